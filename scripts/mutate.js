@@ -127,7 +127,8 @@ async function main() {
   }
   const mutants = await compileMutants(workspaces, pools, wanted);
   const { test, seconds } = options;
-  const isMeant = (name) => test.length === 0 || test.includes(name);
+  const isMeant = (name) =>
+    test.length === 0 || test.some((word) => `/${name}`.endsWith(`/${word}`));
   const observations = await watchTests(workspaces, names.filter(isMeant), sources, mutants);
   const verdicts = [];
   await testMutants(workspaces, mutants, observations, seconds, (verdict) => {

@@ -1,6 +1,6 @@
 /**
- * Processor time of a process and its descendants, from samples of Linux's /proc. The shell's own sum lacks processes that
- * no parent waits for: browsers are killed with all their processes at once.
+ * Samples the processor time of a process and its descendants in Linux's /proc. The sum of the shell lacks processes for
+ * which no parent waits: the processes of a browser are killed all at once.
  */
 
 import fs from "node:fs";
@@ -23,7 +23,7 @@ function statOf(pid) {
   }
 }
 
-/** Begins to sample. @returns a function that ends it, and returns the seconds; 0 where there is no /proc */
+/** Starts sampling. @returns a function that stops and returns the seconds, or 0 without /proc */
 export function watchDescendants(root) {
   const known = new Set([String(root)]);
   const ticksOf = new Map();

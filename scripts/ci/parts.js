@@ -21,8 +21,8 @@ const debian = (...packages) => [
 ];
 
 /**
- * What parts need, in the order of the installation, which runs beside the first parts. An installation that fails is
- * reported, and the parts then skip by name what is missing.
+ * The installations that parts need, in order. They run beside the first parts. A failed installation is reported, and
+ * the parts then name what they skip.
  * @typedef {{ name: string, command: string[], limit: number }} Install
  * @type {Install[]}
  */
@@ -67,8 +67,9 @@ export const INSTALLS = [
 ];
 
 /**
- * The parts, in their order, with a limit in seconds for each tier that has them: several times what they take. `all` is what `nightly` adds to the
- * command. The lane `side` runs beside the others at every commit: the page's tests wait for the browser much of the time.
+ * The parts in order. `limits` has the seconds after which a part is stopped, several times its usual duration, for each
+ * tier with the part. `all` has words that `nightly` adds to the command. At every commit the lane `side` runs beside the
+ * others, because the page's tests mostly wait for the browser.
  * @typedef {{
  *   name: string, what: string, command: string[], limits: { commit?: number, nightly?: number }, all?: string[],
  *   needs?: string[], env?: Record<string, string>, nightlyEnv?: Record<string, string>, lane?: "side", isVital?: boolean

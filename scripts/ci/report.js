@@ -24,7 +24,7 @@ export function countsOf(output, status) {
   return counts;
 }
 
-/** Returns the lines about runtimes: how each did, and why one was skipped. */
+/** Returns the closing line of each runtime, or the reason why it was skipped. */
 export const runtimesOf = (output) => [
   ...(output.match(/^(?:passed|failed): .*$/gm) ?? []),
   ...(output.match(SKIPPED) ?? []),

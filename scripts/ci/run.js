@@ -76,7 +76,7 @@ export async function run({ command, limit, env = {} }, log, onText = () => {}) 
     });
   });
   for (const alarm of alarms) clearTimeout(alarm);
-  // What outlived the command itself.
+  // Descendants may outlive the command.
   signal(child.pid, "SIGKILL");
   groups.delete(child.pid);
   fs.closeSync(file);

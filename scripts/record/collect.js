@@ -42,12 +42,12 @@ export async function collect(folder, only) {
     child.stdout.on("data", (text) => (output += text));
     const status = await new Promise((resolve) => child.on("close", resolve));
     const failed = output.match(/^not ok .*/gm) ?? [];
-    // What was collected is recorded all the same.
+    // Commands that ran before the failure are still recorded.
     if (status !== 0) console.error(`collecting ${name}: ${failed.join(", ") || output}`);
   });
 }
 
-/** What was collected by test file, in order. */
+/** Returns the collected commands and programs of each test file, in order. */
 export function readCollected(folder) {
   const files = fs.readdirSync(folder, { recursive: true });
   const collected = files.filter((file) => path.basename(file) === "collected.jsonl").toSorted();

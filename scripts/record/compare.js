@@ -1,6 +1,6 @@
-/** Compares two records: what differs, by kind, with one line to see each case again. */
+/** Compares two records: lists differences by kind, each with a command that shows the case. */
 
-/** The parts of a case that are compared, and what a difference in each is called. */
+/** The parts of a case that are compared, with the name of a difference in each. */
 const KINDS = {
   values: "values",
   code: "error code",
@@ -14,7 +14,7 @@ const KINDS = {
 const SHOWN = 5;
 
 /** The cases of a record by id. */
-export const parseRecord = (text) =>
+const parseRecord = (text) =>
   new Map(
     text
       .split("\n")

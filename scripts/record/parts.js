@@ -185,5 +185,5 @@ async function* models({ root, only }) {
   }
 }
 
-/** The engines' names, for those who compare their results. */
+/** The names of the engines, whose results must be equal. */
 export const ENGINE_NAMES = Object.keys(ENGINES);

@@ -22,7 +22,7 @@ const NEEDS_MORE = /https?:\/\/(?:127|localhost)/;
 const VARIABLE = [
   // Progress, which is printed when a command takes long.
   [/^\w+: \d+ of \d+, .*\n/gm, ""],
-  // The folder of the test, which a job had written down.
+  // The folder of the test, from a file of a job.
   [/\/[^\s"']*\/(?:ndscatter-cli|documents|tour)-\w{6}/g, HERE],
   [/\b\d+(?:\.\d+)? ?(?:ms|s|min|h)\b/g, "<time>"],
   [/\b\d+(?:\.\d+)? [kMGT]?B\/s/g, "<rate>"],
@@ -35,17 +35,17 @@ function steady(text, folder) {
     "{checkout}",
   );
   for (const [pattern, word] of VARIABLE) result = result.replaceAll(pattern, word);
-  // Output that tells times has other numbers that follow from them.
-  return TELLS_TIMES.test(result) ? result.replaceAll(/\d[\d.,]*/g, "#") : result;
+  // In output with times, other numbers may follow from the times.
+  return HAS_TIMES.test(result) ? result.replaceAll(/\d[\d.,]*/g, "#") : result;
 }
 
-const TELLS_TIMES =
+const HAS_TIMES =
   /<time>|times as long|"speed|<rate>|second|B\/s|milliseconds|"ms"|\d{4}-\d\d-\d\d/i;
 
 /** Commands that leave a job, whose folder holds times and process ids. */
 const LEAVES_JOB = / --job /;
 
-/** What is stored of longer texts: a beginning to read, and a hash. */
+/** Shortens a text to a beginning and a hash. */
 const shortened = (text) =>
   text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}... ${hashOf(text)}`;
 const LONGEST = 400;

@@ -28,7 +28,7 @@ export interface Io {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Threads of a job that names no number, if not the command's default; 0 runs its tasks in the calling thread. */
+  /** Threads of a job without `--threads`, instead of the command's default; 0 runs tasks in the calling thread. */
   readonly threads?: number;
   /**
    * Calls `cleanup` once before a signal ends the process.

@@ -9,6 +9,7 @@ import { openArray } from "../../src/entries/zarr.ts";
 import { caseCount } from "../support/cases.ts";
 import { makeHome, MEMORY, readAll, storeInputs } from "../support/job-files.ts";
 import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
+import { SEED, seedOf } from "../support/random.ts";
 import { heldAt, inSteps, orderFrom, type Order } from "../support/stepped-files.ts";
 
 type Output = "out.zarr" | "out.npy" | "data.zarr";
@@ -48,12 +49,12 @@ async function callsIn(name: Output, count: number, order: Order): Promise<numbe
   return failures.length;
 }
 
-const seed = Number(process.env["SEED"] ?? 20261126);
+const seed = seedOf("chunked-at-once");
 
 for (let turn = 0; turn < caseCount(24); turn++) {
   const name = (["out.zarr", "out.npy", "data.zarr"] as const)[turn % 3];
   test(
-    `three calls in an order drawn by SEED=${seed}, turn ${turn}, leave ${name} alone`,
+    `three calls in an order drawn by SEED=${SEED}, turn ${turn}, leave ${name} alone`,
     {
       skip: WITHOUT_NODE_ITSELF,
     },

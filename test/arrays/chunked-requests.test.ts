@@ -32,7 +32,7 @@ import {
 } from "../support/job-files.ts";
 import { setLimits } from "../support/limits.ts";
 import { randomFrom } from "../support/random.ts";
-import { assertRejected } from "../support/refusal.ts";
+import { assertRejected, assertRejectedCode } from "../support/refusal.ts";
 
 const none = { function: "scatterND", options: {} };
 
@@ -553,7 +553,8 @@ test("two folders of one disk need the sum of their bytes, and those of two disk
 test("a disk that is full is an error with amounts, and with a path", async () => {
   const home = makeHome();
   const needs = (bytes: number) => () => checkDisk([{ folder: home, bytes }]);
-  await assertRejected("too-large", {}, needs(9e20));
+  // The sentence says how much space the disk has left.
+  await assertRejectedCode("too-large", { file: home, got: 9e20 }, needs(9e20));
   const handle = await fs.promises.open("/dev/full", "w").catch(() => null);
   if (handle === null) return;
   await handle.close();

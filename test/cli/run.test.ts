@@ -5,7 +5,7 @@ import * as fs from "node:fs";
 import { test } from "node:test";
 import { equals, zeros } from "../../src/entries/index.ts";
 import { ADDED, DATA, makeCliFolder } from "../support/cli-files.ts";
-import { fails, testRows } from "../support/cli.ts";
+import { checkResult, fails } from "../support/cli.ts";
 import { testTranscript } from "../support/transcripts.ts";
 import { newestTitle } from "../support/newest.ts";
 
@@ -19,12 +19,12 @@ const ADD = "run add.onnx d.npy i.npy u.npy";
 testTranscript(folder, "run", "Arguments that are refused");
 
 testTranscript(folder, "run", "Files that are refused");
-testRows(folder, [
-  fails(
-    "run ScatterND --debug d.npy far.npy u.npy",
-    new RegExp(String.raw`^${ND}: .*\nTensorError: .*\n +at .*[\s\S]*code: 'index-out-of-range'`),
-  ),
-]);
+
+test("--debug adds the error with its stack and its code", async () => {
+  const line = "run ScatterND --debug d.npy far.npy u.npy";
+  const text = String.raw`^${ND}: .*\nTensorError: .*\n +at .*[\s\S]*code: 'index-out-of-range'`;
+  checkResult(await ndscatter(line), fails(line, new RegExp(text)));
+});
 
 testTranscript(folder, "run", "Output");
 

@@ -9,10 +9,9 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { ROOT } from "../support/root.ts";
 
 // This runs in build/test/gpu.
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 const run = (...options: string[]) =>
   spawnSync(process.execPath, [path.join(ROOT, "bench/gpu/main.js"), ...options], {

@@ -9,11 +9,10 @@ import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import * as path from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { ROOT } from "../support/root.ts";
 
 // This runs in build/test/gpu.
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** Everything takes 5 s; the limit is for a page that hangs. */
 const PATIENCE = 120_000;

@@ -3,20 +3,19 @@
 import assert from "node:assert/strict";
 import { isTensorError, type TensorError } from "../../src/core/errors.ts";
 
-/** What an error says, as one object. */
+/** The code, the message and all fields of an error. */
 export interface Said {
   readonly code: string;
   readonly message: string;
 }
 
-/** The message, the code and all fields of an error. */
-export const saidBy = (error: TensorError): Said => ({
+const saidBy = (error: TensorError): Said => ({
   ...error,
   code: error.code,
   message: error.message,
 });
 
-/** What the error says that an action throws. */
+/** Returns the error that an action throws. */
 export function thrownBy(what: string, action: () => unknown): Said {
   try {
     action();
@@ -27,8 +26,8 @@ export function thrownBy(what: string, action: () => unknown): Said {
   return assert.fail(`${what}: nothing was thrown`);
 }
 
-/** What the error says with which a promise rejects. */
-export async function rejectedBy(what: string, promise: Promise<unknown>): Promise<Said> {
+/** Returns the error with which a promise rejects. */
+async function rejectedBy(what: string, promise: Promise<unknown>): Promise<Said> {
   try {
     await promise;
   } catch (error) {

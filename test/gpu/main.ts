@@ -1,7 +1,7 @@
 /**
- * The tests of the WebGPU engine, `*.gpu.ts`, in all places that have WebGPU: `npm run test:webgpu`, or in some of them by
- * name. One driver runs all tests and the other places a sample, unless `--all` is given. In Node on two drivers, each in a process of its own; in Deno on a third; in Chromium in a page, and some files in a
- * worker.
+ * Runs the tests of the WebGPU engine, `*.gpu.ts`, in all places that have WebGPU, or in those that are named: `npm run
+ * test:webgpu`. The places are Node on two drivers, each in its own process, Deno on a third driver, and Chromium in a
+ * page and in a worker. One driver runs all tests and the other places run a sample, unless `--all` is given.
  */
 
 import * as fs from "node:fs";
@@ -22,7 +22,7 @@ import { announceSeed } from "../runners/seed.ts";
 import { findDeno } from "./deno.ts";
 import { DRIVERS, findDriver, NODE_ARGS, type Driver } from "./drivers.ts";
 
-/** The driver with the whole suite at every commit, which takes it 116 s of processor time; SwiftShader takes over 165 s. */
+/** The driver that runs all tests at every commit: 116 s of processor time, where SwiftShader takes over 165 s. */
 const FULL = "llvmpipe";
 
 const FILES: Files = { folder: "gpu", suffix: ".gpu.ts" };
@@ -33,10 +33,10 @@ const NAMES = fs
   .filter((name) => name.endsWith(FILES.suffix))
   .map((name) => name.slice(0, -FILES.suffix.length));
 
-/** The sample: what depends on the driver or the place. The whole suite runs on one driver at every commit. */
+/** The sample: files that depend on the driver or the place. */
 const SAMPLE = ["device", "examples", "limits", "order"];
 
-/** The files of a worker: a page has the same driver, so that a worker has to show only that it gets a device of its own. */
+/** Files that a worker could affect. A page has the same driver, so the other files would repeat its results. */
 const OF_WORKER = ["device", "examples", "inputs", "limits", "order", "pending-calls"];
 
 interface Place {

@@ -4,25 +4,25 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import { skippedLines, sumOf, type Counts } from "./outcome.ts";
+import { close, seconds, secondsSince, skippedLines, sumOf, type Counts } from "./outcome.ts";
 import { inParallel } from "./parallel.ts";
 import { ProcessGroup } from "./process-group.ts";
 import type { Runtime } from "./runtimes.ts";
 
-/** The compiled tests, and their sources: a test whose source is gone may still lie compiled. */
+/** The compiled tests, and their sources: the compiled file of a removed test may remain. */
 const TESTS = new URL("../", import.meta.url);
 const SOURCES = new URL("../../test/", TESTS);
 const SUFFIX = ".test.js";
 const SOURCE_SUFFIX = ".test.ts";
 const NIGHTLY = "nightly/";
 
-/** More failures of one process may have one cause: a hook that fails makes all tests fail, of other files too. */
+/** More failures of one process may have one cause: a failing hook makes the tests of other files fail, too. */
 const MANY = 20;
 
-/** A process that has not ended after so many seconds has failed. */
+/** Seconds after which a process is stopped and has failed. */
 const LIMIT = 900;
 
-/** Runs a command, and prints the processor time that the shell itself and the command with its descendants took. */
+/** Runs a command, and prints the processor time of the shell, and of the command with its descendants. */
 const TIMED = 'exec 2>&1; "$@"; status=$?; times; exit $status';
 const TIMES = /.*\n(\d+)m([\d.]+)s (\d+)m([\d.]+)s\n$/;
 
@@ -31,11 +31,11 @@ export interface Result {
   readonly output: string;
   /** Seconds of processor time. */
   readonly processor: number;
-  /** True if the process did not end in time. */
+  /** True if the process was stopped at its time limit. */
   readonly isStopped: boolean;
 }
 
-/** The test files by room and name, such as `core/dtype`; those in `nightly/` are the slow ones. */
+/** Returns the test files by folder and name, such as `core/dtype`; the slow ones are in `nightly/`. */
 export const testFiles = (areSlow: boolean): string[] =>
   fs
     .readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
@@ -45,7 +45,7 @@ export const testFiles = (areSlow: boolean): string[] =>
     .filter((name) => name.startsWith(NIGHTLY) === areSlow)
     .toSorted();
 
-/** True for a file that touches a runtime: every commit runs these everywhere. */
+/** Returns true for a file of the sample, which every commit runs in every runtime, because it depends on the runtime. */
 export const isOfSample = (name: string): boolean => name.startsWith("platform/");
 
 /** Splits the words of a command line into `--all` and names. */
@@ -54,19 +54,15 @@ export function wordsOf(argv: readonly string[]): { all: boolean; named: string[
   return { all: words.includes("--all"), named: words.filter((word) => word !== "--all") };
 }
 
-/** True if a word on the command line names a test file: by room and name, by name alone, or by room. */
+/** Returns true if a word on the command line names a test file: by folder and name, by name, or by folder. */
 export const isNamed = (name: string, word: string): boolean =>
   name === word || name.endsWith(`/${word}`) || name.startsWith(`${word}/`);
 
-/**
- * Runs test files. Prints what failed, what was skipped, and how long each process took.
- * @param together how many files one process runs
- */
+/** Runs test files. Prints failures, skipped tests, and the time of each process. */
 export async function runFiles(
   runtime: Runtime,
   program: string,
   names: readonly string[],
-  { together }: Pick<Runtime, "together"> = runtime,
 ): Promise<Result[]> {
   const isLeftOut = (name: string): boolean => name in runtime.leftOut;
   for (const name of names.filter(isLeftOut)) {
@@ -85,25 +81,37 @@ export async function runFiles(
     for (const name of group) alone.push(...(await run([name])));
     return sumOf(alone.map(({ counts }) => counts)).failed > 0 ? alone : [result];
   };
-  const results = await inParallel(inGroups(here, Math.ceil(here.length / together)), run);
+  const results = await inParallel(inGroups(here, Math.ceil(here.length / runtime.together)), run);
   return results.flat();
 }
 
+/** Prints the closing line of a run of files. @param more counts of tests that are not in these files */
+export function closeFiles(
+  title: string,
+  results: readonly Result[],
+  more: Counts,
+  start: number,
+): void {
+  const processor = results.reduce((sum, result) => sum + result.processor, 0);
+  const time = `${secondsSince(start)}, of processor time ${seconds(processor)}`;
+  close(title, sumOf([...results.map(({ counts }) => counts), more]), time);
+}
+
+const IN_MEMORY = "/dev/shm";
+const LEAST_FREE = 2 ** 30;
+
 /**
- * The folder for temporary files: in memory where it has room, which halves the time in the system that tests of files
- * take (25 of 163 s of processor time).
+ * Returns an environment whose folder for temporary files is in memory, if that has enough space. This saves half of
+ * the system time that files take in tests (25 of 163 s of processor time).
  */
 export function temporaryFolder(): Readonly<Record<string, string>> {
   try {
     const { bavail, bsize } = fs.statfsSync(IN_MEMORY);
-    return bavail * bsize >= ROOM ? { TMPDIR: IN_MEMORY } : {};
+    return bavail * bsize >= LEAST_FREE ? { TMPDIR: IN_MEMORY } : {};
   } catch {
     return {};
   }
 }
-
-const IN_MEMORY = "/dev/shm";
-const ROOM = 2 ** 30;
 
 interface Printing {
   /** True if more than {@link MANY} failures are only counted. */
@@ -114,7 +122,7 @@ interface Printing {
   readonly limit?: number;
 }
 
-/** Runs files in one process, and prints how that went under a name. */
+/** Runs files in one process, and prints the result under a name. */
 export async function runTogether(
   runtime: Runtime,
   program: string,
@@ -125,8 +133,7 @@ export async function runTogether(
   const start = performance.now();
   const result = await runProcess(runtime, program, files, limit);
   const { counts, output, processor, isStopped } = result;
-  const wall = (performance.now() - start) / 1000;
-  const time = `${seconds(wall)}, of processor time ${seconds(processor)}`;
+  const time = `${secondsSince(start)}, of processor time ${seconds(processor)}`;
   const tests = [...output.matchAll(runtime.skipped)].map(([, title, reason = ""]) => ({
     name: title,
     reason,
@@ -135,7 +142,7 @@ export async function runTogether(
   if (!isQuiet) for (const line of lines) console.log(`${runtime.name}: ${name}: ${line}`);
   if (counts.failed > 0 && !(isBrief && counts.failed > MANY) && !(isQuiet && isStopped)) {
     const failures = output.match(runtime.failures)?.join("") ?? output;
-    // `.ci/run` prints again what stands between these two lines.
+    // `.ci/run` prints the text between these two lines again at its end.
     console.log(`failure: ${runtime.name}: ${name}\n${failures}\nend of failure`);
   }
   return result;
@@ -143,11 +150,11 @@ export async function runTogether(
 
 const sizeOf = ({ passed, failed, skipped }: Counts): number => passed + failed + skipped;
 
-/** Names in groups: neighbours, which are often alike, go to different ones. */
+/** Returns names in groups. Neighbours go to different groups, because they often take similar time. */
 const inGroups = (names: readonly string[], count: number): string[][] =>
   Array.from({ length: count }, (_, group) => names.filter((_, at) => at % count === group));
 
-/** Runs files in one process. One that fails without a failed test counts as a failed test. */
+/** Runs files in one process. A process that fails without a failed test counts as one failed test. */
 async function runProcess(
   runtime: Runtime,
   program: string,
@@ -184,5 +191,3 @@ export async function runTimed(command: readonly string[], env: NodeJS.ProcessEn
     isStopped,
   };
 }
-
-export const seconds = (value: number): string => `${value.toFixed(1)} s`;

@@ -1,7 +1,6 @@
-/** The tests in the Node that runs this: `npm test`, or the slow ones: `npm test -- --slow`. Names of files may follow. */
+/** Runs the tests in this Node: `npm test`, or the slow tests: `npm test -- --slow`. Names of files or folders may follow. */
 
-import { isNamed, runFiles, seconds, temporaryFolder, testFiles } from "./files.ts";
-import { close, sumOf } from "./outcome.ts";
+import { closeFiles, isNamed, runFiles, temporaryFolder, testFiles } from "./files.ts";
 import { exitOnSignals } from "./process-group.ts";
 import { NODE } from "./runtimes.ts";
 import { collectSentences, compareSentences } from "./sentences.ts";
@@ -15,11 +14,10 @@ const all = testFiles(areSlow);
 const start = performance.now();
 const folder = collectSentences();
 const results = await runFiles(
-  areSlow ? NODE : { ...NODE, env: { ...NODE.env, ...temporaryFolder() } },
+  // A slow test may measure its process.
+  areSlow ? { ...NODE, together: 1 } : { ...NODE, env: temporaryFolder() },
   process.execPath,
   named.length === 0 ? all : all.filter((name) => named.some((word) => isNamed(name, word))),
-  // What slow tests measure is a process's own.
-  areSlow ? { together: 1 } : NODE,
 );
 const difference = compareSentences(folder, named.length === 0 && !areSlow);
 if (difference.length > 0) {
@@ -27,10 +25,9 @@ if (difference.length > 0) {
   console.log(`failure: ${title}\n${difference.join("\n")}\nend of failure`);
 }
 const sentences = { passed: 0, failed: Number(difference.length > 0), skipped: 0 };
-const wall = (performance.now() - start) / 1000;
-const processor = results.reduce((sum, result) => sum + result.processor, 0);
-close(
+closeFiles(
   `Node ${process.versions.node}${areSlow ? ", slow tests" : ""}`,
-  sumOf([...results.map(({ counts }) => counts), sentences]),
-  `${seconds(wall)}, of processor time ${seconds(processor)}`,
+  results,
+  sentences,
+  start,
 );

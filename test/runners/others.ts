@@ -1,15 +1,15 @@
 /**
- * The sample of `test/platform`, and a program that uses the packed package, in the newest Node, Bun and Deno: `npm run
- * test:runtimes`, or in runtimes that are named; with `--all` all tests, in Node 22 as well. Each runtime is installed into
- * a temporary folder. One that cannot be installed is skipped.
+ * Runs the sample (`test/platform`), and a program that uses the packed package, in Node 24, Bun and Deno, or in the
+ * runtimes that are named: `npm run test:runtimes`. With `--all` it runs all tests, also in Node 22. Each runtime is
+ * installed into a temporary folder; a runtime that cannot be installed is skipped.
  */
 
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { isOfSample, runFiles, runTimed, seconds, testFiles, wordsOf } from "./files.ts";
+import { closeFiles, isOfSample, runFiles, runTimed, testFiles, wordsOf } from "./files.ts";
 import { install } from "./install.ts";
-import { close, closeUnavailable, sumOf, type Counts } from "./outcome.ts";
+import { closeUnavailable, type Counts } from "./outcome.ts";
 import { exitOnSignals } from "./process-group.ts";
 import { PACKAGED, type PackagedRuntime } from "./runtimes.ts";
 import { announceSeed } from "./seed.ts";
@@ -38,16 +38,8 @@ async function runAll(
   const { output } = await runTimed([program, "--version"], process.env);
   const version = /\d+(\.\d+)+/.exec(output)?.[0] ?? "";
   const results = await runFiles(runtime, program, names);
-  const counts = sumOf([
-    ...results.map((result) => result.counts),
-    await runTarball(runtime, program, use),
-  ]);
-  const processor = results.reduce((sum, result) => sum + result.processor, 0);
-  close(
-    `${runtime.name.replace(/ \d+$/, "")} ${version}`,
-    counts,
-    `${seconds((performance.now() - start) / 1000)}, of processor time ${seconds(processor)}`,
-  );
+  const tarball = await runTarball(runtime, program, use);
+  closeFiles(`${runtime.name.replace(/ \d+$/, "")} ${version}`, results, tarball, start);
 }
 
 const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-runtimes-"));

@@ -1,4 +1,4 @@
-/** How tests ended in one runtime: the counts, and the line that `.ci/run` collects. */
+/** The results of tests in one runtime: counts, and the closing line that `.ci/run` collects. */
 
 export interface Counts {
   readonly passed: number;
@@ -6,7 +6,7 @@ export interface Counts {
   readonly skipped: number;
 }
 
-export const NOTHING: Counts = { passed: 0, failed: 0, skipped: 0 };
+const NOTHING: Counts = { passed: 0, failed: 0, skipped: 0 };
 
 export const sumOf = (counts: readonly Counts[]): Counts =>
   counts.reduce(
@@ -18,8 +18,8 @@ export const sumOf = (counts: readonly Counts[]): Counts =>
     NOTHING,
   );
 
-/** Whether the tests passed. A runtime that ran no test has failed. */
-export const isGood = ({ passed, failed }: Counts): boolean => failed === 0 && passed > 0;
+/** Returns true if the tests passed. A runtime that ran no test has failed. */
+const isGood = ({ passed, failed }: Counts): boolean => failed === 0 && passed > 0;
 
 /** Prints the closing line of a runtime, and makes the process fail unless its tests passed. */
 export function close(runtime: string, counts: Counts, time: string): void {
@@ -31,15 +31,16 @@ export function close(runtime: string, counts: Counts, time: string): void {
   if (!isGood(counts)) process.exitCode = 1;
 }
 
-/** Prints that a runtime is not there, with the reason. */
+/** Prints that a runtime is missing, with the reason. */
 export const closeUnavailable = (runtime: string, reason: string): void =>
   console.log(`skipped: ${runtime}: ${reason}`);
 
-/** The time since a `performance.now()`. */
-export const secondsSince = (start: number): string =>
-  `${((performance.now() - start) / 1000).toFixed(1)} s`;
+export const seconds = (value: number): string => `${value.toFixed(1)} s`;
 
-/** Says in a line for each reason which tests of a file were skipped. */
+/** The time since a `performance.now()`. */
+export const secondsSince = (start: number): string => seconds((performance.now() - start) / 1000);
+
+/** Returns a line for each reason for which tests of a file were skipped. */
 export function skippedLines(tests: readonly { name: string; reason: string }[]): string[] {
   const names = new Map<string, string[]>();
   for (const { name, reason } of tests) {

@@ -2,10 +2,10 @@
 
 import { spawn, type ChildProcess } from "node:child_process";
 
-/** How many milliseconds a program has to end by itself when it is asked to. */
+/** Milliseconds that a program has to end itself after SIGTERM. */
 const PATIENCE = 5000;
 
-/** Lets a signal end this process by way of its `exit` event, which ends the groups. They are no part of this one's. */
+/** Makes signals end this process through its `exit` event, which ends the groups: signals do not reach other groups. */
 export function exitOnSignals(): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
 }
@@ -57,7 +57,7 @@ export class ProcessGroup {
     }, PATIENCE);
     await this.ended;
     clearTimeout(alarm);
-    // What outlived the program itself.
+    // Descendants may outlive the program.
     this.#signal("SIGKILL");
   }
 

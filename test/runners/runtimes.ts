@@ -9,17 +9,17 @@ export interface Runtime {
   readonly env: Readonly<Record<string, string>>;
   /** Test files that cannot run here, and why. */
   readonly leftOut: Readonly<Record<string, string>>;
-  /** How many test files one process runs: to start one for each takes Node 0.15 s of processor time. */
+  /** Number of test files that one process runs, because starting Node takes 0.15 s of processor time. */
   readonly together: number;
   /** The arguments that run test files. */
   test(files: readonly string[]): readonly string[];
   /** The arguments that run a program. */
   run(file: string): readonly string[];
-  /** Where its output says each count. A count that is not printed is 0. */
+  /** Finds each count in the output. A count that is not printed is 0. */
   readonly counts: Readonly<Record<keyof Counts, RegExp>>;
   /** The part of its output that describes failures. */
   readonly failures: RegExp;
-  /** What it prints when all tests have passed and a driver then crashes while the process ends; the status says nothing then. */
+  /** Output of passed tests whose process then crashes in a driver while it ends, so that the status does not count. */
   readonly passedAnyway?: RegExp;
   /** The lines of tests that were skipped: the name, and the reason where it is printed. */
   readonly skipped: RegExp;
@@ -30,7 +30,7 @@ export interface PackagedRuntime extends Runtime {
   /** The package and its version. */
   readonly package: string;
   readonly version: string;
-  /** Where the program is in the package. */
+  /** Path of the program in the package. */
   readonly program: string;
   /** True if only `--all` includes the runtime. */
   readonly isOld?: boolean;

@@ -1,21 +1,21 @@
 /**
- * The files that draw random cases, with seeds never drawn before: `npm run test:seeds -- --seconds 60`, in named files or
- * rooms alone, or from a first seed on: `--seed 7 core/gradients`. `SEED=… LIMITS=… npm test -- NAME` repeats a failure.
+ * Runs the files that draw random cases with new seeds: `npm run test:seeds -- --seconds 60`. Names choose files or
+ * folders, and `--seed 7` sets the first seed. `SEED=… LIMITS=… npm test -- NAME` repeats a failure.
  */
 
 import * as fs from "node:fs";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { isNamed, runTogether, seconds, testFiles } from "./files.ts";
+import { isNamed, runTogether, testFiles } from "./files.ts";
 import { inParallel } from "./parallel.ts";
-import { close, NOTHING, sumOf, type Counts } from "./outcome.ts";
+import { close, secondsSince, sumOf, type Counts } from "./outcome.ts";
 import { exitOnSignals } from "./process-group.ts";
 import { NODE } from "./runtimes.ts";
 
 const SOURCES = new URL("../../../test/", import.meta.url);
 const COMPILED = new URL("../", import.meta.url);
 
-/** What a file that draws random cases imports or calls. */
+/** Imports and calls of files that draw random cases. */
 const DRAWING = /fast-check|support\/random|withLimits\(|randomFrom\(|seedOf\(/;
 
 const draws = (name: string): boolean =>
@@ -63,7 +63,7 @@ async function run(seed: number, name: string): Promise<void> {
   if (counts.failed > 0) failures.push(`SEED=${seed} LIMITS=${seed} npm test -- ${name}`);
 }
 
-/** Each file has a seed of its own, and a round begins at another file than the round before. */
+/** Each run of a file has its own seed. The step is a prime, so every file runs before any runs again. */
 function* jobs(): Generator<readonly [seed: number, name: string]> {
   for (let seed = first; left() > 0; seed++) {
     yield [seed % 2 ** 32, files[(seed * 7919) % files.length]];
@@ -75,6 +75,6 @@ if (failures.length > 0)
   console.log(["Failures, each with its repetition:", ...failures].join("\n"));
 close(
   `Node ${process.versions.node}, ${ended} seeds of ${files.length} files`,
-  counted.length === 0 ? NOTHING : sumOf(counted),
-  seconds((performance.now() - start) / 1000),
+  sumOf(counted),
+  secondsSince(start),
 );

@@ -18,22 +18,22 @@ const linesOf = (text: string): string[] => text.split("\n").filter(Boolean);
 
 /**
  * Compares reports with the file, or rewrites the file.
- * @param isWhole whether all tests ran, so that a sentence without a report is one that no test provokes
+ * @param isWhole true if all tests ran: only then does a sentence without a report have no test
  * @returns the lines that differ, marked as in a diff; none after a rewrite
  */
 export function compareSentences(folder: string, isWhole: boolean): string[] {
-  const told = new Set(
+  const reported = new Set(
     fs
       .readdirSync(folder)
       .flatMap((file) => linesOf(fs.readFileSync(path.join(folder, file), "utf8"))),
   );
   const known = new Set(fs.existsSync(FILE) ? linesOf(fs.readFileSync(FILE, "utf8")) : []);
   if (process.env["UPDATE"] !== undefined) {
-    const lines = [...new Set(isWhole ? told : [...told, ...known])].toSorted();
+    const lines = [...new Set(isWhole ? reported : [...reported, ...known])].toSorted();
     fs.writeFileSync(FILE, `${lines.join("\n")}\n`);
     return [];
   }
-  const fresh = [...told].filter((line) => !known.has(line));
-  const gone = isWhole ? [...known].filter((line) => !told.has(line)) : [];
+  const fresh = [...reported].filter((line) => !known.has(line));
+  const gone = isWhole ? [...known].filter((line) => !reported.has(line)) : [];
   return [...gone.map((line) => `- ${line}`), ...fresh.map((line) => `+ ${line}`)];
 }

@@ -3,9 +3,7 @@
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { fileURLToPath } from "node:url";
-
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+import { ROOT } from "../support/root.ts";
 
 const PROGRAM = `
 import { createEngine, gatherND, isTensorError, scatterND, tensor } from "ndscatter";
@@ -35,7 +33,7 @@ const ir = '<net name="n" version="11"><layers></layers><edges></edges></net>';
 console.log(JSON.stringify([onnx.toArray(), isEven, code, readIR(ir).graph.nodes.length]));
 `;
 
-/** What the program prints. */
+/** Output of the program. */
 export const PRINTED = '[[0,2,12.5,4],true,"index-out-of-range",0]\n';
 
 /** Packs the package, and installs it with the program in a folder, which is empty. @returns the path of the program */

@@ -8,7 +8,7 @@ import { spawnSync, type SpawnSyncReturns } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Io } from "../../src/cli/io.ts";
@@ -165,10 +165,6 @@ export function commandsIn(help: string): string[] {
 /** The whole text, or a pattern to find in it. */
 type Pattern = string | RegExp;
 
-/** A pattern of parts in this order, with any text between them. */
-export const inOrder = (...parts: readonly RegExp[]): RegExp =>
-  new RegExp(parts.map(({ source }) => source).join("[\\s\\S]*"));
-
 /** A command line and its result. */
 export interface Row {
   readonly line: string;
@@ -220,11 +216,4 @@ export function checkResult(result: Result, { line, status, stdout, stderr }: Ro
   }
   match(result.stdout, stdout);
   assert.equal(result.status, status);
-}
-
-/** A test for each row, in this process. */
-export function testRows({ ndscatter }: Folder, rows: readonly Row[]): void {
-  for (const row of rows) {
-    test(`ndscatter ${row.line}`, async () => checkResult(await ndscatter(row.line), row));
-  }
 }

@@ -1,6 +1,6 @@
 /**
- * Internal limits for tests, drawn by a seed between the package's value and the other extreme at which everything must
- * still be right. The seed is that of the run; `LIMITS=7 npm test` draws other limits for the same cases. A failure names the seed.
+ * Draws internal limits for tests, between the package's value and the other extreme at which all results must still be
+ * right. The seed is that of the run; `LIMITS=7 npm test` draws other limits for the same cases. A failure names the seed.
  */
 
 import * as limits from "../../src/core/limits.ts";

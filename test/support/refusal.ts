@@ -8,7 +8,7 @@ import { reportSentence } from "./sentences.ts";
 export type Facts = Readonly<Record<string, unknown>>;
 
 /** Asserts that a caught value is a TensorError with this code and these fields, and returns it. */
-export function assertFacts(code: ErrorCode, facts: Facts, error: unknown): TensorError {
+function assertFacts(code: ErrorCode, facts: Facts, error: unknown): TensorError {
   assert.ok(isTensorError(error, code), `not ${code}: ${String(error)}`);
   for (const [field, value] of Object.entries(facts)) {
     assert.deepEqual(Reflect.get(error, field), value, `${field} of: ${error.message}`);
@@ -16,39 +16,9 @@ export function assertFacts(code: ErrorCode, facts: Facts, error: unknown): Tens
   return error;
 }
 
-/** The TensorError that `action` throws, which must have this code and these fields. Its sentence is reported. */
-export function assertRefused(code: ErrorCode, facts: Facts, action: () => unknown): TensorError {
-  try {
-    action();
-  } catch (error) {
-    return checked(code, facts, error);
-  }
-  return assert.fail(`nothing was thrown, ${code} was expected`);
-}
-
-/** {@link assertRefused} for an asynchronous action. */
-export async function assertRejected(
-  code: ErrorCode,
-  facts: Facts,
-  action: () => Promise<unknown>,
-): Promise<TensorError> {
-  try {
-    await action();
-  } catch (error) {
-    return checked(code, facts, error);
-  }
-  return assert.fail(`nothing was thrown, ${code} was expected`);
-}
-
-function checked(code: ErrorCode, facts: Facts, error: unknown): TensorError {
-  const found = assertFacts(code, facts, error);
-  reportSentence(code, found.message);
-  return found;
-}
-
 /**
- * {@link assertRefused} for an error whose sentence differs between runs: it quotes the platform or a random case. The
- * sentence is not compared with the file.
+ * Returns the TensorError that `action` throws, which must have this code and these fields. The sentence may differ
+ * between runs, because it quotes the platform or a random case; it is not reported.
  */
 export function assertCode(code: ErrorCode, facts: Facts, action: () => unknown): TensorError {
   try {
@@ -72,6 +42,22 @@ export async function assertRejectedCode(
   }
   return assert.fail(`nothing was thrown, ${code} was expected`);
 }
+
+function reported(error: TensorError): TensorError {
+  reportSentence(error.code, error.message);
+  return error;
+}
+
+/** {@link assertCode} for an error whose sentence is the same in every run. The sentence is reported. */
+export const assertRefused = (code: ErrorCode, facts: Facts, action: () => unknown): TensorError =>
+  reported(assertCode(code, facts, action));
+
+/** {@link assertRefused} for an asynchronous action. */
+export const assertRejected = async (
+  code: ErrorCode,
+  facts: Facts,
+  action: () => Promise<unknown>,
+): Promise<TensorError> => reported(await assertRejectedCode(code, facts, action));
 
 /** True if `action` succeeds. An error other than a TensorError fails the test. */
 export function isTaken(action: () => unknown): boolean {

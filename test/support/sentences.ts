@@ -11,14 +11,14 @@ import assert from "node:assert/strict";
 /** A folder for reports; `strict` fails at once, for tools that run one file without the runner. */
 const REPORTS = typeof process === "undefined" ? undefined : process.env["SENTENCES"];
 
-/** What differs between two runs, and what stands for it in the file. */
+/** Text that differs between two runs, and its replacement in the file. */
 const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [
     /(?:\.\.(?:\/\.\.)*)?(?:\/private)?\/(?:var\/folders\/[\w/]+|dev\/shm|tmp)\/[\w.-]*?-[A-Za-z\d]{6}(?=[/\s'",:;)]|$)/g,
     "TMP",
   ],
   [/\b(127\.0\.0\.1|localhost):\d+/g, "$1:PORT"],
-  // zlib's own words differ between versions of Node.
+  // The words of zlib differ between versions of Node.
   [/(coded with (?:gzip|zlib)): .*/g, "$1: REASON"],
   [/\bjob [\da-f]{16}\b/g, "job ID"],
   [/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, "ID"],
@@ -47,8 +47,8 @@ export function reportSentence(code: string, sentence: string): void {
 const named = new Map<string, string>();
 
 /**
- * Reports a sentence that no field stands behind, such as a reason. A name that the test gives to the sentence is its
- * fact: within a file of tests, a name has one sentence, and different names have different ones.
+ * Reports a sentence without fields, such as a reason. The test gives the sentence a name instead: within a test file, a
+ * name has one sentence, and different names have different sentences.
  */
 export function reportNamed(kind: string, name: string, sentence: string): void {
   reportSentence(kind, sentence);

@@ -113,7 +113,7 @@ const run = (
     env: { ...process.env, ...env },
   });
 
-/** Where a comment of the code says what it prints: the number of its line, and the text. */
+/** A comment that shows the output of a line: the number of the line, and the text. */
 interface Promised {
   readonly line: number;
   readonly text: string;

@@ -14,7 +14,7 @@ import { after, test } from "node:test";
 import { IS_UPDATE, ROOT, shellWords } from "./documents.ts";
 import type { Folder, Result } from "./cli.ts";
 
-/** What differs between two runs of a command, and what stands for it. */
+/** Output that differs between two runs of a command, and its replacement. */
 const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [
     /^time +at least .*$/gm,
@@ -61,8 +61,8 @@ const print = (sections: readonly Section[]): string =>
     })
     .join("\n");
 
-/** What a command printed, as a transcript shows it. */
-export function printedBy({ status, stdout, stderr }: Result, home: string): string {
+/** Returns the output of a command as a transcript shows it. */
+function printedBy({ status, stdout, stderr }: Result, home: string): string {
   const lines = stderr
     .split("\n")
     .slice(0, -1)

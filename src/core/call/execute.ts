@@ -149,7 +149,7 @@ export function callNow<W, T>(
   try {
     return use(session, what);
   } catch (error) {
-    throw named(error, fields);
+    throw withOperator(error, fields);
   } finally {
     session.end();
   }
@@ -232,14 +232,14 @@ export async function executeAsync(
     }
     return result;
   } catch (error) {
-    throw named(error, fields);
+    throw withOperator(error, fields);
   } finally {
     session.end();
   }
 }
 
 /** Adds the call's operator name to an engine error that has none. */
-function named(error: unknown, fields: ErrorContext): unknown {
+function withOperator(error: unknown, fields: ErrorContext): unknown {
   if (!isTensorError(error) || error.op !== undefined) return error;
   return new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
 }

@@ -38,7 +38,7 @@ export function sequencePlanner(
       `write_indices${printShape(at)} must be from 0 to ${range} for a sequence of ${shownLength} ` +
       `along axis ${axis} of past_cache ${printKnown(data)}, got ${exact}`;
     const where = { ...fields, input: "write_indices", at, axis, got };
-    // A call knows the size of the axis; only a model may leave it open, and its negative index is only reported.
+    // Only `inspect` sees an axis of unknown size, in a model. It reports negative indices, without size and range.
     return isKnown
       ? new TensorError("index-out-of-range", sentence, {
           ...where,

@@ -5,7 +5,6 @@
  * the three match; all other code may rely on it.
  */
 
-import { countLists } from "./shape.ts";
 import { gone } from "./lost-memory.ts";
 import {
   allocate,
@@ -32,7 +31,7 @@ import { printDisposed, printTensor } from "./print.ts";
 import { reader } from "./scalar.ts";
 import { differenceAt } from "./difference.ts";
 import { classOf } from "./storage.ts";
-import { coordinatesOf, part, printShape, sameShape, shapeOf } from "./shape.ts";
+import { coordinatesOf, countLists, part, printShape, sameShape, shapeOf } from "./shape.ts";
 import {
   nestingOf,
   storageFor,

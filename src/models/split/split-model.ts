@@ -1,11 +1,10 @@
 /** Splits a model at some of its values into parts that load on their own. */
 
-import { factOf, TensorError } from "../../core/errors.ts";
+import { factOf, printValue, TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { listFrom, recordFrom } from "../model/foreign.ts";
 import { listNames, quote } from "../model/graph.ts";
-import { printValue } from "../../core/errors.ts";
 import type { Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
 import { GraphUses, levelsOf } from "./levels.ts";
 import { neededNodes } from "./needed.ts";

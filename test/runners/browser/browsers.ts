@@ -7,12 +7,12 @@ export interface Browser {
   readonly name: string;
   /** The environment variable that names its program. */
   readonly variable: string;
-  /** Where Debian installs its program. */
+  /** Paths of its program in Debian. */
   readonly programs: readonly string[];
-  /** Whether it needs a display, because it has no headless mode. */
+  /** True if it needs a display, because it lacks a headless mode. */
   readonly needsDisplay: boolean;
   readonly env: Readonly<Record<string, string>>;
-  /** What isolated pages need besides. */
+  /** More variables, for isolated pages. */
   readonly envOfIsolated: Readonly<Record<string, string>>;
   /** The files of a new profile. */
   readonly profile: Readonly<Record<string, string>>;

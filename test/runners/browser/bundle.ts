@@ -2,28 +2,26 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { fileURLToPath } from "node:url";
 import { build, type BuildOptions, type Metafile } from "esbuild";
+import { ROOT } from "../../support/root.ts";
 
-// This runs in build/test/runners/browser, and the sources are bundled.
-const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const TESTS = path.join(ROOT, "test");
 
-/** Test files of one kind: a folder of `test/`, or that itself, and how their names end. */
+/** Test files of one kind: a folder of `test/`, or `test/` itself, and the ending of their names. */
 export interface Files {
   readonly folder: string;
   readonly suffix: string;
-  /** The beginning of the names of those that are no part of it. */
+  /** The beginning of the names that are left out. */
   readonly without?: string;
 }
 
 /** The suite of the package. */
 export const SUITE: Files = { folder: ".", suffix: ".test.ts", without: "nightly/" };
 
-/** What browsers lack. */
+/** Modules that browsers lack. */
 const NOT_BUNDLED = /^(node:|esbuild$)/;
 
-/** What is of no use without WebAssembly. */
+/** Modules that need WebAssembly. */
 const OF_WEBASSEMBLY = ["test/support/engines.ts", "src/arrays/zarr/codecs/zstd.ts"];
 
 const OPTIONS = {
@@ -84,7 +82,7 @@ export async function bundle(
   return { script: outputFiles[0].text, leftOut };
 }
 
-/** Why a test file cannot run in a browser; null where it can. */
+/** Returns the reason why a test file cannot run in a browser, or null if it can. */
 function whyNot(file: string, { inputs }: Metafile, hasWebAssembly: boolean): string | null {
   const reached = new Set([file]);
   // The set grows while it is walked.

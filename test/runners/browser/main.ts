@@ -1,6 +1,6 @@
 /**
- * The sample of `test/platform` in browsers: `npm run test:browser`, or in some of them by name; with `--all` the whole
- * suite, in each of the places that browsers have for code (`passes.ts`). Whether a place is what it should be gets checked first.
+ * Runs the sample (`test/platform`) in browsers, or in those that are named: `npm run test:browser`. With `--all` it runs
+ * the whole suite in each of the places that browsers have for code (`passes.ts`). Each place is checked first.
  */
 
 import { wordsOf } from "../files.ts";

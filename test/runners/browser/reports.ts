@@ -1,8 +1,8 @@
-/** What the suite in a browser reports to the program that opened the browser. */
+/** Reports of the suite in a browser to the program that opened the browser. */
 
 import type { Engine } from "../../../src/core/create-engine.ts";
 
-/** What a place really is, as opposed to what it was meant to be. */
+/** Properties of a place, as measured there or as expected. */
 export interface Place {
   readonly isPage: boolean;
   readonly isIsolated: boolean;

@@ -6,7 +6,7 @@ import { seedOf } from "../../support/random.ts";
 import { takeTests, type CollectedTest } from "./node-test.ts";
 import type { Place, Report } from "./reports.ts";
 
-/** How many milliseconds reports may wait to be posted together: a request takes longer than most tests. */
+/** Milliseconds that reports may wait to be posted together: a request takes longer than most tests. */
 const WAIT = 250;
 
 interface Request {

@@ -10,7 +10,7 @@ const LONG = 1000;
 /** The file that runs now. */
 interface OpenFile {
   readonly name: string;
-  /** How many tests had run before it. */
+  /** Number of tests that ran before it. */
   readonly tests: number;
   readonly start: number;
   readonly skipped: { name: string; reason: string }[];
@@ -45,7 +45,7 @@ export class Tally {
   add(report: Report): void {
     switch (report.type) {
       case "place":
-        // That the place is what it should be is a test as well.
+        // The check of the place counts as a test.
         if (isDeepStrictEqual(report.place, this.#place)) this.passed++;
         else this.fail(`the place is ${JSON.stringify(report.place)}`);
         break;

@@ -113,7 +113,10 @@ export async function abandon(spec: JobSpec): Promise<void> {
   await fs.rmdir(out.path).catch(() => {});
 }
 
-/** Removes what a run has begun of an output that is complete, which an unfinished output's {@link abandon} would spoil. */
+/**
+ * Removes what a run has started of an output that another run has completed. {@link abandon} would remove parts of the
+ * complete output.
+ */
 export async function withdraw(spec: JobSpec): Promise<void> {
   const { out } = spec;
   if (out.format === "npy") return fs.rm(partOf(spec), { force: true });

@@ -125,8 +125,8 @@ async function removeAll(folder: string, id: string | undefined): Promise<void> 
 }
 
 /**
- * Removes what two runs that end at once leave of a job: the mark `done`, which one run writes after the other has
- * removed it, or an empty folder, which one run could not remove because the other was still removing task files.
+ * Removes the remains of a job that two runs ended at once: the mark `done`, if one run wrote it after the other had
+ * removed it, or an empty folder, if one run could not remove it because the other was still removing task files.
  */
 async function removeRest(folder: string): Promise<void> {
   const names = await namesIn(folder);

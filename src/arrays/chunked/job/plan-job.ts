@@ -350,7 +350,7 @@ export async function checkOutput({ out, inPlace }: JobSpec): Promise<void> {
   if (inPlace || isUrl(out.path) || !(await isThere(out.path))) return;
   const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
   const refused = unfinished && (await refusal(out.path, unfinished));
-  // The job may have ended since.
+  // That job may have ended since its claim was read.
   if (refused !== null && (await readClaim(out.path)) !== null) throw refused;
   throw outputExists(out.path);
 }

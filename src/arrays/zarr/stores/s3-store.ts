@@ -227,7 +227,7 @@ export class S3Store implements Store {
   }
 }
 
-/** Returns true for a failure after which the server may have stored the object all the same. */
+/** Returns true for a failure of a request that may still have stored the object. */
 const isUncertain = (error: unknown): boolean =>
   isTensorError(error, "engine") && !(Number(error.got) < 500);
 
