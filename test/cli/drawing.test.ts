@@ -144,10 +144,7 @@ test("of many targets, steps, indices and rows the first are shown, and how many
     assert.equal(text.endsWith(`\n${left}\n`), left !== null);
   }
   const bad = await explained("GatherND", [vector(2), column(...range(25))]);
-  assert.match(
-    bad,
-    /^23 indices are out of range:\n {2}indices\[2, 0\] is 2, but axis 0 takes -2 to 1$/m,
-  );
+  assert.match(bad, /^23 indices are out of range:\n {2}indices\[2, 0\] is 2, .* -2 to 1$/m);
   assert.match(bad, /^ {2}indices\[21, 0\] .*\n {2}and 3 more\n\n/m);
   // Every second row.
   const odd = range(12).map((row) => 2 * row);
@@ -202,7 +199,7 @@ test("one is singular", async () => {
 
 test("an axis without elements takes no index", async () => {
   const text = await explained("GatherND", [zeros("int32", [0]), column(0)]);
-  assert.match(text, /^ {2}indices\[0, 0\] is 0, but axis 0 takes none$/m);
+  assert.match(text, /^ {2}indices\[0, 0\] is 0, .* none$/m);
 });
 
 test("a tuple of no indices addresses the whole tensor", async () => {
