@@ -73,6 +73,7 @@ export async function runFiles(
     const files = group.map((one) => fileURLToPath(new URL(one + SUFFIX, TESTS)));
     const result = await runTogether(runtime, program, group.join(", "), files, {
       isBrief: group.length > 1,
+      limit: group.some((one) => one.startsWith(NIGHTLY)) ? NIGHTLY_LIMIT : LIMIT,
     });
     if (group.length === 1 || result.counts.failed <= MANY) return [result];
     console.log(`${runtime.name}: ${result.counts.failed} tests fail: each file runs alone`);

@@ -47,7 +47,9 @@ process.on("exit", () => fs.rmSync(home, { recursive: true, force: true }));
 exitOnSignals();
 announceSeed("npm run test:runtimes");
 const { all, named } = wordsOf(process.argv);
-const names = testFiles(false).filter((name) => all || isOfSample(name));
+// Documents are tested once, in the Node that is here.
+const isOfDocuments = (name: string): boolean => name.startsWith("documents/");
+const names = testFiles(false).filter((name) => (all ? !isOfDocuments(name) : isOfSample(name)));
 const chosen = PACKAGED.filter(({ name, isOld }) =>
   named.length === 0 ? all || !isOld : named.includes(name),
 );

@@ -19,7 +19,7 @@ export interface Files {
 export const SUITE: Files = { folder: ".", suffix: ".test.ts", without: "nightly/" };
 
 /** Modules that browsers lack. */
-const NOT_BUNDLED = /^(node:|esbuild$)/;
+const NOT_BUNDLED = /^(node:|(?:esbuild|oxc-parser)$)/;
 
 /** Modules that need WebAssembly. */
 const OF_WEBASSEMBLY = ["test/support/engines.ts", "src/arrays/zarr/codecs/zstd.ts"];
@@ -33,7 +33,7 @@ const OPTIONS = {
   define: {
     "process.env": JSON.stringify({ SEED: process.env["SEED"], LIMITS: process.env["LIMITS"] }),
   },
-  external: ["node:*", "esbuild"],
+  external: ["node:*", "esbuild", "oxc-parser"],
   bundle: true,
   write: false,
   format: "esm",
