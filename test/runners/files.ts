@@ -21,6 +21,8 @@ const MANY = 20;
 
 /** Seconds after which a process is stopped and has failed. */
 const LIMIT = 900;
+/** The same for a nightly file: one of them runs all random cases. */
+const NIGHTLY_LIMIT = 2700;
 
 /** Runs a command, and prints the processor time of the shell, and of the command with its descendants. */
 const TIMED = 'exec 2>&1; "$@"; status=$?; times; exit $status';
