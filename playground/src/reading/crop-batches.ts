@@ -20,8 +20,9 @@ import {
   type Part,
   type Tensors,
 } from "./crop-parts.ts";
+import { MOST_ELEMENTS } from "../values/limits.ts";
 
-/** Maximum number of rows of indices per batch. */
+/** Maximum number of rows of indices per batch; fewer if data would be larger than the page shows. */
 const MOST_ROWS = 8;
 /** Returns the maximum number of batches along each of the batch axes. */
 const mostBatches = (axes: number): number => (axes === 1 ? 4 : axes === 2 ? 3 : 2);
@@ -73,6 +74,19 @@ function cropped(
   data: Tensor,
   indices: Tensor,
   batchDims: number,
+  addressed: Addressed,
+): BatchedPart | null {
+  for (let rows = MOST_ROWS; ; rows = Math.floor(rows / 2)) {
+    const part = croppedTo(rows, data, indices, batchDims, addressed);
+    if (part === null || rows === 1 || part.data.size <= MOST_ELEMENTS) return part;
+  }
+}
+
+function croppedTo(
+  mostRows: number,
+  data: Tensor,
+  indices: Tensor,
+  batchDims: number,
   { axis, k }: Addressed,
 ): BatchedPart | null {
   const batches = data.shape.slice(0, batchDims);
@@ -86,7 +100,7 @@ function cropped(
     sizes.every((_, c) => isIn(numberAt(indices, position * k + c), c)) ? position : -1,
   );
   const kept = gridAround(found.bad.slice(0, 400), shape, (d) =>
-    d === batchDims ? MOST_ROWS : mostBatches(batchDims),
+    d === batchDims ? mostRows : mostBatches(batchDims),
   );
   const part = taken(reshaped(indices, [...shape, k]), [...kept, null]);
   const values = Array.from({ length: part.size }, (_, position) => numberAt(part, position));
