@@ -100,7 +100,7 @@ for (const [position, [id, op, reduction, k = 2]] of FAULTS.entries()) {
 
 const filled = (length: number, value: number): number[] => Array.from({ length }, () => value);
 
-const ONES = caseCount(500_000, 4);
+const ONES = caseCount(500_000, 8);
 
 test(`of ${ONES} ones that were added into 16 cells, some were lost`, () => {
   const random = randomFrom(16);

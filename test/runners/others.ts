@@ -7,10 +7,10 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { closeFiles, isOfSample, runFiles, runTimed, testFiles, wordsOf } from "./files.ts";
+import { closeFiles, isOfSample, runFiles, testFiles, wordsOf } from "./files.ts";
 import { install } from "./install.ts";
 import { closeUnavailable, type Counts } from "./outcome.ts";
-import { exitOnSignals } from "./process-group.ts";
+import { exitOnSignals, runTimed } from "../../scripts/process-group.js";
 import { PACKAGED, type PackagedRuntime } from "./runtimes.ts";
 import { announceSeed } from "./seed.ts";
 import { installTarball, PRINTED } from "./tarball.ts";
@@ -18,7 +18,7 @@ import { installTarball, PRINTED } from "./tarball.ts";
 /** Runs the program that uses the packed package, which is one test. */
 async function runTarball(runtime: PackagedRuntime, program: string, use: string): Promise<Counts> {
   const env = { ...process.env, ...runtime.env };
-  const { output } = await runTimed([program, ...runtime.run(use)], env);
+  const { output } = await runTimed([program, ...runtime.run(use)], { env, limit: 600 });
   const passed = output === PRINTED ? 1 : 0;
   if (passed === 0) console.log(`${runtime.name}: the packed package fails:\n${output}`);
   return { passed, failed: 1 - passed, skipped: 0 };
@@ -35,7 +35,7 @@ async function runAll(
     closeUnavailable(runtime.name, `npm cannot install ${runtime.package}`);
     return;
   }
-  const { output } = await runTimed([program, "--version"], process.env);
+  const { output } = await runTimed([program, "--version"], { env: process.env, limit: 60 });
   const version = /\d+(\.\d+)+/.exec(output)?.[0] ?? "";
   const results = await runFiles(runtime, program, names);
   const tarball = await runTarball(runtime, program, use);
