@@ -4,16 +4,32 @@
  * installed into a temporary folder; a runtime that cannot be installed is skipped.
  */
 
+import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
+import { ROOT } from "../support/root.ts";
 import { closeFiles, isOfSample, runFiles, testFiles, wordsOf } from "./files.ts";
 import { install } from "./install.ts";
 import { closeUnavailable, type Counts } from "./outcome.ts";
 import { exitOnSignals, runTimed } from "../../scripts/process-group.js";
 import { PACKAGED, type PackagedRuntime } from "./runtimes.ts";
 import { announceSeed } from "./seed.ts";
-import { installTarball, PRINTED } from "./tarball.ts";
+
+/** What `test/fixtures/consumer.js` prints. */
+const PRINTED = '[[0,2,12.5,4],true,"index-out-of-range",0]\n';
+
+/** Packs the package, and installs it with the program in a folder, which is empty. @returns the path of the program */
+function installTarball(folder: string): string {
+  const npm = (args: readonly string[], cwd: string): string =>
+    execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const tarball = npm(["pack", "--silent", "--pack-destination", folder], ROOT).trim();
+  fs.writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
+  npm(["install", "--prefer-offline", "--no-audit", "--no-fund", `./${tarball}`], folder);
+  const program = path.join(folder, "use.js");
+  fs.copyFileSync(path.join(ROOT, "test/fixtures/consumer.js"), program);
+  return program;
+}
 
 /** Runs the program that uses the packed package, which is one test. */
 async function runTarball(runtime: PackagedRuntime, program: string, use: string): Promise<Counts> {
