@@ -171,7 +171,7 @@ test("a fault and noise give a partial explanation, or none", () => {
   const random = fixedRandom(10);
   let partial = 0;
   for (const planted of PLANTED.filter(({ isError }) => !isError)) {
-    for (let count = 0; count < caseCount(20, 8); count++) {
+    for (let count = 0; count < caseCount(20); count++) {
       const sample = planted.sample(random);
       const wrong = planted.wrong(sample, random);
       if (
@@ -190,7 +190,7 @@ test("a fault and noise give a partial explanation, or none", () => {
       if (found.length > 0) partial++;
     }
   }
-  assert.ok(partial > caseCount(100, 8), `${partial}`);
+  assert.ok(partial > caseCount(100), `${partial}`);
 });
 
 /** What a runtime gave, and the explanations as `id explained/differing`. */
