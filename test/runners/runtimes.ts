@@ -45,7 +45,7 @@ export const NODE: Runtime = {
   name: "Node",
   env: {},
   leftOut: {},
-  together: 40,
+  together: 50,
   test: (files) => ["--test-reporter=spec", SEVERAL, ...files],
   run: (file) => [file],
   counts: { passed: /^ℹ pass (\d+)$/m, failed: /^ℹ fail (\d+)$/m, skipped: /^ℹ skipped (\d+)$/m },
