@@ -241,7 +241,7 @@ test("a gather of few rows reads these rows alone, and no chunk without one", as
 
 test("a task of a gather of few rows takes several chunks, one in memory at a time: the bits of a call in memory", async () => {
   const random = randomFrom(20261124);
-  const rounds = caseCount(48);
+  const rounds = caseCount(48, 8);
   let shared = 0;
   for (let round = 0; round < rounds; round++) {
     const home = makeHome();

@@ -61,7 +61,7 @@ function mutate(bytes: Uint8Array, random: Random): Uint8Array {
 }
 
 /** Browsers decompress by streams, which takes ten times as long. */
-const TURNS = caseCount("process" in globalThis ? 400 : 200);
+const TURNS = caseCount("process" in globalThis ? 400 : 200, 8);
 
 /** Whether a promise is kept. An error other than a TensorError fails the test. */
 const isKept = async (action: () => Promise<unknown>): Promise<boolean> => {

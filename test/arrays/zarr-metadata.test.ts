@@ -3,8 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DTYPE_NAMES, DTYPES, storedRange, type DType } from "../../src/core/tensor/dtype.ts";
+import { HAS_ALL } from "../support/cases.ts";
 import { arrayOf as open, arrayInMemory } from "../support/memory-store.ts";
 import { hexBytes } from "../support/npy-file.ts";
+import { SEED } from "../support/random.ts";
 import { assertRefused } from "../support/refusal.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import {
@@ -323,13 +325,15 @@ for (const [dtype, text] of NO_FILLS) {
   });
 }
 
-test("every bit pattern of a small type is printed such that it is read again", () => {
+test("bit patterns of small types are printed such that they are read again", () => {
   for (const dtype of DTYPE_NAMES.filter(
     (one) => DTYPES[one].bytes === 1 || DTYPES[one].bytes === 2,
   )) {
     const { bytes } = DTYPES[dtype];
     const [, highest] = storedRange(dtype) ?? [0, 2 ** (8 * bytes) - 1];
-    for (let bits = 0; bits <= highest; bits++) {
+    // The seed chooses an eighth of the many patterns.
+    const step = HAS_ALL || bytes === 1 ? 1 : 8;
+    for (let bits = step === 1 ? 0 : SEED % step; bits <= highest; bits += step) {
       const element = Uint8Array.from([bits & 255, bits >> 8].slice(0, bytes));
       const again = parseFillValue(dtype, printFillValue(dtype, element), "it");
       if (again.some((byte, at) => byte !== element[at])) assert.fail(`${dtype} ${bits}`);

@@ -16,7 +16,7 @@ import { runPass } from "../runners/browser/run-pass.ts";
 import { runTogether, wordsOf } from "../runners/files.ts";
 import { close, closeUnavailable, secondsSince, sumOf, type Counts } from "../runners/outcome.ts";
 import { inParallel } from "../runners/parallel.ts";
-import { exitOnSignals } from "../runners/process-group.ts";
+import { exitOnSignals } from "../../scripts/process-group.js";
 import { NODE } from "../runners/runtimes.ts";
 import { announceSeed } from "../runners/seed.ts";
 import { findDeno } from "./deno.ts";

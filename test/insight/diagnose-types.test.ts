@@ -286,7 +286,7 @@ test("noise in moved elements of all types is not explained, or by what really g
   const tally: Tally = { nothing: 0, right: 0, arithmetic: 0 };
   let count = 0;
   // Chance explains noise in one of a hundred cases, so some seeds need more cases until that is checked.
-  for (; count < CASES || (tally.right === 0 && count < 20 * CASES); count++) {
+  for (; count < CASES || (tally.right === 0 && count < 3000); count++) {
     tryNoise(MOST[count % MOST.length], random, tally);
   }
   context.diagnostic(JSON.stringify(tally));

@@ -35,9 +35,9 @@ const resultOf = (sample: Sample, values: readonly number[]): Tensor =>
 const sameValues = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((value, p) => Object.is(value, b[p]));
 
-/** The ids whose own loops give the same result on a sample. */
+/** The ids of other faults whose own loops give the same result on a sample. */
 function equallyRight(planted: Planted, sample: Sample, wrong: readonly number[]): Set<string> {
-  const ids = new Set([planted.id]);
+  const ids = new Set<string>();
   for (const other of PLANTED) {
     if (other.isRandom || other.isError !== planted.isError) continue;
     for (let seed = 0; seed < 8; seed++) {
@@ -89,7 +89,9 @@ function tallyOf(planted: Planted, random: Random): Tally {
     if (first?.id === planted.id) tally.first++;
     const isWhole = first !== undefined && first.cells.explained === first.cells.differing;
     const isTied = planted.isPair && found.some(({ id }) => id === planted.id);
-    if (isWhole && (isTied || equallyRight(planted, sample, wrong).has(first.id))) tally.right++;
+    const isRight = (): boolean =>
+      isTied || first.id === planted.id || equallyRight(planted, sample, wrong).has(first.id);
+    if (isWhole && isRight()) tally.right++;
     else
       tally.misses.push(
         `${JSON.stringify(sample)} -> ${JSON.stringify(wrong)}: ${JSON.stringify(found)}`,
@@ -166,10 +168,10 @@ function noise(sample: Sample, random: Random): number {
 
 test("a fault and noise give a partial explanation, or none", () => {
   // As above.
-  const random = fixedRandom(9);
+  const random = fixedRandom(10);
   let partial = 0;
   for (const planted of PLANTED.filter(({ isError }) => !isError)) {
-    for (let count = 0; count < caseCount(20, 4); count++) {
+    for (let count = 0; count < caseCount(20); count++) {
       const sample = planted.sample(random);
       const wrong = planted.wrong(sample, random);
       if (
@@ -188,7 +190,7 @@ test("a fault and noise give a partial explanation, or none", () => {
       if (found.length > 0) partial++;
     }
   }
-  assert.ok(partial > caseCount(100, 4), `${partial}`);
+  assert.ok(partial > caseCount(100), `${partial}`);
 });
 
 /** What a runtime gave, and the explanations as `id explained/differing`. */

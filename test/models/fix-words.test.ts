@@ -10,6 +10,7 @@ import { cureOf, intentionOf } from "../../src/models/fix/cured-node.ts";
 import { KNOWN_FAULTS } from "../../src/models/fix/known-faults.ts";
 import type { Scatter } from "../../src/models/fix/scatters.ts";
 import { Words } from "../../src/models/fix/words.ts";
+import { caseCount } from "../support/cases.ts";
 import { f32, i32, i64 } from "../support/node-models.ts";
 import { randomFrom } from "../support/random.ts";
 import { randomScatter } from "../support/random-scatters.ts";
@@ -53,9 +54,11 @@ const worded = (
     return words.nodes;
   });
 
-test("400 random scatters rewritten as equivalent nodes have the exact bits", () => {
+const SCATTERS = caseCount(400);
+
+test(`${SCATTERS} random scatters rewritten as equivalent nodes have the exact bits`, () => {
   const random = randomFrom(31);
-  for (let nth = 0; nth < 400; nth++) {
+  for (let nth = 0; nth < SCATTERS; nth++) {
     const { write, scatter, inputs, exact, opset, title } = randomScatter(random, nth);
     const found = worded(write, scatter, inputs, opset);
     assert.ok(equals(found, exact), `${title}: ${String(found)}, and not ${String(exact)}`);

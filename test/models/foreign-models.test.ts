@@ -6,7 +6,9 @@ import { isTensorError, type ErrorCode } from "../../src/core/errors.ts";
 import * as onnx from "../../src/entries/onnx.ts";
 import { writeIR } from "../../src/entries/openvino.ts";
 import { tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { caseList } from "../support/cases.ts";
 import { F32, i64, onnxModel } from "../support/node-models.ts";
+import { SEED } from "../support/random.ts";
 import { assertRefused, type Facts } from "../support/refusal.ts";
 
 type Model = onnx.Model;
@@ -100,12 +102,15 @@ function withOdd(value: unknown, [key, ...others]: readonly string[], odd: unkno
   return copy;
 }
 
-for (const [name, take] of Object.entries(TAKERS)) {
+// One reader makes models from foreign ones, so only the first function takes all of ODD; the seed chooses for the others.
+let turn = SEED;
+
+for (const [nth, [name, take]] of Object.entries(TAKERS).entries()) {
   test(`${name} says what is wrong with a model, whatever field is odd`, () => {
     const surprises = new Set<string>();
     const sound = model();
     for (const place of placesIn(sound)) {
-      for (const odd of ODD) {
+      for (const odd of nth === 0 ? ODD : caseList(ODD, turn++)) {
         const given = withOdd(sound, place, odd) as Model;
         try {
           take(given);

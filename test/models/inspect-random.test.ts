@@ -76,7 +76,7 @@ test("where everything is known, what runs is not wrong and what is wrong does n
   const next = randomFrom(22);
   const versions = operators();
   const outcomes = { runs: 0, fails: 0, indices: 0 };
-  for (let round = 0; round < caseCount(4000); round++) {
+  for (let round = 0; round < caseCount(4000, 8); round++) {
     const model = anyNode(versions[next(versions.length)], next);
     let error: unknown = null;
     try {
@@ -106,7 +106,7 @@ test("where everything is known, what runs is not wrong and what is wrong does n
   }
   const { runs, fails, indices } = outcomes;
   assert.ok(
-    runs > caseCount(500) && fails > caseCount(500) && indices > caseCount(100),
+    runs > caseCount(500, 8) && fails > caseCount(500, 8) && indices > caseCount(100, 8),
     JSON.stringify(outcomes),
   );
 });
@@ -173,7 +173,7 @@ test("however little is known, what runs is not wrong, and what repeats for cert
 test("no declaration makes wrong what runs", () => {
   const versions = operators();
   let risky = 0;
-  for (let round = 0; round < caseCount(1000); round++) {
+  for (let round = 0; round < caseCount(1000, 8); round++) {
     const random = randomFrom(round);
     const version = versions[random(versions.length)];
     const { model } = randomModel(version, lastOpset(version), random);
@@ -188,5 +188,5 @@ test("no declaration makes wrong what runs", () => {
     if (found.some(({ id, severity }) => severity === "risky" && id !== "operator-deprecated"))
       risky++;
   }
-  assert.ok(risky > caseCount(300), String(risky));
+  assert.ok(risky > caseCount(300, 8), String(risky));
 });

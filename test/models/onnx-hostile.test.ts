@@ -30,9 +30,10 @@ import {
   TENSOR,
 } from "../support/onnx-parts.ts";
 import { assertRefused, isTaken } from "../support/refusal.ts";
+import { caseCount } from "../support/cases.ts";
 import { randomFrom, SEED } from "../support/random.ts";
 
-const MUTATIONS = 2000;
+const MUTATIONS = caseCount(2000, 4);
 
 const TENSORS: readonly Uint8Array[] = [
   ...DTYPE_NAMES.map((dtype) => writeTensor(zeros(dtype, [2, 3]), "name")),
@@ -119,7 +120,7 @@ test(`${MUTATIONS} mutated models`, () => {
     taken > MUTATIONS / 40 && refused > MUTATIONS / 8,
     `${taken} taken, ${refused} refused`,
   );
-  assert.ok(runs > MUTATIONS / 200 && runs < taken, `${runs} run`);
+  assert.ok(runs > 0 && runs < taken, `${runs} run`);
 });
 
 test(`${MUTATIONS} mutants of a model with everything in it`, () => {

@@ -375,8 +375,8 @@ test("half a surrogate pair is not the new name of a constant of a file", () => 
   assertRefused("dtype", {}, () => writeModel(model));
 });
 
-test("100,000 nodes are read and written in linear time", () => {
-  const nodes = Array.from({ length: 100_000 }, (_, i) => ({
+test("50,000 nodes are read and written in linear time", () => {
+  const nodes = Array.from({ length: 50_000 }, (_, i) => ({
     op: "Identity",
     inputs: [`v${i}`],
     outputs: [`v${i + 1}`],
@@ -384,7 +384,7 @@ test("100,000 nodes are read and written in linear time", () => {
   }));
   const model = buildModel({ opsets: { "ai.onnx": 18 }, nodes, outputs: {} });
   const seconds = secondsOf(() => {
-    assert.equal(readModel(writeModel(model)).graph.nodes.length, 100_000);
+    assert.equal(readModel(writeModel(model)).graph.nodes.length, 50_000);
   });
-  assert.ok(seconds < 10, `${seconds} s`);
+  assert.ok(seconds < 5, `${seconds} s`);
 });

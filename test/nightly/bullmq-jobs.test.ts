@@ -14,7 +14,7 @@ import { makeRealJob } from "./distributed/real-job.ts";
 import { startRedis, type RedisServer } from "./distributed/redis-server.ts";
 import { MAIN } from "../support/cli.ts";
 import { add, makeJob, max, readAll, storeInputs } from "../support/job-files.ts";
-import { exitOnSignals, ProcessGroup } from "../runners/process-group.ts";
+import { exitOnSignals, ProcessGroup } from "../../scripts/process-group.js";
 
 const skip = WITHOUT_QUEUE;
 // A test that takes too long takes its processes with it.

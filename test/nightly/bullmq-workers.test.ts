@@ -17,7 +17,7 @@ import { FakeRedis } from "./distributed/simulation/redis.ts";
 import { STUB_CORE, writeStubJob } from "./distributed/stub-core.ts";
 import { setLimits } from "../support/limits.ts";
 import { randomFrom } from "../support/random.ts";
-import { exitOnSignals, ProcessGroup } from "../runners/process-group.ts";
+import { exitOnSignals, ProcessGroup } from "../../scripts/process-group.js";
 
 const skip = WITHOUT_QUEUE;
 exitOnSignals();

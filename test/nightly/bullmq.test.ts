@@ -31,7 +31,7 @@ import {
 } from "./distributed/stub-core.ts";
 import { HAS_LISTENERS, openAddresses } from "../support/listeners.ts";
 import { setLimits } from "../support/limits.ts";
-import { exitOnSignals, ProcessGroup } from "../runners/process-group.ts";
+import { exitOnSignals, ProcessGroup } from "../../scripts/process-group.js";
 
 const skip = WITHOUT_QUEUE;
 // A test that takes too long takes its processes with it.

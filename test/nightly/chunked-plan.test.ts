@@ -309,7 +309,7 @@ for (const dtype of DTYPES) {
         fc.asyncProperty(arbitraryShape, (shapes) => check(run(shapes), shapes.seed)),
         {
           seed: seed + properties++,
-          numRuns: caseCount(numRuns),
+          numRuns: caseCount(numRuns, 8),
           includeErrorInReport: true,
           endOnFailure: true,
         },

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { blocksWithoutStep, STEPS } from "./distributed/document-steps.ts";
 import { WITHOUT_QUEUE } from "./distributed/packages.ts";
 import { WITHOUT_SLURM } from "./distributed/slurm-cluster.ts";
-import { exitOnSignals, ProcessGroup } from "../runners/process-group.ts";
+import { exitOnSignals, ProcessGroup } from "../../scripts/process-group.js";
 
 // A test that takes too long takes its processes with it.
 exitOnSignals();

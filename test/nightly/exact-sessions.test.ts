@@ -134,7 +134,7 @@ for (const size of [1, 3, 6, 12]) {
   test(`random graphs of about ${size} nodes`, { skip }, async (t) => {
     const counts: Record<Outcome, number> = { plain: 0, refused: 0, whole: 0, replaced: 0 };
     const ops = new Set<string>();
-    const seeds = caseCount(600);
+    const seeds = caseCount(600, 8);
     for (let seed = 0; seed < seeds; seed++) {
       const graph = randomGraph(randomFrom(seed), size);
       for (const op of graph.ops) ops.add(op);

@@ -10,7 +10,7 @@ import os from "node:os";
 import path from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { ProcessGroup } from "../runners/process-group.ts";
+import { ProcessGroup } from "../../scripts/process-group.js";
 import { read, ROOT } from "../support/documents.ts";
 import { openChromium, pack, watch, WITHOUT_CHROMIUM } from "../support/pages.ts";
 

@@ -13,7 +13,7 @@ import { addJobWorker } from "../../src/cli/commands/job-worker.ts";
 import { PACKAGES, WITHOUT_QUEUE } from "./distributed/packages.ts";
 import { makeRealJob, STAGES } from "./distributed/real-job.ts";
 import { startRedis, type RedisServer } from "./distributed/redis-server.ts";
-import { exitOnSignals } from "../runners/process-group.ts";
+import { exitOnSignals } from "../../scripts/process-group.js";
 import { TERMINAL } from "../support/cli.ts";
 
 const skip = WITHOUT_QUEUE;

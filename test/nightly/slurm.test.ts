@@ -20,7 +20,7 @@ import {
 import { STUB_CORE, stubRuns, writeStubJob, type StubJob } from "./distributed/stub-core.ts";
 import { MAIN } from "../support/cli.ts";
 import { openAddresses } from "../support/listeners.ts";
-import { exitOnSignals } from "../runners/process-group.ts";
+import { exitOnSignals } from "../../scripts/process-group.js";
 
 const skip = WITHOUT_SLURM;
 // A test that takes too long takes its processes with it.

@@ -195,7 +195,7 @@ class World {
   }
 }
 
-const SEQUENCES = caseCount(200);
+const SEQUENCES = caseCount(200, 8);
 
 test(`${SEQUENCES} sequences of 2 to 20 calls, awaited at random, give what one call after the other gives`, async () => {
   for (let sequence = 0; sequence < SEQUENCES; sequence++) {

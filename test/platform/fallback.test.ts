@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 
-const ENTRY = new URL("../../src/entries/index.js", import.meta.url).href;
+/** The bundled package, which is loaded faster than the compiled sources, which `npm run mutate` changes. */
+const COMPILED = process.env["MUTATE_MAIN"] === undefined ? "../../../dist" : "../../src";
+const ENTRY = new URL(`${COMPILED}/entries/index.js`, import.meta.url).href;
 
 interface Row {
   readonly without: string;

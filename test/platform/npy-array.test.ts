@@ -14,6 +14,7 @@ import { bytesOf } from "../../src/core/tensor/storage.ts";
 import { equals, full, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { createPending, openArray } from "../../src/entries/zarr.ts";
 import { boxOf, replaceBox } from "../support/boxes.ts";
+import { caseCount } from "../support/cases.ts";
 import { withLimits } from "../support/limits.ts";
 import { bigEndianNpy, npyDictionary, npyFile } from "../support/npy-file.ts";
 import { randomFrom, randomTensor, ROWS } from "../support/random.ts";
@@ -46,7 +47,7 @@ const cases = fc.record({
 test("boxes and chunks that are written and read are those of a plain array", async () => {
   await fc.assert(
     fc.asyncProperty(cases, (one) => withLimits(one.seed, () => checkBoxes(one))),
-    { numRuns: 100 },
+    { numRuns: caseCount(500) },
   );
 });
 

@@ -18,6 +18,7 @@ import {
   type CreateOptions,
   type ZarrArray,
 } from "../../src/entries/zarr.ts";
+import { caseCount } from "../support/cases.ts";
 import { setLimits, withLimits } from "../support/limits.ts";
 import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
 import { assertRejected } from "../support/refusal.ts";
@@ -70,7 +71,7 @@ test("boxes that are written into files and read are those of a plain array", as
     createArray(at(`random-${count++}.zarr`), options);
   await fc.assert(
     fc.asyncProperty(zarrCases, (one) => withLimits(one.seed, () => checkBoxes(one, make))),
-    { numRuns: 30 },
+    { numRuns: caseCount(200) },
   );
 });
 

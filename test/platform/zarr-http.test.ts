@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { after, before, beforeEach, describe, test } from "node:test";
+import { after, before, beforeEach, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { createArray, createGroup, openArray, openGroup } from "../../src/entries/zarr.ts";
@@ -339,33 +339,29 @@ test("the waits together have a limit, and Retry-After may ask for longer ones o
   assert.equal(server.asked.length, 3);
 });
 
-describe("an aborted signal", () => {
-  for (const [name, quirk] of [
-    ["a wait", failing(503, Infinity, { "retry-after": "3600" })],
-    ["a request", () => true],
-  ] as const) {
-    test(`ends ${name}, and no other request follows`, async (t) => {
-      t.after(setLimits({ HTTP: { first: 1, longest: 1e6, total: 1e6 } }));
-      const controller = new AbortController();
-      const reason = new Error("enough");
-      server.quirk = (exchange) => {
-        setTimeout(() => controller.abort(reason), 5);
-        return quirk(exchange);
-      };
-      const { signal } = controller;
-      const opened = openArray(urlOf("v3.zarr"), { signal });
-      await assert.rejects(opened, (error) => error === reason);
-      assert.equal(server.asked.length, 1);
-      await assert.rejects(openArray(urlOf("a.npy"), { signal }), (error) => error === reason);
-      assert.equal(server.asked.length, 1);
-    });
-  }
-
-  test("is one, or an error", async () => {
-    await assertRejected("attribute", {}, () =>
-      openArray(urlOf("v3.zarr"), { signal: 5 } as never),
-    );
+for (const [name, quirk] of [
+  ["a wait", failing(503, Infinity, { "retry-after": "3600" })],
+  ["a request", () => true],
+] as const) {
+  test(`an aborted signal ends ${name}, and no other request follows`, async (t) => {
+    t.after(setLimits({ HTTP: { first: 1, longest: 1e6, total: 1e6 } }));
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    server.quirk = (exchange) => {
+      setTimeout(() => controller.abort(reason), 5);
+      return quirk(exchange);
+    };
+    const { signal } = controller;
+    const opened = openArray(urlOf("v3.zarr"), { signal });
+    await assert.rejects(opened, (error) => error === reason);
+    assert.equal(server.asked.length, 1);
+    await assert.rejects(openArray(urlOf("a.npy"), { signal }), (error) => error === reason);
+    assert.equal(server.asked.length, 1);
   });
+}
+
+test("an aborted signal is one, or an error", async () => {
+  await assertRejected("attribute", {}, () => openArray(urlOf("v3.zarr"), { signal: 5 } as never));
 });
 
 test("403 stands for a missing chunk only where the caller says so", async () => {

@@ -1,12 +1,14 @@
 /** Runs test files, several in a process, on all cores. */
 
 import * as fs from "node:fs";
+import * as os from "node:os";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
+import { LONG } from "./long-files.ts";
 import { close, seconds, secondsSince, skippedLines, sumOf, type Counts } from "./outcome.ts";
 import { inParallel } from "./parallel.ts";
-import { ProcessGroup } from "./process-group.ts";
+import { runTimed } from "../../scripts/process-group.js";
 import type { Runtime } from "./runtimes.ts";
 
 /** The compiled tests, and their sources: the compiled file of a removed test may remain. */
@@ -24,10 +26,6 @@ const LIMIT = 900;
 /** The same for a nightly file: one of them runs all random cases. */
 const NIGHTLY_LIMIT = 2700;
 
-/** Runs a command, and prints the processor time of the shell, and of the command with its descendants. */
-const TIMED = 'exec 2>&1; "$@"; status=$?; times; exit $status';
-const TIMES = /.*\n(\d+)m([\d.]+)s (\d+)m([\d.]+)s\n$/;
-
 export interface Result {
   readonly counts: Counts;
   readonly output: string;
@@ -35,6 +33,8 @@ export interface Result {
   readonly processor: number;
   /** True if the process was stopped at its time limit. */
   readonly isStopped: boolean;
+  /** True if the process failed without a failed test. */
+  readonly isLost: boolean;
 }
 
 /** Returns the test files by folder and name, such as `core/dtype`; the slow ones are in `nightly/`. */
@@ -77,14 +77,16 @@ export async function runFiles(
       isBrief: group.length > 1,
       limit: group.some((one) => one.startsWith(NIGHTLY)) ? NIGHTLY_LIMIT : LIMIT,
     });
-    if (group.length === 1 || result.counts.failed <= MANY) return [result];
-    console.log(`${runtime.name}: ${result.counts.failed} tests fail: each file runs alone`);
+    if (group.length === 1 || !isUnclear(result)) return [result];
+    console.log(`${runtime.name}: each file runs alone, to find the cause`);
     const alone: Result[] = [];
     // oxlint-disable-next-line no-await-in-loop
     for (const name of group) alone.push(...(await run([name])));
     return sumOf(alone.map(({ counts }) => counts)).failed > 0 ? alone : [result];
   };
-  const results = await inParallel(inGroups(here, Math.ceil(here.length / runtime.together)), run);
+  const lanes = Math.min(os.availableParallelism(), here.length);
+  const count = lanes * Math.ceil(here.length / (lanes * runtime.together));
+  const results = await inParallel(inGroups(here, count), run);
   return results.flat();
 }
 
@@ -117,7 +119,7 @@ export function temporaryFolder(): Readonly<Record<string, string>> {
 }
 
 interface Printing {
-  /** True if more than {@link MANY} failures are only counted. */
+  /** True if failures whose cause is unclear are only counted, because the files run again. */
   readonly isBrief?: boolean;
   /** True if only failures are printed. */
   readonly isQuiet?: boolean;
@@ -143,7 +145,7 @@ export async function runTogether(
   }));
   const lines = [`${sizeOf(counts)} tests, ${time}`, ...skippedLines(tests)];
   if (!isQuiet) for (const line of lines) console.log(`${runtime.name}: ${name}: ${line}`);
-  if (counts.failed > 0 && !(isBrief && counts.failed > MANY) && !(isQuiet && isStopped)) {
+  if (counts.failed > 0 && !(isBrief && isUnclear(result)) && !(isQuiet && isStopped)) {
     const failures = output.match(runtime.failures)?.join("") ?? output;
     // `.ci/run` prints the text between these two lines again at its end.
     console.log(`failure: ${runtime.name}: ${name}\n${failures}\nend of failure`);
@@ -151,11 +153,23 @@ export async function runTogether(
   return result;
 }
 
+/** True if the output of several files does not show which of them failed. */
+const isUnclear = ({ counts, isLost, isStopped }: Result): boolean =>
+  counts.failed > MANY || (isLost && !isStopped);
+
 const sizeOf = ({ passed, failed, skipped }: Counts): number => passed + failed + skipped;
 
-/** Returns names in groups. Neighbours go to different groups, because they often take similar time. */
-const inGroups = (names: readonly string[], count: number): string[][] =>
-  Array.from({ length: count }, (_, group) => names.filter((_, at) => at % count === group));
+/** Returns names in groups of similar processor time: each file, the longest first, goes to the shortest group. */
+function inGroups(names: readonly string[], count: number): string[][] {
+  const secondsOf = (name: string): number => LONG[name] ?? 0.25;
+  const groups = Array.from({ length: count }, () => ({ names: [] as string[], seconds: 0 }));
+  for (const name of names.toSorted((a, b) => secondsOf(b) - secondsOf(a))) {
+    const shortest = groups.reduce((a, b) => (b.seconds < a.seconds ? b : a));
+    shortest.names.push(name);
+    shortest.seconds += secondsOf(name);
+  }
+  return groups.map((group) => group.names);
+}
 
 /** Runs files in one process. A process that fails without a failed test counts as one failed test. */
 async function runProcess(
@@ -165,32 +179,18 @@ async function runProcess(
   limit: number,
 ): Promise<Result> {
   const env = { ...process.env, ...runtime.env };
-  const run = await runTimed([program, ...runtime.test(files)], env, limit);
-  const count = (pattern: RegExp): number => Number(pattern.exec(run.output)?.[1] ?? 0);
+  const run = await runTimed([program, ...runtime.test(files)], { env, limit });
+  const output = stripVTControlCharacters(run.output);
+  const count = (pattern: RegExp): number => Number(pattern.exec(output)?.[1] ?? 0);
   const { passed, failed, skipped } = runtime.counts;
   const counts = { passed: count(passed), failed: count(failed), skipped: count(skipped) };
-  const isGood = run.isGood || runtime.passedAnyway?.test(run.output) === true;
+  const isGood = run.status === 0 || runtime.passedAnyway?.test(output) === true;
   const isLost = counts.failed === 0 && (!isGood || counts.passed + counts.skipped === 0);
-  return { ...run, counts: isLost ? { ...counts, failed: 1 } : counts };
-}
-
-/** Runs a command for `limit` seconds at most, and returns what it printed, without colours. */
-export async function runTimed(command: readonly string[], env: NodeJS.ProcessEnv, limit = LIMIT) {
-  const group = new ProcessGroup(["sh", "-c", TIMED, "sh", ...command], { env });
-  let isStopped = false;
-  const alarm = setTimeout(() => {
-    isStopped = true;
-    group.output += `\nstopped after ${Math.round(limit)} s\n`;
-    void group.end();
-  }, limit * 1000);
-  const { status } = await group.ended;
-  clearTimeout(alarm);
-  const [times = "", ...parts] = TIMES.exec(group.output) ?? [];
-  const [userMinutes = 0, user = 0, systemMinutes = 0, system = 0] = parts.map(Number);
   return {
-    output: stripVTControlCharacters(group.output.slice(0, group.output.length - times.length)),
-    processor: 60 * (userMinutes + systemMinutes) + user + system,
-    isGood: status === 0,
-    isStopped,
+    counts: isLost ? { ...counts, failed: 1 } : counts,
+    output,
+    processor: run.processor,
+    isStopped: run.isStopped,
+    isLost,
   };
 }

@@ -2,7 +2,7 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { ProcessGroup } from "./process-group.ts";
+import { ProcessGroup } from "../../scripts/process-group.js";
 import type { PackagedRuntime } from "./runtimes.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Runs the tests in this Node: `npm test`, or the slow tests: `npm test -- --slow`. Names of files or folders may follow. */
 
 import { closeFiles, isNamed, runFiles, temporaryFolder, testFiles } from "./files.ts";
-import { exitOnSignals } from "./process-group.ts";
+import { exitOnSignals } from "../../scripts/process-group.js";
 import { NODE } from "./runtimes.ts";
 import { collectSentences, compareSentences } from "./sentences.ts";
 import { announceSeed } from "./seed.ts";

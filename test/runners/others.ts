@@ -4,21 +4,37 @@
  * installed into a temporary folder; a runtime that cannot be installed is skipped.
  */
 
+import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { closeFiles, isOfSample, runFiles, runTimed, testFiles, wordsOf } from "./files.ts";
+import { ROOT } from "../support/root.ts";
+import { closeFiles, isOfSample, runFiles, testFiles, wordsOf } from "./files.ts";
 import { install } from "./install.ts";
 import { closeUnavailable, type Counts } from "./outcome.ts";
-import { exitOnSignals } from "./process-group.ts";
+import { exitOnSignals, runTimed } from "../../scripts/process-group.js";
 import { PACKAGED, type PackagedRuntime } from "./runtimes.ts";
 import { announceSeed } from "./seed.ts";
-import { installTarball, PRINTED } from "./tarball.ts";
+
+/** What `test/fixtures/consumer.js` prints. */
+const PRINTED = '[[0,2,12.5,4],true,"index-out-of-range",0]\n';
+
+/** Packs the package, and installs it with the program in a folder, which is empty. @returns the path of the program */
+function installTarball(folder: string): string {
+  const npm = (args: readonly string[], cwd: string): string =>
+    execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const tarball = npm(["pack", "--silent", "--pack-destination", folder], ROOT).trim();
+  fs.writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
+  npm(["install", "--prefer-offline", "--no-audit", "--no-fund", `./${tarball}`], folder);
+  const program = path.join(folder, "use.js");
+  fs.copyFileSync(path.join(ROOT, "test/fixtures/consumer.js"), program);
+  return program;
+}
 
 /** Runs the program that uses the packed package, which is one test. */
 async function runTarball(runtime: PackagedRuntime, program: string, use: string): Promise<Counts> {
   const env = { ...process.env, ...runtime.env };
-  const { output } = await runTimed([program, ...runtime.run(use)], env);
+  const { output } = await runTimed([program, ...runtime.run(use)], { env, limit: 600 });
   const passed = output === PRINTED ? 1 : 0;
   if (passed === 0) console.log(`${runtime.name}: the packed package fails:\n${output}`);
   return { passed, failed: 1 - passed, skipped: 0 };
@@ -35,7 +51,7 @@ async function runAll(
     closeUnavailable(runtime.name, `npm cannot install ${runtime.package}`);
     return;
   }
-  const { output } = await runTimed([program, "--version"], process.env);
+  const { output } = await runTimed([program, "--version"], { env: process.env, limit: 60 });
   const version = /\d+(\.\d+)+/.exec(output)?.[0] ?? "";
   const results = await runFiles(runtime, program, names);
   const tarball = await runTarball(runtime, program, use);

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { isNamed, runTogether, testFiles } from "./files.ts";
 import { inParallel } from "./parallel.ts";
 import { close, secondsSince, sumOf, type Counts } from "./outcome.ts";
-import { exitOnSignals } from "./process-group.ts";
+import { exitOnSignals } from "../../scripts/process-group.js";
 import { NODE } from "./runtimes.ts";
 
 const SOURCES = new URL("../../../test/", import.meta.url);

@@ -146,12 +146,15 @@ const RULES: Readonly<Record<Reduction, Rule>> = {
   },
   /** The gradient, times each later operand from the last to the next, times the product of the earlier ones. */
   mul: (operands, gradient, cell) => {
-    for (const [nth, { to, at }] of operands.entries()) {
-      apply("none", to, at, gradient, cell);
-      for (const behind of operands.slice(nth + 1).reverse()) {
-        apply("mul", to, at, conjugate(behind.from, behind.at), 0);
-      }
-      if (nth > 0) apply("mul", to, at, conjugate(combined(operands.slice(0, nth), "mul"), 0), 0);
+    const [behind, before] = [0, 1].map(() => zeros(gradient.dtype, [1]) as Tensor);
+    apply("none", behind, 0, gradient, cell);
+    for (const { from, to, at } of operands.toReversed()) {
+      apply("none", to, at, behind, 0);
+      apply("mul", behind, 0, conjugate(from, at), 0);
+    }
+    for (const [nth, { from, to, at }] of operands.entries()) {
+      if (nth > 0) apply("mul", to, at, conjugate(before, 0), 0);
+      apply(nth === 0 ? "none" : "mul", before, 0, from, at);
     }
   },
   max: (operands, gradient, cell, ties) => extreme("max", operands, gradient, cell, ties),

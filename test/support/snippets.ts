@@ -84,7 +84,7 @@ export function runProgram(folder: string): string {
   return stdout;
 }
 
-/** Runs the lines of a shell script one by one; each must succeed. */
+/** Runs lines of a shell script that need a shell; each must succeed. */
 export function runShell(folder: string, lines: readonly string[]): void {
   const bin = path.join(folder, "bin");
   fs.mkdirSync(bin);

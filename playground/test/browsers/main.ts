@@ -10,7 +10,7 @@ import { BROWSERS, type Browser } from "../../../test/runners/browser/browsers.t
 import { findBrowser, open, type Installed } from "../../../test/runners/browser/launch.ts";
 import { wordsOf } from "../../../test/runners/files.ts";
 import { close, closeUnavailable, secondsSince } from "../../../test/runners/outcome.ts";
-import { exitOnSignals } from "../../../test/runners/process-group.ts";
+import { exitOnSignals } from "../../../scripts/process-group.js";
 import { fromHash, toHash } from "../../src/document/hash.ts";
 import { PRESETS } from "../../src/examples/presets.ts";
 import { readState } from "../../src/document/read-state.ts";

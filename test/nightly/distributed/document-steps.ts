@@ -14,7 +14,7 @@ import * as net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openArray } from "../../../src/entries/zarr.ts";
-import { ProcessGroup } from "../../runners/process-group.ts";
+import { ProcessGroup } from "../../../scripts/process-group.js";
 import { IDS, storeInputs } from "../../support/document-inputs.ts";
 import { blocksOf, read, ROOT } from "../../support/documents.ts";
 import { PACKAGES } from "./packages.ts";

@@ -6,7 +6,7 @@ import * as net from "node:net";
 import * as os from "node:os";
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ProcessGroup } from "../../runners/process-group.ts";
+import { ProcessGroup } from "../../../scripts/process-group.js";
 
 export const HAS_REDIS = spawnSync("redis-server", ["--version"]).status === 0;
 

@@ -10,7 +10,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ProcessGroup } from "../../runners/process-group.ts";
+import { ProcessGroup } from "../../../scripts/process-group.js";
 import { freePort } from "./redis-server.ts";
 
 export const NODES = ["n1", "n2", "n3"] as const;

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { ProcessGroup } from "../process-group.ts";
+import { ProcessGroup } from "../../../scripts/process-group.js";
 import type { Browser } from "./browsers.ts";
 
 const XVFB = "/usr/bin/Xvfb";

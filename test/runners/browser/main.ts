@@ -6,7 +6,7 @@
 import { wordsOf } from "../files.ts";
 import { closeUnavailable, close, secondsSince, sumOf } from "../outcome.ts";
 import { inParallel } from "../parallel.ts";
-import { exitOnSignals } from "../process-group.ts";
+import { exitOnSignals } from "../../../scripts/process-group.js";
 import { announceSeed } from "../seed.ts";
 import { BROWSERS } from "./browsers.ts";
 import { bundle, SUITE, type Bundle } from "./bundle.ts";

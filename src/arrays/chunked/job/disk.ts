@@ -6,6 +6,7 @@ import { isCode, isUrl, writeFully, withFile } from "../../boxes/file.ts";
 import type { JobContext } from "../stages/context.ts";
 import type { StageName } from "./spec.ts";
 import { TensorError } from "../../../core/errors.ts";
+import { CHUNKED } from "../../../core/limits.ts";
 
 export interface Room {
   /** A folder, which may not exist yet. */
@@ -148,9 +149,6 @@ async function existing(folder: string): Promise<string> {
   }
 }
 
-/** Number of bytes that are written to measure a disk; less if the disk has less than four times as many free. */
-const PROBE = 2 ** 27;
-
 /**
  * Measures the write rate of a folder's disk, in bytes per second. A file of 128 MB, or less on a nearly full disk, is
  * written, synced and removed.
@@ -168,7 +166,7 @@ export async function diskRate(folder: string): Promise<number> {
   const there = await existing(folder);
   const file = path.join(there, `.ndscatter-${process.pid}.probe`);
   const { free } = await freeSpaceOf(there);
-  const size = Math.max(2 ** 12, Math.min(PROBE, Math.floor(free / 4)));
+  const size = Math.max(2 ** 12, Math.min(CHUNKED.probe, Math.floor(free / 4)));
   const bytes = new Uint8Array(size);
   // The file is filled with varied numbers, because some file systems do not store zeros.
   for (let at = 0; at < size; at++) bytes[at] = at * 2654435761;
