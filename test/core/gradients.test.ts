@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
+import type { NodeSpec } from "../../src/core/call/call.ts";
 import type { FunctionSpec } from "../../src/core/call/function-spec.ts";
 import { vjp } from "../../src/core/call/vjp.ts";
 import { DTYPES, dtypesWhere, REDUCTIONS } from "../../src/core/tensor/dtype.ts";
 import { copy as copyStorage } from "../../src/core/tensor/storage.ts";
-import { equals, Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals, tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import { caseCount } from "../support/cases.ts";
 import { ENGINES } from "../support/engines.ts";
 import { withLimits } from "../support/limits.ts";
@@ -14,6 +15,8 @@ import {
   gatherCase,
   gatherElementsCase,
   gatherNDCase,
+  openvinoCases,
+  rulesOf,
   scatterElementsCase,
   scatterNDCase,
   specOf,
@@ -33,11 +36,14 @@ const check = (one: Case): void => withLimits(cases, () => checkAll(one));
 
 /** One case on every engine: the bits of the definition, new, in `out`, one gradient alone, and inputs untouched. */
 function checkAll(one: Case): void {
-  const { inputs, expected, random } = one;
-  const node = specOf(one) as unknown as FunctionSpec;
+  const { expected, random } = one;
+  const spec = specOf(one);
+  const node = ("node" in spec ? spec.node : spec) as FunctionSpec | NodeSpec;
+  const axis = "node" in spec && spec.axis !== undefined ? [tensor("int64", [], spec.axis)] : [];
+  const inputs: readonly Tensor[] = [...one.inputs, ...axis];
   const gradient = randomTensor(expected.dtype, expected.shape, random);
   const ties = TIES[random(4)];
-  const wanted = gradients(one, gradient, ties);
+  const wanted = [...gradients(one, gradient, ties), ...axis.map(() => null)];
   const before = [...inputs, gradient].map(cloned);
   for (const [name, engine] of Object.entries(ENGINES)) {
     assertEqual(vjp(node, inputs, gradient, { engine, ties }), wanted, name);
@@ -116,6 +122,10 @@ for (const dtype of DIFFERENTIABLE) {
         assertProperty(15, (shapes) =>
           check(scatterElementsCase(dtype, reduction, indexType, shapes)),
         );
+        for (const stays of rulesOf(dtype, reduction)) {
+          if (stays === undefined) continue;
+          assertProperty(15, (shapes) => check(openvinoCases[stays](dtype, reduction, shapes)));
+        }
       }
       assertProperty(20, (shapes) => check(gatherNDCase(dtype, indexType, shapes)));
       assertProperty(20, (shapes) => check(gatherElementsCase(dtype, indexType, shapes)));

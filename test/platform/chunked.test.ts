@@ -38,6 +38,8 @@ import {
   gatherCase,
   gatherElementsCase,
   gatherNDCase,
+  openvinoCases,
+  rulesOf,
   scatterElementsCase,
   scatterNDCase,
   shapesOf,
@@ -195,6 +197,12 @@ for (const [turn, dtype] of numeric.entries()) {
       await property((shapes) => scatterNDCase(dtype, reduction, "int64", shapes), 2);
     for (const reduction of caseList(reductionsOf(dtype), turn + 1, 2))
       await property((shapes) => scatterElementsCase(dtype, reduction, "int32", shapes), 2);
+    for (const reduction of ["max", "min"] as const) {
+      for (const stays of rulesOf(dtype, reduction)) {
+        if (stays === undefined) continue;
+        await property((shapes) => openvinoCases[stays](dtype, reduction, shapes), 4);
+      }
+    }
     const gathers: Parameters<typeof property>[] = [
       [(shapes) => gatherNDCase(dtype, "int32", shapes), 3],
       [(shapes) => gatherElementsCase(dtype, "int64", shapes), 2],

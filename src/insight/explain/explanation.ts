@@ -3,7 +3,7 @@
  * call's inputs.
  */
 
-import type { Reduction, Scalar, Step } from "../../core/tensor/dtype.ts";
+import type { PlainStep, Reduction, Scalar } from "../../core/tensor/dtype.ts";
 import type { TensorError } from "../../core/errors.ts";
 import type { OperatorVersion, Role, Term } from "../../core/operators/operator.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -190,7 +190,7 @@ export type StoryStep<V> = UpdateStep<V> | DivisionStep<V>;
 export interface UpdateStep<V> {
   readonly kind: "update";
   /** The operation that combines the update with the value; `none` replaces the value. */
-  readonly by: Step;
+  readonly by: PlainStep;
   /** The update's position among all updates, from 0. */
   readonly order: number;
   /** The coordinates of the update's slice or element in the updates input. */
