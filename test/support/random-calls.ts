@@ -1,5 +1,7 @@
 /** Seeded random calls of the plain functions, with their results by the slow definition. */
 
+import type { NodeSpec } from "../../src/core/call/call.ts";
+import type { FunctionSpec } from "../../src/core/call/function-spec.ts";
 import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
 import { FUNCTIONS } from "../../src/core/operators/plain.ts";
 import fc from "fast-check";
@@ -60,6 +62,17 @@ export function specOf({
   }
   const [name] = Object.entries(FUNCTIONS).find(([, one]) => one === operator) ?? [""];
   return { function: name, options: attributes };
+}
+
+/** A case as `vjp` takes it: the call, and the inputs with the axis if that is an input. */
+export function differentiable(one: Case): {
+  readonly node: FunctionSpec | NodeSpec;
+  readonly inputs: readonly Tensor[];
+} {
+  const spec = specOf(one);
+  if (!("node" in spec)) return { node: spec as FunctionSpec, inputs: one.inputs };
+  const axis = spec.axis === undefined ? [] : [tensor("int64", [], spec.axis)];
+  return { node: spec.node, inputs: [...one.inputs, ...axis] };
 }
 
 /** Cases of the OpenVINO versions with a rule of their own, without the policies that nodes lack. */

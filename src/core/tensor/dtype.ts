@@ -294,7 +294,10 @@ export type PlainStep = Exclude<Reduction, "mean">;
  * Operation of the kernels: a plain step, or a max or min of floats that returns one operand with all its bits. `max`
  * and `min` alone are IEEE 754's maximum and minimum; for other types than floats, only they exist.
  */
-export type Step = PlainStep | `${"max" | "min"}_${Stays}`;
+export type Step = PlainStep | (typeof CHOICES)[number];
+
+/** Steps of floats that return one operand with all its bits. */
+export const CHOICES = ["max_data", "min_data", "max_update", "min_update"] as const;
 
 /** Returns the plain step of which a step is a variant. */
 export const plainStep = (step: Exclude<Step, "none">): Exclude<PlainStep, "none"> =>

@@ -10,7 +10,7 @@
  * divergent invocations and compiles faster.
  */
 
-import type { PlainStep, Step } from "../../core/tensor/dtype.ts";
+import type { CHOICES, Step } from "../../core/tensor/dtype.ts";
 import { HIGH_PRODUCT } from "./words.ts";
 
 /** A binary interchange format (IEEE 754-2019, section 3.4), given by the widths of its fields. */
@@ -18,9 +18,6 @@ export interface FloatFormat {
   readonly fractionBits: number;
   readonly exponentBits: number;
 }
-
-/** A step that returns one operand unchanged. */
-type Choice = Exclude<Step, PlainStep>;
 
 /** Returns WGSL that defines `combine`, but not `Element`. */
 export function floatCombine(format: FloatFormat, step: Exclude<Step, "none">): string {
@@ -115,7 +112,10 @@ fn combine(a: Element, b: Element) -> Element {
 }
 
 /** Returns WGSL for a max or min that returns `a`, data's value, or `b`, the update, unless the other is beyond it. */
-function floatChoice({ fractionBits, exponentBits }: FloatFormat, step: Choice): string {
+function floatChoice(
+  { fractionBits, exponentBits }: FloatFormat,
+  step: (typeof CHOICES)[number],
+): string {
   const { sign, magnitude, infinity } = masks({ fractionBits, exponentBits });
   const [kept, other] = step.endsWith("_data") ? ["a", "b"] : ["b", "a"];
   const order = step.startsWith("max") ? ">" : "<";

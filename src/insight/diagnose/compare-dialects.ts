@@ -196,7 +196,10 @@ function withComparison(made: Made, facts: Facts, word: Words["compares"]): Made
     word === "exact"
       ? (["nan-one-operand", "ieee"] as const)
       : ([word.word, `${word.stays}-stays`] as const);
-  return followed(made, changed(made.rule, facts, id, name), [id]);
+  // A version that keeps an operand differs from the other rules in NaN as well as in zeros.
+  const { stays } = made.rule.call.settings;
+  const seen = stays === undefined ? id : "nan-one-operand";
+  return followed(made, changed(made.rule, facts, id, name), [seen]);
 }
 
 /** Rounds float16 and bfloat16 sums at the same point as a dialect. */

@@ -5,6 +5,7 @@
 
 import type { Executor } from "../../core/engines/executor.ts";
 import { callNow, executeMade, scatterExecution } from "../../core/call/execute.ts";
+import { stepOf } from "../../core/call/steps.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { PreparedCall } from "../../core/call/prepare.ts";
 import { reader } from "../../core/tensor/scalar.ts";
@@ -37,6 +38,9 @@ export function scatterStory(
     kind: "scatter",
     reduction: settings.reduction,
     includeSelf: settings.includeSelf,
+    stays: stepOf(settings, data.dtype).endsWith(`_${settings.stays}`)
+      ? (settings.stays ?? null)
+      : null,
     addressed,
     summary: summaryOf(groups, plan, data.shape, addressed, count),
     updates: lazyList(count, (order) => updateOf(scattering, order)),
