@@ -212,6 +212,27 @@ for (const [turn, dtype] of numeric.entries()) {
   });
 }
 
+test("updates of a max that keeps an operand are not combined before they are written", async () => {
+  // 1 stays beside NaN, and 2 is greater; of NaN and 2 alone, NaN would stay.
+  const values = Array.from({ length: 16 }, (_, p) => (p === 0 ? NaN : 2));
+  const inputs = [
+    tensor("float32", [2], [1, 1]),
+    tensor(
+      "int64",
+      [16, 1],
+      values.map(() => 0),
+    ),
+    tensor("float32", [16], values),
+  ];
+  const node = {
+    ...{ domain: "openvino", op: "ScatterNDUpdate", opset: 15 },
+    attributes: { reduction: "max" },
+  };
+  const divided = { chunkShape: [2], blockShape: [16], inPlace: false };
+  const job = jobFor({ node }, inputs, divided);
+  assert.deepEqual((await runAll(job, randomFrom(seed))).toArray(), [2, 1]);
+});
+
 /** The error of a call in memory, or that of a job. */
 async function errorOf(action: () => unknown): Promise<TensorError> {
   try {
