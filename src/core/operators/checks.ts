@@ -99,7 +99,7 @@ export function checkBatches(
   if (!compatible(batches.data, batches.indices)) {
     throw new TensorError(
       "shape-mismatch",
-      `the first ${batchDims} axes of data and indices must be equal, ` +
+      `the batch axes of data and indices must be equal, ` +
         `but they are ${printShape(batches.data)} and ${printShape(batches.indices)}`,
       {
         ...fields,

@@ -37,8 +37,8 @@ export function checkDTypes(
 
 export function noReduction(dtype: DType, word: unknown, fields: ErrorContext): TensorError {
   const allowed = reductionsOf(dtype);
-  const must = `the reduction of ${dtype} must be one of ${allowed.join(", ")}`;
-  const sentence = `${must}, got ${printValue(word)}`;
+  const must = allowed.length === 1 ? "must be" : "must be one of";
+  const sentence = `the reduction of ${dtype} ${must} ${allowed.join(", ")}, got ${printValue(word)}`;
   return new TensorError("reduction", sentence, { ...fields, got: factOf(word), allowed });
 }
 
