@@ -203,13 +203,14 @@ function scatterText(story: ScatterStory, names: Names): string {
 }
 
 /** Returns a line on the rule of comparison, unless it is IEEE 754's. */
-const rule = ({ stays, reduction }: ScatterStory): string[] =>
-  stays === null
-    ? []
-    : [
-        `${reduction} keeps the ${stays === "data" ? "value before" : "update"} unless the other is ` +
-          `${reduction === "max" ? "greater" : "less"}, so also beside NaN`,
-      ];
+function rule({ stays, reduction }: ScatterStory): string[] {
+  if (stays === null) return [];
+  const [kept, other] = stays === "data" ? ["value before", "update"] : ["update", "value before"];
+  const beyond = reduction === "max" ? "greater" : "less";
+  return [
+    `${reduction} keeps the ${kept} unless the ${other} is ${beyond}; a comparison with NaN is false`,
+  ];
+}
 
 /**
  * Returns the history of one cell of the output, in lines.
