@@ -8,7 +8,17 @@
  */
 
 import { plainSingles } from "./singles";
-import { ADD, MAX, MIN, MUL, SUB } from "./reduction";
+import {
+  ADD,
+  MAX,
+  MAX_DATA,
+  MAX_UPDATE,
+  MIN,
+  MIN_DATA,
+  MIN_UPDATE,
+  MUL,
+  SUB,
+} from "./reduction";
 
 /**
  * Replaces each NaN in a register with the canonical quiet NaN, because the bits of a computed NaN depend on the
@@ -31,6 +41,7 @@ export class Float<T> {
   @inline
   step(op: i32, a: v128, b: v128, alone: bool): v128 {
     const v = this.plain(op, a, b);
+    if (op >= MAX_DATA) return v;
     if (op == ADD || op == MUL || op == SUB) return canonical<T>(v);
     const isNumber = v128.and(v128.eq<T>(a, a), v128.eq<T>(b, b));
     return v128.bitselect(v, v128.splat<T>(<T>NaN), isNumber);
@@ -42,6 +53,11 @@ export class Float<T> {
     if (op == ADD) return v128.add<T>(a, b);
     if (op == MUL) return v128.mul<T>(a, b);
     if (op == SUB) return v128.sub<T>(a, b);
+    // pmax is `a < b ? b : a` and pmin `b < a ? b : a`: the first operand stays, with all its bits.
+    if (op == MAX_DATA) return v128.pmax<T>(a, b);
+    if (op == MIN_DATA) return v128.pmin<T>(a, b);
+    if (op == MAX_UPDATE) return v128.pmax<T>(b, a);
+    if (op == MIN_UPDATE) return v128.pmin<T>(b, a);
     // Computes `a < b ? b : a` in both orders, whose results differ only for zeros of different signs; AND then gives
     // +0, and OR gives -0. Each operation is a single instruction, whereas WebAssembly's max and min take nine.
     if (op == MAX) return v128.and(v128.pmax<T>(a, b), v128.pmax<T>(b, a));

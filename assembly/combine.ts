@@ -7,7 +7,7 @@
 
 import { FAR, limit } from "./limits";
 import { prefetchSingles, prefetchSlices } from "./prefetch";
-import { ADD, MUL, SUB } from "./reduction";
+import { ADD, MAX_DATA, MUL, SUB } from "./reduction";
 
 @inline
 export function combine<A>(
@@ -70,7 +70,7 @@ function singles<A>(
 function row<A>(op: i32, target: usize, update: usize, length: usize): void {
   const end = target + length;
   const a = changetype<A>(0);
-  if (isDefined(a.plain)) {
+  if (isDefined(a.plain) && op < MAX_DATA) {
     const wide = target + (length & ~63);
     for (; target < wide; target += 64, update += 64) block<A>(op, target, update);
   }
@@ -105,7 +105,7 @@ function block<A>(op: i32, target: usize, update: usize): void {
   const w1 = a.witness(op, x1, y1, v1);
   const w2 = a.witness(op, x2, y2, v2);
   const w3 = a.witness(op, x3, y3, v3);
-  if (a.isAnyNaN(w0, w1, w2, w3)) {
+  if (op < MAX_DATA && a.isAnyNaN(w0, w1, w2, w3)) {
     for (let i: usize = 0; i < 64; i += 16) register<A>(op, target + i, update + i);
   } else {
     v128.store(target, v0);

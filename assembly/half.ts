@@ -3,7 +3,7 @@
  * nearest even, as in `src/core/tensor/half.ts`.
  */
 
-import { ADD, MAX, MIN, MUL } from "./reduction";
+import { ADD, MAX, MAX_DATA, MAX_UPDATE, MIN, MIN_DATA, MUL } from "./reduction";
 
 /**
  * The format float16, identified by the bits of its infinity, which has all exponent bits set. `BFLOAT16` is the format
@@ -42,6 +42,7 @@ export class BFloat16 {
 
 @inline
 function halves(format: i32, op: i32, a: v128, b: v128, alone: bool): v128 {
+  if (op >= MAX_DATA) return choice(format, op, a, b);
   if (op == MAX || op == MIN) return extreme(format, op, a, b);
   const low = four(format, op, i32x4.extend_low_i16x8_u(a), i32x4.extend_low_i16x8_u(b));
   if (alone) return low;
@@ -66,16 +67,43 @@ function four(format: i32, op: i32, a: v128, b: v128): v128 {
  */
 @inline
 function extreme(format: i32, op: i32, a: v128, b: v128): v128 {
-  const magnitude = i16x8.splat(0x7fff);
-  const infinity = i16x8.splat(<i16>format);
-  const isNaN = v128.or(
-    i16x8.gt_s(v128.and(a, magnitude), infinity),
-    i16x8.gt_s(v128.and(b, magnitude), infinity),
-  );
   const x = ordered(a);
   const y = ordered(b);
   const chosen = ordered(op == MAX ? i16x8.max_s(x, y) : i16x8.min_s(x, y));
-  return v128.bitselect(i16x8.splat(<i16>(format | (format >> 1))), chosen, isNaN);
+  return v128.bitselect(i16x8.splat(<i16>(format | (format >> 1))), chosen, eitherNaN(format, a, b));
+}
+
+/** Returns lanes of ones where an operand is NaN. */
+@inline
+function eitherNaN(format: i32, a: v128, b: v128): v128 {
+  const magnitude = i16x8.splat(0x7fff);
+  const infinity = i16x8.splat(<i16>format);
+  return v128.or(
+    i16x8.gt_s(v128.and(a, magnitude), infinity),
+    i16x8.gt_s(v128.and(b, magnitude), infinity),
+  );
+}
+
+/**
+ * Computes a max or min that returns one operand unchanged: the target's value or the update stays unless the other is
+ * greater or less, and neither is NaN.
+ */
+@inline
+function choice(format: i32, op: i32, a: v128, b: v128): v128 {
+  const isData = op == MAX_DATA || op == MIN_DATA;
+  const stays = isData ? a : b;
+  const other = isData ? b : a;
+  const x = valued(stays);
+  const y = valued(other);
+  const isBeyond =
+    op == MAX_DATA || op == MAX_UPDATE ? i16x8.gt_s(y, x) : i16x8.gt_s(x, y);
+  return v128.bitselect(other, stays, v128.andnot(isBeyond, eitherNaN(format, a, b)));
+}
+
+/** Converts bits to integers with the same order, in which -0 equals 0. */
+@inline
+function valued(bits: v128): v128 {
+  return i16x8.sub(ordered(bits), i16x8.shr_s(bits, 15));
 }
 
 /** Converts bits to integers with the same order, and back. */

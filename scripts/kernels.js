@@ -41,6 +41,9 @@ const ARITHMETIC = {
 
 const REDUCTIONS = ["add", "mul", "max", "min", "sub"];
 
+/** Comparisons of floats that return one operand unchanged. */
+const CHOICES = ["max_data", "min_data", "max_update", "min_update"];
+
 /** The type of each width in bytes, for moves. */
 const WIDTHS = { 1: "u8", 2: "u16", 4: "u32", 8: "u64", 16: "v128" };
 
@@ -102,11 +105,12 @@ function entry() {
     'import { gather, scatter } from "./move";',
     'import { elements, rows, tuples } from "./offsets";',
     'import { ADD, MAX, MIN, MUL, SUB } from "./reduction";',
+    'import { MAX_DATA, MAX_UPDATE, MIN_DATA, MIN_UPDATE } from "./reduction";',
     'import { distribute, partition } from "./rearrange";',
     'export { copy_bytes, every_nth, run_length } from "./rearrange";',
   ];
   for (const dtype of Object.keys(ARITHMETIC)) {
-    for (const reduction of REDUCTIONS.filter((one) => isCompiled(dtype, one))) {
+    for (const reduction of [...REDUCTIONS, ...CHOICES].filter((one) => isCompiled(dtype, one))) {
       lines.push(combination(dtype, reduction));
     }
   }
@@ -128,9 +132,10 @@ function entry() {
 /**
  * Returns true if a reduction of one of these data types has a kernel. JavaScript handles cases that are rare in
  * models: some reductions here, and all reductions of complex numbers and 16-bit integers. Their kernels would take 0.9
- * of the 60 kB, compressed, that the main entry may have.
+ * of the 60 kB, compressed, that the main entry may have; the choices of float64 and bfloat16 would take another 0.2.
  */
 const isCompiled = (dtype, reduction) =>
+  !(CHOICES.includes(reduction) && !/^float(32|16)$/.test(dtype)) &&
   !(dtype.endsWith("int8") && /mul|sub/.test(reduction)) &&
   !(reduction === "sub" && /float64|bool/.test(dtype));
 

@@ -165,6 +165,9 @@ test("ScatterNDUpdate-15 takes max and min of slices", () => {
     [0, 2],
     [3, 4],
   ]);
+  // Element by element, Python's function keeps the old value beside NaN and a zero of the other sign.
+  const old = [f32([1, 4], 1, NaN, 0, -0), i64([1, 1], 0), f32([1, 4], NaN, 1, -0, 0)];
+  assert.deepEqual(valuesOf(run(update("max"), old)[0]), [[1, NaN, 0, -0]]);
 });
 
 test("reduction is an attribute of the node", () => {

@@ -67,9 +67,9 @@ const ROWS: readonly Row[] = [
   ["ai.onnx Scatter-11", SCATTER, "axis=0", "T=T15 Tind=I2", "see ScatterElements"],
   ["ai.onnx TensorScatter-24", CACHE, "axis=-2; mode=linear(linear circular)", "T=T24"],
   ["openvino ScatterNDUpdate-3", SCATTER, "", "T=T13 Tind=I2", "not negative, opset4"],
-  ["openvino ScatterNDUpdate-15", SCATTER, "reduction=none(none sum sub prod min max)", "T=T13 Tind=I2", "opset15"],
+  ["openvino ScatterNDUpdate-15", SCATTER, "reduction=none(none sum sub prod min max)", "T=T13 Tind=I2", "opset15, data stays"],
   ["openvino ScatterElementsUpdate-3", WITH_AXIS, "", UPDATE_TYPES, "not negative"],
-  ["openvino ScatterElementsUpdate-12", WITH_AXIS, MEANS, UPDATE_TYPES],
+  ["openvino ScatterElementsUpdate-12", WITH_AXIS, MEANS, UPDATE_TYPES, "update stays"],
   ["openvino ScatterUpdate-3", WITH_AXIS, "", UPDATE_TYPES, "not negative"],
   ["openvino Gather-8", `${GATHER} axis:Taxis`, "batch_dims=0", "T=T19 Tind=I8 Taxis=I8", "fill"],
   ["openvino GatherND-5", GATHER, BATCHES, "T=T19 Tind=I8", "not negative, fused"],
@@ -106,6 +106,7 @@ const moreText = (version: OperatorVersion): string | undefined => {
     ...(version.outOfRange === undefined ? [] : [version.outOfRange]),
     ...(version.opset === undefined ? [] : [`opset${version.opset}`]),
     ...(version.fusesBatches === true ? ["fused"] : []),
+    ...(version.stays === undefined ? [] : [`${version.stays} stays`]),
     ...(version.deprecated === undefined ? [] : [`see ${version.deprecated}`]),
   ];
   return facts.length === 0 ? undefined : facts.join(", ");

@@ -17,6 +17,7 @@ import {
   type CodeFields,
   type ErrorCode,
 } from "../../src/core/error-fields.ts";
+import { run } from "../../src/core/call/run.ts";
 import { ERROR_CODES, isTensorError } from "../../src/core/errors.ts";
 import { gatherND, scatterND } from "../../src/core/functions.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
@@ -208,6 +209,32 @@ test("semantics.md lists the versions without negative indices", () => {
     found.toSorted(),
     without.map((one) => `${one.domain} ${one.name}-${one.sinceVersion}`).toSorted(),
   );
+});
+
+test("semantics.md lists the versions with a comparison of their own, and what they make of NaN and zeros", () => {
+  const rows = markedRows("docs/semantics.md", "stays");
+  const own = operators().filter(({ stays }) => stays !== undefined);
+  assert.deepEqual(
+    rows.map(([version, , what]) => `${version}: ${what}`),
+    own.map(({ name, sinceVersion, stays }) => {
+      const what = stays === "data" ? "the old value" : "the update";
+      return `${name}-${sinceVersion}: ${what}`;
+    }),
+  );
+  const elements = tensor("int64", [5], [0, 1, 2, 3, 4]);
+  const values = [
+    tensor("float32", [5], [1, NaN, 0, -0, 2]),
+    tensor("float32", [5], [NaN, 1, -0, 0, 3]),
+  ];
+  for (const [at, { domain, name: op, sinceVersion: opset, indexForm }] of own.entries()) {
+    const isTuples = indexForm === "tuples";
+    const indices = isTuples ? tensor("int64", [5, 1], elements.data) : elements;
+    const axis = isTuples ? [] : [tensor("int64", [], 0)];
+    const node = { domain, op, opset, attributes: { reduction: "max" } };
+    const [output] = run(node, [values[0], indices, values[1], ...axis]);
+    const printed = [...output.data].map((one) => (Object.is(one, -0) ? "-0" : String(one)));
+    assert.equal(rows[at][3], `[${printed.join(", ")}]`);
+  }
 });
 
 /** `int8 to int64, bool` as the data types that it stands for. */

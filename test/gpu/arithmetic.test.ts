@@ -3,7 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { combineSource, divideSource, hasGpuArithmetic } from "../../src/gpu/kernels/arithmetic.ts";
-import { DTYPES, DTYPE_NAMES, reductionsOf, type DType } from "../../src/core/tensor/dtype.ts";
+import {
+  CHOICES,
+  DTYPES,
+  DTYPE_NAMES,
+  reductionsOf,
+  type DType,
+} from "../../src/core/tensor/dtype.ts";
 
 // prettier-ignore
 const WITH_ARITHMETIC: readonly DType[] = [
@@ -12,7 +18,7 @@ const WITH_ARITHMETIC: readonly DType[] = [
 ];
 
 const sources = (dtype: DType): string[] =>
-  reductionsOf(dtype)
+  [...reductionsOf(dtype), ...CHOICES]
     .filter((one) => one !== "none")
     .map((one) => (one === "mean" ? divideSource(dtype) : combineSource(dtype, one)));
 

@@ -10,16 +10,18 @@ import {
 import { scatterCombine } from "../../src/core/kernels/combine.ts";
 import { divide } from "../../src/core/kernels/divide.ts";
 import {
+  CHOICES,
   DTYPES,
   reductionsOf,
   viewOf,
   type DType,
   type Reduction,
+  type Step,
 } from "../../src/core/tensor/dtype.ts";
 import { randomFrom, type Random } from "../support/random.ts";
 import { counts, floatPairs, floatSums, integerPairs, type Format, type Pairs } from "./pairs.ts";
 
-type Combining = Exclude<Reduction, "none">;
+type Combining = Exclude<Reduction | Step, "none">;
 
 export interface ArithmeticResult {
   readonly step: Combining;
@@ -50,7 +52,8 @@ export async function checkArithmetic(
   const results: ArithmeticResult[] = [];
   // Making the pairs takes longer than a step, so that all steps but mul and mean share theirs.
   const shared = operands(dtype, "add", count, randomFrom(seed));
-  for (const step of reductionsOf(dtype)) {
+  const choices = FORMATS[dtype] === undefined ? [] : CHOICES;
+  for (const step of [...reductionsOf(dtype), ...choices]) {
     if (step === "none") continue;
     const isShared = step !== "mul" && step !== "mean";
     const pairs = isShared ? shared : operands(dtype, step, count, randomFrom(seed));

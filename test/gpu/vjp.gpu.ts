@@ -15,12 +15,14 @@ import type { GpuGradientOptions, GpuTensor } from "../../src/gpu/calls/types.ts
 import { LIMITS_SEED, withLimits } from "../support/limits.ts";
 import {
   arbitraryShape,
+  differentiable,
   gatherCase,
   gatherElementsCase,
   gatherNDCase,
+  openvinoCases,
+  rulesOf,
   scatterElementsCase,
   scatterNDCase,
-  specOf,
   tensorScatterCase,
   type Case,
   type Shapes,
@@ -51,16 +53,19 @@ type Kept = ReturnType<typeof guarded> & { readonly what: string; readonly expec
 
 /** One call with gradients: its inputs in drawn places, its results in drawn tensors. */
 function differentiate(one: Case, what: string): { made: Made[]; kept: Kept[] } {
-  const { inputs, expected, random, operator } = one;
-  const node = specOf(one) as unknown as FunctionSpec;
+  const { expected, random, operator } = one;
+  const { node, inputs } = differentiable(one);
   const gradient = randomTensor(expected.dtype, expected.shape, random);
   const ties = TIES[random(4)];
   const wanted = gradients(one, gradient, ties);
+  while (wanted.length < inputs.length) wanted.push(null);
   const isKept = canKeep(one);
   if (isKept) plans++;
-  // The indices of a plan are on the host.
+  // The indices of a plan and an axis are on the host.
   const places = inputs.map((input, position) =>
-    position === 0 || (random(2) === 0 && !(isKept && position === 1)) ? guarded(input) : null,
+    position === 0 || (random(2) === 0 && !(isKept && position === 1) && position < 3)
+      ? guarded(input)
+      : null,
   );
   const given = guarded(gradient);
   const isInPlace = operator.kind === "scatter" && random(3) === 0;
@@ -77,7 +82,7 @@ function differentiate(one: Case, what: string): { made: Made[]; kept: Kept[] } 
   };
   const values = inputs.map((input, position) => places[position]?.tensor ?? input);
   const results = isKept
-    ? byPlan(node, values as Tensor[], given.tensor, options)
+    ? byPlan(node as FunctionSpec, values as Tensor[], given.tensor, options)
     : engine.vjp(node, values, given.tensor, options);
   const made = results.flatMap((result, position): Made[] => {
     const right = alone === null || alone === position ? wanted[position] : null;
@@ -188,6 +193,12 @@ for (const dtype of FLOATS) {
       await checkAll(16, `${name} scatterElements`, (shapes) =>
         scatterElementsCase(dtype, reduction, "int32", shapes),
       );
+      for (const stays of rulesOf(dtype, reduction)) {
+        if (stays === undefined) continue;
+        await checkAll(16, `${name}, ${stays} stays`, (shapes) =>
+          openvinoCases[stays](dtype, reduction, shapes),
+        );
+      }
     });
   }
 }

@@ -362,6 +362,45 @@ for (const [dialect, op, reduction, inputs, expected] of BY_HAND) {
   });
 }
 
+/** NaN beside 1, zeros of both signs, and numbers: what a comparison of its own makes of them. */
+const NAN = [f32(1, NaN, 0, -0, 2), f32(NaN, 1, -0, 0, 3)] as const;
+const maxOf = (op: string, opset: number) => ({
+  ...{ domain: "openvino", op, opset },
+  attributes: { reduction: "max" },
+});
+
+for (const [node, inputs, rows] of [
+  [
+    maxOf("ScatterNDUpdate", 15),
+    [NAN[0], tuples(0, 1, 2, 3, 4), NAN[1]],
+    { openvino: [], "tensorflow-cpu": [], jax: [0, 3], numpy: [0, 2, 3] },
+  ],
+  [
+    maxOf("ScatterElementsUpdate", 12),
+    [NAN[0], tensor("int64", [5], [0, 1, 2, 3, 4]), NAN[1], tensor("int64", [], 0)],
+    { openvino: [], "onnxruntime-cpu": [], jax: [1, 2], "torch-scatter-reduce": [1, 2, 3] },
+  ],
+] as const) {
+  test(`dialects beside the comparison of ${node.op}`, () => {
+    const all = compareDialects(node, inputs);
+    for (const [dialect, differing] of Object.entries(rows)) {
+      const found = all.find((one) => one.dialect === dialect);
+      assert.deepEqual(found?.differing, differing, dialect);
+      assert.deepEqual(found?.ids, differing.length === 0 ? [] : ["nan-one-operand"], dialect);
+    }
+  });
+}
+
+test("the plugin's comparison is found in the output of ScatterElementsUpdate", () => {
+  const inputs = [NAN[0], tensor("int64", [5], [0, 1, 2, 3, 4]), NAN[1], tensor("int64", [], 0)];
+  const node = maxOf("ScatterElementsUpdate", 12);
+  // OpenVINO's CPU plugin 2026.4.1 keeps the old value, and other runtimes follow IEEE 754.
+  for (const actual of [f32(1, NaN, 0, -0, 3), f32(NaN, NaN, 0, 0, 3)]) {
+    const [{ id }] = diagnose(node, inputs, actual);
+    assert.equal(id, "nan-one-operand");
+  }
+});
+
 test("many updates of one target race in ScatterND of ONNX Runtime, and few do not", () => {
   const call = (count: number): readonly Tensor[] => [
     f32(0, 0),

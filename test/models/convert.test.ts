@@ -17,7 +17,7 @@ import { writeIR } from "../../src/entries/openvino.ts";
 import { DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
 import { equals } from "../../src/core/tensor/tensor.ts";
 import { REFUSALS } from "../fixtures/refusals.ts";
-import { G, ND, OPENVINO, REWRITES } from "../fixtures/rewrites.ts";
+import { EL, G, ND, OPENVINO, REWRITES } from "../fixtures/rewrites.ts";
 import { assertSince } from "../support/convert-reasons.ts";
 import { asFile } from "../support/model-files.ts";
 import {
@@ -25,6 +25,7 @@ import {
   declaredAs,
   F16,
   F32,
+  I32,
   gather,
   I64,
   i64,
@@ -33,6 +34,9 @@ import {
   ovConvert,
   ovGather,
   ovGatherND,
+  scatterElements,
+  scatterElementsUpdate,
+  scatterND,
   scatterNDUpdate,
   scatterUpdate,
   UNRANKED,
@@ -340,6 +344,27 @@ const TRUSTED: readonly { of: Model; to: ConvertTarget; isNoted: boolean }[] = [
   { of: declaredAs(scatterUpdate({ ...SLICES, updates: F32(4, 2), ...AXIS_1 }), "updates", UNRANKED), to: { opset: 18 },
     isNoted: true },
 ];
+
+/** The two rules of comparison differ for floats, of which a note tells. */
+// prettier-ignore
+const COMPARED: readonly { of: Model; to: ConvertTarget; notes: number }[] = [
+  { of: scatterND({ ...ND, attributes: { reduction: "max" } }), to: OPENVINO, notes: 1 },
+  { of: scatterElements({ ...EL, attributes: { reduction: "min" } }), to: OPENVINO, notes: 1 },
+  { of: scatterNDUpdate({ ...ND, attributes: { reduction: "min" } }), to: { opset: 18 }, notes: 1 },
+  { of: scatterElementsUpdate({ ...EL, attributes: { reduction: "max" } }), to: { opset: 18 }, notes: 1 },
+  { of: scatterND({ ...ND, data: I32(4), updates: I32(2), attributes: { reduction: "max" } }), to: OPENVINO, notes: 0 },
+  { of: scatterND({ ...ND, attributes: { reduction: "add" } }), to: OPENVINO, notes: 0 },
+  { of: scatterND({ ...ND, attributes: { reduction: "max" } }), to: { opset: 20 }, notes: 0 },
+  { of: scatterNDUpdate({ ...ND, attributes: { reduction: "max" } }), to: { ...OPENVINO, opset: 15 }, notes: 0 },
+];
+
+for (const [position, { of, to, notes: count }] of COMPARED.entries()) {
+  test(`row ${position} of comparisons: ${count} notes`, () => {
+    const { notes } = convertModel(of, to);
+    assert.equal(notes.length, count, notes.join());
+    for (const note of notes) reportSentence("note", note);
+  });
+}
 
 for (const [position, { of, to, isNoted }] of TRUSTED.entries()) {
   test(`row ${position} of what is trusted: ${isNoted ? "a declaration" : "nothing"}`, () => {

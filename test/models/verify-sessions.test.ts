@@ -7,6 +7,7 @@ import { tensor } from "../../src/core/tensor/tensor.ts";
 import { i64, takePutAgain } from "../support/node-models.ts";
 import { loopFile } from "../support/place-models.ts";
 import { racingRuntime, type RacingRuntime } from "../support/racing-runtime.ts";
+import { runtimeOf } from "../support/runtime-of.ts";
 
 const BYTES = writeModel(takePutAgain());
 const x = tensor("float32", [4], [1, 2, 3, 4]);
@@ -22,7 +23,8 @@ function loading(most: number): RacingRuntime {
     if (++count > most) throw new Error("no memory");
     return runtime.createSession(bytes);
   };
-  return { ...runtime, createSession };
+  const { models, open, alone } = runtime;
+  return runtimeOf(createSession, { models, open, alone });
 }
 
 for (const most of [0, 1, 2, 3]) {

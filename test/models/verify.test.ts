@@ -32,6 +32,7 @@ import {
   twoCallsFile,
 } from "../support/place-models.ts";
 import { assertRejected } from "../support/refusal.ts";
+import { runtimeOf } from "../support/runtime-of.ts";
 import { reportSentence } from "../support/sentences.ts";
 
 /** Asserts that a call was not captured, or not as a whole: it has a sentence in place of its values. */
@@ -68,7 +69,7 @@ function makeRuntime(
       },
     };
   };
-  return { createSession, models };
+  return runtimeOf(createSession, { models });
 }
 
 async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -610,9 +611,8 @@ function makeWholeRuntime(
 ): Pick<Runtime, "createSession"> & { readonly feeds: Readonly<Record<string, Tensor>>[] } {
   const { createSession } = makeRuntime();
   const seen: Readonly<Record<string, Tensor>>[] = [];
-  return {
-    feeds: seen,
-    createSession: async (bytes) => {
+  return runtimeOf(
+    async (bytes: Uint8Array): Promise<Session> => {
       const { graph } = readModel(bytes);
       if (graph.nodes.every(({ op }) => !ops.includes(op))) return createSession(bytes);
       return {
@@ -629,7 +629,8 @@ function makeWholeRuntime(
         },
       };
     },
-  };
+    { feeds: seen },
+  );
 }
 
 test("the iteration of a loop that fails is found by halving, and its nodes are compared", async () => {

@@ -11,7 +11,7 @@ import {
 } from "../../src/core/tensor/dtype.ts";
 import * as reference from "../support/reference.ts";
 import { scatterND } from "../../src/core/operators/scatter-nd.ts";
-import { EXECUTOR, runPlain } from "../../src/core/call/run.ts";
+import { EXECUTOR, run, runPlain } from "../../src/core/call/run.ts";
 import { equals, tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import { ENGINES } from "../support/engines.ts";
 
@@ -220,6 +220,68 @@ for (const [dtype, reduction, data, updates, result] of ROWS) {
       if (!equals(output, expected)) assert.fail(`reference: ${output} is not ${expected}`);
     }
   });
+}
+
+/** The bits of values in each float type: `payload` is a NaN with a payload, `negative` one with the sign bit. */
+// prettier-ignore
+const BITS: Readonly<Partial<Record<DType, Readonly<Record<string, string>>>>> = {
+  float32: { "0.5": "3f000000", 1: "3f800000", 2: "40000000", 3: "40400000", 5: "40a00000", 0: "00000000", "-0": "80000000", nan: NAN32, payload: "7fc01234", negative: "ffc05678", tiny: "00000001" },
+  float64: { "0.5": "3fe0000000000000", 1: "3ff0000000000000", 2: "4000000000000000", 3: "4008000000000000", 5: "4014000000000000", 0: "0000000000000000", "-0": "8000000000000000", nan: NAN64, payload: "7ff8000000001234", negative: "fff8000000005678", tiny: "0000000000000001" },
+  float16: { "0.5": "3800", 1: "3c00", 2: "4000", 3: "4200", 5: "4500", 0: "0000", "-0": "8000", nan: "7e00", payload: "7e12", negative: "fe34", tiny: "0001" },
+  bfloat16: { "0.5": "3f00", 1: "3f80", 2: "4000", 3: "4040", 5: "40a0", 0: "0000", "-0": "8000", nan: "7fc0", payload: "7fd1", negative: "ffd2", tiny: "0001" },
+};
+
+/**
+ * Data, the updates, and the results of max and min as OpenVINO's reference implementation (`Model.evaluate` of
+ * 2026.4.1) computes them in float32, float16 and bfloat16; it does not evaluate float64.
+ */
+// prettier-ignore
+const COMPARED: Readonly<Record<"ScatterNDUpdate" | "ScatterElementsUpdate", readonly string[]>> = {
+  // The value in data stays unless the update is greater or less.
+  ScatterNDUpdate: [
+    "1: nan = 1, 1", "nan: 1 = nan, nan", "0: -0 = 0, 0", "-0: 0 = -0, -0", "2: 3 = 3, 2",
+    "payload: 0 = payload, payload", "0: negative = 0, 0", "payload: negative = payload, payload",
+    "tiny: 0 = tiny, 0", "0: tiny = tiny, 0", "1: nan 2 nan = 2, 1", "nan: 3 nan = nan, nan",
+    "0: -0 0 = 0, 0", "-0: 0 -0 = -0, -0", "1: nan 0.5 = 1, 0.5", "1: 5 nan = 5, 1",
+  ],
+  // The update stays unless the old value is greater or less.
+  ScatterElementsUpdate: [
+    "1: nan = nan, nan", "nan: 1 = 1, 1", "0: -0 = -0, -0", "-0: 0 = 0, 0", "2: 3 = 3, 2",
+    "payload: 0 = 0, 0", "0: negative = negative, negative", "payload: negative = negative, negative",
+    "tiny: 0 = tiny, 0", "0: tiny = tiny, 0", "1: nan 2 nan = nan, nan", "nan: 3 nan = nan, nan",
+    "0: -0 0 = 0, 0", "-0: 0 -0 = -0, -0", "1: nan 0.5 = 0.5, 0.5", "1: 5 nan = nan, nan",
+  ],
+};
+
+for (const [op, rows] of Object.entries(COMPARED)) {
+  const isElements = op === "ScatterElementsUpdate";
+  for (const [dtype, bits] of Object.entries(BITS) as [DType, Record<string, string>][]) {
+    test(`${op} compares ${dtype} as OpenVINO's reference does`, () => {
+      for (const row of rows) {
+        const [data, updates, results] = row.split(/: | = /);
+        const list = updates.split(" ").map((word) => bits[word]);
+        for (const [at, reduction] of ["max", "min"].entries()) {
+          const { length } = list;
+          const zeros = Array.from({ length }, () => 0);
+          const inputs = [
+            tensorOf(dtype, [bits[data]]),
+            tensor("int64", isElements ? [length] : [length, 1], zeros),
+            tensorOf(dtype, list),
+            ...(isElements ? [tensor("int64", [], 0)] : []),
+          ];
+          const node = {
+            ...{ domain: "openvino", op, opset: isElements ? 12 : 15 },
+            attributes: { reduction },
+          };
+          const expected = tensorOf(dtype, [bits[results.split(", ")[at]]]);
+          for (const [name, engine] of Object.entries(ENGINES)) {
+            const [output] = run(node, inputs, { engine });
+            assert.ok(equals(output, expected), `${name}, ${reduction}, ${row}: ${output}`);
+          }
+        }
+      }
+    });
+  }
 }
 
 const reshaped = ({ dtype, size, data }: Tensor, shape: readonly number[]) =>

@@ -38,6 +38,8 @@ import {
   gatherCase,
   gatherElementsCase,
   gatherNDCase,
+  openvinoCases,
+  rulesOf,
   scatterElementsCase,
   scatterNDCase,
   shapesOf,
@@ -195,6 +197,12 @@ for (const [turn, dtype] of numeric.entries()) {
       await property((shapes) => scatterNDCase(dtype, reduction, "int64", shapes), 2);
     for (const reduction of caseList(reductionsOf(dtype), turn + 1, 2))
       await property((shapes) => scatterElementsCase(dtype, reduction, "int32", shapes), 2);
+    for (const reduction of ["max", "min"] as const) {
+      for (const stays of rulesOf(dtype, reduction)) {
+        if (stays === undefined) continue;
+        await property((shapes) => openvinoCases[stays](dtype, reduction, shapes), 4);
+      }
+    }
     const gathers: Parameters<typeof property>[] = [
       [(shapes) => gatherNDCase(dtype, "int32", shapes), 3],
       [(shapes) => gatherElementsCase(dtype, "int64", shapes), 2],
@@ -203,6 +211,27 @@ for (const [turn, dtype] of numeric.entries()) {
     for (const gather of caseList(gathers, turn, 3)) await property(...gather);
   });
 }
+
+test("updates of a max that keeps an operand are not combined before they are written", async () => {
+  // 1 stays beside NaN, and 2 is greater; of NaN and 2 alone, NaN would stay.
+  const values = Array.from({ length: 16 }, (_, p) => (p === 0 ? NaN : 2));
+  const inputs = [
+    tensor("float32", [2], [1, 1]),
+    tensor(
+      "int64",
+      [16, 1],
+      values.map(() => 0),
+    ),
+    tensor("float32", [16], values),
+  ];
+  const node = {
+    ...{ domain: "openvino", op: "ScatterNDUpdate", opset: 15 },
+    attributes: { reduction: "max" },
+  };
+  const divided = { chunkShape: [2], blockShape: [16], inPlace: false };
+  const job = jobFor({ node }, inputs, divided);
+  assert.deepEqual((await runAll(job, randomFrom(seed))).toArray(), [2, 1]);
+});
 
 /** The error of a call in memory, or that of a job. */
 async function errorOf(action: () => unknown): Promise<TensorError> {

@@ -20,6 +20,7 @@ import {
   gatherCase,
   gatherElementsCase,
   gatherNDCase,
+  rulesOf,
   scatterElementsCase,
   scatterNDCase,
   tensorScatterCase,
@@ -166,10 +167,14 @@ for (const dtype of DTYPE_NAMES) {
   test(`every engine equals the reference on ${dtype}`, () => {
     for (const indexType of INDEX_TYPES) {
       for (const reduction of reductionsOf(dtype)) {
-        assertProperty(10, (shapes) => check(scatterNDCase(dtype, reduction, indexType, shapes)));
-        assertProperty(10, (shapes) =>
-          check(scatterElementsCase(dtype, reduction, indexType, shapes)),
-        );
+        for (const stays of rulesOf(dtype, reduction)) {
+          assertProperty(10, (shapes) =>
+            check(scatterNDCase(dtype, reduction, indexType, shapes, stays)),
+          );
+          assertProperty(10, (shapes) =>
+            check(scatterElementsCase(dtype, reduction, indexType, shapes, stays)),
+          );
+        }
       }
       assertProperty(20, (shapes) => check(gatherNDCase(dtype, indexType, shapes)));
       assertProperty(20, (shapes) => check(gatherElementsCase(dtype, indexType, shapes)));

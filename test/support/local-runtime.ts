@@ -12,6 +12,7 @@ import {
 } from "../../src/entries/onnx.ts";
 import { isNumericStorage, type Storage } from "../../src/core/tensor/dtype.ts";
 import { settle } from "./platform.ts";
+import { runtimeOf } from "./runtime-of.ts";
 import { asTensor } from "../../src/core/tensor/tensor.ts";
 
 /** The tensor class of this runtime. */
@@ -88,5 +89,5 @@ export function localRuntime(
       },
     };
   };
-  return { createSession, models, open: () => open };
+  return runtimeOf(createSession, { models, open: () => open });
 }

@@ -2,6 +2,7 @@
 
 import { readModel, runModel, type Model, type Session } from "../../src/entries/onnx.ts";
 import { asTensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { runtimeOf } from "./runtime-of.ts";
 
 export interface RacingRuntime {
   readonly createSession: (bytes: Uint8Array) => Promise<Session>;
@@ -48,5 +49,5 @@ export function racingRuntime(
       },
     };
   };
-  return { createSession, models, open: () => open, alone: () => runs.alone };
+  return runtimeOf(createSession, { models, open: () => open, alone: () => runs.alone });
 }

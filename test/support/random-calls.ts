@@ -1,9 +1,11 @@
 /** Seeded random calls of the plain functions, with their results by the slow definition. */
 
+import type { NodeSpec } from "../../src/core/call/call.ts";
+import type { FunctionSpec } from "../../src/core/call/function-spec.ts";
 import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
 import { FUNCTIONS } from "../../src/core/operators/plain.ts";
 import fc from "fast-check";
-import type { DType, Reduction } from "../../src/core/tensor/dtype.ts";
+import { DTYPES, type DType, type Reduction, type Stays } from "../../src/core/tensor/dtype.ts";
 import { gatherElements } from "../../src/core/operators/gather-elements.ts";
 import { gatherND } from "../../src/core/operators/gather-nd.ts";
 import { gather } from "../../src/core/operators/gather.ts";
@@ -22,15 +24,64 @@ export interface Case {
   readonly attributes: Record<string, number | string | boolean>;
   readonly expected: Tensor;
   readonly random: Random;
+  /** The rule of comparison of a scatter's max or min, if it is not IEEE 754's. */
+  readonly stays?: Stays | undefined;
   /** The size of the axis that the index at a position addresses; absent if indices are starts of sequences. */
   readonly dimOf?: (position: number) => number;
 }
 
-/** The call of a case as a call of the plain function. */
-export function specOf({ operator, attributes }: Pick<Case, "operator" | "attributes">): CallSpec {
+/** The rules of comparison under which a reduction of a data type is tested. */
+export function rulesOf(dtype: DType, reduction: Reduction): readonly (Stays | undefined)[] {
+  const { family } = DTYPES[dtype];
+  const isFloat = family === "float" || family === "half";
+  return isFloat && /max|min/.test(reduction) ? [undefined, "data", "update"] : [undefined];
+}
+
+/** A plain function as if its version had a rule of comparison, so that policies apply to the rule as well. */
+const ruled = (operator: Operator, stays: Stays | undefined): Operator =>
+  stays === undefined || operator.plain === undefined
+    ? operator
+    : { ...operator, plain: { ...operator.plain, stays } };
+
+/** The call of a case: a plain function, or the node of the OpenVINO version that has the case's rule of comparison. */
+export function specOf({
+  operator,
+  attributes,
+  stays,
+}: Pick<Case, "operator" | "attributes" | "stays">): CallSpec {
+  const { reduction, axis, includeSelf = true } = attributes;
+  const domain = "openvino";
+  if (stays === "data") {
+    const node = { domain, op: "ScatterNDUpdate", opset: 15, attributes: { reduction } };
+    return { node };
+  }
+  if (stays === "update") {
+    const own = { reduction, use_init_val: includeSelf };
+    const node = { domain, op: "ScatterElementsUpdate", opset: 12, attributes: own };
+    return { node, axis: Number(axis) };
+  }
   const [name] = Object.entries(FUNCTIONS).find(([, one]) => one === operator) ?? [""];
   return { function: name, options: attributes };
 }
+
+/** A case as `vjp` takes it: the call, and the inputs with the axis if that is an input. */
+export function differentiable(one: Case): {
+  readonly node: FunctionSpec | NodeSpec;
+  readonly inputs: readonly Tensor[];
+} {
+  const spec = specOf(one);
+  if (!("node" in spec)) return { node: spec as FunctionSpec, inputs: one.inputs };
+  const axis = spec.axis === undefined ? [] : [tensor("int64", [], spec.axis)];
+  return { node: spec.node, inputs: [...one.inputs, ...axis] };
+}
+
+/** Cases of the OpenVINO versions with a rule of their own, without the policies that nodes lack. */
+export const openvinoCases = {
+  data: (dtype: DType, reduction: Reduction, shapes: Shapes): Case =>
+    scatterNDCase(dtype, reduction, "int64", shapes, "data", "node"),
+  update: (dtype: DType, reduction: Reduction, shapes: Shapes): Case =>
+    scatterElementsCase(dtype, reduction, "int32", shapes, "update", "node"),
+};
 
 const smallShape = fc.record({
   dims: fc
@@ -102,6 +153,10 @@ function policiesOf(kind: Operator["kind"], dims: readonly number[], random: Ran
   };
 }
 
+/** What a node with a rule of comparison can express: only ScatterElementsUpdate can leave out data. */
+const nodePolicies = (stays: Stays | undefined, random: Random): Policies =>
+  stays === "update" && random(3) === 0 ? { includeSelf: false } : {};
+
 /** The same indices, some of them moved outside their axes if that is not an error. */
 function moved(indices: Tensor, { bounds }: Policies, random: Random): Tensor {
   if (bounds === undefined) return indices;
@@ -119,22 +174,29 @@ export function scatterNDCase(
   reduction: Reduction,
   indexType: "int32" | "int64",
   { dims, lead, pick, seed }: Shapes,
+  stays?: Stays,
+  as: "function" | "node" = "function",
 ): Case {
   const random = randomFrom(seed);
   const k = pick % (dims.length + 1);
   // An axis without elements has no legal index.
   const tuples = dims.slice(0, k).includes(0) ? [0, ...lead] : lead;
-  const policies = policiesOf("scatter", dims, random);
+  const policies =
+    as === "node" ? nodePolicies(stays, random) : policiesOf("scatter", dims, random);
   const inside = randomIndices(indexType, [...tuples, k], (p) => dims[p % k], random);
   const indices = moved(inside, policies, random);
   const data = randomTensor(dtype, dims, random);
   const updates = randomTensor(dtype, [...tuples, ...dims.slice(k)], random);
-  const expected = reference.scatterND(data, indices, updates, reduction, policies);
+  const expected = reference.scatterND(data, indices, updates, reduction, {
+    ...policies,
+    stays,
+  });
   return {
-    operator: scatterND,
+    operator: ruled(scatterND, stays),
     inputs: [data, indices, updates],
     attributes: { reduction, ...policies },
     expected,
+    stays,
     random,
     dimOf: (p) => dims[p % k],
   };
@@ -160,19 +222,26 @@ export function scatterElementsCase(
   reduction: Reduction,
   indexType: "int32" | "int64",
   { dims, pick, seed }: Shapes,
+  stays?: Stays,
+  as: "function" | "node" = "function",
 ): Case {
   const random = randomFrom(seed);
   const { axis, positive, indices: inside } = elementsIndices(indexType, dims, pick, random);
-  const policies = policiesOf("scatter", dims, random);
+  const policies =
+    as === "node" ? nodePolicies(stays, random) : policiesOf("scatter", dims, random);
   const indices = moved(inside, policies, random);
   const data = randomTensor(dtype, dims, random);
   const updates = randomTensor(dtype, indices.shape, random);
-  const expected = reference.scatterElements(data, indices, updates, positive, reduction, policies);
+  const expected = reference.scatterElements(data, indices, updates, positive, reduction, {
+    ...policies,
+    stays,
+  });
   return {
-    operator: scatterElements,
+    operator: ruled(scatterElements, stays),
     inputs: [data, indices, updates],
     attributes: { axis, reduction, ...policies },
     expected,
+    stays,
     random,
     dimOf: () => dims[positive],
   };

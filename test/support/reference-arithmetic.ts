@@ -46,7 +46,10 @@ export function apply(
   position: number,
 ): void {
   const { dtype, data } = output;
-  if (reduction !== "none") {
+  if (reduction.includes("_")) {
+    if (isReplaced(reduction, output, cell, from, position))
+      apply("none", output, cell, from, position);
+  } else if (reduction !== "none") {
     const a = reader(dtype, data)(cell);
     const b = reader(dtype, from.data)(position);
     store(output, cell, combine(dtype, reduction, a, b));
@@ -56,6 +59,31 @@ export function apply(
     new Uint8Array(data.buffer, data.byteOffset + cell * bytes, bytes).set(source);
   } else {
     data[cell] = from.data[position];
+  }
+}
+
+/**
+ * Python's `max(first, second)`, which returns `first` unless `second` is greater: `max_data` is `max(old, update)`, and
+ * `max_update` is `max(update, old)`. Whatever is returned keeps its bits.
+ */
+function isReplaced(
+  step: Step,
+  output: Tensor,
+  cell: number,
+  from: Tensor,
+  position: number,
+): boolean {
+  const old = reader(output.dtype, output.data)(cell);
+  const update = reader(from.dtype, from.data)(position);
+  switch (step) {
+    case "max_data":
+      return update > old;
+    case "min_data":
+      return update < old;
+    case "max_update":
+      return !(old > update);
+    default:
+      return !(old < update);
   }
 }
 

@@ -4,7 +4,7 @@
  * which `add` concatenates.
  */
 
-import { DTYPES, type Reduction, type Step } from "../../src/core/tensor/dtype.ts";
+import { DTYPES, type Reduction, type Stays, type Step } from "../../src/core/tensor/dtype.ts";
 import type { Operator } from "../../src/core/operators/operator.ts";
 import { reader } from "../../src/core/tensor/scalar.ts";
 import { Tensor, zeros } from "../../src/core/tensor/tensor.ts";
@@ -17,18 +17,19 @@ export interface ReferenceCall {
   readonly operator: Operator;
   readonly inputs: readonly Tensor[];
   readonly attributes: Readonly<Record<string, number | string | boolean>>;
+  readonly stays?: Stays | undefined;
 }
 
 /** The result of a call on other data, and on other updates for a scatter. */
 export function forward(
-  { operator, inputs, attributes }: ReferenceCall,
+  { operator, inputs, attributes, stays }: ReferenceCall,
   data: Tensor,
   updates: Tensor | undefined,
   reduction: Reduction,
 ): Tensor {
   const rank = data.shape.length;
   const axis = (Number(attributes["axis"] ?? 0) + rank) % rank;
-  const policies = attributes as Parameters<typeof reference.scatterND>[4];
+  const policies = { ...attributes, stays } as Parameters<typeof reference.scatterND>[4];
   const { name } = operator.versions[0];
   if (name === "TensorScatter") {
     const mode = attributes["mode"] === "circular" ? "circular" : "linear";
@@ -109,7 +110,9 @@ function scatterGradients(
     // The operands in order, with the position of each one's gradient.
     const operands: Operand[] = writing.map((at) => ({ from: updates, at, to: ofUpdates }));
     if (includesSelf) operands.unshift({ from: data, at: cell, to: ofData });
-    RULES[reduction](operands, gradient, cell, ties);
+    if (reduction === "max" || reduction === "min") {
+      extreme(reference.stepOf(reduction, call.stays), operands, gradient, cell, ties);
+    } else RULES[reduction](operands, gradient, cell);
   }
   return [ofData, ofUpdates];
 }
@@ -120,9 +123,9 @@ interface Operand {
   readonly to: Tensor;
 }
 
-type Rule = (operands: readonly Operand[], gradient: Tensor, cell: number, ties: Ties) => void;
+type Rule = (operands: readonly Operand[], gradient: Tensor, cell: number) => void;
 
-const RULES: Readonly<Record<Reduction, Rule>> = {
+const RULES: Readonly<Record<Exclude<Reduction, "max" | "min">, Rule>> = {
   /** The last update replaced all others. */
   none: (operands, gradient, cell) => {
     const [last] = operands.slice(-1);
@@ -157,12 +160,10 @@ const RULES: Readonly<Record<Reduction, Rule>> = {
       apply(nth === 0 ? "none" : "mul", before, 0, from, at);
     }
   },
-  max: (operands, gradient, cell, ties) => extreme("max", operands, gradient, cell, ties),
-  min: (operands, gradient, cell, ties) => extreme("min", operands, gradient, cell, ties),
 };
 
 function extreme(
-  step: "max" | "min",
+  step: Step,
   operands: readonly Operand[],
   gradient: Tensor,
   cell: number,

@@ -5,7 +5,13 @@
  * others.
  */
 
-import { DTYPES, type DType, type Reduction } from "../../src/core/tensor/dtype.ts";
+import {
+  DTYPES,
+  type DType,
+  type Reduction,
+  type Stays,
+  type Step,
+} from "../../src/core/tensor/dtype.ts";
 import { Tensor } from "../../src/core/tensor/tensor.ts";
 import { apply, divide } from "./reference-arithmetic.ts";
 
@@ -16,6 +22,8 @@ interface Policies {
   /** `drop` and `fill` skip an index outside its axis. */
   readonly bounds?: "error" | "clip" | "drop" | "fill";
   readonly includeSelf?: boolean;
+  /** The operand that `max` and `min` return unless the other is greater or less; by default, IEEE 754's rule. */
+  readonly stays?: Stays | undefined;
 }
 
 /**
@@ -190,10 +198,10 @@ function scatterTo(
   data: Tensor,
   updates: Tensor,
   reduction: Reduction,
-  { includeSelf = true }: Policies,
+  { includeSelf = true, stays }: Policies,
 ): Tensor {
   const output = copy(data);
-  const step = reduction === "mean" ? "add" : reduction;
+  const step = stepOf(reduction, stays);
   const met = new Map<number, number>();
   let update = 0;
   for (const target of targets) {
@@ -207,6 +215,13 @@ function scatterTo(
     for (const [target, count] of met) divide(output, target, includeSelf ? count + 1 : count);
   }
   return output;
+}
+
+/** The step of a reduction. A mean is a sum that is divided at the end. */
+export function stepOf(reduction: Reduction, stays: Stays | undefined): Step {
+  if (reduction === "mean") return "add";
+  const isExtreme = reduction === "max" || reduction === "min";
+  return isExtreme && stays !== undefined ? `${reduction}_${stays}` : reduction;
 }
 
 /** The elements of data at the given positions; 0, false or an empty text for null. */

@@ -4,6 +4,7 @@
  * the examples in `docs/arrays/distributed.md`.
  */
 
+import { namesOf, optionsOf } from "../../core/tensor/options.ts";
 import { remainingTasks, type Job, type Stage, type StageName } from "../chunked/job/job.ts";
 import { DEFAULT_MEMORY } from "../chunked/run/pool.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
@@ -38,6 +39,20 @@ export interface SlurmOptions {
   /** True to make the script wait for the end of the job and return the status of the last stage. */
   readonly wait?: boolean;
 }
+
+const SLURM_OPTIONS = namesOf<SlurmOptions>({
+  command: true,
+  tasksPerElement: true,
+  mostElements: true,
+  atOnce: true,
+  threads: true,
+  memory: true,
+  partition: true,
+  time: true,
+  logs: true,
+  sbatch: true,
+  wait: true,
+});
 
 /** The numbers of the remaining tasks, by stage. */
 type Remaining = ReadonlyMap<StageName, readonly number[]>;
@@ -201,6 +216,7 @@ function quote(word: string): string {
 }
 
 function checkOptions(options: SlurmOptions): void {
+  optionsOf(options, SLURM_OPTIONS, {});
   const { command, tasksPerElement, mostElements, atOnce, threads, memory } = options;
   const counts = { tasksPerElement, mostElements, atOnce, threads, memory };
   for (const [name, value] of Object.entries(counts)) {

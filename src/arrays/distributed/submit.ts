@@ -1,6 +1,7 @@
 /** Submits a job to a queue, and waits until the job's folder shows that it is done. */
 
 import * as path from "node:path";
+import { namesOf, optionsOf } from "../../core/tensor/options.ts";
 import type { Job, StageName } from "../chunked/job/job.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
 import { TensorError } from "../../core/errors.ts";
@@ -53,6 +54,17 @@ export interface SubmitOptions {
   readonly from?: string;
 }
 
+const SUBMIT_OPTIONS = namesOf<SubmitOptions>({
+  connection: true,
+  queue: true,
+  attempts: true,
+  tasksPerJob: true,
+  signal: true,
+  onProgress: true,
+  onNote: true,
+  from: true,
+});
+
 /** Maximum fraction of the time for listing the folder, because NFS takes long to list 10,000 tasks. */
 const SHARE = 0.1;
 
@@ -67,6 +79,7 @@ export async function submit(
   options: SubmitOptions,
   surroundings: Surroundings = SURROUNDINGS,
 ): Promise<void> {
+  optionsOf(options, SUBMIT_OPTIONS, {});
   const { connection, queue: name = QUEUE, from, signal, onNote = () => {} } = options;
   const { attempts = 3, tasksPerJob = 1 } = options;
   checkCount("attempts", attempts);

@@ -1,6 +1,7 @@
 /** A worker takes tasks of all jobs in a queue and runs them in a thread pool. */
 
 import * as os from "node:os";
+import { namesOf, optionsOf } from "../../core/tensor/options.ts";
 import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
 import { messageOf, TensorError, type ErrorCode } from "../../core/errors.ts";
@@ -50,6 +51,17 @@ export interface WorkerOptions {
   readonly onNote?: (sentence: string) => void;
 }
 
+const WORKER_OPTIONS = namesOf<WorkerOptions>({
+  connection: true,
+  queue: true,
+  threads: true,
+  memory: true,
+  roots: true,
+  from: true,
+  onDone: true,
+  onNote: true,
+});
+
 /** A running worker. */
 export interface JobWorker {
   /**
@@ -70,6 +82,7 @@ export async function startWorker(
   options: WorkerOptions,
   surroundings: Surroundings = SURROUNDINGS,
 ): Promise<JobWorker> {
+  optionsOf(options, WORKER_OPTIONS, {});
   const { connection, queue: name = QUEUE, threads, memory, from, onNote = () => {} } = options;
   const roots = await rootsOf(options);
   const { clock } = surroundings;

@@ -52,12 +52,12 @@ export async function append(
   values: Tensor | ChunkedArray,
   options: AppendOptions = {},
 ): Promise<ZarrArray> {
-  const own = growing(array);
   const { axis: given = 0, onProgress } = optionsOf(
     options,
     ["axis", "onProgress"],
     {},
   ) as AppendOptions;
+  const own = growing(array);
   const axis = axisOf(own, given);
   const from = isStored(values) ? values : asTensor(values, {}, "values");
   checkValues(own, from, axis);

@@ -42,6 +42,7 @@ export function* explanationJson(
       ...(story.kind === "scatter" && {
         reduction: story.reduction,
         includeSelf: story.includeSelf,
+        ...(story.stays !== null && { stays: story.stays }),
       }),
       addressed: story.addressed,
       summary: story.summary,

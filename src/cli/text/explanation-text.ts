@@ -199,7 +199,17 @@ function scatterText(story: ScatterStory, names: Names): string {
     ].join("\n"),
   );
   const left = targets.length - blocks.length;
-  return [...blocks, ...(left > 0 ? [`and ${left} more targets`] : [])].join("\n");
+  return [...blocks, ...(left > 0 ? [`and ${left} more targets`] : []), ...rule(story)].join("\n");
+}
+
+/** Returns a line on the rule of comparison, unless it is IEEE 754's. */
+function rule({ stays, reduction }: ScatterStory): string[] {
+  if (stays === null) return [];
+  const [kept, other] = stays === "data" ? ["value before", "update"] : ["update", "value before"];
+  const beyond = reduction === "max" ? "greater" : "less";
+  return [
+    `${reduction} keeps the ${kept} unless the ${other} is ${beyond}; a comparison with NaN is false`,
+  ];
 }
 
 /**
@@ -219,7 +229,7 @@ export function cellText(explanation: Explanation, at: readonly number[], most: 
   }
   const { count, value, steps } = story.cell(at);
   if (count === 0) return [`${name} is ${print(value)} from ${names.data}, no update hits it`];
-  return [name, ...stepLines(first(steps(), most), count, story, names, print)];
+  return [name, ...stepLines(first(steps(), most), count, story, names, print), ...rule(story)];
 }
 
 function stepLines<V>(

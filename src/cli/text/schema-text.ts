@@ -45,6 +45,11 @@ const printNumber = ({ sinceVersion, opset }: OperatorVersion): string =>
     ? `${sinceVersion}`
     : `${sinceVersion} (opset${opset})`;
 
+const STAYS = {
+  data: "keep the value in data unless the update is greater or less",
+  update: "keep the update unless the value in data is greater or less",
+} as const;
+
 /** Returns all facts of one version, under the specification's names. */
 export function printSchema(version: OperatorVersion): string {
   const { domain, attributes, inputs, outputs, typeConstraints } = version;
@@ -58,6 +63,7 @@ export function printSchema(version: OperatorVersion): string {
     ["shape inference", String(version.shapeInference)],
     ["negative indices", version.negativeIndices ? "count from the back" : "are out of range"],
     ...(version.outOfRange === "fill" ? [["indices out of range", "give 0"]] : []),
+    ...(version.stays === undefined ? [] : [["max and min of floats", STAYS[version.stays]]]),
     ...(version.deprecated === undefined ? [] : [["deprecated", `use ${version.deprecated}`]]),
   ]);
   const parameters = (list: OperatorVersion["inputs"]): string[] =>

@@ -16,7 +16,7 @@ import { clear } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { gatherNow, newLike, newResult } from "./execute.ts";
 import type { ChosenGradients } from "./gradient-options.ts";
-import { divisorOf, type Reducing } from "./steps.ts";
+import { divisorOf, stepOf, type Reducing } from "./steps.ts";
 
 /** Checked arguments of a gather's gradient. */
 export interface GatherBackwards {
@@ -207,7 +207,7 @@ function extremeBackwards(session: Session<void>, call: ScatterBackwards): Scatt
   const ofData = chosen.wantsData ? dataTensor(call) : null;
   extremeSlices(session, plan, {
     dtype,
-    isLeast: reducing.reduction === "min",
+    step: stepOf(reducing, dtype),
     includesSelf: reducing.includeSelf,
     ties: chosen.ties,
     slice: plan.slice,

@@ -7,7 +7,7 @@ import type { Operator, OperatorCall, OperatorVersion } from "../operators/opera
 import { lookUp, partsOf, type OperatorId } from "../operators/registry.ts";
 import { settingsOf, type Attributes } from "../operators/settings.ts";
 import { signatureOf, type Signature } from "../operators/signature.ts";
-import { objectOf } from "../tensor/options.ts";
+import { checkNames, objectOf } from "../tensor/options.ts";
 
 /** A model node: an operator at an opset, and its attributes. */
 export interface NodeSpec extends OperatorId {
@@ -26,9 +26,13 @@ const NODE_PARTS = ["domain", "op", "opset", "attributes"] as const;
 
 /**
  * Reads a node from outside the package, each of its parts once.
- * @throws TensorError `unknown-operator`
+ * @throws TensorError `unknown-operator`, `attribute` for an unknown key
  */
-export const nodeFrom = (node: NodeSpec): NodeSpec => partsOf(node, NODE_PARTS);
+export function nodeFrom(node: NodeSpec): NodeSpec {
+  const own = partsOf(node, NODE_PARTS);
+  checkNames("key of a node", node, NODE_PARTS, {});
+  return own;
+}
 
 /**
  * Resolves a node's operator version and parses its attributes.

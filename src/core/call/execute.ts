@@ -9,7 +9,7 @@ import { isNumericStorage, type DType, type Step, type Storage } from "../tensor
 import { part, shapeOf } from "../tensor/shape.ts";
 import { clear, copy } from "../tensor/storage.ts";
 import { checkDType, Tensor, type Mutable } from "../tensor/tensor.ts";
-import { divisorOf, isOneStep, stepsOf, type Reducing } from "./steps.ts";
+import { divisorOf, isOneStep, stepOf, stepsOf, type Reducing } from "./steps.ts";
 
 /** A result tensor, and the actions that fill it, in the order in which they must run. */
 export interface Execution {
@@ -120,11 +120,10 @@ export function scatterActions(
   reducing: Reducing,
   out: Storage,
 ): Action[] {
-  const { reduction } = reducing;
   if (isOneStep(reducing)) {
-    return [{ plan, dtype, step: reduction as Step, data, updates, out }];
+    return [{ plan, dtype, step: stepOf(reducing, dtype), data, updates, out }];
   }
-  const steps = stepsOf(reducing);
+  const steps = stepsOf(reducing, dtype);
   const { first, later } = split(plan);
   const actions: Action[] = [
     { plan: first, dtype, step: steps.first, data, updates, out },
@@ -199,8 +198,7 @@ export function scatterNow(
   }
   const result = out ?? newLike(executor, data);
   const from = sourceOf(data, out);
-  const step = reducing.reduction as Step;
-  session.scatter(plan, dtype, step, from.data, updates.data, result.data);
+  session.scatter(plan, dtype, stepOf(reducing, dtype), from.data, updates.data, result.data);
   return result;
 }
 

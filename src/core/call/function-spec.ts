@@ -2,7 +2,7 @@
 
 import { factOf, oneOf, printValue, readForeign, TensorError } from "../errors.ts";
 import { FUNCTIONS } from "../operators/plain.ts";
-import { objectOf } from "../tensor/options.ts";
+import { checkNames, objectOf } from "../tensor/options.ts";
 import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
 import { plainCallOf, type GivenOptions } from "./plain-call.ts";
 
@@ -26,7 +26,9 @@ export interface GivenCall {
 export function callFrom(node: NodeSpec | FunctionSpec): GivenCall {
   const name = functionOf(node);
   if (name === undefined) return { call: callOf(nodeFrom(node as NodeSpec)), known: null };
-  const { function: _, options } = objectOf("the call", node, {});
+  const call = objectOf("the call", node, {});
+  checkNames("key of a call", call, ["function", "options"], {});
+  const { options } = call;
   if (!Object.hasOwn(FUNCTIONS, name)) {
     const allowed = Object.keys(FUNCTIONS);
     const sentence = `function must be ${oneOf(allowed)}, got ${printValue(name)}`;

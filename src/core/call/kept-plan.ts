@@ -3,7 +3,7 @@
  */
 
 import type { Executor, Session } from "../engines/executor.ts";
-import { oneOf, TensorError, type ErrorContext } from "../errors.ts";
+import { factOf, oneOf, TensorError, type ErrorContext } from "../errors.ts";
 import { planIndices, type Operator } from "../operators/operator.ts";
 import { noReduction } from "../operators/dtypes.ts";
 import { settingsOf } from "../operators/settings.ts";
@@ -113,15 +113,13 @@ export function keptParts(
 ): KeptParts {
   const version = plainVersionOf(operator);
   const fields = { op: version.name };
-  const settings = settingsOf(version, [version], objectOf("options", options, fields), fields, []);
-  if (settings.reduction !== "none") {
+  const given = objectOf("options", options, fields);
+  if (given["reduction"] !== undefined) {
     const sentence = "reduction is an option of the plan's scatter; give it there";
-    throw new TensorError("attribute", sentence, {
-      ...fields,
-      key: "reduction",
-      got: settings.reduction,
-    });
+    const facts = { ...fields, key: "reduction", got: factOf(given["reduction"]) };
+    throw new TensorError("attribute", sentence, facts);
   }
+  const settings = settingsOf(version, [version], given, fields, []);
   const call = { operator, version, signature: signatureOf(version), settings, fields };
   const tensor = listOrTensor("int64", indices, fields, "indices");
   const types = ["int32", "int64"];

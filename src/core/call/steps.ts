@@ -5,16 +5,30 @@
  */
 
 import type { Settings } from "../operators/operator.ts";
-import type { Steps } from "../tensor/dtype.ts";
+import { DTYPES, type DType, type Step, type Steps } from "../tensor/dtype.ts";
 
-/** A reduction, and whether it starts with the value in data. */
-export type Reducing = Pick<Settings, "reduction" | "includeSelf">;
+/** A reduction, whether it starts with the value in data, and how max and min compare floats. */
+export type Reducing = Pick<Settings, "reduction" | "includeSelf" | "stays">;
 
-/** Returns the steps of a reduction. */
-export function stepsOf({ reduction, includeSelf }: Reducing): Steps {
-  const step = reduction === "mean" ? "add" : reduction;
-  return { first: includeSelf ? step : "none", later: step, divides: reduction === "mean" };
+/** Returns the steps of a reduction of a data type. */
+export function stepsOf(reducing: Reducing, dtype: DType): Steps {
+  const step = stepOf(reducing, dtype);
+  const first = reducing.includeSelf ? step : "none";
+  return { first, later: step, divides: reducing.reduction === "mean" };
 }
+
+/** Returns the step with which a reduction combines a value and an update. */
+export function stepOf({ reduction, stays }: Reducing, dtype: DType): Step {
+  if (reduction === "mean") return "add";
+  if (stays === undefined || (reduction !== "max" && reduction !== "min")) return reduction;
+  return isFloat(dtype) ? `${reduction}_${stays}` : reduction;
+}
+
+/** Returns true for the types with NaN and signed zeros that a version with its own rule of comparison accepts. */
+const isFloat = (dtype: DType): boolean => {
+  const { family } = DTYPES[dtype];
+  return family === "float" || family === "half";
+};
 
 /** Returns true if every update performs the same step and no division follows, as in most calls. */
 export const isOneStep = ({ reduction, includeSelf }: Reducing): boolean =>

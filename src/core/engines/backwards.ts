@@ -119,6 +119,7 @@ export function extremeSlices(session: Session<void>, plan: Plan, call: Extremes
   const isDense = includesSelf && plan.size <= GRADIENTS.dense * updates;
   const isFast =
     DTYPES[call.dtype].family === "float" &&
+    (call.step === "max" || call.step === "min") &&
     (call.ties === "even" || call.ties === "all") &&
     updates >= GRADIENTS.kernels &&
     plan.batches * plan.count < MOST;
@@ -201,7 +202,7 @@ function singles(session: Session<void>, plan: Plan, call: Extremes): boolean {
   const { arena, kernels } = at.extension;
   const pairs = arena.allocate(pairBytes);
   const list = arena.addressOf(offsets);
-  const flip = Number(call.isLeast);
+  const flip = Number(call.step === "min");
   const run = (name: string, ...args: number[]) => kernels[`${name}_${dtype}`](...args);
   run("begin", at.data, pairs, size, flip);
   run("tally", pairs, at.updates, list, count, flip);
@@ -230,8 +231,8 @@ interface Places {
 }
 
 function runExtremes({ kernels }: Extension, call: Extremes, at: Places): void {
-  const { dtype, isLeast, ties, includesSelf, slice } = call;
-  const flags = [isLeast, ties === "even", includesSelf].map(Number);
+  const { dtype, step, ties, includesSelf, slice } = call;
+  const flags = [step === "min", ties === "even", includesSelf].map(Number);
   const tensors = [at.data, at.gradient, at.ofData, at.updates, at.ofUpdates];
   const lists = [at.targets, at.ends, at.positions, at.count, slice];
   kernels[`extremes_${dtype}`](...tensors, ...lists, at.dataStep, at.updatesStep, ...flags);

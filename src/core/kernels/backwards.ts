@@ -11,11 +11,12 @@ import {
   DTYPES,
   type DType,
   type NumericStorage,
+  type Step,
   type Storage,
 } from "../tensor/dtype.ts";
 import { decodeHalf, encodeHalf } from "../tensor/half.ts";
 import { halfFormat } from "../tensor/scalar.ts";
-import { nanWriter } from "./combine.ts";
+import { combineNumbers, nanWriter } from "./combine.ts";
 import { divider } from "./divide.ts";
 
 export const TIES = ["even", "first", "last", "all"] as const;
@@ -109,7 +110,8 @@ function multiplier(dtype: DType, out: Storage, conjugates: boolean): Multiply {
 /** Arguments of the gradients of a Plan's `max` or `min`. */
 export interface Extremes {
   readonly dtype: DType;
-  readonly isLeast: boolean;
+  /** A max or min. */
+  readonly step: Step;
   readonly includesSelf: boolean;
   readonly ties: Ties;
   /** Elements of an update. */
@@ -125,10 +127,11 @@ export interface Extremes {
 
 /** Writes the gradients of a `max` or `min`, target by target and element by element. */
 export function extremeGradients(call: Extremes, { targets, ends, positions }: SortedPlan): void {
-  const { dtype, isLeast, includesSelf, ties, slice, data, updates } = call;
+  const { dtype, step, includesSelf, ties, slice, data, updates } = call;
   const { lanes, family } = DTYPES[dtype];
   const infinity = family === "half" ? (dtype === "float16" ? 0x7c00 : 0x7f80) : 0;
-  const sign = isLeast ? -1 : 1;
+  const sign = step.startsWith("min") ? -1 : 1;
+  const isOrdered = step !== "max" && step !== "min";
   const share = allocate(dtype, 1) as NumericStorage;
   const divided = divider(dtype, share);
   const shares = units(share);
@@ -142,13 +145,15 @@ export function extremeGradients(call: Extremes, { targets, ends, positions }: S
     for (let i = 0; i < slice; i++) {
       const cell = targets[t] + i;
       let [re, im, count, taker] = [0, 0, 0, -2];
+      if (isOrdered) re = folded(call, cell, positions.subarray(begin, ends[t]), i, infinity);
       for (let p = includesSelf ? begin - 1 : begin; p < ends[t]; p++) {
         const [from, at] = p < begin ? [data, cell] : [updates, positions[p] * slice + i];
         const a = read(from, at * lanes, infinity);
         const b = lanes === 1 ? 0 : read(from, at * lanes + 1, infinity);
-        const order = count === 0 ? 1 : compare(sign, a, b, re, im);
-        if (order < 0) continue;
-        if (order > 0 || ties === "last") taker = p;
+        const isFirst = count === 0 && !isOrdered;
+        const order = isFirst ? 1 : compare(sign, a, b, re, im);
+        if (isOrdered ? order !== 0 : order < 0) continue;
+        if (count === 0 || order > 0 || ties === "last") taker = p;
         if (order > 0) [re, im, count] = [a, b, 1];
         else count++;
       }
@@ -168,6 +173,22 @@ export function extremeGradients(call: Extremes, { targets, ends, positions }: S
       }
     }
   }
+}
+
+/**
+ * Returns the result of a step that returns one operand: a NaN makes it depend on the order of the operands, so the
+ * greatest or least operand is not always the result.
+ */
+function folded(
+  { step, includesSelf, slice, data, updates }: Extremes,
+  cell: number,
+  positions: Uint32Array,
+  element: number,
+  infinity: number,
+): number {
+  const operands = Array.from(positions, (p) => read(updates, p * slice + element, infinity));
+  if (includesSelf) operands.unshift(read(data, cell, infinity));
+  return operands.reduce((result, operand) => combineNumbers(step, result, operand));
 }
 
 /**

@@ -60,8 +60,8 @@ export function scatterCombine(
  * least 2 * 24 + 2.
  */
 function combineFloat(
-  out: Float32Array | Float64Array,
-  updates: Float32Array | Float64Array,
+  out: Floats,
+  updates: Floats,
   { reduction, slice, offsets, source }: CombineArgs,
 ): void {
   let nan: NaNWriter | null = null;
@@ -71,7 +71,7 @@ function combineFloat(
       const t = offsets[p];
       const value = combineNumbers(reduction, out[t], updates[p]);
       if (value === value) out[t] = value;
-      else (nan ??= nanWriter(out))(t);
+      else (nan ??= stepNaN(reduction, out, updates))(t, p);
     }
     return;
   }
@@ -81,7 +81,7 @@ function combineFloat(
     for (const end = t + slice; t < end; t++, u++) {
       const value = combineNumbers(reduction, out[t], updates[u]);
       if (value === value) out[t] = value;
-      else (nan ??= nanWriter(out))(t);
+      else (nan ??= stepNaN(reduction, out, updates))(t, u);
     }
   }
 }
@@ -90,23 +90,48 @@ function combineFloat(
  * Computes one step on floats, before rounding. V8 inlines this function. Math.max and Math.min treat NaN and -0 as
  * IEEE 754 requires.
  */
-function combineNumbers(reduction: Step, a: number, b: number): number {
+export function combineNumbers(reduction: Step, a: number, b: number): number {
   if (reduction === "add") return a + b;
   if (reduction === "mul") return a * b;
   if (reduction === "max") return Math.max(a, b);
   if (reduction === "min") return Math.min(a, b);
-  return a - b;
+  if (reduction === "sub") return a - b;
+  // A comparison with NaN is false, and 0 equals -0: the operand that stays is named.
+  if (reduction === "max_data") return b > a ? b : a;
+  if (reduction === "min_data") return b < a ? b : a;
+  if (reduction === "max_update") return a > b ? a : b;
+  return a < b ? a : b;
 }
 
-type NaNWriter = (position: number) => void;
+type NaNWriter = (position: number, update: number) => void;
+
+/**
+ * Returns a function that writes the NaN of a step at a position of `out`. A step that returns an operand keeps the
+ * NaN's bits, which are copied as words, because a NaN may lose bits as a number.
+ */
+function stepNaN(step: Step, out: Floats, updates: Floats): NaNWriter {
+  if (step.endsWith("_data")) return () => {};
+  if (!step.endsWith("_update")) return nanWriter(out);
+  const [to, from] = [out, updates].map(wordsOf);
+  const width = out.BYTES_PER_ELEMENT / 4;
+  return (position, update) => {
+    for (let word = 0; word < width; word++)
+      to[position * width + word] = from[update * width + word];
+  };
+}
+
+type Floats = Float32Array | Float64Array;
+
+const wordsOf = ({ buffer, byteOffset, byteLength }: Floats): Uint32Array =>
+  new Uint32Array(buffer, byteOffset, byteLength / 4);
 
 /**
  * Returns a function that writes the canonical quiet NaN, 7FC00000 or 7FF80000 00000000, at a position. The returned
  * function writes bits, because the bits of a computed NaN depend on the machine. Call `nanWriter` only at the first
  * NaN, because reading the buffer of a small new array takes 0.3 µs.
  */
-export function nanWriter(out: Float32Array | Float64Array): NaNWriter {
-  const words = new Uint32Array(out.buffer, out.byteOffset, out.byteLength / 4);
+export function nanWriter(out: Floats): (position: number) => void {
+  const words = wordsOf(out);
   const isSingle = out instanceof Float32Array;
   return (position) => {
     if (isSingle) words[position] = 0x7fc00000;
@@ -117,20 +142,27 @@ export function nanWriter(out: Float32Array | Float64Array): NaNWriter {
   };
 }
 
-/** Combines float16 and bfloat16: computes each step in float32, and rounds it to nearest even. */
+/**
+ * Combines float16 and bfloat16: computes each step in float32, and rounds it to nearest even. A step that returns an
+ * operand keeps the bits of a NaN.
+ */
 function combineHalf(
   out: Uint16Array,
   updates: Uint16Array,
   { dtype, reduction, slice, offsets, source }: CombineArgs,
 ): void {
   const format = halfFormat(dtype);
+  const keepsUpdate = reduction.endsWith("_update");
+  const keepsBits = keepsUpdate || reduction.endsWith("_data");
   for (let p = 0; p < offsets.length; p++) {
     let t = offsets[p];
     let u = (source === undefined ? p : source[p]) * slice;
     for (const end = t + slice; t < end; t++, u++) {
       const a = decodeHalf(out[t], format);
       const b = decodeHalf(updates[u], format);
-      out[t] = encodeHalf(Math.fround(combineNumbers(reduction, a, b)), format);
+      const value = combineNumbers(reduction, a, b);
+      if (value === value || !keepsBits) out[t] = encodeHalf(Math.fround(value), format);
+      else if (keepsUpdate) out[t] = updates[u];
     }
   }
 }
@@ -255,12 +287,12 @@ function combineBool(
  * the result is the operand from data.
  */
 function combineComplex(
-  out: Float32Array | Float64Array,
-  updates: Float32Array | Float64Array,
+  out: Floats,
+  updates: Floats,
   { reduction, slice, offsets, source }: CombineArgs,
 ): void {
   const isSingle = out instanceof Float32Array;
-  let nan: NaNWriter | null = null;
+  let nan: ((position: number) => void) | null = null;
   for (let p = 0; p < offsets.length; p++) {
     let t = 2 * offsets[p];
     let u = 2 * (source === undefined ? p : source[p]) * slice;

@@ -4,7 +4,7 @@
  * updates; operators do not.
  */
 
-import type { DType, Reduction } from "../tensor/dtype.ts";
+import type { DType, Reduction, Stays } from "../tensor/dtype.ts";
 import type { ErrorContext } from "../errors.ts";
 import type { Bounds, IndexRules, ReadIndices } from "../plan/index-job.ts";
 import type { Plan, Planner } from "../plan/plan.ts";
@@ -101,6 +101,11 @@ export interface OperatorVersion {
   readonly negativeIndices: boolean;
   /** Treatment of an index outside its axis; an error by default. */
   readonly outOfRange?: Bounds;
+  /**
+   * Operand of a float max or min that stays unless the other is greater or less; absent for IEEE 754's maximum and
+   * minimum, which return NaN if either operand is NaN, and order -0 below 0.
+   */
+  readonly stays?: Stays;
   /** Name of the operator that replaces a deprecated version. Deprecated versions still run. */
   readonly deprecated?: string;
   /** True if the batch axes of the output are fused into one axis, whose size is their product. */
@@ -125,6 +130,8 @@ export interface Settings {
   readonly reduction: Reduction;
   /** Start of a reduction: with the value in data if true, with the first update of each target if false. */
   readonly includeSelf: boolean;
+  /** The version's rule for a float max or min; see {@link OperatorVersion.stays}. */
+  readonly stays?: Stays | undefined;
   readonly mode: "linear" | "circular";
 }
 

@@ -31,6 +31,8 @@ const COMMON = {
   typeConstraints: [T_OPENVINO, TIND_ANY, TAXIS],
 } as const;
 
+// Version 12 prints `reduction(update, old)`: Python's `max(update, old)` returns the update unless `old` is greater, and
+// so does OpenVINO's reference implementation.
 const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
   {
     sinceVersion: 3,
@@ -45,6 +47,7 @@ const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
     attributes: [REDUCTION_OPENVINO_12, USE_INIT_VAL],
     inputs: inputs("[-s, s-1]"),
     negativeIndices: true,
+    stays: "update",
   },
 ]);
 

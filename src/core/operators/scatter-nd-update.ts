@@ -30,6 +30,7 @@ const COMMON = {
 } as const;
 
 // The specification of version 3 accepts only indices in [0, s-1]; in version 15, negative indices count from the end.
+// Version 15 combines with Python's `max(old, new)`, which returns `old` unless `new` is greater.
 const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
   {
     sinceVersion: 3,
@@ -44,6 +45,7 @@ const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
     summary: reduced(SUMMARY),
     attributes: [REDUCTION_OPENVINO_15],
     negativeIndices: true,
+    stays: "data",
   },
 ]);
 

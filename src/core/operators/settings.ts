@@ -78,6 +78,7 @@ export function settingsOf(
     batchDims: Number(batchDims),
     reduction: reductionOf(String(reduction)),
     includeSelf: includeSelf === true,
+    stays: version.stays,
     mode: mode === "circular" ? mode : "linear",
   };
 }

@@ -282,10 +282,26 @@ export const REDUCTIONS = Object.freeze([
 /** Name of a reduction: an element of {@link REDUCTIONS}. */
 export type Reduction = (typeof REDUCTIONS)[number];
 
+/** Operand of a float max or min that stays unless the other is greater or less: the value so far, or the update. */
+export type Stays = "data" | "update";
+
 /**
  * Operation that one update performs on one value. `mean` is not a step: a mean adds updates, and divides at the end.
  */
-export type Step = Exclude<Reduction, "mean">;
+export type PlainStep = Exclude<Reduction, "mean">;
+
+/**
+ * Operation of the kernels: a plain step, or a max or min of floats that returns one operand with all its bits. `max`
+ * and `min` alone are IEEE 754's maximum and minimum; for other types than floats, only they exist.
+ */
+export type Step = PlainStep | (typeof CHOICES)[number];
+
+/** Steps of floats that return one operand with all its bits. */
+export const CHOICES = ["max_data", "min_data", "max_update", "min_update"] as const;
+
+/** Returns the plain step of which a step is a variant. */
+export const plainStep = (step: Exclude<Step, "none">): Exclude<PlainStep, "none"> =>
+  step.slice(0, 3) as Exclude<PlainStep, "none">;
 
 /**
  * The step for the first update of a target, the step for later updates, and whether the sum is finally divided by the

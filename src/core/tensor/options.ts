@@ -71,19 +71,39 @@ function inheritedNames(first: unknown): string[] {
 
 /**
  * Copies options like {@link objectOf}, and allows only `known` names.
+ * @param what the object's name in errors
  * @throws TensorError `attribute` if the value is not an object or has an unknown name
  */
 export function optionsOf(
   options: unknown,
   known: readonly string[],
   fields: ErrorContext,
+  what = "options",
 ): Record<string, unknown> {
-  const given = objectOf("options", options, fields);
+  const given = objectOf(what, options, fields);
+  checkNames("option", given, known, fields);
+  return given;
+}
+
+/**
+ * Checks the names of an object's properties.
+ * @param what the word for a property in errors
+ * @throws TensorError `attribute` for a name that is not known
+ */
+export function checkNames(
+  what: string,
+  given: object,
+  known: readonly string[],
+  fields: ErrorContext,
+): void {
   // A loop, because calling `Object.keys` would create a list of names.
   for (const name in given) {
     if (known.includes(name) || !Object.hasOwn(given, name)) continue;
-    const sentence = `unknown option ${printValue(name)}; the options are ${known.join(", ")}`;
+    const sentence = `unknown ${what} ${printValue(name)}; the ${what}s are ${known.join(", ")}`;
     throw new TensorError("attribute", sentence, { ...fields, key: name, allowed: known });
   }
-  return given;
 }
+
+/** Returns the names of a type's properties; the compiler requires all of them. */
+export const namesOf = <T extends object>(names: Readonly<Record<keyof T, true>>): string[] =>
+  Object.keys(names);

@@ -141,7 +141,7 @@ export function scatterWork(
         out: span,
         result: out === null ? "new" : out.span.buffer === data.span.buffer ? "in place" : "given",
       };
-      applyUpdates(recording, targets, arrangements, stepsOf(reducing), operands, guard);
+      applyUpdates(recording, targets, arrangements, stepsOf(reducing, dtype), operands, guard);
     },
   });
 }

@@ -63,7 +63,7 @@ function scatterByPlan(
     out === undefined
       ? null
       : outOnGpu(core, out, dtype, dataDims, SCATTERED, [data, updates], "data", fields);
-  const others = kept.prepare(dtype, stepsOf(reducing).later);
+  const others = kept.prepare(dtype, stepsOf(reducing, dtype).later);
   const work = workOf(core, parts, kept.source(), data, target, dataDims, data.device.size);
   return scatterWork(work, updates, reducing, others);
 }

@@ -10,6 +10,7 @@ import {
   DTYPES,
   isArithmetic,
   isUnsigned,
+  plainStep,
   type DType,
   type Family,
   type Step,
@@ -49,14 +50,14 @@ const FAMILIES: Partial<Record<Family, Arithmetic>> = {
   float: FLOATS,
   half: FLOATS,
   int: {
-    combine: (dtype, step) => intCombine(bitsOf(dtype), isSigned(dtype), step),
+    combine: (dtype, step) => intCombine(bitsOf(dtype), isSigned(dtype), plainStep(step)),
     divide: (dtype) => intDivide(bitsOf(dtype), isSigned(dtype)),
   },
   int64: {
-    combine: (dtype, step) => wideCombine(isSigned(dtype), step),
+    combine: (dtype, step) => wideCombine(isSigned(dtype), plainStep(step)),
     divide: (dtype) => wideDivide(isSigned(dtype)),
   },
-  bool: { combine: (_dtype, step) => boolCombine(step) },
+  bool: { combine: (_dtype, step) => boolCombine(plainStep(step)) },
 };
 
 /**

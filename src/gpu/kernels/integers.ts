@@ -3,10 +3,10 @@
  * bits of sums and products do not depend on the sign. Integers of 64 bits are two words, low word first.
  */
 
-import type { Step } from "../../core/tensor/dtype.ts";
+import type { PlainStep } from "../../core/tensor/dtype.ts";
 import { HIGH_PRODUCT } from "./words.ts";
 
-type Combining = Exclude<Step, "none">;
+type Combining = Exclude<PlainStep, "none">;
 
 /** Returns WGSL that defines `combine`, but not `Element`, for integers of 8, 16 and 32 bits. */
 export function intCombine(bits: number, isSigned: boolean, step: Combining): string {

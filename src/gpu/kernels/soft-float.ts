@@ -10,7 +10,7 @@
  * divergent invocations and compiles faster.
  */
 
-import type { Step } from "../../core/tensor/dtype.ts";
+import type { CHOICES, Step } from "../../core/tensor/dtype.ts";
 import { HIGH_PRODUCT } from "./words.ts";
 
 /** A binary interchange format (IEEE 754-2019, section 3.4), given by the widths of its fields. */
@@ -30,8 +30,11 @@ export function floatCombine(format: FloatFormat, step: Exclude<Step, "none">): 
       return floatSum(format, `b ^ ${hex(sign)}`);
     case "mul":
       return floatProduct(format);
-    default:
+    case "max":
+    case "min":
       return floatExtreme(format, step);
+    default:
+      return floatChoice(format, step);
   }
 }
 
@@ -105,6 +108,26 @@ fn floatKey(a: u32) -> u32 {
 fn combine(a: Element, b: Element) -> Element {
   let isNaN = max(a & ${hex(magnitude)}, b & ${hex(magnitude)}) > ${hex(infinity)};
   return select(select(a, b, floatKey(a) ${step === "max" ? "<" : ">"} floatKey(b)), ${hex(nan)}, isNaN);
+}`;
+}
+
+/** Returns WGSL for a max or min that returns `a`, data's value, or `b`, the update, unless the other is beyond it. */
+function floatChoice(
+  { fractionBits, exponentBits }: FloatFormat,
+  step: (typeof CHOICES)[number],
+): string {
+  const { sign, magnitude, infinity } = masks({ fractionBits, exponentBits });
+  const [kept, other] = step.endsWith("_data") ? ["a", "b"] : ["b", "a"];
+  const order = step.startsWith("max") ? ">" : "<";
+  // As a key, 0 and -0 are both the sign bit.
+  return /* wgsl */ `
+fn floatKey(a: u32) -> u32 {
+  let size = a & ${hex(magnitude)};
+  return select(${hex(sign)} + size, ${hex(sign)} - size, (a & ${hex(sign)}) != 0u);
+}
+fn combine(a: Element, b: Element) -> Element {
+  let isNumber = max(a & ${hex(magnitude)}, b & ${hex(magnitude)}) <= ${hex(infinity)};
+  return select(${kept}, ${other}, isNumber && floatKey(${other}) ${order} floatKey(${kept}));
 }`;
 }
 

@@ -4,7 +4,8 @@
  */
 
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
-import { DTYPES, allocate, type DType, type Step } from "../../core/tensor/dtype.ts";
+import { combineNumbers } from "../../core/kernels/combine.ts";
+import { DTYPES, allocate, plainStep, type DType, type Step } from "../../core/tensor/dtype.ts";
 import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../../core/tensor/half.ts";
 import { halfFormat, reader, writer } from "../../core/tensor/scalar.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
@@ -32,12 +33,11 @@ const same = (value: number): number => value;
 
 /** Returns arithmetic that rounds to `dtype` after each step, except for the given parts. */
 export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
-  const { read = same, round = rounderOf(dtype), max = Math.max, min = Math.min, finish } = parts;
-  const combine = (step: Step, a: number, b: number): number => {
-    if (step === "add") return a + b;
-    if (step === "mul") return a * b;
-    if (step === "sub") return a - b;
-    return step === "max" ? max(a, b) : min(a, b);
+  const { read = same, round = rounderOf(dtype), finish } = parts;
+  const combine = (step: Exclude<Step, "none">, a: number, b: number): number => {
+    const plain = plainStep(step);
+    const own = plain === "max" || plain === "min" ? parts[plain] : undefined;
+    return own === undefined ? combineNumbers(step, a, b) : own(a, b);
   };
   return {
     apply(plan, step, updates, out) {

@@ -4,11 +4,12 @@
  * evidence it counts as.
  */
 
+import { stepOf } from "../../core/call/steps.ts";
 import { DIAGNOSE } from "../../core/limits.ts";
 import { DTYPES, isUnsigned, type DType } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { leastNormal, rounderOf, roundingError } from "./arithmetic.ts";
-import { stepOf, valuesOf, type CellUpdates, type Value } from "./cell-values.ts";
+import { combinerOf, valuesOf, type CellUpdates, type Value } from "./cell-values.ts";
 import { cellsOf } from "./cells.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { isFloating, type Rule } from "./rule.ts";
@@ -100,7 +101,7 @@ function sumOf({ call }: Rule, data: Tensor, updates: Tensor, at: CellUpdates): 
   const { includeSelf, reduction } = call.settings;
   const { dtype } = data;
   const isMean = reduction === "mean";
-  const step = stepOf(dtype, isMean ? "add" : (reduction as "add"));
+  const step = combinerOf(dtype, stepOf(call.settings, dtype));
   const [base, update] = [valuesOf(data), valuesOf(updates)] as ((p: number) => number)[];
   const unit = roundingError(dtype);
   const least = 2 * unit * leastNormal(dtype);
@@ -181,7 +182,7 @@ function possibleValues(
   const { reduction, includeSelf } = call.settings;
   const [base, update] = [valuesOf(data), valuesOf(updates)];
   if (reduction === "none" || reduction === "mean" || !base || !update) return null;
-  const unrounded = stepOf(data.dtype, reduction);
+  const unrounded = combinerOf(data.dtype, stepOf(call.settings, data.dtype));
   const round = isFloating(data) ? rounderOf(data.dtype) : null;
   const step = round ? (a: Value, b: Value) => round(Number(unrounded(a, b))) : unrounded;
   const { values: mostValues, steps: mostSteps } = DIAGNOSE;

@@ -5,7 +5,15 @@
 
 import { groupByTarget } from "../explain/targets.ts";
 import { absoluteOffsets } from "../../core/plan/plan.ts";
-import { allocate, DTYPES, isUnsigned, type DType, type Step } from "../../core/tensor/dtype.ts";
+import { combineNumbers } from "../../core/kernels/combine.ts";
+import {
+  allocate,
+  DTYPES,
+  isUnsigned,
+  plainStep,
+  type DType,
+  type Step,
+} from "../../core/tensor/dtype.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { planOf, type Rule } from "./rule.ts";
@@ -52,16 +60,19 @@ export function valuesOf({ dtype, data }: Tensor): ((element: number) => Value) 
  * Returns a function that performs a step on two values. Integers wrap as in their type; floats are computed as
  * doubles, without rounding.
  */
-export function stepOf(dtype: DType, step: Step): (a: Value, b: Value) => Value {
+export function combinerOf(dtype: DType, given: Step): (a: Value, b: Value) => Value {
   const { family } = DTYPES[dtype];
-  if (step === "none") return (_, b) => b;
-  if (step === "max") return (a, b) => (a !== a || a > b ? a : b);
-  if (step === "min") return (a, b) => (a !== a || a < b ? a : b);
+  if (given === "none") return (_, b) => b;
+  if (family === "float" || family === "half") {
+    return (a, b) => combineNumbers(given, Number(a), Number(b));
+  }
+  const step = plainStep(given);
+  if (step === "max") return (a, b) => (a > b ? a : b);
+  if (step === "min") return (a, b) => (a < b ? a : b);
   if (family === "int64") {
     const wrap = isUnsigned(dtype) ? BigInt.asUintN : BigInt.asIntN;
     return (a, b) => wrap(64, bigintStep(step, a as bigint, b as bigint));
   }
-  if (family !== "int") return (a, b) => numberStep(step, a as number, b as number);
   const cell = allocate(dtype, 1) as Int32Array;
   return (a, b) => {
     cell[0] =

@@ -191,9 +191,15 @@ function withUpdatesFirst(made: Made, facts: Facts): Made {
 
 /** Compares operands like a dialect's max and min. */
 function withComparison(made: Made, facts: Facts, word: Words["compares"]): Made {
-  if (word === null || typeof word === "string") return made;
-  const rule = changed(made.rule, facts, word.word, `${word.stays}-stays`);
-  return followed(made, rule, [word.word]);
+  if (word === null || word === "unknown") return made;
+  const [id, name] =
+    word === "exact"
+      ? (["nan-one-operand", "ieee"] as const)
+      : ([word.word, `${word.stays}-stays`] as const);
+  // A version that keeps an operand differs from the other rules in NaN as well as in zeros.
+  const { stays } = made.rule.call.settings;
+  const seen = stays === undefined ? id : "nan-one-operand";
+  return followed(made, changed(made.rule, facts, id, name), [seen]);
 }
 
 /** Rounds float16 and bfloat16 sums at the same point as a dialect. */

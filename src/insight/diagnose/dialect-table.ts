@@ -127,7 +127,11 @@ const RECORDS = {
       gathers: { does: "undefined", slices: "out-of-range-filled", how: "document" },
       repeats: { does: "any-order", how: "document" },
       sums: { does: "rounding", how: "document" },
-      compares: UNKNOWN,
+      compares: {
+        does: { word: "nan-one-operand", stays: "data" },
+        elements: { word: "nan-one-operand", stays: "update" },
+        how: "document",
+      },
       halves: UNKNOWN,
     },
     scatterForms: ["tuples", "elements", "slices"],

@@ -14,6 +14,9 @@ const isReduced = ({ updates, call: { settings } }: Rule): boolean =>
 const compares = ({ call: { settings } }: Rule): boolean =>
   settings.reduction === "max" || settings.reduction === "min";
 
+const hasOwnComparison = (rule: Rule): boolean =>
+  compares(rule) && rule.call.settings.stays !== undefined;
+
 const floats = (
   id: Hypothesis["id"],
   applies: (rule: Rule) => boolean,
@@ -69,6 +72,15 @@ const each = (
 
 const EXACT = { max: Math.max, min: Math.min };
 
+/** The comparison of versions without a rule of their own, as a hypothesis about a version that has one. */
+const IEEE = [
+  [
+    "max and min compared as IEEE 754 does: NaN if an operand was NaN, and -0 below 0",
+    EXACT,
+    "ieee",
+  ],
+] as const;
+
 /** Returns 0 with the sign of a value. */
 const zeroOf = (value: number): number => (value < 0 || Object.is(value, -0) ? -0 : 0);
 
@@ -100,6 +112,7 @@ export const FLOATS: readonly Hypothesis[] = [
   floats("signed-zero", always, () => [
     ["-0 became 0 in the whole output", { finish: withoutSign }, "whole-output"],
   ]),
+  floats("nan-one-operand", hasOwnComparison, () => IEEE),
   floats("nan-one-operand", compares, () => [
     ["NaNs were ignored: the other operand was kept", each(ignoringNaN, EXACT)],
     [

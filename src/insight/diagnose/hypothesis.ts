@@ -21,6 +21,7 @@ export type VariantName =
   | "outside"
   | "data-stays"
   | "update-stays"
+  | "ieee"
   | "whole-output";
 
 /** One of the ways in which a hypothesis may be true. */

@@ -323,14 +323,14 @@ function scattered(rule: Rule, plan: Plan, data: Tensor, updates: Tensor): Stora
  * updates are combined first.
  */
 function scatterSteps<S extends Storage>(
-  { call: { settings }, stays, updatesFirst }: Rule,
+  { call: { settings }, data, stays, updatesFirst }: Rule,
   plan: Plan,
   updates: S,
   out: S,
   apply: Apply<S>,
   divideBy: Divide<S>,
 ): void {
-  const steps = stepsOf(settings);
+  const steps = stepsOf(settings, data.dtype);
   const isPlain = steps.first === steps.later && !steps.divides;
   if (isPlain && stays === "last" && !updatesFirst) return apply(plan, steps.later, updates, out);
   const { first, later } = split(plan);

@@ -264,7 +264,7 @@ interface Facts {
 }
 
 function reasonOf(
-  { reduction, includeSelf }: ScatterStory,
+  { reduction, includeSelf, stays }: ScatterStory,
   facts: Facts,
   call: Explanation,
 ): string {
@@ -287,6 +287,7 @@ function reasonOf(
     case "mul":
       return "the product of the other values";
     default:
+      if (stays !== null && !isEqual) return "it does not equal the result";
       return extremeReason(reduction === "max" ? "greatest" : "least", factor, isEqual);
   }
 }

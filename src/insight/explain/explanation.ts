@@ -3,7 +3,7 @@
  * call's inputs.
  */
 
-import type { Reduction, Scalar, Step } from "../../core/tensor/dtype.ts";
+import type { PlainStep, Reduction, Scalar, Stays } from "../../core/tensor/dtype.ts";
 import type { TensorError } from "../../core/errors.ts";
 import type { OperatorVersion, Role, Term } from "../../core/operators/operator.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -128,6 +128,11 @@ export interface ScatterStory {
   readonly reduction: Reduction;
   /** True if a reduction begins with the value of data; false if it begins with a target's first update. */
   readonly includeSelf: boolean;
+  /**
+   * Operand that a max or min of floats keeps unless the other is greater or less: the value before, or the update; null
+   * for IEEE 754's maximum and minimum, and for other reductions and types.
+   */
+  readonly stays: Stays | null;
   /** The number of leading axes of data that updates address; the remaining axes form the slice of an update. */
   readonly addressed: number;
   readonly summary: Summary;
@@ -190,7 +195,7 @@ export type StoryStep<V> = UpdateStep<V> | DivisionStep<V>;
 export interface UpdateStep<V> {
   readonly kind: "update";
   /** The operation that combines the update with the value; `none` replaces the value. */
-  readonly by: Step;
+  readonly by: PlainStep;
   /** The update's position among all updates, from 0. */
   readonly order: number;
   /** The coordinates of the update's slice or element in the updates input. */

@@ -7,7 +7,14 @@ import { divisorOf, stepsOf } from "../../core/call/steps.ts";
 import type { Executor } from "../../core/engines/executor.ts";
 import { divide } from "../../core/kernels/divide.ts";
 import type { Settings } from "../../core/operators/operator.ts";
-import { DTYPES, allocate, type DType, type Step, type Storage } from "../../core/tensor/dtype.ts";
+import {
+  DTYPES,
+  allocate,
+  plainStep,
+  type DType,
+  type Step,
+  type Storage,
+} from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { StoryStep } from "./explanation.ts";
 import type { Places } from "./places.ts";
@@ -42,7 +49,7 @@ export function* replay<V>(
   { begin, length, show, placeOf }: SlicePart<V>,
 ): Iterable<StoryStep<V>> {
   const { dtype } = data;
-  const steps = stepsOf(settings);
+  const steps = stepsOf(settings, data.dtype);
   const target = groups.target(group);
   const coordinates = places.targetAt(target);
   const size = groups.size(group);
@@ -55,7 +62,7 @@ export function* replay<V>(
     const next = applied(executor, dtype, by, current, update, length);
     yield {
       kind: "update",
-      by,
+      by: by === "none" ? by : plainStep(by),
       order,
       at: placeOf(element),
       index: places.indexOf(order, coordinates),

@@ -5,7 +5,7 @@
 
 import type { Executor } from "../../core/engines/executor.ts";
 import { callNow, executeMade, scatterExecution } from "../../core/call/execute.ts";
-import { stepsOf } from "../../core/call/steps.ts";
+import { stepOf } from "../../core/call/steps.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { PreparedCall } from "../../core/call/prepare.ts";
 import { reader } from "../../core/tensor/scalar.ts";
@@ -38,6 +38,9 @@ export function scatterStory(
     kind: "scatter",
     reduction: settings.reduction,
     includeSelf: settings.includeSelf,
+    stays: stepOf(settings, data.dtype).endsWith(`_${settings.stays}`)
+      ? (settings.stays ?? null)
+      : null,
     addressed,
     summary: summaryOf(groups, plan, data.shape, addressed, count),
     updates: lazyList(count, (order) => updateOf(scattering, order)),
@@ -109,9 +112,9 @@ function outputAfter(
   const count = isAll ? places.count : given > 0 ? Math.trunc(given) : 0;
   const offsets = places.offsets.subarray(0, count);
   const plan = { offsets, slice, count, size, batches: 1, span: size };
-  const { later, divides } = stepsOf(settings);
+  const isMean = settings.reduction === "mean";
   // A mean is a sum until its last update, after which it is divided.
-  const reducing = divides && !isAll ? { ...settings, reduction: later } : settings;
+  const reducing = isMean && !isAll ? { ...settings, reduction: "add" as const } : settings;
   return callNow(executor, call.fields, executeMade, () =>
     scatterExecution(executor, plan, data, updates, reducing, undefined),
   );

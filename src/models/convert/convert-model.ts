@@ -10,7 +10,7 @@ import { modelFrom } from "../model/foreign-model.ts";
 import { IR_VERSION, type Model } from "../model/model.ts";
 import { DEFAULTS_SINCE } from "../model/values.ts";
 import type { Domain } from "../../core/operators/operator.ts";
-import { objectOf } from "../../core/tensor/options.ts";
+import { optionsOf } from "../../core/tensor/options.ts";
 import type { ModelContext } from "./context.ts";
 import { convertFunction, convertGraph } from "./convert-graph.ts";
 import { ConversionLog } from "./log.ts";
@@ -69,7 +69,7 @@ export function convertModel(
   target: ConvertTarget,
   options: ConvertOptions = {},
 ): Conversion {
-  const { force = false } = objectOf("the options of a conversion", options, {});
+  const { force = false } = optionsOf(options, ["force"], {}, "the options of a conversion");
   if (typeof force !== "boolean") {
     throw wrongOption("force", "true or false", force);
   }

@@ -18,6 +18,7 @@ import type { GraphContext } from "./context.ts";
 import { adaptIndices } from "./indices.ts";
 import {
   adviceFor,
+  comparisonNote,
   dataTypes,
   firstOpset,
   meaningOf,
@@ -50,7 +51,9 @@ export function convertNode(node: ModelNode, opset: number, context: GraphContex
   const isForeign = row.domain !== node.domain;
   const names = inputsFor(row, meaning, context);
   const attributes = attributesFor(row, meaning, isForeign);
+  const comparison = comparisonNote(row, meaning);
   const notes = [...meaning.trusted, ...undeclaredType(row, meaning, context)];
+  if (comparison !== null) notes.push(comparison);
   const to = { from: own.version, to: row, notes };
   // ONNX nodes have no version of their own.
   const says = row.domain === "ai.onnx" ? {} : { opset: firstOpset(row) };

@@ -2,6 +2,7 @@
  * The effect of a scatter or gather node, independent of its version, and the version of a target with the same effect.
  */
 
+import { stepOf } from "../../core/call/steps.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import { attributesOf } from "../model/attributes.ts";
 import { quote } from "../model/graph.ts";
@@ -142,6 +143,26 @@ export function targetVersion(
   const rows = siblingsOf(op, domain).filter((row) => firstOpset(row) <= opset);
   return rows.findLast(({ name }) => name === rows[0].name) ?? null;
 }
+
+/**
+ * Returns a note on a max or min of floats that the target's version compares by another rule; null if both versions
+ * have the same rule, or if the data type has neither NaN nor -0.
+ */
+export function comparisonNote(row: OperatorVersion, meaning: Meaning): string | null {
+  const { version, settings, dtype } = meaning;
+  const { reduction } = settings;
+  if (row.stays === version.stays || (reduction !== "max" && reduction !== "min")) return null;
+  const isFloat = dtype === null || stepOf({ ...settings, stays: "data" }, dtype) !== reduction;
+  if (!isFloat) return null;
+  const rule = (one: OperatorVersion): string =>
+    `${reduction} of ${versionTitle(one)} ${printComparison(one.stays)}`;
+  return `for NaN, and for 0 beside -0, the results differ: ${rule(version)}, but ${rule(row)}`;
+}
+
+const printComparison = (stays: OperatorVersion["stays"]): string =>
+  stays === undefined
+    ? "returns NaN if an operand is NaN, and orders -0 below 0"
+    : `keeps ${stays === "data" ? "the old value" : "the update"}`;
 
 /** Returns a version's name for a reduction, or null if the version does not support it. */
 export function wordOf(version: OperatorVersion, reduction: Settings["reduction"]): string | null {

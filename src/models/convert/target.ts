@@ -1,5 +1,6 @@
 /** Targets of a conversion, and the IR versions and data types that each opset of ai.onnx introduced. */
 
+import { checkNames } from "../../core/tensor/options.ts";
 import { unknownDomain, wrongOpset } from "../../core/operators/registry.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { factOf, printValue, readForeign, TensorError, type FieldsOf } from "../../core/errors.ts";
@@ -84,6 +85,8 @@ const BROUGHT: Readonly<Record<DType, number>> = {
 export const opsetOfDType = (dtype: DType): number => BROUGHT[dtype];
 
 /** @throws TensorError `unknown-operator` for a target that does not exist */
+const TARGET_KEYS = ["domain", "opset", "version"];
+
 export function checkTarget(given: ConvertTarget): CheckedTarget {
   if (typeof given !== "object" || given === null) {
     const sentence = `a target must be an object with a domain or an opset, got ${printValue(given)}`;
@@ -95,7 +98,9 @@ export function checkTarget(given: ConvertTarget): CheckedTarget {
     domain = "ai.onnx",
     opset,
     version = 11,
+    ...rest
   } = readForeign(parts, "unknown-operator", must, "target");
+  checkNames("key of a target", { domain, opset, version, ...rest }, TARGET_KEYS, {});
   if (domain === "openvino") {
     if (version !== 10 && version !== 11) {
       const sentence = `the version of an IR must be 10 or 11, got ${printValue(version)}`;

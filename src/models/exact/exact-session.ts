@@ -5,7 +5,7 @@
 
 import { isArray, TensorError, wrongOption } from "../../core/errors.ts";
 import { isOperator } from "../../core/operators/registry.ts";
-import { objectOf } from "../../core/tensor/options.ts";
+import { namesOf, optionsOf } from "../../core/tensor/options.ts";
 import { isBytes } from "../../core/tensor/storage.ts";
 import { Tensor, type RuntimeTensor } from "../../core/tensor/tensor.ts";
 import { listFrom, recordFrom } from "../model/foreign.ts";
@@ -54,6 +54,13 @@ export interface ExactSessionOptions<S extends RuntimeSession> {
    */
   readonly gpu?: CreateGpu;
 }
+
+const EXACT_OPTIONS = /* @__PURE__ */ namesOf<ExactSessionOptions<RuntimeSession>>({
+  createSession: true,
+  nodes: true,
+  external: true,
+  gpu: true,
+});
 
 /**
  * A model in the user's runtime, some of whose nodes this package computes. Has the interface of the session that it
@@ -111,7 +118,7 @@ export async function createExactSession<S extends RuntimeSession>(
   model: Uint8Array | Model,
   options: ExactSessionOptions<S>,
 ): Promise<ExactSession<SessionValue<S>>> {
-  const own = objectOf("the options of createExactSession", options, {});
+  const own = optionsOf(options, EXACT_OPTIONS, {}, "the options of createExactSession");
   const createSession = createSessionFrom(own) as (part: Uint8Array) => Promise<RuntimeSession>;
   const createGpu = createGpuFrom(own["gpu"]);
   const { nodes = "scatters", external } = own;

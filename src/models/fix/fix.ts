@@ -4,7 +4,7 @@
  */
 
 import { wrongOption } from "../../core/errors.ts";
-import { objectOf } from "../../core/tensor/options.ts";
+import { namesOf, objectOf, optionsOf } from "../../core/tensor/options.ts";
 import { asTensor } from "../../core/tensor/tensor.ts";
 import { createExactSession } from "../exact/exact-session.ts";
 import type { Model } from "../model/model.ts";
@@ -13,7 +13,12 @@ import { readModel } from "../onnx/read-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { feedsFrom, type Feeds } from "../verify/capture.ts";
 import { createSessionFrom, orFailure, type CreateSession } from "../verify/session.ts";
-import { verifyModel, type VerifyOptions, type VerifyReport } from "../verify/verify.ts";
+import {
+  VERIFY_OPTIONS,
+  verifyModel,
+  type VerifyOptions,
+  type VerifyReport,
+} from "../verify/verify.ts";
 import { candidateOf, isFaulty, nodeCheck, type Candidate } from "./candidates.ts";
 import { cheapestOf } from "./choice.ts";
 import { curedModel } from "./cured-model.ts";
@@ -45,6 +50,11 @@ export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others">
   /** Called before each step. */
   readonly onProgress?: (progress: FixProgress) => void;
 }
+
+const FIX_OPTIONS = [
+  ...VERIFY_OPTIONS,
+  .../* @__PURE__ */ namesOf<Omit<FixOptions, keyof VerifyOptions>>({}),
+];
 
 /** The model, its feeds and its plain runs, against which each cure is measured. */
 interface Bench {
@@ -316,7 +326,7 @@ function optionsFrom(options: FixOptions): {
     onProgress = () => {},
     others = {},
     ...own
-  } = objectOf("the options of fixModel", options, {});
+  } = optionsOf(options, FIX_OPTIONS, {}, "the options of fixModel");
   if (typeof onProgress !== "function") throw wrongOption("onProgress", "a function", onProgress);
   const makers = Object.entries(objectOf("others", others, {})).map(
     ([name, createSession]) => [name, createSessionFrom({ createSession })] as const,

@@ -7,6 +7,7 @@
  * spread copies the attachment, and a writer of the same format writes it back.
  */
 
+import { checkNames, namesOf } from "../../core/tensor/options.ts";
 import { isDType, type DType } from "../../core/tensor/dtype.ts";
 import { factOf, isArray, malformed, printValue, TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
@@ -248,7 +249,7 @@ export function buildModel(spec: ModelSpec): Model {
     name = "graph",
     irVersion = IR_VERSION,
     producer = "ndscatter",
-  } = recordFrom("a model", spec);
+  } = knownFrom("a model", spec, MODEL_KEYS);
   return {
     irVersion,
     producer,
@@ -265,6 +266,33 @@ export function buildModel(spec: ModelSpec): Model {
   };
 }
 
+const MODEL_KEYS = /* @__PURE__ */ namesOf<ModelSpec>({
+  opsets: true,
+  inputs: true,
+  outputs: true,
+  constants: true,
+  nodes: true,
+  name: true,
+  irVersion: true,
+  producer: true,
+});
+const NODE_KEYS = /* @__PURE__ */ namesOf<ModelNodeSpec>({
+  op: true,
+  inputs: true,
+  outputs: true,
+  name: true,
+  domain: true,
+  attributes: true,
+});
+const TYPE_KEYS = /* @__PURE__ */ namesOf<TensorType>({ dtype: true, shape: true });
+
+/** @throws TensorError `attribute` for a key that is not known */
+function knownFrom<T extends object>(what: string, given: T, known: readonly string[]): T {
+  const record = recordFrom(what, given);
+  checkNames(`key of ${what}`, record, known, {});
+  return record;
+}
+
 const valuesFrom = (
   what: string,
   types: Readonly<Record<string, TensorType | null>>,
@@ -272,7 +300,7 @@ const valuesFrom = (
   Object.entries(recordFrom(what, types)).map(([name, type]) => valueInfo(name, type));
 
 function nodeOf(spec: ModelNodeSpec): ModelNode {
-  const node = recordFrom("a node", spec);
+  const node = knownFrom("a node", spec, NODE_KEYS);
   const { op, inputs, outputs, name = "", domain = "", attributes = {} } = node;
   return {
     name,
@@ -286,7 +314,7 @@ function nodeOf(spec: ModelNodeSpec): ModelNode {
 
 function valueInfo(name: string, type: TensorType | null): ValueInfo {
   if (type === null) return { name, type };
-  const { dtype } = recordFrom("a type", type);
+  const { dtype } = Tensor.isTensor(type) ? type : knownFrom("a type", type, TYPE_KEYS);
   if (isDType(dtype)) return { name, type };
   throw new TensorError(
     "dtype",

@@ -1,5 +1,6 @@
 /** Splits a model at some of its values into parts that load on their own. */
 
+import { checkNames } from "../../core/tensor/options.ts";
 import { factOf, printValue, TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { modelFrom } from "../model/foreign-model.ts";
@@ -125,8 +126,9 @@ function declaredOutput(graph: Graph, name: string, known: TensorType | null): V
 type TypeOf = (name: string) => TensorType | null;
 
 function typesOf(model: Model, options: SplitOptions): TypeOf {
-  const { types = {} } = recordFrom("the options of splitModel", options);
-  const given = recordFrom("types", types);
+  const own = recordFrom("the options of splitModel", options);
+  checkNames("option", own, ["types"], {});
+  const given = recordFrom("types", own.types ?? {});
   const known = inferTypes(model);
   return (name) => {
     if (Object.hasOwn(given, name)) return given[name];

@@ -10,7 +10,7 @@ import { callOfNode, type NodeCall } from "../model/run-model.ts";
 import type { ReadExternal } from "../onnx/external.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { isOperator } from "../../core/operators/registry.ts";
-import { objectOf } from "../../core/tensor/options.ts";
+import { namesOf, optionsOf } from "../../core/tensor/options.ts";
 import type { RuntimeTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { NotRun, type Frame, type Outcome } from "./frames.ts";
 import { PlaceValues } from "./places.ts";
@@ -29,6 +29,14 @@ export interface CaptureOptions {
   /** The call to capture for nodes in functions, counted from 0 among the calls that run. The default is 0. */
   readonly call?: number;
 }
+
+export const CAPTURE_OPTIONS = /* @__PURE__ */ namesOf<CaptureOptions>({
+  createSession: true,
+  node: true,
+  external: true,
+  iteration: true,
+  call: true,
+});
 
 /** A node with the inputs that it has in its model. */
 export interface CapturedCall {
@@ -99,7 +107,7 @@ export async function* captureCalls(
   feeds: Feeds,
   options: CaptureOptions,
 ): AsyncGenerator<CapturedCall, void, undefined> {
-  const own = objectOf("the options of a capture", options, {});
+  const own = optionsOf(options, CAPTURE_OPTIONS, {}, "the options of a capture");
   const createSession = createSessionFrom(own);
   const { node, external } = own;
   const [iteration, call] = [countFrom(own, "iteration"), countFrom(own, "call")];

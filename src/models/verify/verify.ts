@@ -10,10 +10,11 @@ import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { Diagnosis } from "../../insight/diagnose/diagnosis.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
 import type { NodeCall } from "../model/run-model.ts";
-import { objectOf } from "../../core/tensor/options.ts";
+import { namesOf, objectOf, optionsOf } from "../../core/tensor/options.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { equals, type Tensor } from "../../core/tensor/tensor.ts";
 import {
+  CAPTURE_OPTIONS,
   captureCalls,
   feedsFrom,
   type CapturedCall,
@@ -41,6 +42,18 @@ export interface VerifyOptions extends CaptureOptions {
   /** Called after each compared node, and after each run of a node alone. */
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
+
+export const VERIFY_OPTIONS = [
+  ...CAPTURE_OPTIONS,
+  .../* @__PURE__ */ namesOf<Omit<VerifyOptions, keyof CaptureOptions>>({
+    runs: true,
+    others: true,
+    tolerance: true,
+    oneThread: true,
+    dialect: true,
+    onProgress: true,
+  }),
+];
 
 /** The progress of {@link verifyModel}. */
 export interface VerifyProgress {
@@ -238,7 +251,7 @@ function optionsFrom(options: VerifyOptions): How & {
   readonly runs: number;
   readonly report: (progress: VerifyProgress) => void;
 } {
-  const own = objectOf("the options of verifyModel", options, {});
+  const own = optionsOf(options, VERIFY_OPTIONS, {}, "the options of verifyModel");
   const { runs = 1, tolerance = 0, others = {}, oneThread, onProgress = () => {} } = own;
   if (!Number.isSafeInteger(runs) || Number(runs) < 1 || Number(runs) > MOST_RUNS) {
     const must = `a whole number from 1 to ${MOST_RUNS}`;
@@ -256,7 +269,7 @@ function optionsFrom(options: VerifyOptions): How & {
     })),
   ];
   return {
-    own,
+    own: Object.fromEntries(Object.entries(own).filter(([name]) => CAPTURE_OPTIONS.includes(name))),
     runtimes,
     runs: Number(runs),
     tolerance,

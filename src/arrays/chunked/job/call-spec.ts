@@ -3,6 +3,7 @@
  * node or a plain function; the functions of `run` resolve and check both kinds.
  */
 
+import { checkNames } from "../../../core/tensor/options.ts";
 import { callOf, nodeFrom, type Call, type NodeSpec } from "../../../core/call/call.ts";
 import { plainCallOf } from "../../../core/call/plain-call.ts";
 import { policiesOf, type Policies } from "../../../core/call/policies.ts";
@@ -83,6 +84,16 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
 /** Returns true if two updates of the same target are an error. */
 export const refusesDuplicates = ({ call, policies }: ResolvedCall): boolean =>
   refusesRepeats(call, policies);
+
+/**
+ * Checks a call as far as possible without its arrays.
+ * @throws TensorError `unknown-operator`, `attribute`, `reduction`
+ */
+export function checkCall(spec: CallSpec): void {
+  const known = "node" in spec ? ["node", "axis", "duplicates"] : ["function", "options"];
+  checkNames("key of a call", spec, known, {});
+  callFrom(spec);
+}
 
 function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
   if ("node" in spec) {

@@ -2,6 +2,8 @@
 
 import { createHash } from "node:crypto";
 import * as path from "node:path";
+import { checkCall } from "./call-spec.ts";
+import { checkNames, namesOf } from "../../../core/tensor/options.ts";
 import { isThere, isUrl, makeFolders } from "../../boxes/file.ts";
 import { factOf, printValue, TensorError } from "../../../core/errors.ts";
 import { checkCount } from "../stages/budget.ts";
@@ -230,18 +232,26 @@ async function checkInputs(
 }
 
 /** @throws TensorError `attribute` for arrays or options that a job cannot use */
-function checkRequest({
-  data,
-  indices,
-  updates,
-  memory,
-  threads,
-  folder,
-  out,
-  codecs,
-  chunkShape,
-  shards,
-}: JobRequest): void {
+const REQUEST_KEYS = namesOf<JobRequest>({
+  folder: true,
+  call: true,
+  data: true,
+  indices: true,
+  updates: true,
+  out: true,
+  codecs: true,
+  chunkShape: true,
+  shards: true,
+  memory: true,
+  threads: true,
+  blockShape: true,
+});
+
+function checkRequest(request: JobRequest): void {
+  const { data, indices, updates, memory, threads } = request;
+  const { folder, out, codecs, chunkShape, shards } = request;
+  checkNames("key of a request", request, REQUEST_KEYS, {});
+  checkCall(request.call);
   checkCount("memory", memory);
   if (threads !== 0) checkCount("threads", threads);
   for (const [name, array] of Object.entries({ data, indices, updates })) {

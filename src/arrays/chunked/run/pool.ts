@@ -2,6 +2,7 @@
 
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
+import { namesOf, optionsOf } from "../../../core/tensor/options.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { freeSpaceOf, type FreeSpace } from "../job/disk.ts";
 import { checkCount, shareOf } from "../stages/budget.ts";
@@ -24,6 +25,8 @@ export interface PoolOptions {
   /** The kind of process, as `workersOf` reports it; `run` by default. */
   readonly by?: Taker | undefined;
 }
+
+const POOL_OPTIONS = namesOf<PoolOptions>({ threads: true, memory: true, roots: true, by: true });
 
 /** Threads that run jobs' tasks. */
 export interface TaskPool {
@@ -94,7 +97,7 @@ export function startPool(options: PoolOptions = {}, freeOf: FreeSpace = freeSpa
     memory = DEFAULT_MEMORY,
     roots = null,
     by = "run",
-  } = options;
+  } = optionsOf(options, POOL_OPTIONS, {}) as PoolOptions;
   checkCount("memory", memory);
   if (threads !== 0) checkCount("threads", threads);
   const presence = new Presence(by, Math.max(1, threads), roots);

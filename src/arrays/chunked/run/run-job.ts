@@ -1,6 +1,7 @@
 /** Runs a job's remaining tasks, stage by stage, on threads of this process. */
 
 import { availableParallelism } from "node:os";
+import { namesOf, optionsOf } from "../../../core/tensor/options.ts";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
 import { abandon, cleanUpDone, cleanUpOutput } from "../job/finish.ts";
@@ -56,6 +57,14 @@ export interface RunJobOptions {
   readonly onNote?: ((sentence: string) => void) | undefined;
 }
 
+const RUN_OPTIONS = namesOf<RunJobOptions>({
+  threads: true,
+  memory: true,
+  signal: true,
+  onProgress: true,
+  onNote: true,
+});
+
 /**
  * Runs the remaining tasks of a folder's job on threads of this process.
  *
@@ -93,6 +102,7 @@ export interface RunJobOptions {
  * ```
  */
 export async function runJob(folder: string, options: RunJobOptions): Promise<void> {
+  optionsOf(options, RUN_OPTIONS, {});
   const job = await openSpec(folder);
   try {
     await runBegun(job, options, false);

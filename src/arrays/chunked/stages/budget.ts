@@ -112,7 +112,7 @@ function chunksAtOnce({
 export function taskBytes(parts: JobParts, hasWholeSlices: boolean): TaskBytes {
   const { data, indices, updates, resolved, address } = parts;
   const { bytes } = DTYPES[data.dtype];
-  const { first, later, divides } = stepsOf(resolved.call.settings);
+  const { first, later, divides } = stepsOf(resolved.call.settings, data.dtype);
   const isScatter = updates !== undefined;
   const isCounted = isScatter && (divides || first !== later);
   const slice = product(address.pieces.chunkShape) * bytes;

@@ -1,11 +1,13 @@
 /**
  * Combines a block's updates of the same target before they are written, if the result stays bit-identical: the last
  * update without a reduction, the maximum, the minimum, and the sum or product of integers. Float sums are never
- * combined, because they are rounded after each step.
+ * combined, because they are rounded after each step, nor maxima that keep an operand: a NaN among the updates would
+ * count in another way.
  */
 
+import { stepOf, type Reducing } from "../../../core/call/steps.ts";
 import { CHUNKED } from "../../../core/limits.ts";
-import { DTYPES, type DType, type Reduction } from "../../../core/tensor/dtype.ts";
+import { DTYPES, type DType } from "../../../core/tensor/dtype.ts";
 
 /** A block's entries with distinct targets, and the later updates that are combined into them. */
 export interface CombinedEntries {
@@ -19,8 +21,10 @@ export interface CombinedEntries {
 }
 
 /** Returns true if updates may be combined in any grouping that keeps their order. */
-export function isAssociative(dtype: DType, reduction: Reduction): boolean {
-  if (reduction === "none" || reduction === "max" || reduction === "min") return true;
+export function isAssociative(dtype: DType, reducing: Reducing): boolean {
+  const { reduction } = reducing;
+  if (reduction === "none") return true;
+  if (reduction === "max" || reduction === "min") return stepOf(reducing, dtype) === reduction;
   const { family } = DTYPES[dtype];
   return (reduction === "add" || reduction === "mul") && (family === "int" || family === "int64");
 }

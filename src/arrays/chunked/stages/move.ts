@@ -114,14 +114,14 @@ export class Combiner {
     this.#size = data.length / DTYPES[dtype].lanes;
     this.#reducing = reducing;
     this.#fields = fields;
-    const { first, later, divides } = stepsOf(reducing);
+    const { first, later, divides } = stepsOf(reducing, dtype);
     const isCounted = divides || first !== later;
     this.#counts = isCounted && slice > 0 ? new Uint32Array(this.#size / slice) : null;
   }
 
   /** @param rows the chunk's rows, one per update; overwritten with offsets */
   add(rows: Uint32Array, updates: Storage): void {
-    const { first, later } = stepsOf(this.#reducing);
+    const { first, later } = stepsOf(this.#reducing, this.#dtype);
     const counts = this.#counts;
     if (counts === null) return this.#scatter(later, toOffsets(rows, this.#slice), updates);
     const isFirst = new Uint8Array(rows.length);
@@ -153,14 +153,14 @@ export class Combiner {
    * @param positions the updates' positions, one per row
    */
   combine(rows: Uint32Array, updates: Storage, positions: Uint32Array): void {
-    const { later } = stepsOf(this.#reducing);
+    const { later } = stepsOf(this.#reducing, this.#dtype);
     this.#scatter(later, toOffsets(rows, this.#slice), updates, positions);
   }
 
   /** Must be called after the last update; divides a mean. */
   end(): void {
     const counts = this.#counts;
-    if (counts === null || !stepsOf(this.#reducing).divides) return;
+    if (counts === null || !stepsOf(this.#reducing, this.#dtype).divides) return;
     let length = 0;
     for (let row = 0; row < counts.length; row++) if (counts[row] > 0) length++;
     const rows = new Uint32Array(length);

@@ -74,10 +74,10 @@ function combined(
   starts: Uint32Array,
   positions: Uint32Array,
 ): CombinedEntries | null {
-  const { reduction } = resolved.call.settings;
-  if (isGather || refusesRepeats || !isAssociative(data.dtype, reduction)) return null;
+  const { settings } = resolved.call;
+  if (isGather || refusesRepeats || !isAssociative(data.dtype, settings)) return null;
   const chunkRows = product(address.leads.chunkShape);
-  return combineEntries(rows, starts, positions, chunkRows, reduction === "none");
+  return combineEntries(rows, starts, positions, chunkRows, settings.reduction === "none");
 }
 
 /** Finds the chunk and the row of every position in a block. */
