@@ -24,7 +24,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Second example: two slices",
       question: "Where do two whole slices go?",
       note:
-        "A tuple of k indices is (i_0, …, i_{k-1}). The specification writes one more, i_k. Its snippet calls Python's max and min on slices, which does not work: the functions are np.maximum and np.minimum.",
+        "A tuple of k indices is (i_0, …, i_{k-1}). The specification writes one more, i_k. Its snippet calls Python's max and min on slices, which does not work: they are applied to each element, so the old value stays unless the new one is greater or less.",
       opset: 15,
       attributes: {},
       inputs: [f32(CUBE), i32([[0], [2]]), f32(SLICES)],
