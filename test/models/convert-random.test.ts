@@ -123,7 +123,7 @@ test("every operator in every data type goes from ONNX to OpenVINO and back, thr
         attributes,
       });
       const there = (): Model => asFile(convertModel(asFile(model), OPENVINO).model);
-      if (elementTypeOf(dtype) === null) {
+      if (elementTypeOf(dtype) === null || (dtype === "string" && op !== "Gather")) {
         assert.throws(there, (error) => isTensorError(error, "unsupported-model"), dtype);
         continue;
       }
@@ -139,8 +139,8 @@ test("every operator in every data type goes from ONNX to OpenVINO and back, thr
       assert.deepEqual(back.graph.outputs[0].type?.dtype, dtype);
     }
   }
-  // String and the two complex types OpenVINO has not.
-  assert.equal(trips, ROUND_TRIPS.length * 13);
+  // OpenVINO has no complex types, and strings only in Gather.
+  assert.equal(trips, ROUND_TRIPS.length * 13 + 1);
 });
 
 test("files that are broken at random are converted, or refused with an error of the package", () => {

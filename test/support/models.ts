@@ -240,7 +240,10 @@ const sequences: SketchMaker = (_version, random) => {
 const elements: SketchMaker = (version, random) => {
   const data = some(random, 1, 3);
   const axis = random(data.length);
-  const indices = data.map((dim, d) => (d === axis ? random(4) : 1 + random(dim)));
+  const { needsEqualAxes = false } = version;
+  const indices = data.map((dim, d) =>
+    d === axis ? random(4) : needsEqualAxes ? dim : 1 + random(dim),
+  );
   const isScatter = version.inputs.some((input) => roleOf(input) === "updates");
   return {
     data,

@@ -96,7 +96,13 @@ export function anyCall(random: Random, choice: Choice = {}): Sample {
     shape = [batchDims === 1 ? dims[0] : isCube ? n : 1 + random(3), ...last];
   } else {
     axis = random(rank);
-    shape = dims.map((dim, d) => (isCube ? n : d === axis ? 2 + random(6) : 1 + random(dim)));
+    // GatherElements-6, the version without negative indices, needs the sizes of data on other axes.
+    const isEqual = op === "GatherElements" && choice.isUnsigned === true;
+    shape = dims.map((dim, d) => {
+      if (isCube) return n;
+      if (d === axis) return 2 + random(6);
+      return isEqual ? dim : 1 + random(dim);
+    });
   }
   const k = shape[shape.length - 1];
   const dimAt = (place: number[]): number =>

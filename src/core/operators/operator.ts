@@ -105,6 +105,11 @@ export interface OperatorVersion {
   readonly deprecated?: string;
   /** True if the batch axes of the output are fused into one axis, whose size is their product. */
   readonly fusesBatches?: true;
+  /**
+   * True if indices must have the sizes of data on all axes except the addressed axis; otherwise indices may be smaller
+   * there.
+   */
+  readonly needsEqualAxes?: true;
 }
 
 /** Returns the role of a version's input. */
@@ -201,8 +206,6 @@ export interface Operator {
   readonly kind: "scatter" | "gather";
   /** Versions of the operator, oldest first. All versions have the same name and domain. */
   readonly versions: readonly OperatorVersion[];
-  /** True if the operator has versions before `versions[0]`, which this package does not know. */
-  readonly hasOlder?: true;
   /** Newest version without its restrictions, for the plain function; absent if the operator has no plain function. */
   readonly plain?: OperatorVersion;
   /** Creates the indices for a call that omits them, given the shape of data. */
