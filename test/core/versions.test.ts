@@ -69,8 +69,8 @@ const ROWS: readonly Row[] = [
   ["openvino ScatterElementsUpdate-3", WITH_AXIS, "", UPDATE_TYPES, "not negative"],
   ["openvino ScatterElementsUpdate-12", WITH_AXIS, MEANS, UPDATE_TYPES],
   ["openvino ScatterUpdate-3", WITH_AXIS, "", UPDATE_TYPES, "not negative"],
-  ["openvino Gather-1", `${GATHER} axis:Taxis`, "", GATHER_TYPES, "not negative"],
-  ["openvino Gather-7", `${GATHER} axis:Taxis`, "batch_dims=0", GATHER_TYPES, "not negative"],
+  ["openvino Gather-1", `${GATHER} axis:Taxis`, "", GATHER_TYPES, "fill, promised range"],
+  ["openvino Gather-7", `${GATHER} axis:Taxis`, "batch_dims=0", GATHER_TYPES, "fill, promised range"],
   ["openvino Gather-8", `${GATHER} axis:Taxis`, "batch_dims=0", GATHER_TYPES, "fill"],
   ["openvino GatherND-5", GATHER, BATCHES, "T=T19 Tind=I8", "not negative, fused"],
   ["openvino GatherND-8", GATHER, BATCHES, "T=T19 Tind=I8"],
@@ -107,6 +107,7 @@ const moreText = (version: OperatorVersion): string | undefined => {
     ...(version.opset === undefined ? [] : [`opset${version.opset}`]),
     ...(version.fusesBatches === true ? ["fused"] : []),
     ...(version.needsEqualAxes === true ? ["equal axes"] : []),
+    ...(version.promisesRange === true ? ["promised range"] : []),
     ...(version.deprecated === undefined ? [] : [`see ${version.deprecated}`]),
   ];
   return facts.length === 0 ? undefined : facts.join(", ");

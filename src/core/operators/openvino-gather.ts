@@ -1,6 +1,6 @@
 /**
- * Gather of openvino: like Gather of ai.onnx, but with the axis as an input, since version 7 with batches, and since
- * version 8 with 0 for an index out of range.
+ * Gather of openvino: like Gather of ai.onnx, but with the axis as an input, since version 7 with batches, and with 0
+ * for an index out of range.
  */
 
 import { bySlices } from "./addressing.ts";
@@ -35,36 +35,35 @@ const COMMON = {
   name: "Gather",
   indexForm: "slices",
   typeConstraints: [T_OPENVINO_GATHER, TIND_ANY, TAXIS],
+  negativeIndices: true,
+  outOfRange: "fill",
 } as const;
 
 const withBatches = () => ({
+  summary: BATCHED,
   attributes: [SIGNED_BATCH_DIMS],
   outputs: output("q + r - 1 - batch_dims"),
 });
+
+// Versions 1 and 7 promise indices in [0, s-1]. The reference implementation of OpenVINO 2026.4.1 runs all versions with
+// the same function; its CPU plugin returns zeros for negative indices in versions 1 and 7.
+const PROMISED = "[0, s-1] for an axis of size s";
 
 const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
   {
     sinceVersion: 1,
     summary: SUMMARY,
     attributes: [],
-    inputs: inputs("[0, s-1] for an axis of size s"),
+    inputs: inputs(PROMISED),
     outputs: output("q + r - 1"),
-    negativeIndices: false,
+    promisesRange: true,
   },
-  {
-    ...withBatches(),
-    sinceVersion: 7,
-    summary: BATCHED,
-    inputs: inputs("[0, s-1] for an axis of size s"),
-    negativeIndices: false,
-  },
+  { ...withBatches(), sinceVersion: 7, inputs: inputs(PROMISED), promisesRange: true },
   {
     ...withBatches(),
     sinceVersion: 8,
     summary: `${BATCHED} Indices out of range gather zeros.`,
     inputs: inputs("[-s, s-1] for an axis of size s; other values gather zeros"),
-    negativeIndices: true,
-    outOfRange: "fill",
   },
 ]);
 

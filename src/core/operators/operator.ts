@@ -101,6 +101,11 @@ export interface OperatorVersion {
   readonly negativeIndices: boolean;
   /** Treatment of an index outside its axis; an error by default. */
   readonly outOfRange?: Bounds;
+  /**
+   * True if the specification promises indices from 0 to s - 1, and the treatment of others is that of the reference
+   * implementation. Conversions to such a version rely on the promise, and those from it do not need the treatment.
+   */
+  readonly promisesRange?: true;
   /** Name of the operator that replaces a deprecated version. Deprecated versions still run. */
   readonly deprecated?: string;
   /** True if the batch axes of the output are fused into one axis, whose size is their product. */
