@@ -6,6 +6,7 @@ import { signatureOf } from "../../core/operators/signature.ts";
 import { plainVersionOf, type Call } from "../../core/call/call.ts";
 import {
   allocate,
+  integerRange,
   isNumericStorage,
   reductionsOf,
   type Reduction,
@@ -95,6 +96,17 @@ export const SETTINGS: readonly Hypothesis[] = [
           ],
     ),
   ),
+  hypothesis("mean-truncated", "reduction", ({ data: { dtype }, call: { settings } }) =>
+    settings.reduction === "mean" && integerRange(dtype) !== null
+      ? [
+          [
+            "a mean of integers was rounded toward 0, not toward minus infinity",
+            { truncates: true },
+          ],
+        ]
+      : [],
+  ),
+  hypothesis("first-of-slice", "operator", firstOfSlices),
   hypothesis("zeros-for-data", "input", ofScatter(zerosForData)),
   hypothesis("other-axis", "operator", otherAxes),
   hypothesis("batch-zero", "input", batchZero),
@@ -176,6 +188,25 @@ function otherBatchDims(rule: Rule): readonly Change[] {
     ...Array.from({ length: call.version.indexForm === "tuples" ? batchDims : 0 }, (_, other) =>
       reread(`index tuples began at axis ${other}, not ${batchDims}`, other, Infinity),
     ),
+  ];
+}
+
+/** Returns the change with which a gather copies only the first element of each slice. */
+function firstOfSlices(rule: Rule): readonly Change[] {
+  const { updates, call, data } = rule;
+  if (updates !== undefined || call.version.indexForm !== "slices") return [];
+  const what = isNumericStorage(data.data) ? "0" : "empty";
+  return [
+    [
+      `only the first element of each slice was copied, and the others are ${what}`,
+      {
+        rewrite(plan) {
+          const offsets = absoluteOffsets(plan);
+          const source = offsets.map((_, p) => p * plan.slice);
+          return { ...flatPlan(offsets, 1, plan.size), source };
+        },
+      },
+    ],
   ];
 }
 
