@@ -19,6 +19,7 @@ import type { Facts, VariantName } from "./hypothesis.ts";
 import { openOrder } from "./race.ts";
 import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
+import { isWhole } from "./settings.ts";
 
 /** Result of a call in a dialect. */
 export interface DialectComparison {
@@ -147,10 +148,6 @@ function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefi
   if (isComparison(settings.reduction)) return withComparison(made, facts, words.compares);
   return isHalf(rule.data) ? withHalves(made, facts, words.halves) : made;
 }
-
-/** Returns true for a scatter whose tuples have no index, so that each of them addresses all of data. */
-const isWhole = ({ updates, indices: { shape }, call }: Rule): boolean =>
-  updates !== undefined && call.version.indexForm === "tuples" && shape[shape.length - 1] === 0;
 
 /** Applies the words that are ids of faults, each with a single variant, where they concern the call. */
 function withOwnWays(made: Made, facts: Facts, { types, means, wholes, strings }: Words): Made {

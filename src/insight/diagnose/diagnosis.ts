@@ -12,6 +12,7 @@ import type { DialectId } from "./dialect-table.ts";
  * ```
  */
 export const DIAGNOSES = /* @__PURE__ */ Object.freeze([
+  "whole-ignored",
   "not-applied",
   "first-wins",
   "other-reduction",

@@ -159,7 +159,7 @@ const RECORDS = {
       },
       types: { does: "other-type", how: "run" },
       means: { does: "mean-truncated", how: "run" },
-      wholes: { does: "not-applied", how: "run" },
+      wholes: { does: "whole-ignored", how: "run" },
     },
     scatterForms: ["tuples", "elements", "slices"],
     gatherForms: ["tuples", "elements", "slices"],

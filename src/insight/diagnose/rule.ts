@@ -275,7 +275,7 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
     const first = tupleAt(p) * k;
     const after = p % length;
     // A tuple of no index addresses all of data, unless the reading skips every index.
-    if (k === 0) offset += 0 * placeOf(0, 1, after, 0);
+    if (k === 0 && Number.isNaN(placeOf(0, 1, after, 0))) offset = NaN;
     for (let j = 0; j < k; j++) {
       const index = indexAt(words, (first + j) * step, step) + after;
       offset += placeOf(index, axes[j].dim, after, length - 1 - after) * axes[j].stride;

@@ -16,7 +16,6 @@ import { PLACES } from "./places.ts";
 import { openOrder, raceSets, repeatsWord } from "./race.ts";
 import { pick, predict, type Probe, type Rule } from "./rule.ts";
 import { SETTINGS } from "./settings.ts";
-import { WORKING_TYPES } from "./working-type.ts";
 
 /** A diagnosis before the dialects that show it are added. */
 export type Found = Omit<Diagnosis, "dialects">;
@@ -46,7 +45,6 @@ export const HYPOTHESES: readonly Hypothesis[] = [
   ...PLACES,
   ...COUNTING,
   ...INPUTS,
-  ...WORKING_TYPES,
   ...FLOATS,
 ];
 

@@ -6,18 +6,6 @@
 import { allocate, DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { reader, writer } from "../../core/tensor/scalar.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
-import { hypothesis, type Hypothesis } from "./hypothesis.ts";
-import type { Rule } from "./rule.ts";
-
-/** The working types of OpenVINO 2026.4.1 that can be noticed in a result. */
-const WORKING: Readonly<Partial<Record<DType, DType>>> = {
-  int16: "int32",
-  uint16: "int32",
-  uint32: "int32",
-  int64: "int32",
-  uint64: "int32",
-  float64: "float32",
-};
 
 /** The greatest float32. */
 const GREATEST = 2 ** 128 - 2 ** 104;
@@ -44,18 +32,3 @@ function converter(dtype: DType): (value: unknown) => unknown {
     ? (value) => narrow(bits, BigInt(value as number))
     : (value) => Number(narrow(bits, BigInt(value as number)));
 }
-
-/** Returns the type in which OpenVINO computes a call, or null for the type of data. */
-function workingType({ data: { dtype }, call }: Rule): DType | null {
-  // A difference of booleans is true unless it is 0. Sums of booleans are computed as logical operations.
-  if (dtype === "bool") return call.settings.reduction === "sub" ? "uint8" : null;
-  return WORKING[dtype] ?? null;
-}
-
-export const WORKING_TYPES: readonly Hypothesis[] = [
-  hypothesis("other-type", "type", (rule) => {
-    const type = workingType(rule);
-    if (type === null) return [];
-    return [[`elements of ${rule.data.dtype} were computed as ${type}`, { computedIn: type }]];
-  }),
-];
