@@ -120,6 +120,15 @@ export const files = {
   "faults/bool-max.onnx": fault("ScatterND", 18, "bool", { reduction: "max" }, [false, true, false]),
   "faults/nan-max.onnx": fault("ScatterND", 18, "float32", { reduction: "max" }, [NaN, 5, 7]),
   "faults/lost-updates.onnx": manyUpdates(),
+  "faults/string-gather.onnx": writeModel(
+    buildModel({
+      opsets: { "": 13 },
+      inputs: { indices: { dtype: "int64", shape: [2] } },
+      constants: { words: tensor("string", [3, 2], [["a", "b"], ["c", "d"], ["e", "f"]].flat()) },
+      nodes: [{ op: "Gather", name: "look", inputs: ["words", "indices"], outputs: ["y"] }],
+      outputs: { y: { dtype: "string", shape: [2, 2] } },
+    }),
+  ),
   "faults/unknown-reduction.onnx": fault("ScatterND", 16, "float32", { reduction: "sum" }, [1, 2, 4]),
   "faults/older-opset.onnx": fault("ScatterElements", 16, "int32", { reduction: "max" }, [1, 9, 4]),
   "faults/narrow-indices.onnx": fault("ScatterND", 18, "float32", {}, [1, 2, 4], "int32"),

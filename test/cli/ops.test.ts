@@ -51,7 +51,7 @@ ai.onnx  ScatterND  18       reduction   int64        16 types
   const integers = await ndscatter("ops Gather --domain openvino");
   assert.match(
     integers.stdout,
-    /^openvino {2}Gather {4}8 {8}batch_dims {2}8 integers {3}20 types$/m,
+    /^openvino {2}Gather {4}8 {8}batch_dims {2}8 integers {3}21 types$/m,
   );
   const { stdout } = await ndscatter("ops ScatterND --opset 16");
   const facts = `\

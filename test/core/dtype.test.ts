@@ -32,7 +32,7 @@ const ROWS: readonly Row[] = [
   ["int16", "int16", "int32Data", "i16"],
   ["int32", "int32", "int32Data", "i32"],
   ["int64", "int64", "int64Data", "i64"],
-  ["string", "string", "stringData"],
+  ["string", "string", "stringData", "string"],
   ["bool", "bool", "int32Data", "boolean"],
   ["float16", "float16", "int32Data", "f16"],
   ["float64", "double", "doubleData", "f64"],

@@ -132,8 +132,8 @@ const ROWS: readonly ErrorRow[] = [
     fields: { input: "past_cache" } },
   { name: "int2, which OpenVINO lacks", node: openvino("Gather", 8),
     inputs: () => [zeros("int2", [2]), i64([1], 0), i64([], 0)], code: "dtype", fields: { input: "data" } },
-  { name: "text in OpenVINO", node: openvino("Gather", 8),
-    inputs: () => [zeros("string", [2]), i64([1], 0), i64([], 0)], code: "dtype", fields: { input: "data" } },
+  { name: "text in OpenVINO, where only Gather takes it", node: openvino("GatherElements", 6, { axis: 0 }),
+    inputs: () => [zeros("string", [2]), i64([1], 0)], code: "dtype", fields: { input: "data" } },
   // Memory that is gone.
   { name: "detached data", node: nd(18),
     inputs: () => { const [data, indices, updates] = ok(); return [withMemoryGone(data), indices, updates]; },

@@ -25,7 +25,7 @@ const ROWS: readonly Row[] = [
   ["openvino", "ScatterNDUpdate", [[2, null], [3, 3], [14, 3], [15, 15], [16, 15]]],
   ["openvino", "ScatterElementsUpdate", [[2, null], [3, 3], [11, 3], [12, 12]]],
   ["openvino", "ScatterUpdate", [[2, null], [3, 3], [15, 3]]],
-  ["openvino", "Gather", [[1, null], [7, null], [8, 8], [15, 8]]],
+  ["openvino", "Gather", [[0, null], [1, 1], [6, 1], [7, 7], [8, 8], [15, 8]]],
   ["openvino", "GatherND", [[4, null], [5, 5], [7, 5], [8, 8]]],
   ["openvino", "GatherElements", [[5, null], [6, 6]]],
   // No domain and "" mean ai.onnx; names belong to their domain, and case counts.

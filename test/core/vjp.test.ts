@@ -150,10 +150,15 @@ for (const dtype of ["float64", "complex128"] as const) {
 }
 
 /** Inputs of a version by their roles: data of [3, 4], repeated indices, and updates that fit. */
-function inputsOf({ indexForm, inputs }: OperatorVersion, axis: number, random: Random): Tensor[] {
+function inputsOf(
+  { indexForm, inputs, needsEqualAxes }: OperatorVersion,
+  axis: number,
+  random: Random,
+): Tensor[] {
+  const few = needsEqualAxes === true && axis === 1 ? [3, 2] : [2, 4];
   const forms = {
     tuples: [i64([2, 0, 2]), [3, 4]],
-    elements: [i64([2, 0, 1, 2, 2, 0, 1, 2], [2, 4]), [2, 4]],
+    elements: [i64([2, 0, 1, 2, 2, 0, 1, 2].slice(0, few[0] * few[1]), few), few],
     slices: [i64([2, 0, 2], [3]), axis === 0 ? [3, 4] : [3, 3]],
     sequences: [i64([1, 0, 2], [3]), [3, 2]],
   } as const;

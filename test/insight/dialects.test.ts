@@ -53,7 +53,7 @@ const RECORDED = read("recorded.jsonl") as readonly Recorded[];
 const CALLS = new Map((read("calls.jsonl") as readonly Call[]).map((call) => [call.name, call]));
 
 const tensorOf = (dtype: DType, shape: number[], values: readonly Value[]): Tensor =>
-  tensor(dtype, shape, values.map(Number));
+  tensor(dtype, shape, dtype === "string" ? values : (values.map(Number) as never));
 
 function callOf(name: string): { node: NodeSpec; inputs: Tensor[] } {
   const call = CALLS.get(name);
@@ -338,6 +338,67 @@ const BY_HAND: readonly (readonly [
     [tensor("float16", [1], [1]), tuples(0), tensor("float16", [1], [2])],
     { why: "missing" },
   ],
+  // OpenVINO keeps the low 32 bits, and extends their sign.
+  [
+    "openvino",
+    "ScatterND",
+    "none",
+    [tensor("uint64", [2], [2n ** 31n, 5n]), tuples(1), tensor("uint64", [1], [2n ** 40n + 7n])],
+    { output: [18446744071562067968n, 7n], ids: ["other-type"], differing: [0, 1] },
+  ],
+  [
+    "openvino",
+    "GatherND",
+    "none",
+    [tensor("float64", [3], [Infinity, -1e300, NaN]), tuples(0, 1, 2)],
+    { output: [(2 - 2 ** -23) * 2 ** 127, -(2 - 2 ** -23) * 2 ** 127, NaN], differing: [0, 1] },
+  ],
+  [
+    "openvino",
+    "ScatterND",
+    "add",
+    [
+      tensor("bfloat16", [3], [256, -258, NaN]),
+      tuples(0, 1, 2),
+      tensor("bfloat16", [3], [1.5, -1, 1]),
+    ],
+    { output: [256, -260, NaN], ids: ["wrong-rounding"], differing: [0] },
+  ],
+  [
+    "openvino",
+    "GatherElements",
+    "none",
+    [tensor("string", [2], ["a", "b"]), tensor("int64", [1], [1])],
+    { why: "missing" },
+  ],
+  [
+    "onnxruntime-cpu",
+    "ScatterElements",
+    "max",
+    [tensor("float16", [1], [1]), tensor("int64", [1], [0]), tensor("float16", [1], [2])],
+    { output: [2], agrees: true },
+  ],
+  [
+    "onnxruntime-cpu",
+    "ScatterND",
+    "max",
+    [tensor("bool", [1], [true]), tuples(0), tensor("bool", [1], [false])],
+    { why: "missing" },
+  ],
+  [
+    "jax",
+    "ScatterND",
+    "mul",
+    [tensor("bool", [1], [true]), tuples(0), tensor("bool", [1], [false])],
+    { why: "missing" },
+  ],
+  [
+    "tensorflow-cpu",
+    "ScatterND",
+    "add",
+    [tensor("bool", [1], [true]), tuples(0), tensor("bool", [1], [false])],
+    { why: "missing" },
+  ],
   [
     "jax",
     "ScatterND",
@@ -378,7 +439,12 @@ for (const [node, inputs, rows] of [
   [
     maxOf("ScatterElementsUpdate", 12),
     [NAN[0], tensor("int64", [5], [0, 1, 2, 3, 4]), NAN[1], tensor("int64", [], 0)],
-    { openvino: [], "onnxruntime-cpu": [], jax: [1, 2], "torch-scatter-reduce": [1, 2, 3] },
+    {
+      openvino: [0, 1, 2, 3],
+      "onnxruntime-cpu": [],
+      jax: [1, 2],
+      "torch-scatter-reduce": [1, 2, 3],
+    },
   ],
 ] as const) {
   test(`dialects beside the comparison of ${node.op}`, () => {
@@ -424,7 +490,7 @@ test("many updates of one target race in ScatterND of ONNX Runtime, and few do n
   assert.equal(last.agrees, true);
 });
 
-test("only ONNX has TensorScatter", () => {
+test("only ONNX and ONNX Runtime have TensorScatter", () => {
   const inputs = [
     tensor("float32", [1, 3, 1], [1, 2, 3]),
     tensor("float32", [1, 1, 1], [9]),
@@ -433,7 +499,22 @@ test("only ONNX has TensorScatter", () => {
   const all = compareDialects({ op: "TensorScatter", opset: 24 }, inputs);
   assert.deepEqual(
     all.filter(({ why }) => why !== "missing").map(({ dialect, agrees }) => [dialect, agrees]),
-    [["onnx", true]],
+    [
+      ["onnx", true],
+      ["onnxruntime-cpu", true],
+    ],
+  );
+  // ONNX Runtime refuses a negative position, which the specification counts by the remainder.
+  const circular = { op: "TensorScatter", opset: 24, attributes: { axis: 1, mode: "circular" } };
+  const negative = [inputs[0], inputs[1], tensor("int64", [1], [-1])];
+  assert.deepEqual(
+    compareDialects(circular, negative)
+      .filter(({ why }) => why !== "missing")
+      .map(({ dialect, agrees, why }) => [dialect, agrees, why]),
+    [
+      ["onnx", true, null],
+      ["onnxruntime-cpu", false, "error"],
+    ],
   );
   const outside = [inputs[0], inputs[1], tensor("int64", [1], [3])];
   const [first] = compareDialects({ op: "TensorScatter", opset: 24 }, outside);

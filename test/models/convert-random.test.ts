@@ -28,6 +28,23 @@ import { randomFrom, randomTensor, seedOf } from "../support/random.ts";
 
 const seed = seedOf("convert-random");
 
+/** Returns true for a model with a max or min. */
+const hasMaxOrMin = ({ graph }: Model): boolean =>
+  graph.nodes.some(({ attributes: { reduction } }) =>
+    ["max", "min"].includes(reduction?.type === "string" ? reduction.value : ""),
+  );
+
+const numbersOf = (value: unknown): unknown[] =>
+  Array.isArray(value) ? value.flatMap(numbersOf) : [value];
+
+/** Compares floats as far as the formats agree on max and min: not where an operand is NaN, and 0 equals -0. */
+function isEqualBesideNan(found: Tensor, expected: Tensor): boolean {
+  const values = [found, expected].map((one) => numbersOf(one.toArray()));
+  return values[0].every(
+    (value, at) => Number.isNaN(value) || Number.isNaN(values[1][at]) || value === values[1][at],
+  );
+}
+
 test("a random node of any version and data type gives the same bits in any opset and format", () => {
   const versions = operators();
   const converted = new Map<string, number>();
@@ -42,8 +59,11 @@ test("a random node of any version and data type gives the same bits in any opse
         ? { opset: 9 + random(20) }
         : { domain: "openvino", ...(random(2) === 0 && { opset: 3 + random(14) }) };
     let result: Model;
+    let isNoted: boolean;
     try {
-      result = convertModel(model, target).model;
+      const converted = convertModel(model, target);
+      result = converted.model;
+      isNoted = converted.notes.length > 0 && hasMaxOrMin(model);
     } catch (error) {
       assert.ok(isTensorError(error, "unsupported-model"), String(error));
       assert.ok(isTensorError(error.cause, "unsupported-model"), String(error));
@@ -61,7 +81,9 @@ test("a random node of any version and data type gives the same bits in any opse
     // Random text has halves of surrogate pairs, which no file holds.
     const isText = result.graph.constants.some(({ dtype }) => dtype === "string");
     for (const after of isText ? [result] : [result, asFile(result)]) {
-      assert.ok(equals(runModel(after, inputs)[output.name], before), JSON.stringify(target));
+      const found = runModel(after, inputs)[output.name];
+      const isRight = equals(found, before) || (isNoted && isEqualBesideNan(found, before));
+      assert.ok(isRight, JSON.stringify(target));
     }
   });
   fc.assert(property, { seed, numRuns: caseCount(1500, 8) });
@@ -123,7 +145,7 @@ test("every operator in every data type goes from ONNX to OpenVINO and back, thr
         attributes,
       });
       const there = (): Model => asFile(convertModel(asFile(model), OPENVINO).model);
-      if (elementTypeOf(dtype) === null) {
+      if (elementTypeOf(dtype) === null || (dtype === "string" && op !== "Gather")) {
         assert.throws(there, (error) => isTensorError(error, "unsupported-model"), dtype);
         continue;
       }
@@ -139,8 +161,8 @@ test("every operator in every data type goes from ONNX to OpenVINO and back, thr
       assert.deepEqual(back.graph.outputs[0].type?.dtype, dtype);
     }
   }
-  // String and the two complex types OpenVINO has not.
-  assert.equal(trips, ROUND_TRIPS.length * 13);
+  // OpenVINO has no complex types, and strings only in Gather.
+  assert.equal(trips, ROUND_TRIPS.length * 13 + 1);
 });
 
 test("files that are broken at random are converted, or refused with an error of the package", () => {

@@ -67,6 +67,8 @@ test(`${SCATTERS} random scatters rewritten as equivalent nodes have the exact b
 
 const half = (shape: readonly number[], ...values: number[]): Tensor =>
   tensor("float16", shape, values) as Tensor;
+const text = (shape: readonly number[], ...values: string[]): Tensor =>
+  tensor("string", [...shape], values);
 const bools = (shape: readonly number[], ...values: boolean[]): Tensor =>
   tensor("bool", shape, values) as Tensor;
 
@@ -197,6 +199,25 @@ const FAULTS: readonly {
     inputs: [bools([3], false, true, false), i64([3, 1], 0, 0, 1), bools([3], true, false, false)],
     verdict: "failed",
     result: [true, true, false],
+    opset: 18,
+  },
+  {
+    faults: ["string-gather"],
+    node: { op: "Gather", opset: 13 },
+    inputs: [text([3, 2], "a", "b", "c", "d", "e", "f"), i64([2], 2, -3)],
+    verdict: "differs",
+    result: [
+      ["e", "f"],
+      ["a", "b"],
+    ],
+    opset: 13,
+  },
+  {
+    faults: ["string-gather"],
+    node: { op: "Gather", opset: 18, attributes: { axis: -2 } },
+    inputs: [text([2, 2, 1], "a", "b", "c", "d"), i32([], 1)],
+    verdict: "differs",
+    result: [["b"], ["d"]],
     opset: 18,
   },
 ];

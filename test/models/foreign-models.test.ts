@@ -47,6 +47,7 @@ function model(): Model {
   const branch = { type: "other", value: "GRAPH", graphs: [body] } as const;
   made.graph.nodes[2].attributes = { then_branch: branch };
   made.graph.values = [{ name: "s", type: F32(1, 1) }];
+  made.graph.aliases = { s: ["t", "u"] };
   const functions = [{ name: "f", domain: "d", opsets: { "ai.onnx": 13 }, graph: { ...body } }];
   return { ...made, functions };
 }

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { isTensorError } from "../../src/core/errors.ts";
 import { readIR, runModel, writeIR } from "../../src/entries/openvino.ts";
-import { zeros } from "../../src/core/tensor/tensor.ts";
+import { zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { mutate } from "../support/onnx-encoder.ts";
 import { constantLayer, layer, net, parameter } from "../support/ir.ts";
 import { assertCode, assertRefused } from "../support/refusal.ts";
@@ -196,7 +196,6 @@ const CONSTANTS: readonly File[] = [
   placed('shape="?,1" offset="0" size="8"'),
   placed('shape="..." offset="0" size="8"'),
   placed('shape="9007199254740991,1" offset="0" size="8"'),
-  placed('shape="4294967295,0" offset="0" size="8"'),
 ];
 
 const INNER = layer(7, { type: "Result", name: "inner", inputs: ["FP32 2"] });
@@ -266,6 +265,7 @@ const ACCEPTED: readonly (readonly [what: string, xml: string | Uint8Array])[] =
   ["64 dimensions", net([...LAYERS, parameter(9, "x", "i8", Array(64).fill(1).join())], EDGES)],
   ["the greatest dimension", net([...LAYERS, parameter(9, "x", "i8", "9007199254740991")], EDGES)],
   ["a Result with an output", net([...LAYERS.slice(0, 4), RESULT.replace("</layer>", `${OUTPUT}</layer>`)], EDGES)],
+  ["surplus bytes of an empty constant", placed('shape="4294967295,0" offset="0" size="8"')],
   ["128 blanks", inserting(" ".repeat(127))],
   ["the last character that XML has", calling("\u{10ffff}\ufffd\ud7ff\t")],
 ];
@@ -293,6 +293,36 @@ test("what is no file at all is refused", () => {
   const lying = { size: 16, read: () => new Uint8Array(3) };
   assertRefused("malformed-file", {}, () => readIR(GOOD, lying).graph.constants[0].read());
 });
+
+/** The words of two strings, "é" and "", and their bytes in UTF-8. */
+const STRINGS: readonly (readonly [
+  what: string,
+  words: readonly number[],
+  bytes: readonly number[],
+])[] = [
+  ["a number other than that of the shape", [1, 0, 2, 2], [0xc3, 0xa9]],
+  ["a negative offset", [2, -1, 2, 2], [0xc3, 0xa9]],
+  ["a string that ends before it begins", [2, 0, 2, 1], [0xc3, 0xa9]],
+  ["a string beyond the end", [2, 0, 2, 3], [0xc3, 0xa9]],
+  ["a string that is not UTF-8", [2, 0, 1, 2], [0xc3, 0xa9]],
+  ["too few offsets", [2, 0, 2], []],
+];
+
+const stringsOf = (words: readonly number[], bytes: readonly number[]): Tensor => {
+  const bin = Uint8Array.of(...new Uint8Array(Int32Array.from(words).buffer), ...bytes);
+  const xml = layers(constantLayer(0, "l0", "string", "2", { offset: 0, size: bin.length }));
+  return readIR(xml, bin).graph.constants[0].read();
+};
+
+test("strings are read as OpenVINO packs them", () => {
+  assert.deepEqual(stringsOf([2, 0, 2, 2], [0xc3, 0xa9]).toArray(), ["é", ""]);
+});
+
+for (const [what, words, bytes] of STRINGS) {
+  test(`refused: strings with ${what}`, () => {
+    assertRefused("malformed-file", {}, () => stringsOf(words, bytes));
+  });
+}
 
 test("a truth value other than 0 and 1 is refused", () => {
   const xml = layers(constantLayer(0, "l0", "boolean", "3", { offset: 0, size: 3 }));

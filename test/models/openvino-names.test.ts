@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readIR, writeIR, type Model } from "../../src/entries/openvino.ts";
+import { buildModel } from "../../src/entries/onnx.ts";
+import { convertModel, readIR, writeIR, type Model } from "../../src/entries/openvino.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
 import { layer, net, parameter, result } from "../support/ir.ts";
 
 /** A layer whose first output port has these `names`. */
@@ -85,6 +87,53 @@ test("a value that is renamed is written with all commas of its name", () => {
   const again = readIR(writeIR(model).xml);
   assert.deepEqual(again.graph.nodes[0].outputs, ["p,q,r", "a\\,b,,c"]);
 });
+
+/** The names of all ports that a file declares, as OpenVINO splits them. */
+const namesIn = (xml: string): readonly (readonly string[])[] =>
+  [...xml.matchAll(/ names="([^"]*)"/g)].map(([, text]) =>
+    text.split(/(?<!\\),/).map((name) => name.replaceAll("\\,", ",")),
+  );
+
+test("ports of a new model have the names of their values, and those that Identity gives", () => {
+  const model = buildModel({
+    opsets: { "": 18 },
+    inputs: { "a/b:0,": { dtype: "float32", shape: [3] } },
+    constants: { "i,1": tensor("int64", [1], [0]) },
+    nodes: [
+      { op: "Identity", inputs: ["a/b:0,"], outputs: ["again,1"] },
+      { op: "Identity", inputs: ["again,1"], outputs: ["once\\"] },
+      { op: "Identity", inputs: ["once\\"], outputs: ["more"] },
+      { op: "Gather", name: "n", inputs: ["more", "i,1"], outputs: [",y,"] },
+    ],
+    outputs: { ",y,": null },
+  });
+  const { xml } = writeIR(convertModel(model, { domain: "openvino" }).model);
+  assert.deepEqual(namesIn(xml), [
+    // The name with the backslash is last, because the backslash would hide a comma behind it.
+    ["a/b:0,", "again,1", "more", "once\\"],
+    ["i,1"],
+    [",y,/axis"],
+    [",y,"],
+  ]);
+});
+
+// prettier-ignore
+const KEPT: readonly (readonly [what: string, change: (model: Model) => void, names: readonly string[]])[] = [
+  ["nothing", () => {}, ["p", "q,r", "s"]],
+  ["the type", ({ graph: { inputs } }) => { inputs[0].type = { dtype: "int8", shape: [9] }; }, ["p", "q,r", "s"]],
+  ["the name", ({ graph: { inputs } }) => { inputs[0].name = "z"; }, ["z", "q,r", "s"]],
+  ["the name to another of the port", ({ graph: { inputs } }) => { inputs[0].name = "s"; }, ["s", "q,r"]],
+  ["the name to one that ends with a backslash", ({ graph: { inputs } }) => { inputs[0].name = "z\\"; }, ["z\\"]],
+  ["the name of another value", ({ graph: { inputs } }) => { inputs[1].name = "q,r"; }, ["p", "s"]],
+];
+
+for (const [what, change, names] of KEPT) {
+  test(`the further names of a port are kept if this is changed: ${what}`, () => {
+    const model = readIR(net([named(parameter(0, "l"), "p,q\\,r,s"), parameter(1, "x")], []));
+    change(model);
+    assert.deepEqual(namesIn(writeIR(model).xml)[0], names);
+  });
+}
 
 /** Gives the ports of a layer other ids, in the order of the file. */
 const renumbered = (text: string, ...ids: readonly number[]): string => {

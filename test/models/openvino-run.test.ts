@@ -234,9 +234,9 @@ for (const { source, versions, op, attributes = {}, dtype, indexType, ...values 
 test("values of every data type go through the .bin", () => {
   for (const name of Object.keys(DTYPES) as DType[]) {
     if (elementTypeOf(name) === null) continue;
-    // Every type has 1 and 2, but truth values, and not every type has 0.
-    const two = name === "bool" ? 0 : 2;
-    const value = tensor(name, [1, 5], [1, two, two, 1, two] as never);
+    // Every numeric type has 1 and 2, and not every one has 0.
+    const [one, two] = name === "string" ? ["", "\u{1F600}é, b"] : [1, name === "bool" ? 0 : 2];
+    const value = tensor(name, [1, 5], [one, two, two, one, two] as never);
     const model = irModel({
       constants: { odd: tensor("bool", [1], [true]), value },
       nodes: [],

@@ -180,7 +180,7 @@ const FRESH_XML = `<?xml version="1.0"?>
 		<layer id="0" name="data" type="Parameter" version="opset1">
 			<data element_type="f32" shape="?,2"/>
 			<output>
-				<port id="0" precision="FP32">
+				<port id="0" precision="FP32" names="data">
 					<dim>-1</dim>
 					<dim>2</dim>
 				</port>
@@ -189,19 +189,19 @@ const FRESH_XML = `<?xml version="1.0"?>
 		<layer id="1" name="updates" type="Parameter" version="opset1">
 			<data element_type="f32" shape="..."/>
 			<output>
-				<port id="0" precision="FP32"/>
+				<port id="0" precision="FP32" names="updates"/>
 			</output>
 		</layer>
 		<layer id="2" name="flag" type="Const" version="opset1">
 			<data element_type="boolean" shape="" offset="0" size="1"/>
 			<output>
-				<port id="0" precision="BOOL"/>
+				<port id="0" precision="BOOL" names="flag"/>
 			</output>
 		</layer>
 		<layer id="3" name="indices" type="Const" version="opset1">
 			<data element_type="i64" shape="1,1" offset="8" size="8"/>
 			<output>
-				<port id="0" precision="I64">
+				<port id="0" precision="I64" names="indices">
 					<dim>1</dim>
 					<dim>1</dim>
 				</port>

@@ -281,10 +281,13 @@ test("constants of a part of a larger buffer, up to its last byte, and of no byt
     [
       constantLayer(0, "last", "u8", "2", { offset: 1, size: 2 }),
       constantLayer(1, "none", "u8", "0", { offset: 3, size: 0 }),
+      // OpenVINO writes a byte, of any value.
+      constantLayer(2, "surplus", "boolean", "2,0", { offset: 2, size: 1 }),
     ],
     [],
   );
-  const [last, none] = readIR(xml, bin).graph.constants;
+  const [last, none, surplus] = readIR(xml, bin).graph.constants;
+  assert.deepEqual(surplus.read().toArray(), [[], []]);
   assert.deepEqual([last.read().toArray(), none.read().toArray()], [[2, 3], []]);
   // Without a .bin there is nothing to be had of it.
   assert.deepEqual(readIR(xml).graph.constants[1].read().toArray(), []);

@@ -146,7 +146,8 @@ function randomIndices(
   random: Random,
 ): Tensor {
   const isSigned = integerRange(dtype)?.[0] !== 0n;
-  const isOutside = version.outOfRange === "fill" && random(3) === 0;
+  const promises = version.promisesRange === true;
+  const isOutside = version.outOfRange === "fill" && !promises && random(3) === 0;
   const isNegative = version.negativeIndices && isSigned && random(3) > 0;
   return integers(dtype, indices ?? [], (position) => {
     const dim = dimAt(position);
@@ -240,7 +241,10 @@ const sequences: SketchMaker = (_version, random) => {
 const elements: SketchMaker = (version, random) => {
   const data = some(random, 1, 3);
   const axis = random(data.length);
-  const indices = data.map((dim, d) => (d === axis ? random(4) : 1 + random(dim)));
+  const { needsEqualAxes = false } = version;
+  const indices = data.map((dim, d) =>
+    d === axis ? random(4) : needsEqualAxes ? dim : 1 + random(dim),
+  );
   const isScatter = version.inputs.some((input) => roleOf(input) === "updates");
   return {
     data,

@@ -9,7 +9,7 @@ export type Dtype =
 export type Op =
   | ("ScatterND" | "ScatterElements" | "TensorScatter")
   | ("GatherND" | "GatherElements" | "Gather");
-type Word = "none" | "add" | "mul" | "max" | "min";
+type Word = "none" | "add" | "mul" | "max" | "min" | "mean";
 
 export interface Grid {
   readonly shape: readonly number[];
@@ -163,7 +163,7 @@ export const isInteger = (dtype: Dtype): boolean => dtype.includes("int");
 /** One step of a reduction, before rounding. */
 export function combine(word: Word, dtype: Dtype, a: number, b: number): number {
   if (word === "none") return b;
-  if (word === "add") return a + b;
+  if (word === "add" || word === "mean") return a + b;
   if (word === "mul") return isInteger(dtype) && dtype !== "int64" ? Math.imul(a, b) : a * b;
   return word === "max" ? Math.max(a, b) : Math.min(a, b);
 }
@@ -186,6 +186,8 @@ export interface Faults {
   /** The effect of the first update of a target. */
   readonly first?: (a: number, b: number) => number;
   readonly reverse?: boolean;
+  /** Rounds the quotient of a mean. */
+  readonly quotient?: (value: number) => number;
 }
 
 export function runWith(sample: Sample, faults: Faults = {}): number[] {
@@ -213,6 +215,10 @@ export function runWith(sample: Sample, faults: Faults = {}): number[] {
     if (!isDone(position, nth, target)) continue;
     const by = nth === 0 && faults.first !== undefined ? faults.first : step;
     output[target] = by(output[target], updates.values[position]);
+  }
+  if (word === "mean") {
+    const { quotient = Math.floor } = faults;
+    for (const [target, count] of met) output[target] = quotient(output[target] / (count + 1));
   }
   return output;
 }

@@ -96,7 +96,13 @@ export function anyCall(random: Random, choice: Choice = {}): Sample {
     shape = [batchDims === 1 ? dims[0] : isCube ? n : 1 + random(3), ...last];
   } else {
     axis = random(rank);
-    shape = dims.map((dim, d) => (isCube ? n : d === axis ? 2 + random(6) : 1 + random(dim)));
+    // GatherElements-6, the version without negative indices, needs the sizes of data on other axes.
+    const isEqual = op === "GatherElements" && choice.isUnsigned === true;
+    shape = dims.map((dim, d) => {
+      if (isCube) return n;
+      if (d === axis) return 2 + random(6);
+      return isEqual ? dim : 1 + random(dim);
+    });
   }
   const k = shape[shape.length - 1];
   const dimAt = (place: number[]): number =>
@@ -624,6 +630,79 @@ export const PLANTED: readonly Planted[] = [
     isRandom: true,
     sample: (random) => manyEqual(random),
     wrong: (sample, random) => runWith(sample, { isDone: () => random(9) > 0 }),
+  },
+  {
+    id: "wrong-rounding",
+    sample: (random) => anyCall(random, { ops: SCATTERS, words: SUMS, dtypes: ["bfloat16"] }),
+    wrong(sample) {
+      const step = (a: number, b: number): number => {
+        const sum = combine(sample.reduction, sample.dtype, a, b);
+        const bits = new DataView(new ArrayBuffer(4));
+        bits.setFloat32(0, sum);
+        // The first two bytes are the bfloat16 below.
+        const isOddWithHalf = bits.getUint8(1) % 2 === 1 && bits.getUint8(2) >= 0x80;
+        bits.setUint32(0, (bits.getUint16(0) + (isOddWithHalf ? 1 : 0)) * 0x10000);
+        return bits.getFloat32(0);
+      };
+      return runWith(sample, { step });
+    },
+  },
+  {
+    id: "other-type",
+    sample: (random) =>
+      anyCall(random, {
+        words: ["none", "add"],
+        dtypes: ["int64", "float64"],
+        value: (dtype) =>
+          dtype === "int64"
+            ? random(2 ** 20) * 2 ** 20 + random(2 ** 20) - 2 ** 39
+            : random(2 ** 20) / 999,
+      }),
+    wrong(sample) {
+      const { dtype, data, updates, reduction } = sample;
+      const narrow = (value: number): number =>
+        dtype === "int64" ? Number(BigInt.asIntN(32, BigInt(value))) : Math.fround(value);
+      const given = [data, updates].map(({ shape, values }) => ({
+        shape,
+        values: values.map(narrow),
+      }));
+      const step = (a: number, b: number): number => narrow(combine(reduction, dtype, a, b));
+      return runWith({ ...sample, data: given[0], updates: given[1] }, { step });
+    },
+  },
+  {
+    id: "mean-truncated",
+    sample: (random) => ({
+      ...anyCall(random, { ops: ["ScatterElements"], words: ["mean"], dtypes: ["int32", "int64"] }),
+      version: "openvino",
+    }),
+    wrong: (sample) =>
+      sample.reduction === "mean"
+        ? runWith(sample, { quotient: (value) => Math.trunc(value) + 0 })
+        : null,
+  },
+  {
+    id: "first-of-slice",
+    sample: (random) => anyCall(random, { ops: ["Gather"] }),
+    wrong(sample) {
+      if (sample.op !== "Gather") return null;
+      const inner = sizeOf(sample.data.shape.slice(sample.axis + 1));
+      return runWith(sample).map((value, p) => (p % inner === 0 ? value : 0));
+    },
+  },
+  {
+    id: "whole-ignored",
+    sample(random) {
+      const sample = anyCall(random, { ops: ["ScatterND"], words: ["none", "add"] });
+      const count = 1 + random(3);
+      return {
+        ...sample,
+        indices: { shape: [count, 0], values: [] },
+        updates: gridOf([count, ...sample.data.shape], () => anyValue(sample.dtype, random)),
+      };
+    },
+    wrong: ({ op, data, indices }) =>
+      op === "ScatterND" && indices.shape.at(-1) === 0 ? [...data.values] : null,
   },
 ];
 

@@ -23,6 +23,7 @@ const NODES: Readonly<Record<string, readonly [op: string, opset: number, domain
   "GatherElements unsigned": ["GatherElements", 6, "openvino"],
   "ScatterND unsigned": ["ScatterNDUpdate", 4, "openvino"],
   "ScatterElements unsigned": ["Scatter", 9],
+  "ScatterElements openvino": ["ScatterElementsUpdate", 12, "openvino"],
 };
 
 /** The node and its inputs, in the form that `run` takes. */
@@ -35,8 +36,9 @@ export function callOf(
   const key = version === undefined ? sample.op : `${sample.op} ${version}`;
   const [op, opset, domain] = NODES[key] ?? [sample.op, 24];
   const isOpenvinoGather = key === "Gather openvino";
+  const hasAxisInput = isOpenvinoGather || key === "ScatterElements openvino";
   const attributes = {
-    ...(sample.op.endsWith("ND") || isOpenvinoGather ? {} : { axis }),
+    ...(sample.op.endsWith("ND") || hasAxisInput ? {} : { axis }),
     ...((op === "GatherND" || isOpenvinoGather) && { batch_dims: batchDims }),
     ...(isScatter(sample) && reduction !== "none" && { reduction }),
     ...(isCircular && { mode: "circular" }),
@@ -47,7 +49,7 @@ export function callOf(
     ? [places, ...(isOpenvinoGather ? [i64([], [axis])] : [])]
     : op === "TensorScatter"
       ? [grid(updates), places]
-      : [places, grid(updates)];
+      : [places, grid(updates), ...(hasAxisInput ? [i64([], [axis])] : [])];
   return {
     node: { op, opset, ...(domain && { domain }), attributes },
     inputs: [grid(data), ...rest],

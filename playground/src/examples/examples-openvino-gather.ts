@@ -166,8 +166,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 1: along axis 0",
       question: "Which row does each element come from?",
-      note:
-        "The specification says that indices must match data's shape except along the axis. In fact they may be smaller, as in its own example 3.",
+      note: "Along all other axes indices must have the sizes of data, unlike in ONNX.",
       opset: 6,
       attributes: { axis: "0" },
       inputs: [f32([[1, 2], [3, 4]]), i32([[0, 1], [0, 0]])],
@@ -183,7 +182,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 3: fewer rows than data",
       question: "Can indices have fewer rows than data?",
-      note: "The specification says that indices must match data's shape except along the axis. In fact they may be smaller, as here.",
+      note: "Along the axis, indices may be shorter than data. In ONNX they may be smaller along other axes too.",
       opset: 6,
       attributes: { axis: "0" },
       inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i32([[1, 0, 1], [1, 2, 0]])],

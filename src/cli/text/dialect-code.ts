@@ -44,11 +44,15 @@ const plain =
   (call) =>
     (call.kind === "gather" ? call.batchDims === 0 : call.includeSelf) ? code(call) : null;
 
+/** The order of inputs in TensorScatter. */
+const SEQUENCE_INPUTS: readonly string[] = ["data", "updates", "indices"];
+
 const onnx: Code = (call) => {
   const { form, axis } = call;
   const node = (op: string, attributes: string): string => {
-    const inputs = call.kind === "scatter" ? '"data", "indices", "updates"' : '"data", "indices"';
-    return `make_node("${op}", [${inputs}], ["y"]${attributes})`;
+    const names = form === "sequences" ? SEQUENCE_INPUTS : ["data", "indices", "updates"];
+    const inputs = names.slice(0, call.kind === "scatter" ? 3 : 2).map((name) => `"${name}"`);
+    return `make_node("${op}", [${inputs.join(", ")}], ["y"]${attributes})`;
   };
   if (call.kind === "gather") {
     if (form === "tuples") return node("GatherND", `, batch_dims=${call.batchDims}`);

@@ -152,7 +152,8 @@ export function normalizeBatchDims(batchDims: number, indices: PartialShape): nu
 
 /**
  * Checks that indices are not larger than data on any axis except `axis`, because an index has the coordinates of its
- * target on those axes. If `axis` is not known, nothing is checked.
+ * target on those axes; in an operator of which `isEqual`, those axes must be equal. If `axis` is not known, nothing is
+ * checked.
  * @throws TensorError `shape-mismatch`
  */
 export function checkIndicesFit(
@@ -160,17 +161,26 @@ export function checkIndicesFit(
   indices: PartialShape,
   axis: number | null,
   fields: ErrorContext,
+  isEqual = false,
 ): void {
   if (data === null || indices === null || axis === null) return;
   for (let d = 0; d < data.length; d++) {
     const most = data[d];
     const dim = indices[d];
-    if (d === axis || typeof most !== "number" || typeof dim !== "number" || dim <= most) continue;
+    if (d === axis || typeof most !== "number" || typeof dim !== "number") continue;
+    if (dim === most || (dim < most && !isEqual)) continue;
     throw new TensorError(
       "shape-mismatch",
-      `axis ${d} of indices must be at most ${most}, as in data ${printShape(data)}, got ${printShape(indices)}; ` +
-        `only axis ${axis} may be larger`,
-      { ...fields, input: "indices", axis: d, got: dim, limit: most, other: "data" },
+      `axis ${d} of indices must be ${isEqual ? "" : "at most "}${most}, as in data ${printShape(data)}, ` +
+        `got ${printShape(indices)}; only axis ${axis} may ${isEqual ? "differ" : "be larger"}`,
+      {
+        ...fields,
+        input: "indices",
+        axis: d,
+        got: dim,
+        ...(isEqual ? { expected: most } : { limit: most }),
+        other: "data",
+      },
     );
   }
 }

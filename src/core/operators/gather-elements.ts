@@ -64,10 +64,11 @@ export function deriveGatherElements(
 
 export function inferGatherElements(
   { data, indices }: InputShapes,
-  { settings, fields }: OperatorCall,
+  { version, settings, fields }: OperatorCall,
 ): PartialShape {
   const rank = checkSameRank({ data, indices }, fields);
   if (rank === null) return null;
-  checkIndicesFit(data, indices, normalizeAxis(settings.axis, rank, fields), fields);
+  const axis = normalizeAxis(settings.axis, rank, fields);
+  checkIndicesFit(data, indices, axis, fields, version.needsEqualAxes);
   return indices;
 }

@@ -1,5 +1,6 @@
 /**
- * GatherElements of openvino: like GatherElements of ai.onnx, but with a required axis and without negative indices.
+ * GatherElements of openvino: like GatherElements of ai.onnx, but with a required axis, without negative indices, and
+ * with indices that differ from the shape of data only along the axis.
  */
 
 import { byElements } from "./addressing.ts";
@@ -21,12 +22,14 @@ const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "elements" 
       {
         name: "indices",
         type: "Tind",
-        description: "Tensor of rank r, with values in [0, s-1] for an axis of size s.",
+        description:
+          "Tensor with the shape of data except along the axis, with values in [0, s-1] for an axis of size s.",
       },
     ],
     outputs: [{ name: "output", type: "T", description: "Tensor with the shape of indices." }],
     typeConstraints: [T_OPENVINO_ANY, TIND],
     negativeIndices: false,
+    needsEqualAxes: true,
   },
 ]);
 

@@ -39,7 +39,7 @@ const COMMON = {
   typeConstraints: [T_OPENVINO_ANY, TIND_ANY],
 } as const;
 
-// The specification of version 8 still says [0, s-1], but OpenVINO has accepted negative indices since release 2025.3.
+// Version 8 has accepted negative indices since release 2025.3.
 const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
   {
     sinceVersion: 5,

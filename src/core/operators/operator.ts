@@ -106,10 +106,20 @@ export interface OperatorVersion {
    * minimum, which return NaN if either operand is NaN, and order -0 below 0.
    */
   readonly stays?: Stays;
+  /**
+   * True if the specification promises indices from 0 to s - 1, and the treatment of others is that of the reference
+   * implementation. Conversions to such a version rely on the promise, and those from it do not need the treatment.
+   */
+  readonly promisesRange?: true;
   /** Name of the operator that replaces a deprecated version. Deprecated versions still run. */
   readonly deprecated?: string;
   /** True if the batch axes of the output are fused into one axis, whose size is their product. */
   readonly fusesBatches?: true;
+  /**
+   * True if indices must have the sizes of data on all axes except the addressed axis; otherwise indices may be smaller
+   * there.
+   */
+  readonly needsEqualAxes?: true;
 }
 
 /** Returns the role of a version's input. */
@@ -208,8 +218,6 @@ export interface Operator {
   readonly kind: "scatter" | "gather";
   /** Versions of the operator, oldest first. All versions have the same name and domain. */
   readonly versions: readonly OperatorVersion[];
-  /** True if the operator has versions before `versions[0]`, which this package does not know. */
-  readonly hasOlder?: true;
   /** Newest version without its restrictions, for the plain function; absent if the operator has no plain function. */
   readonly plain?: OperatorVersion;
   /** Creates the indices for a call that omits them, given the shape of data. */

@@ -123,10 +123,6 @@ export function partsOf<N extends OperatorId, K extends keyof N>(
 export const isOperator = ({ domain, op }: Pick<OperatorId, "domain" | "op">): boolean =>
   findOperator(domain, op) !== undefined;
 
-/** Returns true if an operator has versions older than the first version in this registry. */
-export const hasOlderVersions = ({ domain, op }: OperatorId): boolean =>
-  findOperator(domain, op)?.hasOlder === true;
-
 /** Resolves an id, whose parts have been read, to an operator and its version. */
 export function lookUp({ domain, op, opset }: OperatorId): {
   operator: Operator;
@@ -150,9 +146,7 @@ export function lookUp({ domain, op, opset }: OperatorId): {
   const version = versionAt(operator, opset);
   if (version === null) {
     const [{ sinceVersion }] = operator.versions;
-    const sentence = operator.hasOlder
-      ? `opset ${opset} of ${home} has an older version of this operator, which is not supported; the oldest supported version is ${sinceVersion}`
-      : `opset ${opset} of ${home} does not have this operator yet; opset ${sinceVersion} introduced it`;
+    const sentence = `opset ${opset} of ${home} does not have this operator yet; opset ${sinceVersion} introduced it`;
     throw new TensorError("unknown-operator", sentence, {
       ...fields,
       key: "opset",

@@ -41,13 +41,25 @@ export const T24: TypeConstraint = {
 };
 /** Type constraint of the plain functions, which accept every data type. */
 export const T_ANY: TypeConstraint = { name: "T", types: DTYPE_NAMES, description: T };
-export const T_OPENVINO: TypeConstraint = {
+/**
+ * Type constraint of operators that only move elements, whose specifications say "any supported type". Strings are a
+ * type of OpenVINO, but of these operators only Gather runs on them, in release 2026.4.1.
+ */
+export const T_OPENVINO_GATHER: TypeConstraint = {
   name: "T",
-  types: /* @__PURE__ */ OPENVINO_TYPES.filter(isArithmetic),
+  types: OPENVINO_TYPES,
   description: T,
 };
-/** Type constraint of operators that only move elements, whose specifications say "any supported type". */
-export const T_OPENVINO_ANY: TypeConstraint = { name: "T", types: OPENVINO_TYPES, description: T };
+export const T_OPENVINO_ANY: TypeConstraint = {
+  name: "T",
+  types: /* @__PURE__ */ OPENVINO_TYPES.filter((name) => name !== "string"),
+  description: T,
+};
+export const T_OPENVINO: TypeConstraint = {
+  name: "T",
+  types: /* @__PURE__ */ T_OPENVINO_ANY.types.filter(isArithmetic),
+  description: T,
+};
 
 export const TIND: TypeConstraint = {
   name: "Tind",

@@ -82,7 +82,7 @@ export type DType =
 export const DTYPES = {
   bool: { onnx: { number: 9, name: "bool", field: "int32Data" }, openvino: "boolean", npy: "b1",
     runtime: true, bytes: 1, storage: Uint8Array, lanes: 1, family: "bool" },
-  string: { onnx: { number: 8, name: "string", field: "stringData" }, npy: "U",
+  string: { onnx: { number: 8, name: "string", field: "stringData" }, openvino: "string", npy: "U",
     runtime: true, bytes: 0, storage: Array, lanes: 1, family: "string" },
   float16: { onnx: { number: 10, name: "float16", field: "int32Data" }, openvino: "f16", npy: "f2",
     runtime: true, bytes: 2, storage: Uint16Array, lanes: 1, family: "half" },

@@ -19,6 +19,7 @@ import type { Facts, VariantName } from "./hypothesis.ts";
 import { openOrder } from "./race.ts";
 import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
+import { isWhole } from "./settings.ts";
 
 /** Result of a call in a dialect. */
 export interface DialectComparison {
@@ -103,12 +104,20 @@ function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean 
   const { indexForm } = call.version;
   if (!record.hasText && !isNumericStorage(data.data)) return false;
   if (record.dtypes?.includes(data.dtype) === false) return false;
-  if (updates === undefined) return record.gatherForms.includes(indexForm);
+  if (updates === undefined) {
+    const forms = isNumericStorage(data.data) ? undefined : record.textGathers;
+    return (forms ?? record.gatherForms).includes(indexForm);
+  }
   const { reduction } = call.settings;
   if (!record.scatterForms.includes(indexForm) || !record.reductions.includes(reduction))
     return false;
+  const isLacking = record.lacks?.some(
+    ({ dtypes, reductions, forms = [indexForm] }) =>
+      dtypes.includes(data.dtype) && reductions.includes(reduction) && forms.includes(indexForm),
+  );
+  if (isLacking === true) return false;
   const { halves } = wordsOf(record.facts, indexForm);
-  return reduction === "none" || halves !== "none" || !isHalf(data);
+  return reduction === "none" || isComparison(reduction) || halves !== "none" || !isHalf(data);
 }
 
 /** A dialect's rule, its result, and the ids of the changes that are visible in the result. */
@@ -124,15 +133,35 @@ interface Made {
 function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefined" {
   const { rule, facts, exact } = given;
   const { version, settings } = rule.call;
-  if (version.indexForm === "sequences")
-    return facts.isError ? "error" : { rule, output: exact, ids: [] };
-  const words = wordsOf(record.facts, version.indexForm);
+  const words = wordsOf(record.facts, version.indexForm, rule.data.dtype);
+  if (version.indexForm === "sequences") {
+    const isRefused = facts.isError || (facts.hasNegative && words.negative === "error");
+    return isRefused ? "error" : { rule, output: exact, ids: [] };
+  }
   const placed = withPlaces(given, words, record.leavesTensor === true);
-  if (typeof placed === "string" || rule.updates === undefined || settings.reduction === "none")
-    return placed;
-  if (words.sums === "updates-first") return withUpdatesFirst(placed, facts);
-  if (isComparison(settings.reduction)) return withComparison(placed, facts, words.compares);
-  return isHalf(rule.data) ? withHalves(placed, facts, words.halves) : placed;
+  if (typeof placed === "string") return placed;
+  const wholes = isWhole(rule) ? words.wholes : null;
+  if (wholes === "error") return "error";
+  const made = withOwnWays(placed, facts, { ...words, wholes });
+  if (rule.updates === undefined || settings.reduction === "none") return made;
+  if (words.sums === "updates-first") return withUpdatesFirst(made, facts);
+  if (isComparison(settings.reduction)) return withComparison(made, facts, words.compares);
+  return isHalf(rule.data) ? withHalves(made, facts, words.halves) : made;
+}
+
+/** Applies the words that are ids of faults, each with a single variant, where they concern the call. */
+function withOwnWays(made: Made, facts: Facts, { types, means, wholes, strings }: Words): Made {
+  const { data, updates, call } = made.rule;
+  const words = [
+    wholes,
+    updates === undefined && data.dtype === "string" ? strings : null,
+    types,
+    call.settings.reduction === "mean" ? means : null,
+  ];
+  let result = made;
+  for (const word of words.flatMap(idsOf))
+    result = followed(result, changed(result.rule, facts, word), [word]);
+  return result;
 }
 
 /** Variants of hypotheses for reading indices out of range, by word. */
@@ -204,7 +233,9 @@ function withComparison(made: Made, facts: Facts, word: Words["compares"]): Made
 
 /** Rounds float16 and bfloat16 sums at the same point as a dialect. */
 const withHalves = (made: Made, facts: Facts, word: Words["halves"]): Made =>
-  word === "wide-accumulation" ? followed(made, changed(made.rule, facts, word), [word]) : made;
+  word === "wide-accumulation" || word === "wrong-rounding"
+    ? followed(made, changed(made.rule, facts, word), [word])
+    : made;
 
 /**
  * Returns a rule with the change of one variant of a hypothesis; the same rule if the hypothesis does not apply to the

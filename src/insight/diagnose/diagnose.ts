@@ -158,6 +158,8 @@ export function readCall({ call, data, updates, planInputs, shape }: PreparedCal
     fill: "zero",
     stays: "last",
     updatesFirst: false,
+    computedIn: null,
+    truncates: false,
     arithmetic: null,
     rewrite: null,
     placings: new WeakMap(),

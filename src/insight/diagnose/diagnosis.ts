@@ -12,6 +12,7 @@ import type { DialectId } from "./dialect-table.ts";
  * ```
  */
 export const DIAGNOSES = /* @__PURE__ */ Object.freeze([
+  "whole-ignored",
   "not-applied",
   "first-wins",
   "other-reduction",
@@ -29,12 +30,16 @@ export const DIAGNOSES = /* @__PURE__ */ Object.freeze([
   "indices-truncated",
   "flat-offset",
   "other-mode",
+  "first-of-slice",
   "negative-dropped",
   "negative-clamped",
   "negative-counted",
   "negative-refused",
   "indices-from-one",
   "transposed-input",
+  "other-type",
+  "mean-truncated",
+  "wrong-rounding",
   "wide-accumulation",
   "signed-zero",
   "nan-one-operand",

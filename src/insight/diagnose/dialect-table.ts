@@ -4,8 +4,14 @@
  */
 
 import type { IndexForm } from "../../core/operators/operator.ts";
-import type { DType, Reduction } from "../../core/tensor/dtype.ts";
+import { REDUCTIONS, type DType, type Reduction } from "../../core/tensor/dtype.ts";
 import { UNKNOWN, type AspectFacts } from "./dialect-words.ts";
+
+interface Lack {
+  readonly dtypes: readonly DType[];
+  readonly reductions: readonly Reduction[];
+  readonly forms?: readonly IndexForm[];
+}
 
 export interface DialectRecord {
   /** The dialect's version that was tested, or whose source or documentation was read. */
@@ -17,10 +23,14 @@ export interface DialectRecord {
   readonly scatterForms: readonly IndexForm[];
   readonly gatherForms: readonly IndexForm[];
   readonly reductions: readonly Reduction[];
+  /** Reductions that the dialect lacks for some data types, in scatters of all forms unless `forms` names some. */
+  readonly lacks?: readonly Lack[];
   /** The dialect's data types; absent if there are too many to list. */
   readonly dtypes?: readonly DType[];
   /** True if the dialect has text tensors. */
   readonly hasText: boolean;
+  /** Forms of indices for which a gather takes text; absent for all. */
+  readonly textGathers?: readonly IndexForm[];
   /**
    * The maximum number of updates that the dialect always applies in order, even if its words allow any order; absent
    * for 0. In ONNX Runtime, 500,000 updates raced on two threads, and 10,000 updates never did.
@@ -41,6 +51,8 @@ const tensorflow = (facts: AspectFacts): DialectRecord => ({
   scatterForms: ["tuples"],
   gatherForms: ["tuples", "slices"],
   reductions: ["none", "add", "sub", "max", "min"],
+  // "Could not find device for node", as observed in version 2.21.0.
+  lacks: [{ dtypes: ["bool"], reductions: ["add"] }],
   hasText: false,
 });
 
@@ -81,21 +93,27 @@ const RECORDS = {
     hasText: true,
   },
   "onnxruntime-cpu": {
-    version: "1.30.0",
+    version: "1.32.0",
     source:
       "https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/core/providers/cpu/tensor/scatter_nd.cc",
     facts: {
-      negative: { does: "wraps", how: "run" },
+      negative: { does: "wraps", sequences: "error", how: "run" },
       scatters: { does: "error", how: "run" },
       gathers: { does: "error", how: "run" },
       repeats: { does: "any-order", elements: "last", how: "run" },
       sums: { does: "lost-updates", elements: "in-order", how: "run" },
       compares: { does: { word: "nan-one-operand", stays: "update" }, how: "run" },
       halves: { does: "none", how: "run" },
+      strings: { does: "first-of-slice", how: "run" },
     },
-    scatterForms: ["tuples", "elements"],
+    scatterForms: ["tuples", "elements", "sequences"],
     gatherForms: ["tuples", "elements", "slices"],
     reductions: ["none", "add", "mul", "max", "min"],
+    lacks: [
+      { dtypes: ["bool"], reductions: ["max", "min"] },
+      { dtypes: ["float16"], reductions: ["max", "min"], forms: ["tuples"] },
+      { dtypes: ["bfloat16", "string"], reductions: ["max", "min"] },
+    ],
     hasText: true,
     racesAbove: 10_000,
   },
@@ -115,29 +133,41 @@ const RECORDS = {
     scatterForms: ["tuples", "elements"],
     gatherForms: ["tuples", "elements", "slices"],
     reductions: ["none", "add", "mul", "max", "min"],
+    lacks: [{ dtypes: ["float16", "bfloat16"], reductions: ["max", "min"] }],
     hasText: true,
   },
   openvino: {
-    version: "2025",
+    version: "2026.4.1",
     source:
       "https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-nd-update-15.html",
     facts: {
-      negative: { does: "wraps", how: "document" },
-      scatters: { does: "error", how: "document" },
-      gathers: { does: "undefined", slices: "out-of-range-filled", how: "document" },
-      repeats: { does: "any-order", how: "document" },
-      sums: { does: "rounding", how: "document" },
-      compares: {
-        does: { word: "nan-one-operand", stays: "data" },
-        elements: { word: "nan-one-operand", stays: "update" },
-        how: "document",
+      negative: { does: "wraps", how: "run" },
+      scatters: { does: "error", how: "run" },
+      gathers: {
+        does: "undefined",
+        elements: "error",
+        slices: "out-of-range-filled",
+        how: "run",
       },
-      halves: UNKNOWN,
+      repeats: { does: "any-order", elements: "last", how: "run" },
+      sums: { does: "in-order", how: "run" },
+      compares: { does: { word: "nan-one-operand", stays: "data" }, how: "run" },
+      halves: {
+        does: "wide-accumulation",
+        dtypes: { bfloat16: "wrong-rounding" },
+        how: "run",
+      },
+      types: { does: "other-type", how: "run" },
+      means: { does: "mean-truncated", how: "run" },
+      wholes: { does: "whole-ignored", how: "run" },
     },
     scatterForms: ["tuples", "elements", "slices"],
     gatherForms: ["tuples", "elements", "slices"],
     reductions: ["none", "add", "sub", "mul", "max", "min", "mean"],
+    lacks: [{ dtypes: ["string"], reductions: REDUCTIONS }],
     hasText: true,
+    textGathers: ["slices"],
+    racesAbove: 10_000,
   },
   numpy: {
     version: "2.4.6",
@@ -148,12 +178,19 @@ const RECORDS = {
       gathers: { does: "error", how: "run" },
       repeats: { does: "last", how: "run" },
       sums: { does: "in-order", how: "run" },
-      compares: { does: { word: "signed-zero", stays: "update" }, how: "run" },
+      compares: {
+        does: { word: "signed-zero", stays: "update" },
+        dtypes: { float16: { word: "signed-zero", stays: "data" } },
+        how: "run",
+      },
       halves: { does: "each-step", how: "run" },
+      wholes: { does: "error", how: "run" },
     },
     scatterForms: ["tuples", "elements", "slices"],
     gatherForms: ["tuples", "elements", "slices"],
     reductions: ["none", "add", "sub", "mul", "max", "min"],
+    // TypeError in version 2.4.6: "numpy boolean subtract is not supported".
+    lacks: [{ dtypes: ["bool"], reductions: ["sub"] }],
     hasText: false,
   },
   "torch-index-put": {
@@ -234,6 +271,8 @@ const RECORDS = {
     scatterForms: ["tuples", "elements", "slices"],
     gatherForms: ["tuples", "elements", "slices"],
     reductions: ["none", "add", "sub", "mul", "max", "min"],
+    // TypeError in version 0.10.2: "add does not accept dtype bool".
+    lacks: [{ dtypes: ["bool"], reductions: ["add", "mul"] }],
     hasText: false,
   },
   "tfjs-cpu": /* @__PURE__ */ tfjs({

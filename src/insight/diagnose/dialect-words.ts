@@ -4,6 +4,7 @@
  */
 
 import type { IndexForm } from "../../core/operators/operator.ts";
+import type { DType } from "../../core/tensor/dtype.ts";
 
 /** Words for how a dialect handles a negative index. */
 export type NegativeWord = "wraps" | "error" | "negative-dropped" | "flat-offset";
@@ -41,7 +42,19 @@ export interface ComparesOperand {
 }
 
 /** Words for how float16 and bfloat16 sums are rounded. `none`: the dialect has no such sums. */
-export type HalvesWord = "each-step" | "wide-accumulation" | "none";
+export type HalvesWord = "each-step" | "wide-accumulation" | "wrong-rounding" | "none";
+
+/** Words for the data type in which elements are computed. */
+export type TypesWord = "own" | "other-type";
+
+/** Rounding of integer means. */
+export type MeansWord = "floor" | "mean-truncated";
+
+/** Words for the effect of a scatter with tuples of no index, each of which addresses all of data. */
+export type WholesWord = "applied" | "whole-ignored" | "error";
+
+/** Words for the elements that a gather of strings copies. */
+export type StringsWord = "all" | "first-of-slice";
 
 /** Behavior of a dialect in one aspect, and the evidence. */
 export interface Fact<W> {
@@ -49,6 +62,9 @@ export interface Fact<W> {
   /** Behavior of operators on element indices, if different. */
   readonly elements?: W;
   readonly slices?: W;
+  readonly sequences?: W;
+  /** Behavior for some data types, if different. */
+  readonly dtypes?: Readonly<Partial<Record<DType, W>>>;
   /** Kind of evidence. `run`: observed by this project, in the dialect's listed version. */
   readonly how: "run" | "source" | "document";
 }
@@ -67,6 +83,10 @@ export interface AspectFacts {
   readonly sums?: Known<SumsWord>;
   readonly compares?: Known<ComparesWord>;
   readonly halves?: Known<HalvesWord>;
+  readonly types?: Known<TypesWord>;
+  readonly means?: Known<MeansWord>;
+  readonly wholes?: Known<WholesWord>;
+  readonly strings?: Known<StringsWord>;
 }
 
 type Said<W> = W | "unknown" | null;
@@ -80,26 +100,34 @@ export interface Words {
   readonly sums: Said<SumsWord>;
   readonly compares: Said<ComparesWord>;
   readonly halves: Said<HalvesWord>;
+  readonly types: Said<TypesWord>;
+  readonly means: Said<MeansWord>;
+  readonly wholes: Said<WholesWord>;
+  readonly strings: Said<StringsWord>;
 }
 
 export type Word = NonNullable<Words[keyof Words]>;
 
-export const wordsOf = (facts: AspectFacts, form: IndexForm): Words => ({
-  negative: wordOf(facts.negative, form),
-  scatters: wordOf(facts.scatters, form),
-  gathers: wordOf(facts.gathers, form),
-  repeats: wordOf(facts.repeats, form),
-  sums: wordOf(facts.sums, form),
-  compares: wordOf(facts.compares, form),
-  halves: wordOf(facts.halves, form),
+/** Returns the words for operators of a form, on elements of a data type. */
+export const wordsOf = (facts: AspectFacts, form: IndexForm, dtype?: DType): Words => ({
+  negative: wordOf(facts.negative, form, dtype),
+  scatters: wordOf(facts.scatters, form, dtype),
+  gathers: wordOf(facts.gathers, form, dtype),
+  repeats: wordOf(facts.repeats, form, dtype),
+  sums: wordOf(facts.sums, form, dtype),
+  compares: wordOf(facts.compares, form, dtype),
+  halves: wordOf(facts.halves, form, dtype),
+  types: wordOf(facts.types, form, dtype),
+  means: wordOf(facts.means, form, dtype),
+  wholes: wordOf(facts.wholes, form, dtype),
+  strings: wordOf(facts.strings, form, dtype),
 });
 
-function wordOf<W>(fact: Known<W> | undefined, form: IndexForm): Said<W> {
+function wordOf<W>(fact: Known<W> | undefined, form: IndexForm, dtype: DType | undefined): Said<W> {
   if (fact === undefined) return null;
   if (fact.how === "not verified") return fact.does;
-  if (form === "elements") return fact.elements ?? fact.does;
-  if (form === "slices") return fact.slices ?? fact.does;
-  return fact.does;
+  const own = dtype === undefined ? undefined : fact.dtypes?.[dtype];
+  return own ?? (form === "tuples" ? undefined : fact[form]) ?? fact.does;
 }
 
 /** Prints a word in the form that `dialects()` and the documents use. */

@@ -2,13 +2,16 @@
 
 import { DIALECTS, type DialectId } from "./dialect-table.ts";
 import { printWord, wordsOf, type Fact, type UNKNOWN, type Word } from "./dialect-words.ts";
+import type { IndexForm } from "../../core/operators/operator.ts";
+import type { DType } from "../../core/tensor/dtype.ts";
 import { DIAGNOSES, type DiagnosisId } from "./diagnosis.ts";
 
 export type { DialectId };
 
 /**
  * Subject of a fact: negative indices; indices out of range in scatters and in gathers; repeats without a reduction;
- * the order of a reduction; NaN, and 0 with -0, in max and min; float16 and bfloat16 reductions.
+ * the order of a reduction; NaN, and 0 with -0, in max and min; float16 and bfloat16 reductions; the data type in which
+ * elements are computed; integer means; tuples of no index; gathers of strings.
  */
 export type DialectAspect =
   | "negative"
@@ -17,7 +20,11 @@ export type DialectAspect =
   | "repeats"
   | "sums"
   | "compares"
-  | "halves";
+  | "halves"
+  | "types"
+  | "means"
+  | "wholes"
+  | "strings";
 
 const ASPECTS: readonly DialectAspect[] = [
   "negative",
@@ -27,21 +34,26 @@ const ASPECTS: readonly DialectAspect[] = [
   "sums",
   "compares",
   "halves",
+  "types",
+  "means",
+  "wholes",
+  "strings",
 ];
 
 /** Evidence for a fact. `run`: observed by this project, in the dialect's listed version. */
 export type DialectEvidence = (Fact<unknown> | typeof UNKNOWN)["how"];
 
-/** Forms of indices: index tuples, one index per element, or one index per slice along an axis. */
-const FORMS = ["tuples", "elements", "slices"] as const;
+/** Forms of indices: index tuples, one index per element, per slice along an axis, or per sequence. */
+const FORMS = ["tuples", "elements", "slices", "sequences"] as const;
 
 /** One aspect of a runtime's behavior, such as how it handles negative indices. */
 export interface DialectFact {
   readonly aspect: DialectAspect;
   /**
-   * The form of indices to which the fact is limited, if operators differ; null for the fact about all other operators.
+   * The form of indices or the data type to which the fact is limited, if the behavior differs; null for the fact about
+   * all others.
    */
-  readonly of: (typeof FORMS)[number] | null;
+  readonly of: IndexForm | DType | null;
   /** A word; `docs/other-systems.md` has more. */
   readonly does: string;
   /**
@@ -78,21 +90,31 @@ export const dialects = (): readonly Dialect[] =>
     return { id, version, source, facts: factsOf(id) };
   });
 
-/** Returns a dialect's facts: one for each aspect, and another for each form of indices with a different behavior. */
+/**
+ * Returns a dialect's facts: one for each aspect, and another for each form of indices and each data type with a
+ * different behavior.
+ */
 function factsOf(id: DialectId): readonly DialectFact[] {
   const { facts } = DIALECTS[id];
   const main = wordsOf(facts, FORMS[0]);
-  return ASPECTS.flatMap((aspect) =>
-    FORMS.flatMap((form) => {
-      const word = wordsOf(facts, form)[aspect];
-      const how = facts[aspect]?.how;
-      const isMain = form === FORMS[0];
-      if (word === null || how === undefined || (!isMain && word === main[aspect])) return [];
+  return ASPECTS.flatMap((aspect) => {
+    const { [aspect]: fact } = facts;
+    if (fact === undefined) return [];
+    const fromForms = FORMS.map((form) => [form, wordsOf(facts, form)[aspect]] as const);
+    const fromTypes = dtypesOf(fact).map(
+      (dtype) => [dtype, wordsOf(facts, FORMS[0], dtype)[aspect]] as const,
+    );
+    return [...fromForms, ...fromTypes].flatMap(([of, word]) => {
+      const isMain = of === FORMS[0];
+      if (word === null || (!isMain && word === main[aspect])) return [];
       const [fault = null] = idsOf(word);
-      return [{ aspect, of: isMain ? null : form, does: printWord(word), id: fault, how }];
-    }),
-  );
+      return [{ aspect, of: isMain ? null : of, does: printWord(word), id: fault, how: fact.how }];
+    });
+  });
 }
+
+const dtypesOf = (fact: Fact<unknown> | typeof UNKNOWN): readonly DType[] =>
+  ("dtypes" in fact ? Object.keys(fact.dtypes ?? {}) : []) as readonly DType[];
 
 /**
  * Returns the diagnoses of results that show a word, the main diagnosis first; none for a word that is exact, unknown
@@ -114,4 +136,6 @@ export function dialectsWith(id: string): readonly DialectId[] {
 }
 
 const knownIds = (dialect: DialectId): readonly DiagnosisId[] =>
-  FORMS.flatMap((form) => Object.values(wordsOf(DIALECTS[dialect].facts, form)).flatMap(idsOf));
+  factsOf(dialect).flatMap(({ does }) => does.split(/[+:]/).flatMap(idsOfText));
+
+const idsOfText = (text: string): readonly DiagnosisId[] => DIAGNOSES.filter((id) => id === text);

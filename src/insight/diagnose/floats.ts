@@ -87,12 +87,24 @@ const zeroOf = (value: number): number => (value < 0 || Object.is(value, -0) ? -
 /** Converts -0 to 0, because 0 + -0 is 0. */
 const withoutSign = (value: number): number => value + 0;
 
+/** Rounds to bfloat16 as OpenVINO 2026.4.1 does: half of the last place is added only if the last bit is 1. */
+function roundedIfOdd(value: number): number {
+  const words = new Uint32Array(Float32Array.of(value).buffer);
+  words[0] = (words[0] + ((words[0] & 0x10000) >>> 1)) & 0xffff0000;
+  return value === value ? new Float32Array(words.buffer)[0] : value;
+}
+
 export const FLOATS: readonly Hypothesis[] = [
   floats("wide-accumulation", isReduced, ({ dtype }) => {
     const wide = DTYPES[dtype].family === "half" ? "float32" : "float64";
     if (wide === dtype) return [];
     return [[`sums were kept in ${wide} and rounded to ${dtype} once`, { round: rounderOf(wide) }]];
   }),
+  floats(
+    "wrong-rounding",
+    (rule) => isReduced(rule) && rule.data.dtype === "bfloat16",
+    () => [["results were rounded up only if their last bit was odd", { round: roundedIfOdd }]],
+  ),
   floats("signed-zero", compares, () => [
     [
       "when 0 was compared with -0, the value of data was kept",

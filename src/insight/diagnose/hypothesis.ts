@@ -33,7 +33,14 @@ export interface Variant {
 }
 
 /** Part of a rule that a hypothesis changes. Two hypotheses are tried together only if they change different parts. */
-export type Aspect = "input" | "operator" | "places" | "order" | "reduction" | "arithmetic";
+export type Aspect =
+  | "input"
+  | "operator"
+  | "places"
+  | "order"
+  | "reduction"
+  | "arithmetic"
+  | "type";
 
 export interface Hypothesis {
   readonly id: DiagnosisId;
@@ -51,7 +58,7 @@ export function hypothesis(
   aspect: Aspect,
   changesOf: (rule: Rule, facts: Facts) => readonly Change[],
 ): Hypothesis {
-  const isPlanSame = ["order", "reduction", "arithmetic"].includes(aspect);
+  const isPlanSame = ["order", "reduction", "arithmetic", "type"].includes(aspect);
   return {
     id,
     aspect,

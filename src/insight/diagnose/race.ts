@@ -18,10 +18,13 @@ import type { Rule } from "./rule.ts";
  * Returns the word for how a dialect handles repeated targets in this call; null for a gather, for TensorScatter, and
  * for a reduction that the dialect does not have.
  */
-export function repeatsWord({ facts }: DialectRecord, { updates, call }: Rule): RaceWord | null {
+export function repeatsWord(
+  { facts }: DialectRecord,
+  { updates, call, data }: Rule,
+): RaceWord | null {
   const { indexForm } = call.version;
   if (updates === undefined || indexForm === "sequences") return null;
-  const words = wordsOf(facts, indexForm);
+  const words = wordsOf(facts, indexForm, data.dtype);
   return call.settings.reduction === "none" ? words.repeats : words.sums;
 }
 

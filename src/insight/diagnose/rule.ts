@@ -17,6 +17,7 @@ import {
   allocate,
   DTYPES,
   isNumericStorage,
+  type DType,
   type Step,
   type Storage,
 } from "../../core/tensor/dtype.ts";
@@ -24,6 +25,7 @@ import { product, sameShape } from "../../core/tensor/shape.ts";
 import { copy } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { decode, encode, type Arithmetic } from "./arithmetic.ts";
+import { inType } from "./working-type.ts";
 
 /**
  * Function that returns the position of an index along an axis of `dim` positions. NaN skips the update or element; a
@@ -50,6 +52,10 @@ export interface Rule {
   readonly stays: "last" | "first";
   /** True if a target's updates are combined with each other before the result is combined with data. */
   readonly updatesFirst: boolean;
+  /** The data type in which elements are computed, if it is not the type of data. */
+  readonly computedIn: DType | null;
+  /** True if integer means are rounded toward 0. */
+  readonly truncates: boolean;
   /** Different arithmetic; null for the data type's arithmetic. */
   readonly arithmetic: Arithmetic | null;
   /** A change to the Plan; the result may have a different shape. Applied only to the version's own Plan. */
@@ -160,7 +166,14 @@ export function pick(
 }
 
 function resultBy(rule: Rule, plan: Plan): Tensor {
-  const { data, updates, shape, arithmetic } = rule;
+  const { data, updates, shape, arithmetic, computedIn } = rule;
+  if (computedIn !== null) {
+    const given = {
+      data: inType(data, computedIn),
+      updates: updates && inType(updates, computedIn),
+    };
+    return inType(resultBy({ ...rule, ...given, computedIn: null }, plan), data.dtype);
+  }
   const storage =
     updates === undefined ? gathered(rule, plan) : scattered(rule, plan, data, updates);
   const result = new Tensor(data.dtype, [...shape], product(shape), storage);
@@ -261,6 +274,8 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
     let offset = base[p];
     const first = tupleAt(p) * k;
     const after = p % length;
+    // A tuple of no index addresses all of data, unless the reading skips every index.
+    if (k === 0 && Number.isNaN(placeOf(0, 1, after, 0))) offset = NaN;
     for (let j = 0; j < k; j++) {
       const index = indexAt(words, (first + j) * step, step) + after;
       offset += placeOf(index, axes[j].dim, after, length - 1 - after) * axes[j].stride;
@@ -312,11 +327,22 @@ function scattered(rule: Rule, plan: Plan, data: Tensor, updates: Tensor): Stora
   const apply: Apply<Storage> = (part, step, from, to) =>
     session.scatter(part, dtype, step, to, from, to);
   const divideBy: Divide<Storage> = (to, { slice, offsets }, counts) => {
-    if (isNumericStorage(to)) divide(dtype, to, slice, offsets, counts);
+    if (isNumericStorage(to))
+      (rule.truncates ? truncate : divide)(dtype, to, slice, offsets, counts);
   };
   scatterSteps(rule, plan, updates.data, out, apply, divideBy);
   return out;
 }
+
+/** Like `divide`, but rounds the quotients of integers toward 0. */
+const truncate: typeof divide = (_, data, slice, offsets, counts) => {
+  for (const [p, offset] of offsets.entries()) {
+    for (let t = offset; t < offset + slice; t++) {
+      if (data instanceof BigInt64Array) data[t] /= BigInt(counts[p]);
+      else data[t] = Math.trunc(Number(data[t]) / counts[p]);
+    }
+  }
+};
 
 /**
  * Performs the steps of `run` for a scatter's Plan, or, depending on the rule, the steps if the first update stays or

@@ -6,8 +6,10 @@ import { signatureOf } from "../../core/operators/signature.ts";
 import { plainVersionOf, type Call } from "../../core/call/call.ts";
 import {
   allocate,
+  integerRange,
   isNumericStorage,
   reductionsOf,
+  type DType,
   type Reduction,
 } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
@@ -32,14 +34,45 @@ const ofScatter =
   (rule: Rule): readonly Change[] =>
     rule.updates === undefined ? [] : changesOf(rule, rule.call.settings.reduction);
 
+/** The working types of OpenVINO 2026.4.1 that can be noticed in a result. */
+const WORKING: Readonly<Partial<Record<DType, DType>>> = {
+  int16: "int32",
+  uint16: "int32",
+  uint32: "int32",
+  int64: "int32",
+  uint64: "int32",
+  float64: "float32",
+};
+
+/** Returns the type in which OpenVINO computes a call, or null for the type of data. */
+function workingType({ data: { dtype }, call }: Rule): DType | null {
+  // A difference of booleans is true unless it is 0. Sums of booleans are computed as logical operations.
+  if (dtype === "bool") return call.settings.reduction === "sub" ? "uint8" : null;
+  return WORKING[dtype] ?? null;
+}
+
+/** Returns true for a scatter whose tuples have no index, so that each of them addresses all of data. */
+export const isWhole = ({ updates, indices: { shape }, call }: Rule): boolean =>
+  updates !== undefined && call.version.indexForm === "tuples" && shape[shape.length - 1] === 0;
+
 export const SETTINGS: readonly Hypothesis[] = [
   // If an index is negative or outside its axis, this is a more likely reason for skipping all updates or elements.
-  hypothesis("not-applied", "places", ({ updates }, { hasNegative, hasOutside }) =>
-    hasNegative || hasOutside
+  hypothesis("whole-ignored", "places", (rule) =>
+    isWhole(rule)
+      ? [
+          [
+            "index tuples of no index, which address all of data, were ignored",
+            { placeOf: () => NaN },
+          ],
+        ]
+      : [],
+  ),
+  hypothesis("not-applied", "places", (rule, { hasNegative, hasOutside }) =>
+    hasNegative || hasOutside || isWhole(rule)
       ? []
       : [
           [
-            updates === undefined
+            rule.updates === undefined
               ? "no element was read: the result is 0"
               : "no update was applied: the result equals data",
             { placeOf: () => NaN },
@@ -95,6 +128,23 @@ export const SETTINGS: readonly Hypothesis[] = [
           ],
     ),
   ),
+  hypothesis("other-type", "type", (rule) => {
+    const type = workingType(rule);
+    return type === null
+      ? []
+      : [[`elements of ${rule.data.dtype} were computed as ${type}`, { computedIn: type }]];
+  }),
+  hypothesis("mean-truncated", "reduction", ({ data: { dtype }, call: { settings } }) =>
+    settings.reduction === "mean" && integerRange(dtype) !== null
+      ? [
+          [
+            "a mean of integers was rounded toward 0, not toward minus infinity",
+            { truncates: true },
+          ],
+        ]
+      : [],
+  ),
+  hypothesis("first-of-slice", "operator", firstOfSlices),
   hypothesis("zeros-for-data", "input", ofScatter(zerosForData)),
   hypothesis("other-axis", "operator", otherAxes),
   hypothesis("batch-zero", "input", batchZero),
@@ -176,6 +226,25 @@ function otherBatchDims(rule: Rule): readonly Change[] {
     ...Array.from({ length: call.version.indexForm === "tuples" ? batchDims : 0 }, (_, other) =>
       reread(`index tuples began at axis ${other}, not ${batchDims}`, other, Infinity),
     ),
+  ];
+}
+
+/** Returns the change with which a gather copies only the first element of each slice. */
+function firstOfSlices(rule: Rule): readonly Change[] {
+  const { updates, call, data } = rule;
+  if (updates !== undefined || call.version.indexForm !== "slices") return [];
+  const what = isNumericStorage(data.data) ? "0" : "empty";
+  return [
+    [
+      `only the first element of each slice was copied, and the others are ${what}`,
+      {
+        rewrite(plan) {
+          const offsets = absoluteOffsets(plan);
+          const source = offsets.map((_, p) => p * plan.slice);
+          return { ...flatPlan(offsets, 1, plan.size), source };
+        },
+      },
+    ],
   ];
 }
 

@@ -4,8 +4,8 @@ import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { constant, type Attribute, type Constant, type ModelNode } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
-import type { Domain } from "../../core/operators/operator.ts";
-import type { Tensor } from "../../core/tensor/tensor.ts";
+import type { Domain, OperatorVersion } from "../../core/operators/operator.ts";
+import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
 import type { Names } from "./names.ts";
 
 export class Additions {
@@ -53,6 +53,29 @@ export class Additions {
       const node = this.castNode(base, name, dtype);
       this.#nodes.push(node);
       this.#scope.learn(node, node.opset ?? null);
+    });
+  }
+
+  /** Adds a Gather of OpenVINO for the first `size` positions of an axis of the value `base`, and returns its name. */
+  select(
+    base: string,
+    { opset, sinceVersion }: OperatorVersion,
+    axis: number,
+    size: number,
+  ): string {
+    return this.#once(base, "cut", [axis, size], (name) => {
+      const first = (): Tensor =>
+        tensor(
+          "int64",
+          [size],
+          BigInt64Array.from({ length: size }, (_, position) => BigInt(position)),
+        );
+      const positions = this.constant(base, `first_${size}`, first);
+      const along = this.constant(base, "axis", () => tensor("int64", [], axis), axis);
+      const common = { name, op: "Gather", domain: "openvino", opset: opset ?? sinceVersion };
+      const node = { ...common, inputs: [base, positions, along], outputs: [name], attributes: {} };
+      this.#nodes.push(node);
+      this.#scope.learn(node, node.opset);
     });
   }
 

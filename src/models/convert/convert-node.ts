@@ -15,6 +15,7 @@ import { settingOf } from "../../core/operators/settings.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
 import type { Additions } from "./additions.ts";
 import type { GraphContext } from "./context.ts";
+import { cutData } from "./cut-data.ts";
 import { adaptIndices } from "./indices.ts";
 import {
   adviceFor,
@@ -79,7 +80,8 @@ function noVersion(op: string, target: CheckedTarget): string {
 function inputsFor(row: OperatorVersion, meaning: Meaning, context: GraphContext): string[] {
   const { node, settings } = meaning;
   const indices = adaptIndices(row, meaning, context) ?? "";
-  const inputs: Partial<Record<Role, string>> = { ...meaning.inputs, indices };
+  const data = cutData(row, meaning, context) ?? "";
+  const inputs: Partial<Record<Role, string>> = { ...meaning.inputs, data, indices };
   if (row.inputs.some((input) => roleOf(input) === "axis") && settings.axis !== null) {
     inputs.axis ??= axisConstant(settings.axis, node, context.additions);
   }

@@ -92,10 +92,17 @@ function changeOf(name: string, row: OperatorVersion, { version }: Meaning, scop
   return {
     dtype: isTaken && known !== undefined && isDType(known) ? known : INDEX_TYPE,
     needsCast: !isTaken,
-    noNegative: version.negativeIndices && !row.negativeIndices && !areUnsigned,
-    noOutside: version.outOfRange !== undefined && version.outOfRange !== row.outOfRange,
+    noNegative: version.negativeIndices && !takesNegative(row, version) && !areUnsigned,
+    noOutside:
+      version.outOfRange !== undefined &&
+      version.promisesRange !== true &&
+      version.outOfRange !== row.outOfRange,
   };
 }
+
+/** Returns true if negative indices that `version` takes have the same effect in `row`. */
+const takesNegative = (row: OperatorVersion, version: OperatorVersion): boolean =>
+  row.negativeIndices && (row.promisesRange !== true || version.promisesRange === true);
 
 /** Returns the name of a constant with the indices in the target's form; the old name if nothing changes. */
 function adaptConstant(
@@ -134,7 +141,7 @@ function refuseUnknown(
     ? "does not accept negative indices"
     : `rejects indices out of range, for which ${versionTitle(version)} returns zeros`;
   const isAble = (other: OperatorVersion): boolean =>
-    (!noNegative || other.negativeIndices) &&
+    (!noNegative || takesNegative(other, version)) &&
     (!noOutside || other.outOfRange === version.outOfRange);
   const advice = adviceFor(meaning, target, isAble);
   return refusal(

@@ -36,19 +36,23 @@ const IR_VERSIONS: readonly (readonly [opset: number, irVersion: number])[] = [
   [28, 14],
 ];
 
-/** The newest opset and IR version that this ONNX Runtime release loads, taken from its errors for newer ones. */
+/**
+ * The newest opset and IR version that the newest onnxruntime-node loads, taken from its errors for newer ones. Release
+ * 1.32, which is for Python, loads opset 28 and IR version 14.
+ */
 const RUNTIME = { name: "ONNX Runtime 1.30", opset: 26, irVersion: 13 };
+const NEXT = "ONNX Runtime 1.32 does";
 
 /** Returns a note for a model that is too new for the ONNX Runtime of most users, or null otherwise. */
 export function runtimeNote(opset: number, irVersion: number): string | null {
   const { name } = RUNTIME;
   if (opset > RUNTIME.opset) {
-    return `${name} does not load this model: its opset is ${opset}, and ${name} loads opsets up to ${RUNTIME.opset}`;
+    return `${name} does not load this model: its opset is ${opset}, and ${name} loads opsets up to ${RUNTIME.opset}; ${NEXT}`;
   }
   if (irVersion <= RUNTIME.irVersion) return null;
   return (
     `${name} does not load this model: its IR version is ${irVersion}, ` +
-    `and ${name} loads versions up to ${RUNTIME.irVersion}`
+    `and ${name} loads versions up to ${RUNTIME.irVersion}; ${NEXT}`
   );
 }
 

@@ -133,8 +133,9 @@ class Translation {
     if (domain === "ai.onnx" && opset < since) {
       throw refusal(`Cast in opset ${opset} does not accept ${dtype}; opset ${since} supports it`);
     }
-    if (domain === "openvino" && elementTypeOf(dtype) === null) {
-      throw refusal(`${domain} does not accept ${dtype}`);
+    // OpenVINO has strings, but its Convert does not.
+    if (domain === "openvino" && (elementTypeOf(dtype) === null || dtype === "string")) {
+      throw refusal(`Convert does not accept ${dtype}`);
     }
     return this.#around.additions.castNode(from, to, dtype);
   }
@@ -159,6 +160,7 @@ class Translation {
       nodes: this.#nodes,
       constants: [],
       values: [...between].map((value) => this.#typed(value)),
+      ...this.#otherNames(),
     };
     const uses = usesOf(graph);
     const isInput = new Set(inputs.map((value) => value.name));
@@ -171,6 +173,15 @@ class Translation {
         read: () => one.read(),
       }));
     return graph;
+  }
+
+  /** Returns the names that `Identity` gave values, which an IR can keep as further names. */
+  #otherNames(): Pick<Graph, "aliases"> {
+    if (this.#aliases.size === 0 || this.#context.target.domain !== "openvino") return {};
+    const aliases = new Map<string, string[]>();
+    for (const [alias, name] of this.#aliases)
+      aliases.set(name, [...(aliases.get(name) ?? []), alias]);
+    return { aliases: Object.fromEntries(aliases) };
   }
 
   /** A declared type that contradicts a certain one is dropped. */

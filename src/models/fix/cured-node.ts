@@ -1,6 +1,7 @@
 /** The cure of one faulty node by another model: the intended call, and the nodes that compute it. */
 
 import type { Reduction } from "../../core/tensor/dtype.ts";
+import { normalizeAxis } from "../../core/operators/checks.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { isReference, type Attribute, type ModelNode } from "../model/model.ts";
 import {
@@ -61,8 +62,9 @@ export function cureOf(faulty: FaultyNode, intention: Intention): NodeCure | nul
       const { indices, ...inputs } = namesOf(node);
       const given = faulty.call.inputs[1];
       const own = given.dtype === call.inputs[1].dtype ? indices : words.cast(indices, "int64");
-      if (!isScatter(call)) rewritten(node, call, [inputs.data, own], words);
-      else {
+      if (row === undefined && !isScatter(call)) {
+        rewritten(node, call, [inputs.data, own], words);
+      } else {
         const all = { ...inputs, indices: own };
         (row?.write ?? plainScatter)(words, scatterOf(faulty, call, all));
       }
@@ -84,7 +86,10 @@ function scatterOf(
   const updates = indices.size / (form === "tuples" ? Math.max(indices.shape.at(-1) ?? 1, 1) : 1);
   const reduction: Reduction = reductionIn(call);
   const mayRace = !isReproducible || updates > MOST_UPDATES;
-  return { form, axis: axisIn(call), reduction, dtype: data.dtype, mayRace, ...names };
+  const axis = isScatter(call)
+    ? axisIn(call)
+    : normalizeAxis(axisIn(call), data.shape.length, { op: call.node.op });
+  return { form, axis, reduction, dtype: data.dtype, mayRace, ...names };
 }
 
 const namesOf = ({ inputs: [data, indices, updates = ""] }: ModelNode) =>

@@ -25,6 +25,7 @@ import {
   narrowScatter,
   orderedScatter,
   plainScatter,
+  tupleGather,
   type Scatter,
 } from "./scatters.ts";
 import type { Words } from "./words.ts";
@@ -205,7 +206,7 @@ const REWRITES: readonly Rewrite[] = [
     kind: "rewrite",
     id: "half-max",
     fault:
-      "ScatterND with max or min does not run on float16: MLFloat16 data type is not supported with ScatterND opset 18 when reduction is 'max'.",
+      "ScatterND with max or min does not run on float16, unlike ScatterElements: MLFloat16 data type is not supported with ScatterND opset 18 when reduction is 'max'.",
     seen: CPU_AND_WASM,
     specification:
       "ScatterND-18 supports every tensor type for data and updates, including float16, with any reduction.",
@@ -261,6 +262,20 @@ const REWRITES: readonly Rewrite[] = [
     write: (words, scatter) => plainScatter(words, { ...scatter, mayRace: true }),
     opset: 14,
   },
+  {
+    kind: "rewrite",
+    id: "string-gather",
+    fault:
+      "Gather of strings copies only the first element of each slice, and leaves the others empty. Along the last axis, where a slice has one element, the result is right.",
+    seen: "onnxruntime-node 1.30.0 on the CPU, onnxruntime-web 1.30.0 in WebAssembly, and onnxruntime 1.32.0 for Python",
+    specification:
+      "Gather-13: “T: tensor(string)” is among the types of data. The entries that Gather selects are slices of data.",
+    cure: "GatherND with tuples of one index, in batches if the axis is not the first.",
+    applies: ({ call, verdict }) =>
+      call.node.op === "Gather" && verdict === "differs" && call.inputs[0].dtype === "string",
+    write: tupleGather,
+    opset: 13,
+  },
 ];
 
 const REVERSIONS: readonly Reversion[] = [
@@ -268,7 +283,7 @@ const REVERSIONS: readonly Reversion[] = [
     kind: "reversion",
     id: "newer-opset",
     fault:
-      "A model with an opset or IR version that is newer than the runtime does not load: Opset 27 is under development; Unsupported model IR version: 14, max supported IR version: 13.",
+      "A model with an opset or IR version that is newer than the runtime does not load: Opset 27 is under development; Unsupported model IR version: 14, max supported IR version: 13. Release 1.32.0 loads opset 28 and IR version 14, and no newer ones.",
     seen: CPU_AND_WASM,
     specification:
       "A model declares the opset that it needs, and a runtime need not support every opset. ScatterND has the same meaning in opset 26 and in newer opsets.",

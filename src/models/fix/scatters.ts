@@ -1,5 +1,5 @@
 /**
- * Scatters expressed by other ONNX operators, with the same bits in every runtime that implements `Where`, `Cast`,
+ * Scatters and gathers expressed by other ONNX operators, with the same bits in every runtime that implements `Where`, `Cast`,
  * `Gather…` and `ScatterElements` to the specification. Shapes need not be known in advance, because the replacement
  * nodes read them at run time.
  */
@@ -9,7 +9,7 @@ import type { DType, Reduction } from "../../core/tensor/dtype.ts";
 import { constant, type Attribute } from "../model/model.ts";
 import type { Words } from "./words.ts";
 
-/** A scatter to rewrite. */
+/** A scatter to rewrite, or a gather without updates. */
 export interface Scatter {
   readonly form: "tuples" | "elements";
   readonly axis: number;
@@ -140,6 +140,16 @@ export function orderedScatter(words: Words, scatter: Scatter): string {
   const result = words.put("Mul", [value, words.put("Where", [hasNaN, one, sign])]);
   const narrow = isNarrow ? words.cast(result, dtype) : result;
   return chosen(words, words.put("Not", [is(0)]), narrow, scatter.data);
+}
+
+/** Gather by tuples, in batches if axes come before the axis. */
+export function tupleGather(words: Words, { data, indices, axis }: Scatter): string {
+  const tuples = words.put("Unsqueeze", [words.cast(indices, "int64"), words.list(-1)]);
+  if (axis === 0) return words.put("GatherND", [data, tuples]);
+  const batches = words.part(words.put("Shape", [data]), words.list(0), words.list(axis));
+  const shape = words.put("Concat", [batches, words.put("Shape", [tuples])], { axis: 0 });
+  const places = words.put("Expand", [tuples, shape]);
+  return words.put("GatherND", [data, places], { batch_dims: axis });
 }
 
 const tensorAttribute = (dtype: DType, value: number): Attribute => ({

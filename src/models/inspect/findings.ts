@@ -57,7 +57,6 @@ export const FINDINGS = {
   ),
   "index-filled": risky("a constant index is out of range, and the version returns zeros for it"),
   "operator-deprecated": risky("the operator is deprecated; another operator replaces it"),
-  "version-not-known": note("this package does not know the operator's version at this opset"),
   "indices-not-checked": note("constant indices are not in the file, or too many to check"),
   "may-race": note(
     "indices of a reduction are not constant: if they repeat, runtimes with several threads may race",

@@ -18,7 +18,7 @@ import { quote } from "../model/graph.ts";
 import type { ModelNode } from "../model/model.ts";
 import { isCertain, type Scope, type Value } from "../model/values.ts";
 import type { Operator, OperatorVersion, TensorType } from "../../core/operators/operator.ts";
-import { findVersion, hasOlderVersions, lookUp } from "../../core/operators/registry.ts";
+import { findVersion, lookUp } from "../../core/operators/registry.ts";
 import { byRole } from "../../core/operators/signature.ts";
 import { printShape } from "../../core/tensor/shape.ts";
 import { inspectAttributes } from "./attributes.ts";
@@ -50,9 +50,7 @@ export function inspectNode(node: ModelNode, opset: number | null, scope: Scope)
     found = lookUp({ domain, op, opset });
   } catch (error) {
     if (!isTensorError(error, "unknown-operator")) throw error;
-    const isOlder = hasOlderVersions({ domain, op, opset });
-    const id = isOlder ? "version-not-known" : "operator-newer-than-opset";
-    return { version: null, findings: [findingOf(id, error)] };
+    return { version: null, findings: [findingOf("operator-newer-than-opset", error)] };
   }
   const { operator, version } = found;
   const findings = [

@@ -102,6 +102,7 @@ function graphFrom(given: Graph, seen: Seen, depth = 0): Graph {
   seen.set(given, depth);
   const constants = objectsFrom("the constants of a graph", graph.constants);
   constants.forEach(checkConstant);
+  checkAliases(graph.aliases);
   return {
     ...graph,
     inputs: valuesFrom("inputs", graph.inputs),
@@ -110,6 +111,12 @@ function graphFrom(given: Graph, seen: Seen, depth = 0): Graph {
     constants,
     ...(graph.values !== undefined && { values: valuesFrom("values", graph.values) }),
   };
+}
+
+function checkAliases(aliases: Graph["aliases"] = {}): void {
+  for (const names of Object.values(recordFrom("the aliases of a graph", aliases))) {
+    for (const name of listFrom("the aliases of a value", names)) checkText("an alias", name);
+  }
 }
 
 function valuesFrom(what: string, given: readonly ValueInfo[]): ValueInfo[] {

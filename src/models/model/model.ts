@@ -56,6 +56,8 @@ export interface Graph extends Sourced {
   constants: Constant[];
   /** Declared types of values that are neither inputs nor outputs; not enforced in a run. */
   values?: ValueInfo[];
+  /** Further names of values, by value name, for formats with several names per value (OpenVINO). */
+  aliases?: Readonly<Record<string, readonly string[]>>;
 }
 
 /**

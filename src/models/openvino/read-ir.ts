@@ -1,11 +1,4 @@
-/**
- * Reads IR files into the plain `Model`.
- *
- * A value gets the name that users of OpenVINO know: the first of the `names` of its output port, otherwise the name of
- * its layer, followed by `.0`, `.1`… if the layer has several outputs. If that name is taken, `#` and the number of the
- * layer are appended, and `.0`, `.1`… again. Parameters thus name the inputs of the model, and an output is named after
- * the layer that feeds its Result.
- */
+/** Reads IR files into the plain `Model`. */
 
 import type { DType } from "../../core/tensor/dtype.ts";
 import { factOf, malformed, printValue, TensorError } from "../../core/errors.ts";
@@ -35,7 +28,9 @@ import {
   type Layer,
   type OutputPort,
 } from "./net.ts";
+import { nameValues } from "./names.ts";
 import { parseShapeText, readPort } from "./port-type.ts";
+import { unpackStrings } from "./strings.ts";
 import type { Element } from "./xml.ts";
 
 /** The layer of a node, a constant, an input or an output, kept for the writer. */
@@ -146,38 +141,6 @@ function asByteSource(bin: unknown): ByteSource {
     : sourceFrom(bin, "the .bin must be bytes, or { size, read }");
 }
 
-/** Returns the names of the values that each layer makes, by port number. All names are distinct. */
-function nameValues(layers: readonly Layer[]): Map<Layer, Map<number, string>> {
-  const taken = new Set<string>();
-  const names = new Map<Layer, Map<number, string>>();
-  for (const layer of layers) {
-    const own = new Map<number, string>();
-    for (const [position, [port, part]] of [...layer.outputs].entries()) {
-      const [first] = splitNames(part.attributes.get("names") ?? "");
-      let name = first ?? defaultName(layer.name, position, layer.outputs.size);
-      if (name === "" || taken.has(name)) {
-        name += `#${defaultName(String(layer.id), position, layer.outputs.size)}`;
-      }
-      while (taken.has(name)) name += "#";
-      taken.add(name);
-      own.set(port, name);
-    }
-    names.set(layer, own);
-  }
-  return names;
-}
-
-/** Returns the name of a value whose port has no names. */
-export const defaultName = (layer: string, position: number, outputs: number): string =>
-  outputs > 1 ? `${layer}.${position}` : layer;
-
-/** Splits names at commas. A backslash precedes a comma inside a name. */
-export const splitNames = (text: string): string[] =>
-  text
-    .split(/(?<!\\),/)
-    .map((name) => name.replaceAll("\\,", ","))
-    .filter((name) => name !== "");
-
 function checkPorts(layer: Layer, inputs: number, outputs: number): void {
   const got = [layer.inputs.size, layer.outputs.size];
   // A Result may have an output port, which OpenVINO ignores.
@@ -214,8 +177,9 @@ function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | nu
       key: "shape",
     });
   }
-  const range = binRange(layer.data, bin, who);
-  if (dtype !== null) checkByteSize(dtype, shape, range.size, who);
+  const whole = binRange(layer.data, bin, who);
+  const range =
+    dtype === null ? whole : { ...whole, size: usedBytes(dtype, shape, whole.size, who) };
   const read = (): Tensor => {
     if (dtype !== null) return decodeConst(dtype, shape, () => readBin(range, bin, who), who);
     throw malformed(
@@ -269,9 +233,12 @@ export function readBin(
   );
 }
 
-function checkByteSize(dtype: DType, shape: readonly number[], size: number, who: string): void {
-  const needed = packedBytes(dtype, product(shape));
-  if (size === needed) return;
+/** Returns the number of a constant's bytes that hold elements. */
+function usedBytes(dtype: DType, shape: readonly number[], size: number, who: string): number {
+  // The size of text does not follow from its shape.
+  const needed = dtype === "string" ? size : packedBytes(dtype, product(shape));
+  // OpenVINO writes one byte for an empty constant, and does not read it.
+  if (size === needed || needed === 0) return needed;
   throw malformed(
     `${who} has ${size} bytes, but ${dtype} of the shape ${printShape(shape)} takes ${needed}`,
     { node: who, got: size, expected: needed },
@@ -286,6 +253,8 @@ function decodeConst(
 ): Tensor {
   const size = sizeOf(shape);
   const packed = bytes();
+  if (dtype === "string")
+    return new Tensor(dtype, [...shape], size, unpackStrings(packed, size, who));
   if (dtype === "bool") {
     const wrong = findNonBool(packed);
     if (wrong !== -1)

@@ -23,17 +23,11 @@ import { pack } from "../../core/tensor/packing.ts";
 import { isNumericStorage } from "../../core/tensor/dtype.ts";
 import { keptBodies } from "./bodies.ts";
 import { DOMAIN, operatorRow, printVersion, valueKind } from "./layer-types.ts";
+import { defaultName, printNames } from "./names.ts";
 import { NET_VERSIONS } from "./net.ts";
 import { parseShapeText, printShapeText, readPort, writePort } from "./port-type.ts";
-import {
-  binRange,
-  defaultName,
-  LAYER_ATTRIBUTES,
-  LayerSource,
-  NetSource,
-  readBin,
-  splitNames,
-} from "./read-ir.ts";
+import { binRange, LAYER_ATTRIBUTES, LayerSource, NetSource, readBin } from "./read-ir.ts";
+import { packStrings } from "./strings.ts";
 import { element, printXml, type Element } from "./xml.ts";
 
 /** The two files of an IR. */
@@ -94,6 +88,8 @@ interface Producer {
 class IRWriter {
   readonly #model: Model;
   readonly #declared: ReadonlyMap<string, TensorType | null>;
+  /** The names of all values. */
+  readonly #values: ReadonlySet<string>;
   readonly #producers = new Map<string, Producer>();
   readonly #layers: Element[] = [];
   readonly #edges: Element[] = [];
@@ -101,8 +97,12 @@ class IRWriter {
   #length = 0;
 
   constructor(model: Model) {
-    const { values = [], outputs } = model.graph;
+    const { values = [], outputs, inputs, constants, nodes } = model.graph;
     this.#model = model;
+    this.#values = new Set([
+      ...[...inputs, ...constants].map(({ name }) => name),
+      ...nodes.flatMap((node) => node.outputs),
+    ]);
     this.#declared = new Map([...outputs, ...values].map(({ name, type }) => [name, type]));
   }
 
@@ -254,8 +254,11 @@ class IRWriter {
     const outputPorts = outputs.map(([value, valueType], position) => {
       const port = inputs.length + position;
       this.#producers.set(value, { layer: id, port, type: valueType });
-      const part = portElement(port, valueType, before.outputs[position]);
-      return withName(part, value, defaultName(name, position, outputs.length));
+      const { [position]: old } = before.outputs;
+      const part = portElement(port, valueType, old);
+      const names = this.#namesOf(value, old, defaultName(name, position, outputs.length));
+      const known = [...part.attributes].filter(([key]) => key !== "names");
+      return element("port", names === null ? known : [...known, ["names", names]], part.children);
     });
     const parts = new Map<string, readonly Element[]>([
       ["data", data.size === 0 ? [] : [element("data", data)]],
@@ -281,6 +284,14 @@ class IRWriter {
       child.name === "data" ? { ...child, attributes } : child,
     );
     return { ...part, children };
+  }
+
+  /** Returns the text for the names of a value's port. */
+  #namesOf(value: string, old: Element | undefined, implied: string): string | null {
+    const { aliases = {} } = this.#model.graph;
+    const added = Object.hasOwn(aliases, value) ? aliases[value] : [];
+    const names = { before: old?.attributes.get("names"), implied: old && implied };
+    return printNames(value, names, added, (name) => this.#values.has(name));
   }
 
   #producerOf(value: string): Producer {
@@ -324,8 +335,7 @@ function elementTypeName({ dtype }: TensorType, name: string): string {
 
 function packConstant(one: Constant): Uint8Array {
   const { dtype, data } = readConstant(one);
-  if (isNumericStorage(data)) return pack(dtype, data);
-  throw new TensorError("dtype", `the constant ${quote(one.name)} is text`, { input: one.name });
+  return isNumericStorage(data) ? pack(dtype, data) : packStrings(data, one.name);
 }
 
 /** Returns the attributes of a layer's `data`. */
@@ -376,14 +386,6 @@ function portElement(id: number, type: TensorType | null, before: Element | unde
 const declares = (port: TensorType | null, type: TensorType | null): boolean =>
   sameType(port, type) ||
   (port !== null && port.shape === null && port.dtype === type?.dtype && type.shape?.length === 0);
-
-/** Returns a port with the name of its value, unless the layer's name implies it. */
-function withName(port: Element, value: string, byDefault: string): Element {
-  const [first = byDefault] = splitNames(port.attributes.get("names") ?? "");
-  if (first === value || value === "") return port;
-  const attributes = new Map(port.attributes).set("names", value.replaceAll(",", "\\,"));
-  return { ...port, attributes };
-}
 
 const edge = (from: Producer, layer: number, port: number): Element =>
   element("edge", [

@@ -1,0 +1,55 @@
+/**
+ * String constants in a `.bin`: the number of strings, the offset at which the first begins and those at which each
+ * ends, as little-endian int32, and then the strings in UTF-8. OpenVINO writes constants of `string` in this form.
+ */
+
+import { malformed, TensorError } from "../../core/errors.ts";
+import { quote } from "../model/graph.ts";
+
+const WIDTH = 4;
+
+/** Returns the number of bytes before the first string, if a constant has `count` strings. */
+const headBytes = (count: number): number => WIDTH * (count + 2);
+
+/** @throws TensorError `dtype` for text that UTF-8 cannot encode */
+export function packStrings(strings: readonly string[], input: string): Uint8Array {
+  const broken = strings.findIndex((text) => /\p{Surrogate}/u.test(text));
+  if (broken !== -1) {
+    const sentence = `element ${broken} of ${quote(input)} is half of a surrogate pair, which UTF-8 cannot encode`;
+    throw new TensorError("dtype", sentence, { input, at: [broken] });
+  }
+  const encoder = new TextEncoder();
+  const texts = strings.map((text) => encoder.encode(text));
+  const head = headBytes(strings.length);
+  const packed = new Uint8Array(texts.reduce((sum, { length }) => sum + length, head));
+  const view = new DataView(packed.buffer);
+  view.setInt32(0, strings.length, true);
+  let at = 0;
+  for (const [position, text] of texts.entries()) {
+    packed.set(text, head + at);
+    at += text.length;
+    view.setInt32(headBytes(position), at, true);
+  }
+  return packed;
+}
+
+/** @throws TensorError `malformed-file` for bytes that are not `count` strings */
+export function unpackStrings(packed: Uint8Array, count: number, who: string): string[] {
+  const head = headBytes(count);
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
+  const wrong = (what: string): TensorError => malformed(`${who} ${what}`, { node: who });
+  if (packed.length < head || view.getInt32(0, true) !== count)
+    throw wrong(`must begin with ${count}, its number of strings, and ${count + 1} offsets`);
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const limit = packed.length - head;
+  return Array.from({ length: count }, (_, position) => {
+    const [begin, end] = [position - 1, position].map((one) => view.getInt32(headBytes(one), true));
+    if (begin < 0 || end < begin || end > limit)
+      throw wrong(`has string ${position} at bytes ${begin} to ${end} of ${limit}`);
+    try {
+      return decoder.decode(packed.subarray(head + begin, head + end));
+    } catch {
+      throw wrong(`has string ${position} that is not UTF-8`);
+    }
+  });
+}
