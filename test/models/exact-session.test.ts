@@ -447,7 +447,7 @@ test("what follows from constants is part of the sessions that use it, and is ha
   assert.deepEqual([Array.from(a.data), Array.from(y.data)], [[1, 2, 3, 4], [1, 2, 3, 4]]); // prettier-ignore
 });
 
-test("a node that has inputs of the model alone is carried out where its result is used", async () => {
+test("a node is carried out where its result is used, so that the runtime can fuse the two", async () => {
   const model = onnxModel(18, {
     inputs: { x: F32(4), z: F32(4) },
     constants: { at: i64([1, 1], 0), u: f32([1], 5), i: i64([4], 3, 2, 1, 0) },
@@ -465,12 +465,110 @@ test("a node that has inputs of the model alone is carried out where its result 
   const session = await createExactSession(model, { createSession, nodes: ["s"] });
   assert.deepEqual(
     models.map(({ graph }) => graph.nodes.map(({ name }) => name)),
-    [
-      ["early", "mid"],
-      ["late", "last", "end"],
-    ],
+    [["early"], ["late", "last", "mid", "end"]],
   );
   const { kept, t, y } = await session.run({ x: X, z: f32([4], 1, 2, 3, 4) });
   const made = [kept, t, y].map(({ data }) => Array.from(data));
   assert.deepEqual(made, [[4, 3, 2, 1], [1, 2, 3, 4], [4, 3, 2, 1]]); // prettier-ignore
+});
+
+test("a default that nobody replaces is an input of the part, with its default", async () => {
+  const model = onnxModel(18, {
+    inputs: { x: F32(4), w: F32(4) },
+    constants: {
+      at: i64([1, 1], 0),
+      u: f32([1], 5),
+      w: f32([4], 1, 2, 3, 4),
+      i: i64([4], 3, 2, 1, 0),
+    },
+    nodes: [
+      { op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["s"], attributes: ADD },
+      { op: "ScatterElements", name: "last", inputs: ["s", "i", "w"], outputs: ["y"] },
+    ],
+    outputs: { y: null },
+  });
+  const { createSession, models } = localRuntime();
+  const session = await createExactSession(model, { createSession, nodes: ["s"] });
+  const [{ graph }] = models;
+  assert.deepEqual(graph.inputs.map(({ name }) => name), ["s", "w"]); // prettier-ignore
+  assert.ok(graph.constants.some(({ name }) => name === "w"));
+  assert.deepEqual(Array.from((await session.run({ x: X })).y.data), [4, 3, 2, 1]);
+});
+
+test("replaced nodes that depend on constants alone are constants of the parts", async () => {
+  const model = onnxModel(18, {
+    inputs: { x: F32(4) },
+    constants: { w: f32([4], 1, 2, 3, 4), i: i64([4], 3, 2, 1, 0) },
+    nodes: [
+      { op: "Gather", inputs: ["w", "i"], outputs: ["turned"] },
+      // The runtime computes the value between two replaced nodes.
+      { op: "Identity", inputs: ["turned"], outputs: ["same"] },
+      { op: "Gather", inputs: ["same", "i"], outputs: ["again"] },
+      { op: "ScatterElements", inputs: ["x", "i", "again"], outputs: ["a"] },
+      { op: "ScatterElements", name: "last", inputs: ["x", "i", "turned"], outputs: ["y"] },
+    ],
+    outputs: { a: null, y: null },
+  });
+  const { createSession, models, open } = localRuntime();
+  const nodes = ["turned", "again", "a"];
+  const session = await createExactSession(model, { createSession, nodes });
+  const ops = models.map(({ graph }) => graph.nodes.map(({ op }) => op).join());
+  assert.deepEqual(ops, ["Identity", "ScatterElements"]);
+  const last = models[1].graph;
+  assert.deepEqual(last.inputs.map(({ name }) => name), ["x"]); // prettier-ignore
+  const constant = last.constants.find(({ name }) => name === "turned");
+  assert.deepEqual(constant?.read().toArray(), [4, 3, 2, 1]);
+  const { a, y } = await session.run({ x: X });
+  assert.deepEqual([a, y].map(({ data }) => Array.from(data)), [[4, 3, 2, 1], [1, 2, 3, 4]]); // prettier-ignore
+  await session.release();
+  assert.equal(open(), 0);
+});
+
+test("an error of a replaced node that depends on constants alone names the node", async () => {
+  const model = onnxModel(18, {
+    constants: { w: f32([2], 1, 2), i: i64([1], 2) },
+    nodes: [{ op: "Gather", name: "far", inputs: ["w", "i"], outputs: ["y"] }],
+    outputs: { y: null },
+  });
+  await assertRejected("index-out-of-range", { node: 'node "far"', axis: 0 }, () =>
+    createExactSession(model, { ...localRuntime(), nodes: "all" }),
+  );
+});
+
+test("parts have the types that the whole model implies, and the integers that a runtime folds", async () => {
+  const model = onnxModel(18, {
+    inputs: { x: F32("N", 6) },
+    constants: {
+      one: i64([1], 1),
+      three: i64([1], -1),
+      at: i64([1, 1], 0),
+      u: f32([1, 6], 1, 1, 1, 1, 1, 1),
+    },
+    nodes: [
+      { op: "Shape", inputs: ["x"], outputs: ["sizes"] },
+      { op: "Gather", name: "columns", inputs: ["sizes", "one"], outputs: ["count"] },
+      { op: "Shape", inputs: ["u"], outputs: ["fixed"] },
+      { op: "Concat", inputs: ["count", "three"], outputs: ["to"], attributes: { axis: 0 } },
+      { op: "ScatterND", name: "s", inputs: ["x", "at", "u"], outputs: ["s"] },
+      { op: "Reshape", inputs: ["s", "to"], outputs: ["turned"] },
+      { op: "Reshape", inputs: ["turned", "fixed"], outputs: ["y"] },
+    ],
+    outputs: { y: null },
+  });
+  const { createSession, models } = localRuntime();
+  await createExactSession(model, { createSession, nodes: ["columns", "s"] });
+  const { graph } = models[models.length - 1];
+  // The number of columns is certain, but a runtime does not fold it, because the number of rows is unknown.
+  assert.deepEqual(graph.inputs.map(({ name }) => name), ["s", "count"]); // prettier-ignore
+  assert.deepEqual(
+    graph.values?.map(({ name, type }) => [name, type?.shape]),
+    [["turned", [6, "N"]]],
+  );
+  assert.deepEqual(
+    graph.constants
+      .find(({ name }) => name === "fixed")
+      ?.read()
+      .toArray(),
+    [1n, 6n],
+  );
 });

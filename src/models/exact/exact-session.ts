@@ -18,6 +18,7 @@ import type { ReadExternal } from "../onnx/external.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { createSessionFrom, sessionTensor } from "../verify/session.ts";
+import { foldConstants } from "./fold.ts";
 import { createGpuFrom, engineFrom, type CreateGpu, type ExactGpu } from "./gpu.ts";
 import { OpenParts, type RuntimeSession } from "./open.ts";
 import { plannedModel, planGraph } from "./plan.ts";
@@ -128,6 +129,7 @@ export async function createExactSession<S extends RuntimeSession>(
   }
   const planned = plannedModel(known, replaced);
   const paths = [...replaced.values()];
+  await foldConstants(planned, createGpu === null ? createSession : null);
   const plan = planGraph(planned, known.graph, known.opsets);
   const parts = new OpenParts(planned, createSession);
   await parts.openAll(plan);

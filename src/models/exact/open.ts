@@ -49,8 +49,8 @@ export class OpenParts {
 
   /**
    * Returns the parts of a model in which further inputs with a default can be supplied; returns these parts if they
-   * already can. Otherwise a part contains the default as a constant, because the runtime folds and keeps constants,
-   * and onnxruntime-node ignores values given for an input with a constant.
+   * already can. Otherwise a part contains the default too, as the whole model does, and onnxruntime-node ignores values
+   * given for an input with a default.
    */
   async withGiven(plan: GraphPlan, names: readonly string[]): Promise<OpenParts> {
     const more = names.filter((name) => !this.#given.has(name) && defaultOf(plan, name) !== null);
@@ -103,19 +103,33 @@ export class OpenParts {
     const { copies, needs } = needsOfSession(plan, nodes, outputs);
     const constants: Constant[] = [];
     const inputs: ValueInfo[] = [];
+    const defaults: ValueInfo[] = [];
     for (const name of needs) {
-      const constant = findConstant(plan, name) ?? this.#defaultOf(plan, name);
-      if (constant === null) inputs.push(this.#inputOf(plan, name, nodes));
-      else constants.push(constant);
+      const constant = findConstant(plan, name);
+      const ofInput = constant === null ? this.#defaultOf(plan, name) : null;
+      if (constant !== null) constants.push(constant);
+      else if (ofInput === null) inputs.push(this.#inputOf(plan, name, nodes));
+      else {
+        // A runtime neither folds nor packs a default, because a caller may replace it.
+        constants.push(ofInput);
+        defaults.push(this.#inputOf(plan, name, nodes));
+      }
     }
     const part = partOf(model, {
-      ...{ graph, opsets, nodes: [...copies, ...nodes], inputs, constants },
+      ...{
+        graph,
+        opsets,
+        nodes: [...copies, ...nodes],
+        inputs: [...inputs, ...defaults],
+        constants,
+      },
       outputs: outputs.map((name) => outputInfo(plan, name)),
+      typeOf: (name) => ownerOf(plan, name).scope.get(name).certain.type,
     });
     const session = await this.#load(writeModel(part), nodes);
     this.sessions.set(step, { session, inputs: inputs.map(({ name }) => name) });
     for (const node of [...copies, ...nodes]) this.types.learnNode(plan, node);
-    this.types.learnOutputs(plan, session.outputMetadata ?? []);
+    this.types.learnOutputs(plan, session.outputMetadata ?? [], part.graph.outputs);
   }
 
   /** @throws TensorError `unsupported-model` for a part that the runtime does not load, with the runtime's message */
@@ -184,9 +198,10 @@ function findConstant(plan: GraphPlan, name: string): Constant | null {
   return ownerOf(plan, name).constants.get(name) ?? null;
 }
 
-/** Returns the default of an input that the caller may leave out. */
+/** Returns the default of a model input, which the caller may leave out. The node of a body supplies all of its inputs. */
 function defaultOf(plan: GraphPlan, name: string): Constant | null {
-  const { graph } = ownerOf(plan, name);
+  const { graph, outer } = ownerOf(plan, name);
+  if (outer !== null) return null;
   return graph.constants.find((one) => one.name === name) ?? null;
 }
 
