@@ -535,6 +535,23 @@ test("an error of a replaced node that depends on constants alone names the node
   );
 });
 
+test("a reduction newer than the opset is computed with the meaning of the opset that brought it", async () => {
+  const model = onnxModel(16, {
+    inputs: { x: F32(4) },
+    constants: { at: i64([2, 1], 1, 1), u: f32([2], 25, 7) },
+    nodes: [
+      {
+        op: "ScatterND",
+        inputs: ["x", "at", "u"],
+        outputs: ["y"],
+        attributes: { reduction: "max" },
+      },
+    ],
+    outputs: { y: null },
+  });
+  assert.deepEqual(await runExact(model, { x: X }), { y: [10, 25, 30, 40] });
+});
+
 test("parts have the types that the whole model implies, and the integers that a runtime folds", async () => {
   const model = onnxModel(18, {
     inputs: { x: F32("N", 6) },

@@ -10,7 +10,7 @@ import { isBytes } from "../../core/tensor/storage.ts";
 import { Tensor, type RuntimeTensor } from "../../core/tensor/tensor.ts";
 import { listFrom, recordFrom } from "../model/foreign.ts";
 import { modelFrom } from "../model/foreign-model.ts";
-import { listNames, quote } from "../model/graph.ts";
+import { checkUnique, listNames, quote } from "../model/graph.ts";
 import { missingInput } from "../model/inputs.ts";
 import { nodeTitle, type Graph, type Model, type ModelNode } from "../model/model.ts";
 import { listNodes, NodeIndex } from "../model/node-index.ts";
@@ -120,6 +120,7 @@ export async function createExactSession<S extends RuntimeSession>(
     ? readModel(model, external === undefined ? {} : { external: external as ReadExternal })
     : model;
   const known = modelFrom(read);
+  checkUnique(known.graph);
   const replaced = nodesToReplace(known, nodes);
   const { needed, all } = inputsOf(known.graph);
   // onnxruntime-node ignores values given for an input with a default.

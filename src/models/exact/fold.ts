@@ -15,7 +15,7 @@ import {
   type Graph,
   type ModelNode,
 } from "../model/model.ts";
-import { namingNode, nodeSpec } from "../model/run-model.ts";
+import { meantSpec, namingNode } from "../model/run-model.ts";
 import { Scope } from "../model/values.ts";
 import { GraphUses } from "../split/levels.ts";
 import { neededNodes } from "../split/needed.ts";
@@ -136,7 +136,7 @@ class Folding {
     const known = node.inputs.map((name) => (name === "" ? undefined : this.#constantOf(name)));
     if (known.includes(null)) return;
     const inputs = known.map((one) => (one ? readConstant(one) : undefined));
-    const [result] = namingNode(node, () => run(nodeSpec(this.#opsets, node), inputs));
+    const [result] = namingNode(node, () => run(meantSpec(this.#opsets, node), inputs));
     this.#folded.set(node.outputs[0], constant(node.outputs[0], result));
   }
 

@@ -202,7 +202,7 @@ function findConstant(plan: GraphPlan, name: string): Constant | null {
 function defaultOf(plan: GraphPlan, name: string): Constant | null {
   const { graph, outer } = ownerOf(plan, name);
   if (outer !== null) return null;
-  return graph.constants.find((one) => one.name === name) ?? null;
+  return graph.constants.findLast((one) => one.name === name) ?? null;
 }
 
 /** Outputs of the model keep their declared types; the runtime infers the types of other values. */

@@ -17,7 +17,7 @@ import {
   type Model,
   type ModelNode,
 } from "../model/model.ts";
-import { nodeSpec } from "../model/run-model.ts";
+import { meantSpec } from "../model/run-model.ts";
 import { Scope } from "../model/values.ts";
 import { GraphUses, levelsOf } from "../split/levels.ts";
 import { neededNodes } from "../split/needed.ts";
@@ -233,7 +233,7 @@ function callStep(
   const odd = node.inputs.find((name) => noTensors.has(name));
   if (odd !== undefined) throw refused(`its input ${quote(odd)} is a sequence or an optional`);
   try {
-    const call = readCall(nodeSpec(opsets, node));
+    const call = readCall(meantSpec(opsets, node));
     return { is: "call", node, call, mayBeInPlace: call.operator.kind === "scatter" };
   } catch (error) {
     if (isTensorError(error)) throw refused(sentenceOf(error), error);

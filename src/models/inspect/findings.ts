@@ -57,6 +57,9 @@ export const FINDINGS = {
   ),
   "index-filled": risky("a constant index is out of range, and the version returns zeros for it"),
   "operator-deprecated": risky("the operator is deprecated; another operator replaces it"),
+  "value-repeated": wrong("the graph computes a value twice, so runtimes refuse the model"),
+  "initializer-repeated": wrong("two initializers have the same name; ONNX Runtime uses the last"),
+  "opset-not-known": note("the model's opset is newer than this package knows"),
   "version-not-known": note("this package does not know the operator's version at this opset"),
   "indices-not-checked": note("constant indices are not in the file, or too many to check"),
   "may-race": note(

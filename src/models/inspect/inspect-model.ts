@@ -4,12 +4,16 @@
  */
 
 import { modelFrom } from "../model/foreign-model.ts";
-import { findOpset } from "../model/graph.ts";
-import type { Attribute, Model, ModelNode } from "../model/model.ts";
+import { findOpset, newerOpset, repeatedValues } from "../model/graph.ts";
+import type { Attribute, Graph, Model, ModelNode } from "../model/model.ts";
 import { PlaceScopes } from "../model/place-scopes.ts";
 import { walkNodes, type PlacedNode } from "../model/places.ts";
 import type { Scope } from "../model/values.ts";
-import type { ParameterSchema, TensorType } from "../../core/operators/operator.ts";
+import {
+  NEWEST_OPSETS,
+  type ParameterSchema,
+  type TensorType,
+} from "../../core/operators/operator.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { readSmallConstant } from "./constants.ts";
@@ -100,13 +104,29 @@ class Inspection {
 
   constructor(model: Model) {
     this.#scopes = new PlaceScopes(model.irVersion);
+    this.#checkOpset(model);
     walkNodes(model, {
+      place: ({ graph, path }) => this.#checkNames(graph, path),
       node: (placed) => this.#inspect(placed),
       tooDeep: (path) => {
         const sentence = `the graph of ${path.join(" / ")} is nested too deeply to be checked`;
         this.findings.push(finding("graph-too-deep", sentence));
       },
     });
+  }
+
+  #checkOpset({ opsets }: Model): void {
+    const { "ai.onnx": opset = 0 } = opsets;
+    if (opset > NEWEST_OPSETS["ai.onnx"])
+      this.findings.push(finding("opset-not-known", newerOpset("ai.onnx", opset), { got: opset }));
+  }
+
+  #checkNames(graph: Graph, path: readonly string[]): void {
+    const where = path.length === 0 ? "" : `in ${path.join(" / ")}, `;
+    for (const { name, maker, sentence } of repeatedValues(graph)) {
+      const id = maker === null ? "initializer-repeated" : "value-repeated";
+      this.findings.push(finding(id, where + sentence, { input: name }));
+    }
   }
 
   #inspect(placed: PlacedNode): void {

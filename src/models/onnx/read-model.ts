@@ -147,15 +147,11 @@ function decodeBodies(
   });
 }
 
-/** If a domain is imported twice, the larger version counts. ONNX does not define this case. */
-function decodeOpsets(imports: readonly OperatorSetIdProto[]): Record<string, number> {
-  const opsets = new Map<string, number>();
-  for (const { domain, version } of imports) {
-    const name = domainName(domain);
-    opsets.set(name, Math.max(opsets.get(name) ?? 0, toNumber(version, "version")));
-  }
-  return Object.fromEntries(opsets);
-}
+/** If a domain is imported twice, the last version counts, as in ONNX Runtime. ONNX does not define this case. */
+const decodeOpsets = (imports: readonly OperatorSetIdProto[]): Record<string, number> =>
+  Object.fromEntries(
+    imports.map(({ domain, version }) => [domainName(domain), toNumber(version, "version")]),
+  );
 
 const decodeGraph = (source: GraphProto, reading: Reading, depth: number): Graph => ({
   name: source.name,

@@ -96,14 +96,15 @@ export function writeModel(given: Model): Uint8Array {
 }
 
 /**
- * Returns the opset imports. Imports of the file keep their spelling, because ONNX's own domain has two names: `""` and
- * `ai.onnx`.
+ * Returns the opset imports, one per domain. Imports of the file keep their spelling, because ONNX's own domain has two
+ * names: `""` and `ai.onnx`.
  */
 function opsetMessages(
   opsets: Opsets,
   before: readonly OperatorSetIdProto[],
 ): OperatorSetIdProto[] {
-  const kept = before.filter(({ domain }) => Object.hasOwn(opsets, domainName(domain)));
+  const last = new Map(before.map((one) => [domainName(one.domain), one]));
+  const kept = [...last.values()].filter(({ domain }) => Object.hasOwn(opsets, domainName(domain)));
   const known = new Set(kept.map(({ domain }) => domainName(domain)));
   const added = Object.keys(opsets)
     .filter((domain) => !known.has(domainName(domain)))

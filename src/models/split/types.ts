@@ -5,7 +5,7 @@ import { modelFrom } from "../model/foreign-model.ts";
 import { findOpset } from "../model/graph.ts";
 import type { Model } from "../model/model.ts";
 import { PlaceScopes } from "../model/place-scopes.ts";
-import { ownPlace, walkNodes, type Place } from "../model/places.ts";
+import { walkNodes, type Place } from "../model/places.ts";
 import { isCertain, Scope } from "../model/values.ts";
 
 /** The type of a value. Unknown sizes are null or names. */
@@ -63,11 +63,9 @@ export function ownScope({ graph, opsets, irVersion }: Model): Scope {
 export function scopesOf(model: Model): ReadonlyMap<Place, Scope> {
   const learned = new PlaceScopes(model.irVersion);
   const scopes = new Map<Place, Scope>();
-  walkNodes(model, { node: (placed) => scopes.set(placed.place, learned.learn(placed)) });
-  // A graph without nodes has values too.
-  if (![...scopes.keys()].some(({ kind }) => kind.is === "model")) {
-    const place = ownPlace(model);
-    scopes.set(place, learned.scopeOf(place));
-  }
+  walkNodes(model, {
+    place: (place) => scopes.set(place, learned.scopeOf(place)),
+    node: (placed) => learned.learn(placed),
+  });
   return scopes;
 }
