@@ -13,7 +13,6 @@ import {
   isUnsigned,
   type DType,
 } from "../../core/tensor/dtype.ts";
-import { describeIndex, indexError } from "../../core/plan/bounds.ts";
 import { reader, writer } from "../../core/tensor/scalar.ts";
 import { coordinatesOf, printShape, type Dim, type PartialShape } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
@@ -103,13 +102,18 @@ function checkRange(indices: Tensor, meaning: Meaning, scope: Scope): void {
     const dim = dims[position % k] ?? null;
     const index = read(position) as number | bigint;
     if (typeof dim !== "number" || (index >= -dim && index < dim)) continue;
-    const { at, got } = describeIndex(indices, position);
+    const at = coordinatesOf(position, indices.shape);
+    const got = Number.isSafeInteger(Number(index)) ? Number(index) : index;
     const data = scope.typeOf(inputs.data ?? "")?.shape ?? null;
     const { axis, batchDims } = settings;
     const counted = (axis ?? 0) < 0 ? (axis ?? 0) + (data?.length ?? 0) : (axis ?? 0);
     const where = isSlice ? counted : batchDims + (position % k);
+    const range = dim === 0 ? "has no elements" : `takes ${0 - dim} to ${dim - 1}`;
+    const sentence = `indices${printShape(at)} is ${got}, but axis ${where} of ${quote(inputs.data ?? "")} ${range}`;
     const fields = { op: version.name, opset: version.sinceVersion, input: "indices", axis: where };
-    throw indexError({ ...fields, at, got, size: dim, expected: [0 - dim, dim - 1] }, data);
+    throw new TensorError("index-out-of-range", sentence, {
+      ...{ ...fields, at, got, size: dim, expected: [0 - dim, dim - 1] },
+    });
   }
 }
 
