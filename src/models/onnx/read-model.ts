@@ -37,6 +37,7 @@ import {
   type TypeProto,
   type ValueInfoProto,
 } from "./schema_pb.ts";
+import { decodeSparse } from "./sparse.ts";
 import { readTensorHeader } from "./tensor-proto.ts";
 import { decodeTensor, FILE } from "./tensor.ts";
 import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wire.ts";
@@ -158,7 +159,10 @@ const decodeGraph = (source: GraphProto, reading: Reading, depth: number): Graph
   inputs: source.input.map((one) => decodeValueInfo(one, reading)),
   outputs: source.output.map((one) => decodeValueInfo(one, reading)),
   nodes: source.node.map((node, position) => decodeNode(node, position, reading, depth)),
-  constants: source.initializer.map((bytes) => decodeConstant(bytes, reading)),
+  constants: [
+    ...source.initializer.map((bytes) => decodeConstant(bytes, reading)),
+    ...source.sparseInitializer.map((bytes) => decodeSparseOne(bytes, reading)),
+  ],
   values: source.valueInfo.map((one) => decodeValueInfo(one, reading)),
   ...sourced(source, reading),
 });
@@ -274,6 +278,14 @@ function decodeConstant(bytes: Uint8Array, reading: Reading): Constant {
     decodeTensor(whole === null ? header : readTensorHeader(whole()), reading);
   return { name, dtype, shape, read, ...sourced(header, reading) };
 }
+
+const decodeSparseOne = (bytes: Uint8Array, reading: Reading): Constant =>
+  decodeSparse(
+    bytes,
+    reading.parts,
+    (tensor) => decodeConstant(tensor, reading),
+    reading.whole === null,
+  );
 
 const decodeValueInfo = (source: ValueInfoProto, reading: Reading): ValueInfo => ({
   name: source.name,
