@@ -17,7 +17,7 @@ import {
 } from "../model/model.ts";
 import { meantSpec, namingNode } from "../model/run-model.ts";
 import { Scope } from "../model/values.ts";
-import { GraphUses } from "../split/levels.ts";
+import { GraphUses } from "../model/uses.ts";
 import { neededNodes } from "../split/needed.ts";
 import { partOf } from "../split/part.ts";
 import { writeModel } from "../onnx/write-model.ts";

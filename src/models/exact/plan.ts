@@ -19,7 +19,8 @@ import {
 } from "../model/model.ts";
 import { meantSpec } from "../model/run-model.ts";
 import { Scope } from "../model/values.ts";
-import { GraphUses, levelsOf } from "../split/levels.ts";
+import { GraphUses } from "../model/uses.ts";
+import { levelsOf } from "../split/levels.ts";
 import { neededNodes } from "../split/needed.ts";
 import { absorbGathers } from "./absorb.ts";
 import {

@@ -19,6 +19,7 @@ import type { Tensor } from "../../core/tensor/tensor.ts";
 import { readSmallConstant } from "./constants.ts";
 import { finding, type Finding, type Severity } from "./findings.ts";
 import { inspectNode } from "./inspect-node.ts";
+import { Patterns } from "./patterns.ts";
 
 /** An input or output of a node. */
 export interface InspectedValue {
@@ -101,6 +102,7 @@ class Inspection {
   readonly nodes: InspectedNode[] = [];
   readonly findings: Finding[] = [];
   readonly #scopes: PlaceScopes;
+  readonly #patterns = new Patterns();
 
   constructor(model: Model) {
     this.#scopes = new PlaceScopes(model.irVersion);
@@ -134,7 +136,10 @@ class Inspection {
     const scope = this.#scopes.learn(placed);
     const { node, place } = placed;
     if (!isOperator(node)) return;
-    this.nodes.push(nodeReport(node, findOpset(place.opsets, node), scope, place.path));
+    const report = nodeReport(node, findOpset(place.opsets, node), scope, place.path);
+    const repeats = report.findings.some(({ id }) => id === "repeated-target");
+    const patterns = this.#patterns.of(placed, scope, repeats);
+    this.nodes.push({ ...report, findings: [...report.findings, ...patterns] });
   }
 }
 
