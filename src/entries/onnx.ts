@@ -71,8 +71,8 @@ export { VERDICTS, type Verdict } from "../models/verify/verdicts.ts";
 export {
   verifyModel,
   type FailedNode,
-  type VerifiedNode,
   type VerifyOptions,
   type VerifyProgress,
   type VerifyReport,
 } from "../models/verify/verify.ts";
+export type { VerifiedNode } from "../models/verify/node-state.ts";

@@ -206,7 +206,7 @@ test("the runtime is the one that is chosen, and gets the provider", async () =>
   Object.assign(globalThis, { sessionOptions: undefined });
   assert.deepEqual(
     options.map(({ executionProviders }) => executionProviders),
-    [undefined, ["webgpu"]],
+    [undefined, undefined, ["webgpu"], ["webgpu"]],
   );
 });
 
@@ -228,10 +228,10 @@ test("a wrong result is named with node, element and values, and threads reach t
 2 equal, 1 differs
 `,
   );
-  // The model, the node alone, and the node alone with one thread.
+  // The whole model, its nodes, the node alone, and the node alone with one thread.
   assert.deepEqual(
     options.map(({ intraOpNumThreads }) => intraOpNumThreads),
-    [2, 2, 1],
+    [2, 2, 2, 1],
   );
   Object.assign(globalThis, { firstWins: undefined, sessionOptions: undefined });
   const report = (await json(`${line} --runs 2`)) as {

@@ -278,6 +278,20 @@ function nestedCalls(count: number, callsItself: boolean): Model {
   return { ...onnxModel(18, { opsets, inputs, nodes, outputs: { y: null } }), functions };
 }
 
+/** What onnxruntime says of a node that fails. */
+const FAILS = "Non-zero status code returned while running Cast node. Name:'n0' Status Message: no";
+
+/** A runtime whose runs fail. */
+const failing = (message = FAILS) => ({
+  createSession: async () => ({ run: () => Promise.reject(new Error(message)) }),
+});
+
+const UNNAMED = onnxModel(18, {
+  inputs: { x: F32(1) },
+  nodes: [{ op: "Cast", inputs: ["x"], outputs: ["y"], attributes: { to: 1 } }],
+  outputs: { y: null },
+});
+
 const sequences = onnxModel(18, {
   inputs: { x: F32(4) },
   nodes: [
@@ -343,12 +357,26 @@ for (const [title, code, facts, make] of [
   ],
   [
     "a runtime that does not load a part",
-    "unsupported-model",
-    {},
+    "runtime",
+    { got: "too new" },
     () =>
       createExactSession(chain("Cast", "ScatterND"), {
         createSession: async () => Promise.reject(new Error("too new")),
       }),
+  ],
+  [
+    "a runtime that fails in a part, at a node that its message names",
+    "runtime",
+    { node: 'node "n0"', got: FAILS },
+    async () =>
+      (await createExactSession(chain("Cast", "ScatterND"), failing())).run({ x: f32([1], 0) }),
+  ],
+  [
+    "a runtime that fails in a model without replaced nodes, at an unnamed node",
+    "runtime",
+    { node: 'the Cast that makes "y"', got: FAILS.replace("n0", "") },
+    async () =>
+      (await createExactSession(UNNAMED, failing(FAILS.replace("n0", "")))).run({ x: f32([1], 0) }),
   ],
   [
     "an index out of range",

@@ -66,11 +66,15 @@ export function addCaptureCommand(program: Command, io: Io): void {
       const model = withPath(file, () => readModel(bytes));
       const feeds = feedsOf(io, file, model, options);
       const { node, iteration = 0, call = 0 } = options;
-      const line = new ProgressLine(io.stderr);
+      const line = new ProgressLine(io.stderr, undefined, true);
       const starting = (): void => line.showNow(`${printFile(file)}: running in ONNX Runtime`);
       const { own } = await makeSessions(io, file, options, starting);
+      const onSearch = (sessions: number): void =>
+        line.show(
+          () => `${printFile(file)}: the runtime fails; session ${sessions} in search of the node`,
+        );
       const captured = await inModel(file, async () => {
-        const calls = captureCalls(bytes, feeds, { ...own, node, iteration, call });
+        const calls = captureCalls(bytes, feeds, { ...own, node, iteration, call, onSearch });
         const { value } = await calls.next();
         await calls.return();
         return value;

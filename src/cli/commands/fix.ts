@@ -137,7 +137,7 @@ async function withProgress(
     onProgress: (progress: { readonly what: string }) => void,
   ) => Promise<FixReport>,
 ): Promise<FixReport> {
-  const line = new ProgressLine(io.stderr);
+  const line = new ProgressLine(io.stderr, undefined, true);
   let doing = "the model as it is";
   const starting = (): void => line.showNow(`${printFile(file)}: ${doing}, in ONNX Runtime`);
   const onProgress = ({ what }: { readonly what: string }): void => {

@@ -56,8 +56,9 @@ thread. With --runs the model runs several times with each thread count of
 --threads. A node is not reproducible if the same inputs give another result; the
 first such result is explained, and the other runs are counted.
 
-The exit status is 0 only if the model runs, and every node that ran is equal or
-near and reproducible.
+The exit status is 0 only if the model loads and runs, and every node that ran is
+equal or near and reproducible. If the model does not load, the command tries it
+once without graph optimization.
 ${RANDOM_HELP}
 
 Examples:
@@ -116,18 +117,20 @@ function parsePart(text: string): number {
   throw wrongUsage(`--tolerance takes a number of 0 or more, such as 1e-6, got ${quote(text)}`);
 }
 
-/** Shows a verification's progress on a terminal. */
+/** Shows a verification's progress. */
 async function withProgress<T>(
   io: Io,
   file: string,
   action: (starting: () => void, onProgress: (progress: VerifyProgress) => void) => Promise<T>,
 ): Promise<T> {
-  const line = new ProgressLine(io.stderr);
+  const line = new ProgressLine(io.stderr, undefined, true);
   let run = "run 1";
   const starting = (): void => line.showNow(`${printFile(file)}: ${run}, in ONNX Runtime`);
-  const onProgress = ({ run: nth, runs, nodes, alone }: VerifyProgress): void => {
+  const onProgress = ({ run: nth, runs, nodes, searches, alone }: VerifyProgress): void => {
     run = alone === null ? `run ${nth} of ${runs}` : `${alone.path} alone, run ${alone.count}`;
-    const what = alone !== null ? "" : `, ${printCount(nodes, "node")} compared`;
+    const sessions = `, the runtime fails; session ${searches} in search of the node`;
+    const compared = searches === 0 ? `, ${printCount(nodes, "node")} compared` : sessions;
+    const what = alone !== null ? "" : compared;
     line.show(() => `${printFile(file)}: ${run}${what}`);
   };
   try {
@@ -157,9 +160,18 @@ const RANDOM_LIMIT =
 /** Nodes with these verdicts are only counted: the line of a failed node names those behind it. */
 const COUNTED_ONLY: ReadonlySet<string> = new Set(["equal", "behind"]);
 
+const FAILING: ReadonlySet<string> = new Set(["wrong", "failed", "behind"]);
+
+/** The end of the sentence about a model that the runtime does not load as it is. */
+const LOADS = {
+  never: "; the nodes were compared in parts of the model",
+  unoptimized:
+    '; without graph optimization it does (graphOptimizationLevel: "disabled"), so the nodes were compared that way',
+};
+
 function reportText(
   file: string,
-  { nodes, failures, problem }: VerifyReport,
+  { nodes, failures, loads, problem }: VerifyReport,
   isRandom: boolean,
 ): string {
   const shown = nodes.filter(
@@ -171,12 +183,21 @@ function reportText(
   );
   const counts = new Map<string, number>();
   for (const { verdict } of nodes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  // A node at which the runtime fails has its own line.
+  const isSaid =
+    problem === null ||
+    loads !== "as-is" ||
+    failures.length > 0 ||
+    nodes.some(({ verdict, where }) => FAILING.has(verdict) && where === null);
   const summary = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(", ");
   return [
     `${printFile(file)}: ${printCount(nodes.length, "scatter/gather node")}`,
+    ...(loads === "as-is"
+      ? []
+      : [`  the runtime cannot load the model: ${problem}${LOADS[loads]}`]),
     ...shown.flatMap(linesOf),
     ...failures.map(failureLine),
-    ...(problem === null ? [] : [`  the whole model does not run: ${problem}`]),
+    ...(isSaid ? [] : [`  the whole model does not run: ${problem}`]),
     ...(isRandom && nodes.length > 0 ? [RANDOM_LIMIT] : []),
     summary === "" ? "nothing to compare" : summary,
   ]

@@ -75,7 +75,7 @@ async function runExactly(
   const starting = (): void => line.showNow(`${printFile(file)}: running in ${runtime}`);
   const { own } = await makeSessions(io, file, { runtime }, starting);
   try {
-    return await inModel(file, async () => {
+    const action = async (): Promise<ReadonlyMap<string, Tensor>> => {
       const session = await createExactSession(bytes, own);
       try {
         const outputs = await session.run(Object.fromEntries(inputs));
@@ -88,7 +88,8 @@ async function runExactly(
       } finally {
         await session.release();
       }
-    });
+    };
+    return await inModel(file, action, "give inputs as NAME=FILE");
   } finally {
     line.clear();
   }

@@ -193,14 +193,18 @@ async function importRuntime(name: string, file: string): Promise<Runtime> {
 /**
  * Runs a model and names its file in errors. A missing input or an unknown node name is a usage error, and the sentence
  * says what to do.
+ * @param advice how to give inputs to the command
  */
-export async function inModel<T>(file: string, action: () => Promise<T>): Promise<T> {
+export async function inModel<T>(
+  file: string,
+  action: () => Promise<T>,
+  advice = "give inputs with --feed NAME=FILE",
+): Promise<T> {
   try {
     return await action();
   } catch (error) {
     // This code without an axis means a missing input: a wrong size names an axis, and a wrong rank has its own code.
     if (isTensorError(error, "shape-mismatch") && error.input && error.axis === undefined) {
-      const advice = "give inputs with --feed NAME=FILE";
       throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}; ${advice}`), error);
     }
     if (isTensorError(error, "unsupported-model"))
