@@ -322,6 +322,28 @@ for (const [newest, ir] of [
   });
 }
 
+const fails = (): never => {
+  throw new Error("not in this kernel");
+};
+
+// prettier-ignore
+const OTHER_REASONS: readonly (readonly [title: string, fault: Fault])[] = [
+  ["the model loads, and its run fails", { change: fails }],
+  ["a model of one other node has the same versions and loads",
+    { load: ({ graph }) => graph.nodes.some(({ op }) => op === "ScatterND") && fails() }],
+];
+
+for (const [title, fault] of OTHER_REASONS) {
+  test(`the opset is not the fault: ${title}`, async () => {
+    const report = await fixed(
+      scatterND({ opset: 18 }),
+      { data: tensor("float32", [7], [1, 2, 3, 4, 5, 6, 7]) },
+      fault,
+    );
+    assert.deepEqual([report.agrees, report.fault, report.chosen], [false, null, null]);
+  });
+}
+
 test("options that are wrong are refused", async () => {
   for (const options of [
     null,

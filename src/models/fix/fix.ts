@@ -104,7 +104,7 @@ export async function fixModel(
   say("the model as it is");
   const first = await plainModel(given, bytes, bound, createSession);
   const plain = first.runs;
-  const base = plain.problem === null ? null : await rebased(given, createSession);
+  const base = plain.problem === null ? null : await rebased(given, bytes, createSession);
   const [used, model] = base === null ? [bytes, given] : [base.bytes, base.model];
   const asIs = base === null ? first : await plainModel(model, used, bound, createSession);
   const verify = (file: Uint8Array): Promise<VerifyReport> =>

@@ -6,13 +6,16 @@
  * of kind `rewrite` concerns a fault of a runtime, and expresses the same call differently.
  */
 
+import { isTensorError } from "../../core/errors.ts";
 import { castTensor } from "../model/cast.ts";
 import { reductionOf } from "../../core/operators/settings.ts";
 import { reader } from "../../core/tensor/scalar.ts";
-import type { Tensor } from "../../core/tensor/tensor.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
 import type { Verdict } from "../verify/verdicts.ts";
 import {
+  exactOutputs,
   isScatter,
+  outputsOrError,
   reductionIn,
   reductionWord,
   versionIn,
@@ -185,7 +188,53 @@ const REPAIRS: readonly Repair[] = [
     applies: ({ node }) => node.op === "Scatter" && (node.opset ?? 1) >= 11,
     meant: (call) => ({ ...call, node: { ...call.node, op: "ScatterElements" } }),
   },
+  {
+    kind: "repair",
+    id: "negative-indices",
+    fault:
+      "Scatter or Gather before opset 11 has a negative index, which the version does not allow. This runtime counts the index from the end; another runtime may not.",
+    seen: CPU_AND_WASM,
+    specification:
+      "Scatter-9 and Gather-1 require indices “within bounds”. ScatterElements-11 and Gather-11 allow -s to s-1 along an axis of size s.",
+    cure: "The whole model at opset 18, with ScatterElements instead of Scatter; every other node is converted so that its results keep the same bits.",
+    applies: (call) => {
+      const isOld = ["Scatter", "Gather"].includes(call.node.op) && (call.node.opset ?? 1) < 11;
+      return isOld && exactOutputs(call) === null && exactOutputs(countedFromEnd(call)) !== null;
+    },
+    meant: countedFromEnd,
+  },
+  {
+    kind: "repair",
+    id: "flat-indices",
+    fault:
+      "The indices of ScatterND or GatherND are a list of n rows instead of the shape [n, 1], so the list counts as a single index tuple: last dimension of indices must not be larger than rank of input tensor.",
+    seen: CPU_AND_WASM,
+    specification:
+      "ScatterND-11: the last dimension of indices, k, is the length of an index tuple, and “k must be <= rank of the tensor”. updates has the shape indices.shape[:-1] + data.shape[k:].",
+    cure: "An Unsqueeze that changes the shape of the indices from [n] to [n, 1].",
+    applies: (call) => {
+      if (!BY_TUPLES.has(call.node.op) || (call.inputs[1]?.shape.length ?? 0) === 0) return false;
+      const error = outputsOrError(call);
+      // Updates of the right shape show that a list of rows was meant; without them the tuple must be too long.
+      const codes = isScatter(call) ? (["rank", "shape-mismatch"] as const) : (["rank"] as const);
+      return isTensorError(error, ...codes) && exactOutputs(asColumn(call)) !== null;
+    },
+    meant: asColumn,
+  },
 ];
+
+function countedFromEnd(call: Meant): Meant {
+  const op = call.node.op === "Scatter" ? "ScatterElements" : call.node.op;
+  return { ...call, node: { ...call.node, op, opset: 18 } };
+}
+
+/** Returns the call with indices of one more axis; Unsqueeze has had its axes as an input since opset 13. */
+function asColumn(call: Meant): Meant {
+  const [data, { dtype, shape, size, data: values }, ...updates] = call.inputs;
+  const indices = new Tensor(dtype, [...shape, 1], size, values);
+  const node = { ...call.node, opset: Math.max(call.node.opset ?? 1, 13) };
+  return { node, inputs: [data, indices, ...updates] };
+}
 
 const REWRITES: readonly Rewrite[] = [
   {
