@@ -75,4 +75,7 @@ export {
   type VerifyProgress,
   type VerifyReport,
 } from "../models/verify/verify.ts";
+export type { ExpectedChange, ExpectedOutput, ExpectedReport } from "../models/verify/expected.ts";
+export type { InputChange } from "../insight/diagnose/other-calls.ts";
+export type { Loads } from "../models/verify/whole.ts";
 export type { VerifiedNode } from "../models/verify/node-state.ts";

@@ -336,11 +336,16 @@ const OTHER_REASONS: readonly (readonly [title: string, fault: Fault])[] = [
 for (const [title, fault] of OTHER_REASONS) {
   test(`the opset is not the fault: ${title}`, async () => {
     const report = await fixed(
-      scatterND({ opset: 18 }),
-      { data: tensor("float32", [7], [1, 2, 3, 4, 5, 6, 7]) },
+      scatterND({
+        opset: 18,
+        data: F32(4),
+        indices: i64([1, 1], 1),
+        updates: tensor("float32", [1], [9]),
+      }),
+      { data: x },
       fault,
     );
-    assert.deepEqual([report.agrees, report.fault, report.chosen], [false, null, null]);
+    assert.deepEqual([report.agrees, report.fault], [false, null]);
   });
 }
 
@@ -400,6 +405,7 @@ for (const [title, cures, chosen] of CHOICES) {
       },
       ...{
         whole: { runs: 1, results: 1, time, problem: null },
+        isExpected: null,
         ratio: null,
         problem: null,
         isRight,

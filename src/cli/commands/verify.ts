@@ -15,9 +15,16 @@ import {
 } from "../../entries/onnx.ts";
 import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { addFeedOptions, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
+import {
+  addExpectedOption,
+  addFeedOptions,
+  expectedOf,
+  feedsOf,
+  RANDOM_HELP,
+} from "../input/feeds.ts";
 import { escapeControls, JSON_HELP, printCount, printJson, quote, wrap } from "../text/layout.ts";
 import { wholeOption } from "../input/numbers.ts";
+import { expectedLines } from "../text/expected-text.ts";
 import { ProgressLine } from "../text/progress.ts";
 import { readBytes } from "../input/read-files.ts";
 import { historyLines, reasonLines } from "../text/reasons.ts";
@@ -27,6 +34,7 @@ interface VerifyCommand extends RuntimeOptions {
   readonly node?: string;
   readonly runs?: number;
   readonly tolerance?: number;
+  readonly expected?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -56,9 +64,14 @@ thread. With --runs the model runs several times with each thread count of
 --threads. A node is not reproducible if the same inputs give another result; the
 first such result is explained, and the other runs are counted.
 
-The exit status is 0 only if the model loads and runs, and every node that ran is
-equal or near and reproducible. If the model does not load, the command tries it
-once without graph optimization.
+--expected compares an output of the model with a file, such as the output of the
+PyTorch model that was exported. If they differ, the command looks for a change of
+one scatter or gather that gives the expected output: another axis, operator,
+reduction, batch_dims or order of updates, or a transposed input.
+
+The exit status is 0 only if the model loads and runs, every node that ran is equal
+or near and reproducible, and the outputs are those of --expected. If the model
+does not load, the command tries it once without graph optimization.
 ${RANDOM_HELP}
 
 Examples:
@@ -77,8 +90,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     )
     .argument("<model>", "an ONNX model")
     .option("--node <name>", "check only this node, by any name that explain accepts");
-  addFeedOptions(addRuntimeOptions(command))
-    .optionsGroup("Output:")
+  addExpectedOption(addFeedOptions(addRuntimeOptions(command)).optionsGroup("Output:"))
     .option(
       "--runs <count>",
       "the number of model runs (default: 1)",
@@ -96,11 +108,12 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
       const bytes = readBytes(io, file);
       const model = withPath(file, () => readModel(bytes));
       const feeds = feedsOf(io, file, model, options);
+      const expected = expectedOf(io, file, model, options.expected);
       const report = await withProgress(io, file, async (starting, onProgress) => {
         const { own, others, oneThread } = await makeSessions(io, file, options, starting);
         const chosen = { ...(node !== undefined && { node }), ...(oneThread && { oneThread }) };
         const how = { iteration, call, runs, tolerance, onProgress };
-        const all = { ...own, others, ...how, ...chosen };
+        const all = { ...own, others, ...how, ...chosen, ...expected };
         return inModel(file, () => verifyModel(bytes, feeds, all));
       });
       const isRandom = options.random === true;
@@ -171,7 +184,7 @@ const LOADS = {
 
 function reportText(
   file: string,
-  { nodes, failures, loads, problem }: VerifyReport,
+  { nodes, failures, loads, problem, expected }: VerifyReport,
   isRandom: boolean,
 ): string {
   const shown = nodes.filter(
@@ -198,6 +211,7 @@ function reportText(
     ...shown.flatMap(linesOf),
     ...failures.map(failureLine),
     ...(isSaid ? [] : [`  the whole model does not run: ${problem}`]),
+    ...(expected === null ? [] : expectedLines(expected)),
     ...(isRandom && nodes.length > 0 ? [RANDOM_LIMIT] : []),
     summary === "" ? "nothing to compare" : summary,
   ]

@@ -45,6 +45,27 @@ export interface FeedOptions {
   readonly node?: string;
 }
 
+/** Adds the option that names expected outputs. */
+export const addExpectedOption = (command: Command): Command =>
+  command.option(
+    "--expected <name=file>",
+    "the output that you expect, such as PyTorch's; repeatable",
+    collect,
+  );
+
+/** Returns the option `expected` of functions that verify; empty without the option. */
+export function expectedOf(
+  io: Io,
+  file: string,
+  { graph }: Model,
+  given: readonly string[] | undefined,
+): { readonly expected?: Readonly<Record<string, Tensor>> } {
+  if (given === undefined) return {};
+  const names = graph.outputs.map(({ name }) => name);
+  const tensors = readTensorFiles(io, bindFiles(given, names, "output", file));
+  return { expected: Object.fromEntries(tensors) };
+}
+
 /** A paragraph for the help of commands with these options. */
 export const RANDOM_HELP = `
 --random generates the inputs that have no --feed. Floats are between -1 and 1.

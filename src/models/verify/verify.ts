@@ -22,6 +22,13 @@ import {
   type CaptureOptions,
   type Feeds,
 } from "./capture.ts";
+import {
+  compareExpected,
+  expectedFrom,
+  findChanges,
+  type ExpectedReport,
+  type Expecting,
+} from "./expected.ts";
 import { judge, titleOf } from "./judge.ts";
 import {
   again,
@@ -43,6 +50,12 @@ export interface VerifyOptions extends CaptureOptions {
   readonly others?: Readonly<Record<string, CreateSession>>;
   /** The greatest difference of two near floats, relative to the larger one; 0 by default. */
   readonly tolerance?: number;
+  /**
+   * Outputs that the model should have, by name, such as the outputs of the PyTorch model that it was exported from. If
+   * the model has others, changes of single scatters and gathers that give the expected ones are reported. Floats may
+   * differ by the tolerance, or else by 1e-5 (halves: 2^-7), relative to their own magnitude plus the tensor's mean.
+   */
+  readonly expected?: Feeds;
   /** Makes sessions with one thread, to find out if threads cause a wrong result. */
   readonly oneThread?: CreateSession;
   /** The runtime's id in `dialects()`, by default `onnxruntime-cpu`. Known faults of this runtime are listed first. */
@@ -93,7 +106,12 @@ export interface VerifyReport {
    * and nodes that are wrong there get the verdicts of that iteration or call.
    */
   readonly problem: string | null;
-  /** True if the model loads and runs, and all nodes that ran are equal or near, and reproducible. */
+  /** The comparison with the outputs of the option `expected`; null without the option. */
+  readonly expected: ExpectedReport | null;
+  /**
+   * True if the model loads and runs, all nodes that ran are equal or near, and reproducible, and the outputs are those
+   * of the option `expected`.
+   */
   readonly agrees: boolean;
 }
 
@@ -132,7 +150,9 @@ export async function verifyModel(
   const { own, ...asked } = optionsFrom(options);
   const model = readModel(bytes);
   const given = feedsFrom(model, feeds);
-  wantedNodes(new NodeIndex(model), captureOptionsFrom(own).node);
+  const index = new NodeIndex(model);
+  wantedNodes(index, captureOptionsFrom(own).node);
+  const outputs = expectedFrom(model, own.expected);
   const whole = { bytes, model, feeds: given };
   const isPart = own.node !== undefined;
   const { loads, problem } = await runWhole(whole, asked.runtimes[0].createSession, isPart);
@@ -158,13 +178,34 @@ export async function verifyModel(
     const node = await finished(firstState(captured, how.tolerance));
     nodes[at] = { ...node, where: failure?.where ?? null };
   }
+  const { tolerance } = how;
+  const expected =
+    outputs &&
+    (await expectedReport(
+      { ...whole, expected: outputs, tolerance, createSession },
+      index,
+      states,
+    ));
   return {
     nodes,
+    expected,
     failures: failuresOf([...states.map(({ first }) => first), ...elsewhere]),
     loads,
     problem: failure === null ? problem : `${failure.where}: ${failure.message}`,
-    agrees: isRight && problem === null,
+    agrees: isRight && problem === null && (expected?.outputs ?? []).every((one) => one.isGiven),
   };
+}
+
+/** Compares the outputs with the expected ones, and looks for changes that give them. */
+async function expectedReport(
+  options: Expecting,
+  index: NodeIndex,
+  states: readonly State[],
+): Promise<ExpectedReport> {
+  const outputs = await compareExpected(options);
+  const captured = states.map(({ first }) => first);
+  const isGiven = outputs.every((one) => one.isGiven);
+  return { outputs, changes: isGiven ? [] : await findChanges(options, index, captured) };
 }
 
 interface Comparing extends Checked {
@@ -253,7 +294,7 @@ const MOST_RUNS = 10_000;
 
 /** The checked options. */
 interface Checked extends How {
-  readonly own: Partial<CaptureOptions>;
+  readonly own: Partial<CaptureOptions> & { readonly expected?: unknown };
   readonly runtimes: readonly Runtime[];
   readonly runs: number;
   readonly report: (progress: VerifyProgress) => void;
