@@ -17,8 +17,13 @@ import type { Io } from "../io.ts";
 import { escapeControls, quote } from "../text/layout.ts";
 import { addFeedOptions, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import { ProgressLine } from "../text/progress.ts";
-import { readBytes } from "../input/read-files.ts";
-import { addRuntimeOptions, inModel, makeSessions, type RuntimeOptions } from "../input/runtime.ts";
+import {
+  addRuntimeOptions,
+  inModel,
+  makeSessions,
+  type RuntimeOptions,
+  readForRuntime,
+} from "../input/runtime.ts";
 import { printType } from "../text/type-text.ts";
 import { writeFiles } from "../input/write-files.ts";
 
@@ -62,7 +67,7 @@ export function addCaptureCommand(program: Command, io: Io): void {
         throw wrongUsage(
           "capture accepts only one thread count; give a single count with --threads",
         );
-      const bytes = readBytes(io, file);
+      const bytes = readForRuntime(io, file);
       const model = withPath(file, () => readModel(bytes));
       const feeds = feedsOf(io, file, model, options);
       const { node, iteration = 0, call = 0 } = options;

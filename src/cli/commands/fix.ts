@@ -20,8 +20,13 @@ import {
   feedsOf,
   RANDOM_HELP,
 } from "../input/feeds.ts";
-import { readBytes } from "../input/read-files.ts";
-import { addRuntimeOptions, inModel, makeSessions, type RuntimeOptions } from "../input/runtime.ts";
+import {
+  addRuntimeOptions,
+  inModel,
+  makeSessions,
+  type RuntimeOptions,
+  readForRuntime,
+} from "../input/runtime.ts";
 import { checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
 import { fixJson, fixText } from "../text/fix-text.ts";
 import { JSON_HELP, printJson } from "../text/layout.ts";
@@ -84,7 +89,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     .addHelpText("after", HELP)
     .action(async (file: string, options: FixCommand) => {
       const { node, iteration = 0, call = 0, output, json = false } = options;
-      const bytes = readBytes(io, file);
+      const bytes = readForRuntime(io, file);
       const model = withPath(file, () => readModel(bytes));
       if (output !== undefined) {
         if (isSameFile(io, output, file))

@@ -26,9 +26,14 @@ import { escapeControls, JSON_HELP, printCount, printJson, quote, wrap } from ".
 import { wholeOption } from "../input/numbers.ts";
 import { expectedLines } from "../text/expected-text.ts";
 import { ProgressLine } from "../text/progress.ts";
-import { readBytes } from "../input/read-files.ts";
 import { historyLines, reasonLines } from "../text/reasons.ts";
-import { addRuntimeOptions, inModel, makeSessions, type RuntimeOptions } from "../input/runtime.ts";
+import {
+  addRuntimeOptions,
+  inModel,
+  makeSessions,
+  type RuntimeOptions,
+  readForRuntime,
+} from "../input/runtime.ts";
 
 interface VerifyCommand extends RuntimeOptions {
   readonly node?: string;
@@ -105,7 +110,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .addHelpText("after", HELP)
     .action(async (file: string, options: VerifyCommand) => {
       const { node, iteration = 0, call = 0, runs = 1, tolerance = 0, json = false } = options;
-      const bytes = readBytes(io, file);
+      const bytes = readForRuntime(io, file);
       const model = withPath(file, () => readModel(bytes));
       const feeds = feedsOf(io, file, model, options);
       const expected = expectedOf(io, file, model, options.expected);

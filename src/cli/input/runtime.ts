@@ -22,7 +22,7 @@ import type { Io } from "../io.ts";
 import { escapeControls, printCount } from "../text/layout.ts";
 import { parseWhole, wholeOption } from "./numbers.ts";
 import type { FeedOptions } from "./feeds.ts";
-import { externalReader, folderOf } from "./read-files.ts";
+import { externalReader, folderOf, readBytes } from "./read-files.ts";
 import { withOwnData } from "./own-data.ts";
 
 export const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
@@ -154,6 +154,18 @@ function withWeights(
   // Reading 0 bytes of each file detects links that lead out of the folder, which the runtime might follow.
   for (const location of files) external(location, 0, 0);
   return [bytes, { extra: { session: { model_external_initializers_file_folder_path: folder } } }];
+}
+
+/**
+ * Reads an ONNX model for the runtime.
+ * @throws Failure for the name of an OpenVINO IR
+ */
+export function readForRuntime(io: Io, file: string): Uint8Array {
+  if (!/\.xml$/i.test(file)) return readBytes(io, file);
+  const advice = `convert it with ndscatter convert ${file} --opset 18 -o model.onnx`;
+  throw wrongUsage(
+    `${file} is an OpenVINO IR by its name, and ONNX Runtime runs only ONNX models; ${advice}`,
+  );
 }
 
 /** @param chosen the package named by the user, if any */
