@@ -15,7 +15,7 @@ export function expectedLines({ outputs, changes }: ExpectedReport): string[] {
     ...lines,
     ...changes.map(
       ({ path, id, sentence }, at) =>
-        `  ${at === 0 ? "expected" : "or"}: ${path} gives it if ${sentence} (${id})`,
+        `  ${at === 0 ? "why" : "or"}: ${path} gives the expected outputs if ${sentence} (${id})`,
     ),
   ];
 }
