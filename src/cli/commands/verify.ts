@@ -180,12 +180,20 @@ const COUNTED_ONLY: ReadonlySet<string> = new Set(["equal", "behind"]);
 
 const FAILING: ReadonlySet<string> = new Set(["wrong", "failed", "behind"]);
 
-/** The end of the sentence about a model that the runtime does not load as it is. */
-const LOADS = {
-  never: "; the nodes were compared in parts of the model",
-  unoptimized:
-    '; without graph optimization it does (graphOptimizationLevel: "disabled"), so the nodes were compared that way',
-};
+/** Returns the line about a model that the runtime does not load as it is. */
+function loadLine(
+  loads: "never" | "unoptimized",
+  problem: string | null,
+  hasNodes: boolean,
+): string {
+  const how = {
+    never: "the nodes were compared in parts of the model",
+    unoptimized:
+      'without graph optimization it does (graphOptimizationLevel: "disabled"), so the nodes were compared that way',
+  };
+  const end = hasNodes || loads === "unoptimized" ? `; ${how[loads]}` : "";
+  return `  the runtime cannot load the model: ${problem}${end}`;
+}
 
 function reportText(
   file: string,
@@ -210,9 +218,7 @@ function reportText(
   const summary = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(", ");
   return [
     `${printFile(file)}: ${printCount(nodes.length, "scatter/gather node")}`,
-    ...(loads === "as-is"
-      ? []
-      : [`  the runtime cannot load the model: ${problem}${LOADS[loads]}`]),
+    ...(loads === "as-is" ? [] : [loadLine(loads, problem, nodes.length > 0)]),
     ...shown.flatMap(linesOf),
     ...failures.map(failureLine),
     ...(isSaid ? [] : [`  the whole model does not run: ${problem}`]),

@@ -241,11 +241,11 @@ const REWRITES: readonly Rewrite[] = [
     kind: "rewrite",
     id: "half-sum",
     fault:
-      "ScatterND and ScatterElements with add or mul do not run on float16: MLFloat16 data type is not supported with ScatterND opset 16 when reduction is 'add'. With 20,000 updates on two threads the failure may end the process, by a segmentation fault or a floating point exception.",
+      "ScatterND and ScatterElements with add or mul do not run on float16, nor on bfloat16 in onnxruntime-node 1.30.0: MLFloat16 data type is not supported with ScatterND opset 16 when reduction is 'add'. With 20,000 updates on two threads the failure may end the process, by a segmentation fault or a floating point exception.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND-16 and ScatterElements-16 support every tensor type for data and updates, including float16, with any reduction.",
-    cure: "A Loop that applies the first update of each target, then the second, and so on. The Loop adds in float32 and rounds to float16 after each step, so the bits are those of float16 arithmetic.",
+      "ScatterND-16 and ScatterElements-16 support every tensor type for data and updates, including float16 and bfloat16, with any reduction.",
+    cure: "A Loop that applies the first update of each target, then the second, and so on. The Loop adds in float32 and rounds to float16 or bfloat16 after each step, so the bits are those of the narrow type.",
     applies: (faulty) => isOf(faulty, "failed", "wrong") && isHalf(faulty) && isSum(faulty),
     write: narrowScatter,
     opset: 18,
@@ -254,10 +254,10 @@ const REWRITES: readonly Rewrite[] = [
     kind: "rewrite",
     id: "half-max",
     fault:
-      "ScatterND with max or min does not run on float16: MLFloat16 data type is not supported with ScatterND opset 18 when reduction is 'max'.",
+      "ScatterND with max or min does not run on float16, and neither does ScatterElements on bfloat16 in onnxruntime-node 1.30.0: MLFloat16 data type is not supported with ScatterND opset 18 when reduction is 'max'.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND-18 supports every tensor type for data and updates, including float16, with any reduction.",
+      "ScatterND-18 and ScatterElements-18 support every tensor type for data and updates, including float16 and bfloat16, with any reduction.",
     cure: "The same scatter in float32, with the cure of nan-max for NaN and the signs of zeros: max and min do not round.",
     applies: (faulty) => isOf(faulty, "failed", "wrong") && isHalf(faulty) && isOrder(faulty),
     write: orderedScatter,
