@@ -10,7 +10,7 @@ import {
   type ModelSpec,
   type Tensors,
 } from "../../src/entries/onnx.ts";
-import { equals, tensor } from "../../src/core/tensor/tensor.ts";
+import { asTensor, equals, tensor } from "../../src/core/tensor/tensor.ts";
 import { ADD, ADD_AT, body, chain, opsOf, runExact, X } from "../support/exact-models.ts";
 import { LocalTensor, localRuntime, type LocalSession } from "../support/local-runtime.ts";
 import { F32, f32, i64, I64, onnxModel } from "../support/node-models.ts";
@@ -290,6 +290,19 @@ const UNNAMED = onnxModel(18, {
   inputs: { x: F32(1) },
   nodes: [{ op: "Cast", inputs: ["x"], outputs: ["y"], attributes: { to: 1 } }],
   outputs: { y: null },
+});
+
+test("a data type without tensors of the runtime's class comes as a plain object", async () => {
+  const data = tensor("bfloat16", [2], [1, 2]);
+  const model = onnxModel(18, {
+    inputs: { x: { dtype: "bfloat16", shape: [2] } },
+    constants: { at: i64([2, 1], 1, 1), u: tensor("bfloat16", [2], [4, 8]) },
+    nodes: [{ op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["y"], attributes: ADD }],
+    outputs: { y: null },
+  });
+  const { y } = await (await createExactSession(model, localRuntime())).run({ x: data });
+  assert.ok(!(y instanceof LocalTensor));
+  assert.ok(equals(asTensor(y, {}, "y"), tensor("bfloat16", [2], [1, 14])));
 });
 
 const sequences = onnxModel(18, {

@@ -99,10 +99,10 @@ export async function orFailure<T>(action: () => Promise<T>, isLoad = false): Pr
   }
 }
 
-/** Returns the message of a value thrown by a runtime, which need not be an error. */
+/** Returns the message of a value thrown by a runtime, which need not be an error, in one line. */
 export function sentenceFrom(cause: unknown): string {
   try {
-    if (cause instanceof Error) return cause.message.trim();
+    if (cause instanceof Error) return cause.message.trim().replaceAll(/\s*\n\s*/g, " ");
   } catch {
     // A Proxy may throw at any access.
   }
