@@ -255,6 +255,10 @@ export const VERIFY = {
   rerunTime: 2000,
   /** Maximum number of runs with one thread. If all are exact, threads cause the differences. */
   oneThreadRuns: 20,
+  /** Maximum number of sessions to find nodes at which the runtime fails: a node among 1,000 takes 10. */
+  searches: 60,
+  /** Time, in ms, after which no further session is made for the search. */
+  searchTime: 30_000,
 };
 
 /** Limits for timing a cure. */

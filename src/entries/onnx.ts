@@ -71,8 +71,11 @@ export { VERDICTS, type Verdict } from "../models/verify/verdicts.ts";
 export {
   verifyModel,
   type FailedNode,
-  type VerifiedNode,
   type VerifyOptions,
   type VerifyProgress,
   type VerifyReport,
 } from "../models/verify/verify.ts";
+export type { ExpectedChange, ExpectedOutput, ExpectedReport } from "../models/verify/expected.ts";
+export type { InputChange } from "../insight/diagnose/other-calls.ts";
+export type { Loads } from "../models/verify/whole.ts";
+export type { VerifiedNode } from "../models/verify/node-state.ts";

@@ -10,7 +10,7 @@ import {
   type ModelSpec,
   type Tensors,
 } from "../../src/entries/onnx.ts";
-import { equals, tensor } from "../../src/core/tensor/tensor.ts";
+import { asTensor, equals, tensor } from "../../src/core/tensor/tensor.ts";
 import { ADD, ADD_AT, body, chain, opsOf, runExact, X } from "../support/exact-models.ts";
 import { LocalTensor, localRuntime, type LocalSession } from "../support/local-runtime.ts";
 import { F32, f32, i64, I64, onnxModel } from "../support/node-models.ts";
@@ -278,6 +278,33 @@ function nestedCalls(count: number, callsItself: boolean): Model {
   return { ...onnxModel(18, { opsets, inputs, nodes, outputs: { y: null } }), functions };
 }
 
+/** What onnxruntime says of a node that fails. */
+const FAILS = "Non-zero status code returned while running Cast node. Name:'n0' Status Message: no";
+
+/** A runtime whose runs fail. */
+const failing = (message = FAILS) => ({
+  createSession: async () => ({ run: () => Promise.reject(new Error(message)) }),
+});
+
+const UNNAMED = onnxModel(18, {
+  inputs: { x: F32(1) },
+  nodes: [{ op: "Cast", inputs: ["x"], outputs: ["y"], attributes: { to: 1 } }],
+  outputs: { y: null },
+});
+
+test("a data type without tensors of the runtime's class comes as a plain object", async () => {
+  const data = tensor("bfloat16", [2], [1, 2]);
+  const model = onnxModel(18, {
+    inputs: { x: { dtype: "bfloat16", shape: [2] } },
+    constants: { at: i64([2, 1], 1, 1), u: tensor("bfloat16", [2], [4, 8]) },
+    nodes: [{ op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["y"], attributes: ADD }],
+    outputs: { y: null },
+  });
+  const { y } = await (await createExactSession(model, localRuntime())).run({ x: data });
+  assert.ok(!(y instanceof LocalTensor));
+  assert.ok(equals(asTensor(y, {}, "y"), tensor("bfloat16", [2], [1, 14])));
+});
+
 const sequences = onnxModel(18, {
   inputs: { x: F32(4) },
   nodes: [
@@ -343,12 +370,26 @@ for (const [title, code, facts, make] of [
   ],
   [
     "a runtime that does not load a part",
-    "unsupported-model",
-    {},
+    "runtime",
+    { got: "too new" },
     () =>
       createExactSession(chain("Cast", "ScatterND"), {
         createSession: async () => Promise.reject(new Error("too new")),
       }),
+  ],
+  [
+    "a runtime that fails in a part, at a node that its message names",
+    "runtime",
+    { node: 'node "n0"', got: FAILS },
+    async () =>
+      (await createExactSession(chain("Cast", "ScatterND"), failing())).run({ x: f32([1], 0) }),
+  ],
+  [
+    "a runtime that fails in a model without replaced nodes, at an unnamed node",
+    "runtime",
+    { node: 'the Cast that makes "y"', got: FAILS.replace("n0", "") },
+    async () =>
+      (await createExactSession(UNNAMED, failing(FAILS.replace("n0", "")))).run({ x: f32([1], 0) }),
   ],
   [
     "an index out of range",

@@ -17,8 +17,13 @@ import type { Io } from "../io.ts";
 import { escapeControls, quote } from "../text/layout.ts";
 import { addFeedOptions, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import { ProgressLine } from "../text/progress.ts";
-import { readBytes } from "../input/read-files.ts";
-import { addRuntimeOptions, inModel, makeSessions, type RuntimeOptions } from "../input/runtime.ts";
+import {
+  addRuntimeOptions,
+  inModel,
+  makeSessions,
+  type RuntimeOptions,
+  readForRuntime,
+} from "../input/runtime.ts";
 import { printType } from "../text/type-text.ts";
 import { writeFiles } from "../input/write-files.ts";
 
@@ -62,15 +67,19 @@ export function addCaptureCommand(program: Command, io: Io): void {
         throw wrongUsage(
           "capture accepts only one thread count; give a single count with --threads",
         );
-      const bytes = readBytes(io, file);
+      const bytes = readForRuntime(io, file);
       const model = withPath(file, () => readModel(bytes));
       const feeds = feedsOf(io, file, model, options);
       const { node, iteration = 0, call = 0 } = options;
-      const line = new ProgressLine(io.stderr);
+      const line = new ProgressLine(io.stderr, undefined, true);
       const starting = (): void => line.showNow(`${printFile(file)}: running in ONNX Runtime`);
       const { own } = await makeSessions(io, file, options, starting);
+      const onSearch = (sessions: number): void =>
+        line.show(
+          () => `${printFile(file)}: the runtime fails; session ${sessions} in search of the node`,
+        );
       const captured = await inModel(file, async () => {
-        const calls = captureCalls(bytes, feeds, { ...own, node, iteration, call });
+        const calls = captureCalls(bytes, feeds, { ...own, node, iteration, call, onSearch });
         const { value } = await calls.next();
         await calls.return();
         return value;

@@ -22,7 +22,7 @@ import type { Io } from "../io.ts";
 import { escapeControls, printCount } from "../text/layout.ts";
 import { parseWhole, wholeOption } from "./numbers.ts";
 import type { FeedOptions } from "./feeds.ts";
-import { externalReader, folderOf } from "./read-files.ts";
+import { externalReader, folderOf, readBytes } from "./read-files.ts";
 import { withOwnData } from "./own-data.ts";
 
 export const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
@@ -156,6 +156,18 @@ function withWeights(
   return [bytes, { extra: { session: { model_external_initializers_file_folder_path: folder } } }];
 }
 
+/**
+ * Reads an ONNX model for the runtime.
+ * @throws Failure for the name of an OpenVINO IR
+ */
+export function readForRuntime(io: Io, file: string): Uint8Array {
+  if (!/\.xml$/i.test(file)) return readBytes(io, file);
+  const advice = `convert it with ndscatter convert ${file} --opset 18 -o model.onnx`;
+  throw wrongUsage(
+    `${file} is an OpenVINO IR by its name, and ONNX Runtime runs only ONNX models; ${advice}`,
+  );
+}
+
 /** @param chosen the package named by the user, if any */
 async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
   const here = createRequire(path.join(cwd, "model.js"));
@@ -193,14 +205,18 @@ async function importRuntime(name: string, file: string): Promise<Runtime> {
 /**
  * Runs a model and names its file in errors. A missing input or an unknown node name is a usage error, and the sentence
  * says what to do.
+ * @param advice how to give inputs to the command
  */
-export async function inModel<T>(file: string, action: () => Promise<T>): Promise<T> {
+export async function inModel<T>(
+  file: string,
+  action: () => Promise<T>,
+  advice = "give inputs with --feed NAME=FILE",
+): Promise<T> {
   try {
     return await action();
   } catch (error) {
     // This code without an axis means a missing input: a wrong size names an axis, and a wrong rank has its own code.
     if (isTensorError(error, "shape-mismatch") && error.input && error.axis === undefined) {
-      const advice = "give inputs with --feed NAME=FILE";
       throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}; ${advice}`), error);
     }
     if (isTensorError(error, "unsupported-model"))

@@ -4,7 +4,7 @@ import { TensorError } from "../../core/errors.ts";
 import { readConstant, type Constant, type ModelNode, type ValueInfo } from "../model/model.ts";
 import { quote } from "../model/graph.ts";
 import { nodeTitle } from "../model/model.ts";
-import { sentenceFrom } from "../verify/session.ts";
+import { runtimeError } from "../verify/session.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { partOf } from "../split/part.ts";
 import { needsOfSession, ownerOf, type GraphPlan, type SessionStep } from "./steps.ts";
@@ -74,7 +74,7 @@ export class OpenParts {
 
   /**
    * @throws TensorError `unsupported-model` for a value whose data type is unknown, so that it cannot be a session
-   *   input; errors of `createSession` are passed on
+   *   input; `runtime` for an error of `createSession`
    */
   async open(plan: GraphPlan): Promise<void> {
     for (const step of plan.steps) {
@@ -132,17 +132,14 @@ export class OpenParts {
     this.types.learnOutputs(plan, session.outputMetadata ?? [], part.graph.outputs);
   }
 
-  /** @throws TensorError `unsupported-model` for a part that the runtime does not load, with the runtime's message */
+  /** @throws TensorError `runtime` for a part that the runtime does not load, with the runtime's message */
   async #load(part: Uint8Array, nodes: readonly ModelNode[]): Promise<RuntimeSession> {
     let session: RuntimeSession;
     try {
       session = await this.createSession(part);
       if (typeof session.run === "function") return session;
     } catch (cause) {
-      const [from, to] = [nodes[0], nodes.at(-1)].map((one) => (one ? nodeTitle(one) : "no node"));
-      const what = `the part of the model from ${from} to ${to}`;
-      const sentence = `the runtime cannot load ${what}: ${sentenceFrom(cause)}`;
-      throw new TensorError("unsupported-model", sentence, { node: from }, { cause });
+      throw runtimeError("load", partTitle(nodes), cause, nodes);
     }
     throw new TensorError("attribute", "createSession must return a session with a function run", {
       key: "createSession",
@@ -203,6 +200,15 @@ function defaultOf(plan: GraphPlan, name: string): Constant | null {
   const { graph, outer } = ownerOf(plan, name);
   if (outer !== null) return null;
   return graph.constants.findLast((one) => one.name === name) ?? null;
+}
+
+/** Returns words for the part of a model with some nodes. */
+export function partTitle(nodes: readonly ModelNode[]): string {
+  const [from, to] = [nodes[0], nodes.at(-1)];
+  if (from === undefined || to === undefined) return "a part of the model without nodes";
+  return from === to
+    ? `the part of the model with ${nodeTitle(from)}`
+    : `the part of the model from ${nodeTitle(from)} to ${nodeTitle(to)}`;
 }
 
 /** Outputs of the model keep their declared types; the runtime infers the types of other values. */
