@@ -593,6 +593,32 @@ test("a reduction newer than the opset is computed with the meaning of the opset
   assert.deepEqual(await runExact(model, { x: X }), { y: [10, 25, 30, 40] });
 });
 
+for (const nodes of ["scatters", []] as const) {
+  test(`values that the runtime does not carry have a Cast at the border: ${nodes.length} nodes`, async () => {
+    const model = onnxModel(18, {
+      inputs: { x: F32(2) },
+      constants: { at: i64([1, 1], 1), u: tensor("bfloat16", [1], [4]) },
+      nodes: [
+        { op: "Cast", inputs: ["x"], outputs: ["b"], attributes: { to: 16 } },
+        { op: "ScatterND", inputs: ["b", "at", "u"], outputs: ["s"], attributes: ADD },
+        { op: "Identity", inputs: ["s"], outputs: ["z"] },
+        { op: "Cast", inputs: ["s"], outputs: ["y"], attributes: { to: 1 } },
+      ],
+      outputs: { y: null, z: { dtype: "bfloat16", shape: [2] } },
+    });
+    const { createSession, open } = localRuntime((outputs) => {
+      if (Object.values(outputs).some(({ type }) => type === "bfloat16"))
+        throw new Error("type 16");
+    });
+    const session = await createExactSession(model, { createSession, nodes });
+    const { y, z } = await session.run({ x: f32([2], 1, 1.0078125) });
+    assert.deepEqual([y, z].map((one) => asTensor(one, {}, "").toArray()), [[1, 5], [1, 5]]); // prettier-ignore
+    assert.equal(z.type, "bfloat16");
+    await session.release();
+    assert.equal(open(), 0);
+  });
+}
+
 test("parts have the types that the whole model implies, and the integers that a runtime folds", async () => {
   const model = onnxModel(18, {
     inputs: { x: F32("N", 6) },

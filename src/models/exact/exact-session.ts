@@ -18,6 +18,7 @@ import type { ReadExternal } from "../onnx/external.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { createSessionFrom, runtimeError, sessionTensor } from "../verify/session.ts";
+import { isCarried } from "./carry.ts";
 import { foldConstants } from "./fold.ts";
 import { createGpuFrom, engineFrom, type CreateGpu, type ExactGpu } from "./gpu.ts";
 import { OpenParts, type RuntimeSession } from "./open.ts";
@@ -123,8 +124,10 @@ export async function createExactSession<S extends RuntimeSession>(
   checkUnique(known.graph);
   const replaced = nodesToReplace(known, nodes);
   const { needed, all } = inputsOf(known.graph);
-  // onnxruntime-node ignores values given for an input with a default.
-  if (replaced.size === 0 && needed.length === all.length) {
+  const borders = [...known.graph.inputs, ...known.graph.outputs];
+  // onnxruntime-node ignores values given for an input with a default, and does not carry every data type.
+  const isPlain = needed.length === all.length && !borders.some(({ type }) => isCarried(type));
+  if (replaced.size === 0 && isPlain) {
     let session: RuntimeSession;
     try {
       session = await createSession(isBytes(model) ? model : writeModel(known));

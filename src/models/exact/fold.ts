@@ -5,7 +5,7 @@
  */
 
 import { run } from "../../core/call/run.ts";
-import { asTensor } from "../../core/tensor/tensor.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
 import { functionOf } from "../model/bound-graph.ts";
 import { findOpset } from "../model/graph.ts";
 import {
@@ -13,6 +13,7 @@ import {
   readConstant,
   type Constant,
   type Graph,
+  type Model,
   type ModelNode,
 } from "../model/model.ts";
 import { meantSpec, namingNode } from "../model/run-model.ts";
@@ -20,8 +21,9 @@ import { Scope } from "../model/values.ts";
 import { GraphUses } from "../model/uses.ts";
 import { neededNodes } from "../split/needed.ts";
 import { partOf } from "../split/part.ts";
-import { writeModel } from "../onnx/write-model.ts";
-import type { CreatePart } from "./open.ts";
+import { openModel } from "../verify/carried.ts";
+import { runtimeError, type CreateSession, type OpenSession } from "../verify/session.ts";
+import { partTitle, type CreatePart } from "./open.ts";
 import { bodiesIn, constantsOf, mayFold, namesOf, tracedConstants } from "./constants.ts";
 import { isOurs, type Planned } from "./plan.ts";
 import type { Opsets } from "./steps.ts";
@@ -151,16 +153,26 @@ class Folding {
       outputs: names.map((name) => ({ name, type: null })),
       constants: [...needed.names].map(this.#constantOf).filter((one) => one !== null),
     });
-    const session = await this.#createSession(writeModel(part));
+    const outputs = await this.#runPart(part, names);
+    for (const [name, value] of outputs) {
+      this.#folded.set(name, constant(name, value));
+      this.#foldable.delete(name);
+    }
+  }
+  async #runPart(part: Model, names: readonly string[]): Promise<ReadonlyMap<string, Tensor>> {
+    const { nodes } = part.graph;
+    let session: OpenSession;
     try {
-      const outputs: object = await session.run({} as never);
-      for (const name of names) {
-        const value = asTensor(Reflect.get(outputs, name), {}, name);
-        this.#folded.set(name, constant(name, value));
-        this.#foldable.delete(name);
-      }
+      session = await openModel(this.#createSession as CreateSession, part);
+    } catch (cause) {
+      throw runtimeError("load", partTitle(nodes), cause, nodes);
+    }
+    try {
+      return await session.run(new Map(), names);
+    } catch (cause) {
+      throw runtimeError("run", partTitle(nodes), cause, nodes);
     } finally {
-      await session.release?.();
+      await session.release();
     }
   }
 }

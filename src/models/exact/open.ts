@@ -1,11 +1,18 @@
 /** Creates the sessions of a plan in step order, so that each session knows the value types of the previous ones. */
 
 import { TensorError } from "../../core/errors.ts";
-import { readConstant, type Constant, type ModelNode, type ValueInfo } from "../model/model.ts";
+import {
+  readConstant,
+  type Constant,
+  type Model,
+  type ModelNode,
+  type ValueInfo,
+} from "../model/model.ts";
 import { quote } from "../model/graph.ts";
 import { nodeTitle } from "../model/model.ts";
 import { runtimeError } from "../verify/session.ts";
 import { writeModel } from "../onnx/write-model.ts";
+import { carriedSession, isCarried } from "./carry.ts";
 import { partOf } from "../split/part.ts";
 import { needsOfSession, ownerOf, type GraphPlan, type SessionStep } from "./steps.ts";
 import { KnownTypes, type OutputMetadata } from "./known-types.ts";
@@ -126,17 +133,28 @@ export class OpenParts {
       outputs: outputs.map((name) => outputInfo(plan, name)),
       typeOf: (name) => ownerOf(plan, name).scope.get(name).certain.type,
     });
-    const session = await this.#load(writeModel(part), nodes);
-    this.sessions.set(step, { session, inputs: inputs.map(({ name }) => name) });
     for (const node of [...copies, ...nodes]) this.types.learnNode(plan, node);
+    const session = await this.#load(
+      part,
+      nodes,
+      inputs.some(({ type }) => isCarried(type)) ||
+        outputs.some((name) => isCarried(this.types.typeOf(plan, name))),
+    );
+    this.sessions.set(step, { session, inputs: inputs.map(({ name }) => name) });
     this.types.learnOutputs(plan, session.outputMetadata ?? [], part.graph.outputs);
   }
 
   /** @throws TensorError `runtime` for a part that the runtime does not load, with the runtime's message */
-  async #load(part: Uint8Array, nodes: readonly ModelNode[]): Promise<RuntimeSession> {
+  async #load(
+    part: Model,
+    nodes: readonly ModelNode[],
+    needsCarrier: boolean,
+  ): Promise<RuntimeSession> {
     let session: RuntimeSession;
     try {
-      session = await this.createSession(part);
+      session = needsCarrier
+        ? await carriedSession(this.createSession, part)
+        : await this.createSession(writeModel(part));
       if (typeof session.run === "function") return session;
     } catch (cause) {
       throw runtimeError("load", partTitle(nodes), cause, nodes);

@@ -3,6 +3,7 @@
 import { runCall } from "../../core/call/run.ts";
 import { isTensorError, malformed, type TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
 import { MAX_NAMES, quote } from "../model/graph.ts";
 import { nodeTitle, type ModelNode } from "../model/model.ts";
 import { namingNode, withTitle } from "../model/run-model.ts";
@@ -122,7 +123,7 @@ export class ModelRun implements StepsRun {
     for (const name of step.outputs) {
       const value: unknown = Reflect.get(made, name);
       this.#onTensor(value);
-      frame.set(name, Value.ofRuntime(value));
+      frame.set(name, Tensor.isTensor(value) ? Value.ofTensor(value) : Value.ofRuntime(value));
     }
   }
 

@@ -14,7 +14,7 @@ import { inferTypes } from "../split/types.ts";
 import { openSession, orFailure, type CreateSession, type OpenSession } from "./session.ts";
 
 /** Returns the data type that carries values of another one; null for a type that needs no other, or has none. */
-function carrierOf(dtype: DType): DType | null {
+export function carrierOf(dtype: DType): DType | null {
   const row = DTYPES[dtype];
   if (row.family === "minifloat" || dtype === "bfloat16") return "float32";
   if (!("bits" in row)) return null;
