@@ -5,7 +5,7 @@ import { asTensor } from "../../core/tensor/tensor.ts";
 import type { Model } from "../model/model.ts";
 import { carrierOf, openModel } from "../verify/carried.ts";
 import type { CreateSession } from "../verify/session.ts";
-import type { CreatePart, RuntimeSession } from "./open.ts";
+import type { CreatePart, RuntimeSession } from "./part-session.ts";
 
 export const isCarried = (type: TensorType | null): boolean =>
   type !== null && carrierOf(type.dtype) !== null;

@@ -21,7 +21,8 @@ import { createSessionFrom, runtimeError, sessionTensor } from "../verify/sessio
 import { isCarried } from "./carry.ts";
 import { foldConstants } from "./fold.ts";
 import { createGpuFrom, engineFrom, type CreateGpu, type ExactGpu } from "./gpu.ts";
-import { OpenParts, type RuntimeSession } from "./open.ts";
+import { OpenParts } from "./open.ts";
+import type { RuntimeSession } from "./part-session.ts";
 import { plannedModel, planGraph } from "./plan.ts";
 import type { GraphPlan } from "./steps.ts";
 import { ModelRun } from "./run.ts";

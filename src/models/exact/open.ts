@@ -13,22 +13,12 @@ import { nodeTitle } from "../model/model.ts";
 import { runtimeError } from "../verify/session.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { carriedSession, isCarried } from "./carry.ts";
+import type { CreatePart, RuntimeSession } from "./part-session.ts";
 import { partOf } from "../split/part.ts";
 import { needsOfSession, ownerOf, type GraphPlan, type SessionStep } from "./steps.ts";
-import { KnownTypes, type OutputMetadata } from "./known-types.ts";
+import { KnownTypes } from "./known-types.ts";
 import type { Planned } from "./plan.ts";
 import { Value } from "./values.ts";
-
-/** The part of an onnxruntime session that this package uses. */
-export interface RuntimeSession {
-  run(feeds: never, ...more: never[]): Promise<object>;
-  release?(): Promise<void>;
-  /** Available in onnxruntime since 1.21. */
-  readonly outputMetadata?: readonly OutputMetadata[];
-}
-
-/** Makes a session for a part of the model. */
-export type CreatePart = (part: Uint8Array) => Promise<RuntimeSession>;
 
 /** A session, and the names of its inputs. */
 export interface OpenPart {
