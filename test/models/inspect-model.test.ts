@@ -141,6 +141,7 @@ test("names that are defined twice are found in each graph, and opsets newer tha
     inputs: { x: F32(1), b: BOOL() },
     nodes: [
       { op: "Identity", name: "first", inputs: ["x"], outputs: ["y"] },
+      { op: "Identity", name: "first", inputs: ["x"], outputs: ["z"] },
       {
         op: "If",
         name: "second",
@@ -159,11 +160,12 @@ test("names that are defined twice are found in each graph, and opsets newer tha
       ["opset-not-known", opset],
       ["initializer-repeated", "k"],
       ["value-repeated", "y"],
+      ["node-name-repeated", "first"],
       ["value-repeated", "v"],
       ["value-repeated", "v"],
     ],
   );
-  assert.deepEqual(counts, { wrong: 4, risky: 0, note: 1 });
+  assert.deepEqual(counts, { wrong: 4, risky: 1, note: 1 });
   for (const { id, sentence } of findings) reportSentence(`finding ${id}`, sentence);
   // The last of two constants counts, as in ONNX Runtime.
   assert.equal(
@@ -497,6 +499,7 @@ test("a node that may race is noted beside what is risky about it, and not where
     model.graph.outputs = [{ name: "end", type: null }];
     model.graph.nodes.push({
       ...model.graph.nodes[0],
+      name: "relu",
       op: "Relu",
       inputs: outputs,
       outputs: ["end"],

@@ -41,6 +41,7 @@ test("every id has a row", () => {
       "mean-lost",
       "indices-flattened",
       "value-repeated",
+      "node-name-repeated",
       "initializer-repeated",
       "opset-not-known",
       "graph-too-deep",

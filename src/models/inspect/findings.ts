@@ -67,6 +67,7 @@ export const FINDINGS = {
   ),
   "operator-deprecated": risky("the operator is deprecated; another operator replaces it"),
   "value-repeated": wrong("the graph computes a value twice, so runtimes refuse the model"),
+  "node-name-repeated": risky("two nodes have the same name; ONNX Runtime refuses the model"),
   "initializer-repeated": wrong("two initializers have the same name; ONNX Runtime uses the last"),
   "opset-not-known": note("the model's opset is newer than this package knows"),
   "version-not-known": note("this package does not know the operator's version at this opset"),

@@ -4,7 +4,7 @@
  */
 
 import { modelFrom } from "../model/foreign-model.ts";
-import { findOpset, newerOpset, repeatedValues } from "../model/graph.ts";
+import { findOpset, newerOpset, quote, repeatedValues } from "../model/graph.ts";
 import type { Attribute, Graph, Model, ModelNode } from "../model/model.ts";
 import { PlaceScopes } from "../model/place-scopes.ts";
 import { walkNodes, type PlacedNode } from "../model/places.ts";
@@ -128,6 +128,14 @@ class Inspection {
     for (const { name, maker, sentence } of repeatedValues(graph)) {
       const id = maker === null ? "initializer-repeated" : "value-repeated";
       this.findings.push(finding(id, where + sentence, { input: name }));
+    }
+    const seen = new Set<string>();
+    for (const { name } of graph.nodes) {
+      if (name !== "" && seen.has(name)) {
+        const sentence = `${where}two nodes are named ${quote(name)}, which ONNX Runtime refuses; rename one of them`;
+        this.findings.push(finding("node-name-repeated", sentence, { got: name }));
+      }
+      seen.add(name);
     }
   }
 
