@@ -22,6 +22,7 @@ import {
   inModel,
   makeSessions,
   type RuntimeOptions,
+  externalOf,
   readForRuntime,
 } from "../input/runtime.ts";
 import { printType } from "../text/type-text.ts";
@@ -67,8 +68,8 @@ export function addCaptureCommand(program: Command, io: Io): void {
         throw wrongUsage(
           "capture accepts only one thread count; give a single count with --threads",
         );
-      const bytes = readForRuntime(io, file);
-      const model = withPath(file, () => readModel(bytes));
+      const bytes = readForRuntime(io, file, true);
+      const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
       const feeds = feedsOf(io, file, model, options);
       const { node, iteration = 0, call = 0 } = options;
       const line = new ProgressLine(io.stderr, undefined, true);

@@ -22,7 +22,7 @@ import type { Io } from "../io.ts";
 import { escapeControls, printCount } from "../text/layout.ts";
 import { parseWhole, wholeOption } from "./numbers.ts";
 import type { FeedOptions } from "./feeds.ts";
-import { externalReader, folderOf, readBytes } from "./read-files.ts";
+import { externalReader, folderOf, readBytes, readLight } from "./read-files.ts";
 import { withOwnData } from "./own-data.ts";
 
 export const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
@@ -100,7 +100,7 @@ export async function makeSessions(
 ): Promise<Sessions> {
   const runtime = await loadRuntime(io, name);
   const folder = file === STDIN ? null : folderOf(io, file);
-  const external = folder === null ? undefined : externalReader(folder);
+  const { external } = externalOf(io, file);
   const maker =
     (count?: number): CreateSession =>
     (bytes, settings) => {
@@ -158,15 +158,21 @@ function withWeights(
 
 /**
  * Reads an ONNX model for the runtime.
+ * @param isLight true if large weights may stay in the file, as external data of the model
  * @throws Failure for the name of an OpenVINO IR
  */
-export function readForRuntime(io: Io, file: string): Uint8Array {
-  if (!/\.xml$/i.test(file)) return readBytes(io, file);
+export function readForRuntime(io: Io, file: string, isLight = false): Uint8Array {
+  if (!/\.xml$/i.test(file))
+    return (isLight && file !== STDIN ? readLight(io, file) : null) ?? readBytes(io, file);
   const advice = `convert it with ndscatter convert ${file} --opset 18 -o model.onnx`;
   throw wrongUsage(
     `${file} is an OpenVINO IR by its name, and ONNX Runtime runs only ONNX models; ${advice}`,
   );
 }
+
+/** Returns the reader's options for a model whose data may be in other files. */
+export const externalOf = (io: Io, file: string): { readonly external?: ReadExternal } =>
+  file === STDIN ? {} : { external: externalReader(folderOf(io, file)) };
 
 /** @param chosen the package named by the user, if any */
 async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
