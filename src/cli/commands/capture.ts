@@ -74,7 +74,7 @@ export function addCaptureCommand(program: Command, io: Io): void {
       const { node, iteration = 0, call = 0 } = options;
       const line = new ProgressLine(io.stderr, undefined, true);
       const starting = (): void => line.showNow(`${printFile(file)}: running in ONNX Runtime`);
-      const { own } = await makeSessions(io, file, options, starting);
+      const { own } = await makeSessions(io, file, options, starting, true);
       const onSearch = (sessions: number): void =>
         line.show(
           () => `${printFile(file)}: the runtime fails; session ${sessions} in search of the node`,

@@ -116,7 +116,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
       const feeds = feedsOf(io, file, model, options);
       const expected = expectedOf(io, file, model, options.expected);
       const report = await withProgress(io, file, async (starting, onProgress) => {
-        const { own, others, oneThread } = await makeSessions(io, file, options, starting);
+        const { own, others, oneThread } = await makeSessions(io, file, options, starting, true);
         const chosen = { ...(node !== undefined && { node }), ...(oneThread && { oneThread }) };
         const how = { iteration, call, runs, tolerance, onProgress };
         const all = { ...own, others, ...how, ...chosen, ...expected };

@@ -90,6 +90,7 @@ export interface Sessions {
 
 /**
  * @param starting called before a session runs, which may take long and cannot be interrupted
+ * @param isBrief true if sessions run so rarely that weights in other files need not be prepared for speed
  * @throws Failure if no runtime is installed
  */
 export async function makeSessions(
@@ -97,6 +98,7 @@ export async function makeSessions(
   file: string,
   { threads = [], runtime: name, provider }: RuntimeOptions,
   starting: () => void,
+  isBrief = false,
 ): Promise<Sessions> {
   const runtime = await loadRuntime(io, name);
   const folder = file === STDIN ? null : folderOf(io, file);
@@ -105,7 +107,7 @@ export async function makeSessions(
     (count?: number): CreateSession =>
     (bytes, settings) => {
       starting();
-      const [model, options] = withWeights(runtime, bytes, folder, external);
+      const [model, options] = withWeights(runtime, bytes, folder, external, isBrief);
       return runtime.InferenceSession.create(model, {
         // The command reports the runtime's messages, so the runtime need not log them.
         logSeverityLevel: 4,
@@ -145,6 +147,7 @@ function withWeights(
   bytes: Uint8Array,
   folder: string | null,
   external: ReadExternal | undefined,
+  isBrief: boolean,
 ): readonly [model: Uint8Array, options: object] {
   if (folder === null || external === undefined) return [bytes, {}];
   const model = readModel(bytes, { external });
@@ -153,7 +156,12 @@ function withWeights(
   if (name !== "onnxruntime-node") return [writeModel(withOwnData(model)), {}];
   // Reading 0 bytes of each file detects links that lead out of the folder, which the runtime might follow.
   for (const location of files) external(location, 0, 0);
-  return [bytes, { extra: { session: { model_external_initializers_file_folder_path: folder } } }];
+  // Prepacking copies the weights of a matrix product, which took 1 GB beside 1 GB of weights.
+  const session = {
+    model_external_initializers_file_folder_path: folder,
+    ...(isBrief && { disable_prepacking: "1" }),
+  };
+  return [bytes, { extra: { session } }];
 }
 
 /**
