@@ -65,6 +65,49 @@ test("both calls of a function agree", { skip }, async () => {
   }
 });
 
+test(
+  "a model whose tail does not load is not right, and the runtime says why",
+  { skip },
+  async () => {
+    const take = { op: "Gather", name: "take", inputs: ["x", "near"], outputs: ["t"] };
+    const tails = [
+      [{ op: "Unknown", inputs: ["t"], outputs: ["y"] }, "never"],
+      [{ op: "ReduceMean", inputs: ["t"], outputs: ["y"], attributes: { axes: [0] } }, "never"],
+      [{ op: "Reshape", inputs: ["t", "five"], outputs: ["y"] }, "as-is"],
+    ] as const;
+    for (const [tail, expected] of tails) {
+      const file = modelOf(18, [take, tail], "y");
+      // oxlint-disable-next-line no-await-in-loop
+      const { nodes, loads, problem, agrees } = await verifyModel(file, { x }, { createSession });
+      assert.deepEqual([nodes[0].verdict, loads, agrees], ["equal", expected, false]);
+      assert.match(problem ?? "", new RegExp(tail.op));
+    }
+  },
+);
+
+test(
+  "every bfloat16 except NaN comes through a runtime that does not return bfloat16",
+  { skip },
+  async () => {
+    const size = 2 ** 16;
+    // ONNX Runtime's Cast of an input to bfloat16 makes all NaNs the same.
+    const bits = Array.from({ length: size }, (_, at) => ((at & 0x7fff) > 0x7f80 ? 0 : at));
+    const table = tensor("bfloat16", [size], Uint16Array.from(bits));
+    const backwards = BigInt64Array.from({ length: size }, (_, at) => BigInt(size - 1 - at));
+    const file = writeModel(
+      buildModel({
+        opsets: { "ai.onnx": 18 },
+        inputs: { table, i: { dtype: "int64", shape: [size] } },
+        nodes: [{ op: "Gather", inputs: ["table", "i"], outputs: ["t"] }],
+        outputs: { t: { dtype: "bfloat16", shape: [size] } },
+      }),
+    );
+    const feeds = { table, i: tensor("int64", [size], backwards) };
+    const { nodes, agrees } = await verifyModel(file, feeds, { createSession });
+    assert.deepEqual([nodes[0].verdict, agrees], ["equal", true]);
+  },
+);
+
 test("a Reshape that fails is named once", { skip }, async () => {
   const gathers = ["a", "b", "c"].map((name) => ({
     ...{ op: "Gather", name, inputs: ["flat", "near"], outputs: [`of ${name}`] },
