@@ -390,6 +390,10 @@ export const CLI = {
   stage: 1,
   /** Minimum duration of a job, in seconds, for measuring the disk, because measuring takes time too. */
   long: 10,
+  /** Size of an ONNX file, in bytes, from which its weights stay in the file when a runtime loads the model. */
+  light: 67_108_864,
+  /** Data of an initializer, in bytes, from which it stays in such a file. */
+  weights: 1_048_576,
   /** Chunk size, in bytes, when another array is copied into an NPY file. */
   npy: 67_108_864,
 };

@@ -24,6 +24,7 @@ import {
   inModel,
   makeSessions,
   type RuntimeOptions,
+  externalOf,
   readForRuntime,
 } from "../input/runtime.ts";
 import { printType } from "../text/type-text.ts";
@@ -69,13 +70,13 @@ export function addCaptureCommand(program: Command, io: Io): void {
         throw wrongUsage(
           "capture accepts only one thread count; give a single count with --threads",
         );
-      const bytes = readForRuntime(io, file);
-      const model = withPath(file, () => readModel(bytes));
+      const bytes = readForRuntime(io, file, true);
+      const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
       const feeds = feedsOf(io, file, model, options);
       const { node, iteration = 0, call = 0 } = options;
       const line = new ProgressLine(io.stderr, undefined, true);
       const starting = (): void => line.showNow(`${printFile(file)}: running in ONNX Runtime`);
-      const { own } = await makeSessions(io, file, options, starting);
+      const { own } = await makeSessions(io, file, options, starting, true);
       const onSearch = (sessions: number): void =>
         line.show(
           () => `${printFile(file)}: the runtime fails; session ${sessions} in search of the node`,

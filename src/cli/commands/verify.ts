@@ -32,6 +32,7 @@ import {
   inModel,
   makeSessions,
   type RuntimeOptions,
+  externalOf,
   readForRuntime,
 } from "../input/runtime.ts";
 
@@ -110,12 +111,12 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .addHelpText("after", HELP)
     .action(async (file: string, options: VerifyCommand) => {
       const { node, iteration = 0, call = 0, runs = 1, tolerance = 0, json = false } = options;
-      const bytes = readForRuntime(io, file);
-      const model = withPath(file, () => readModel(bytes));
+      const bytes = readForRuntime(io, file, true);
+      const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
       const feeds = feedsOf(io, file, model, options);
       const expected = expectedOf(io, file, model, options.expected);
       const report = await withProgress(io, file, async (starting, onProgress) => {
-        const { own, others, oneThread } = await makeSessions(io, file, options, starting);
+        const { own, others, oneThread } = await makeSessions(io, file, options, starting, true);
         const chosen = { ...(node !== undefined && { node }), ...(oneThread && { oneThread }) };
         const how = { iteration, call, runs, tolerance, onProgress };
         const all = { ...own, others, ...how, ...chosen, ...expected };

@@ -178,6 +178,7 @@ export function fixJson(file: string, report: FixReport, written: string | null)
     file,
     ...rest,
     nodes,
+    expected: verified.expected,
     cures: cures.map(({ model, ...cure }) => ({ ...cure, modelBytes: model?.length ?? null })),
     chosen: chosen === null ? null : chosen.title,
     written,

@@ -61,9 +61,10 @@ export function* otherCalls(
   const isOther = (result: Tensor | null): result is Tensor =>
     result !== null && (own === null || !equals(result, own));
   const singles = editsOf(call);
-  for (const { id, sentence, ...edited } of singles) {
-    const result = resultOf(edited);
-    if (isOther(result)) yield { id, sentence, ...edited, result };
+  for (const edit of singles) {
+    const { id, sentence, node, changes } = edit;
+    const result = resultOf(edit);
+    if (isOther(result)) yield { id, sentence, node, changes, result };
   }
   for (const [id, sentence, result] of hypotheses(call, false)) {
     if (isOther(result)) yield { id, sentence, node: null, changes: [], result };

@@ -101,11 +101,15 @@ const castNode = (from: string, to: string, dtype: DType): ModelNode => ({
   attributes: { to: { type: "int", value: DTYPES[dtype].onnx.number } },
 });
 
-/** Converts a tensor to or from the type that carries it. bfloat16 is half of float32, so the bits of NaNs are kept. */
+/**
+ * Converts a tensor to or from the type that carries it. bfloat16 is half of float32, so the bits of NaNs are kept here;
+ * onnxruntime's Cast of an input to bfloat16 makes all NaNs the same.
+ */
 function converted(value: Tensor, dtype: DType): Tensor {
   const { data, shape, size } = value;
   if (value.dtype === "float32" && dtype === "bfloat16") {
-    const words = new Uint32Array(Float32Array.from(data as Float32Array).buffer);
+    // A copy by value would quiet signaling NaNs.
+    const words = new Uint32Array((data as Float32Array).slice().buffer);
     return new Tensor(
       dtype,
       shape,
