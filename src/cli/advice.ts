@@ -70,6 +70,10 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
       ? "--memory 1G runs an operator chunk by chunk"
       : "use a smaller array, or a machine with more memory",
   engine: () => "run the command again; --debug prints the stack trace",
+  runtime: ({ command }) =>
+    command === "verify" || command === "fix"
+      ? "run ndscatter inspect, which finds faults without a runtime"
+      : "run ndscatter verify with the same inputs, which looks for the node that fails",
 };
 
 /** Returns the message of a failure with advice, unless the message already has advice. */

@@ -109,6 +109,7 @@ export const FIELDS_OF_CODES = {
   },
   "too-large": { always: [], sometimes: ["input", "key", "got", "limit"] },
   engine: { always: [], sometimes: ["input", "key", "got", "expected"] },
+  runtime: { always: ["got"], sometimes: ["input"] },
 } as const satisfies Readonly<Record<string, CodeFields>>;
 
 /** Code of an error. */

@@ -40,6 +40,7 @@ export const ERROR_CODES = Object.freeze({
   "malformed-file": "a file violates its format",
   "too-large": "more than 2^32 - 1 elements, or not enough memory",
   engine: "an engine failed",
+  runtime: "the user's runtime failed",
 } as const satisfies Readonly<Record<ErrorCode, string>>);
 
 /**

@@ -257,6 +257,10 @@ export const VERIFY = {
   rerunTime: 2000,
   /** Maximum number of runs with one thread. If all are exact, threads cause the differences. */
   oneThreadRuns: 20,
+  /** Maximum number of sessions to find nodes at which the runtime fails: a node among 1,000 takes 10. */
+  searches: 60,
+  /** Time, in ms, after which no further session is made for the search. */
+  searchTime: 30_000,
 };
 
 /** Limits for timing a cure. */
@@ -388,6 +392,10 @@ export const CLI = {
   stage: 1,
   /** Minimum duration of a job, in seconds, for measuring the disk, because measuring takes time too. */
   long: 10,
+  /** Size of an ONNX file, in bytes, from which its weights stay in the file when a runtime loads the model. */
+  light: 67_108_864,
+  /** Data of an initializer, in bytes, from which it stays in such a file. */
+  weights: 1_048_576,
   /** Chunk size, in bytes, when another array is copied into an NPY file. */
   npy: 67_108_864,
 };

@@ -28,7 +28,7 @@ export {
   type SessionValue,
 } from "../models/exact/exact-session.ts";
 export type { CreateGpu, ExactGpu, ExactGpuTensor } from "../models/exact/gpu.ts";
-export type { RuntimeSession } from "../models/exact/open.ts";
+export type { RuntimeSession } from "../models/exact/part-session.ts";
 export { comparedValues } from "../models/inspect/compared-values.ts";
 export { indexedSizes } from "../models/inspect/indexed-sizes.ts";
 export { extractNode } from "../models/model/extract-node.ts";
@@ -71,8 +71,11 @@ export { VERDICTS, type Verdict } from "../models/verify/verdicts.ts";
 export {
   verifyModel,
   type FailedNode,
-  type VerifiedNode,
   type VerifyOptions,
   type VerifyProgress,
   type VerifyReport,
 } from "../models/verify/verify.ts";
+export type { ExpectedChange, ExpectedOutput, ExpectedReport } from "../models/verify/expected.ts";
+export type { InputChange } from "../insight/diagnose/other-calls.ts";
+export type { Loads } from "../models/verify/whole.ts";
+export type { VerifiedNode } from "../models/verify/node-state.ts";

@@ -32,6 +32,16 @@ test("nothing is shown where there is no terminal", () => {
   assert.equal(shown(false, 400), "");
 });
 
+test("lines are written every 10 seconds where there is no terminal, if a command asks for them", () => {
+  let [written, time] = ["", 0];
+  const write = (text: string): void => void (written += text);
+  const line = new ProgressLine({ isTTY: false, write }, () => time, true);
+  for (time = 0; time < 25_000; time += 1000) line.show(() => `after ${time}`);
+  line.showNow("only on a terminal");
+  line.clear();
+  assert.equal(written, "after 10000\nafter 20000\n");
+});
+
 test("a line before work that cannot be interrupted is shown at once, on a terminal", () => {
   for (const isTTY of [true, false]) {
     let written = "";

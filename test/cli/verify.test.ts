@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { readModel, writeModel, type Model } from "../../src/entries/onnx.ts";
+import { buildModel, readModel, writeModel, type Model } from "../../src/entries/onnx.ts";
 import { makeCliFolder } from "../support/cli-files.ts";
 import { gatherFarIndex } from "../support/cli-models.ts";
 import { runCommand } from "../support/cli.ts";
@@ -70,6 +70,8 @@ export const InferenceSession = {
       return data;
     };
     const model = readModel(bytes, folder === undefined ? {} : { external });
+    const isUnknown = model.graph.nodes.some(({ op }) => op === "Unknown");
+    if (isUnknown) throw new Error("Fatal error: other:Unknown(-1) is not a registered function/op");
     return {
       async run(feeds) {
         const outputs = runModel(model, feeds);
@@ -90,6 +92,51 @@ function install(place: string): void {
 }
 
 test("a runtime is installed", () => install("node_modules/onnxruntime-node"));
+
+/** A gather, and behind it an operator that the runtime does not load: `whole` says so, as onnxruntime does. */
+const unknown = buildModel({
+  opsets: { "ai.onnx": 18, other: 1 },
+  inputs: { x: { dtype: "float32", shape: [4] } },
+  constants: { i: i64([2], 1, 0) },
+  nodes: [
+    { op: "Gather", name: "take", inputs: ["x", "i"], outputs: ["t"] },
+    { op: "Unknown", domain: "other", inputs: ["t"], outputs: ["y"] },
+  ],
+  outputs: { y: null },
+});
+fs.writeFileSync(at("unknown.onnx"), writeModel(unknown));
+
+const sequence = buildModel({
+  opsets: { "ai.onnx": 18 },
+  constants: { i: i64([], 1), j: i64([2], 1, 0) },
+  nodes: [
+    { op: "SequenceAt", inputs: ["s", "i"], outputs: ["x"] },
+    { op: "Gather", name: "take", inputs: ["x", "j"], outputs: ["t"] },
+  ],
+  outputs: { t: null },
+});
+sequence.graph.inputs = [{ name: "s", type: null }];
+fs.writeFileSync(at("sequence.onnx"), writeModel(sequence));
+
+const elements = buildModel({
+  opsets: { "ai.onnx": 18 },
+  inputs: { d: { dtype: "float32", shape: [2, 2] } },
+  constants: { i: i64([2, 2], 0, 1, 1, 0) },
+  nodes: [
+    {
+      op: "GatherElements",
+      name: "pick",
+      inputs: ["d", "i"],
+      outputs: ["p"],
+      attributes: { axis: 0 },
+    },
+    { op: "Identity", inputs: ["p"], outputs: ["y"] },
+  ],
+  outputs: { y: null },
+});
+fs.writeFileSync(at("pick.onnx"), writeModel(elements));
+save("matrix.npy", tensor("float32", [2, 2], [1, 2, 3, 4]));
+save("meant.npy", tensor("float32", [2, 2], [1, 2, 4, 3]));
 
 /** The line about `put`, which writes element 0 twice; the count is a limit. */
 
@@ -206,7 +253,7 @@ test("the runtime is the one that is chosen, and gets the provider", async () =>
   Object.assign(globalThis, { sessionOptions: undefined });
   assert.deepEqual(
     options.map(({ executionProviders }) => executionProviders),
-    [undefined, ["webgpu"]],
+    [undefined, undefined, ["webgpu"], ["webgpu"]],
   );
 });
 
@@ -228,10 +275,10 @@ test("a wrong result is named with node, element and values, and threads reach t
 2 equal, 1 differs
 `,
   );
-  // The model, the node alone, and the node alone with one thread.
+  // The whole model, its nodes, the node alone, and the node alone with one thread.
   assert.deepEqual(
     options.map(({ intraOpNumThreads }) => intraOpNumThreads),
-    [2, 2, 1],
+    [2, 2, 2, 1],
   );
   Object.assign(globalThis, { firstWins: undefined, sessionOptions: undefined });
   const report = (await json(`${line} --runs 2`)) as {

@@ -36,7 +36,7 @@ import {
   type Tensor,
 } from "../../src/entries/index.ts";
 import { readNpy, writeNpy } from "../../src/entries/npy.ts";
-import { nodeCall, runModel } from "../../src/entries/onnx.ts";
+import { createExactSession, nodeCall, runModel, writeModel } from "../../src/entries/onnx.ts";
 import { createGpuEngine } from "../../src/entries/webgpu.ts";
 import { openArray } from "../../src/entries/zarr.ts";
 import { F32, onnxModel } from "../support/node-models.ts";
@@ -183,6 +183,9 @@ const ROWS: readonly Row[] = [
 
   ["too-large", { key: "shape", got: 2 ** 32, limit: 2 ** 32 - 1 }, () => zeros("float32", [2 ** 16, 2 ** 16])],
   ["too-large", { key: "shape", limit: 100_000 }, () => zeros("int8", [4e9, 0]).toArray()],
+
+  ["runtime", { got: "no memory" },
+    () => createExactSession(writeModel(model), { createSession: () => Promise.reject(new Error("no memory")) })],
 
   ["engine", { op: "Gather", opset: 13, key: "engine", got: 5 },
     () => run({ op: "Gather", opset: 13 }, [table, rows], { engine: 5 as never })],

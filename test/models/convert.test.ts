@@ -131,6 +131,24 @@ for (const count of [20, 25]) {
   });
 }
 
+for (const [op, from, to, count] of [
+  ["AveragePool", 11, 19, 1],
+  ["AveragePool", 19, 18, 1],
+  ["AveragePool", 11, 18, 0],
+  ["AveragePool", 19, 22, 0],
+  ["MaxPool", 11, 19, 0],
+] as const) {
+  test(`${op} from opset ${from} to ${to} has ${count} notes on other kernels of a runtime`, () => {
+    const model = onnxModel(from, {
+      inputs: { x: F32(1, 1, 4, 4) },
+      nodes: [{ op, inputs: ["x"], outputs: ["y"], attributes: { kernel_shape: [2, 2] } }],
+      outputs: { y: null },
+    });
+    const { changes, notes } = convertModel(model, { opset: to });
+    assert.deepEqual([changes.length, notes.length], [0, count]);
+  });
+}
+
 test("the version of the file is raised where the opset needs it, and lowered with the opset", () => {
   // ONNX: Versioning, Released Versions.
   const rows: readonly [opset: number, before: number, after: number][] = [

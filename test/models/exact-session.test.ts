@@ -10,7 +10,7 @@ import {
   type ModelSpec,
   type Tensors,
 } from "../../src/entries/onnx.ts";
-import { equals, tensor } from "../../src/core/tensor/tensor.ts";
+import { asTensor, equals, tensor } from "../../src/core/tensor/tensor.ts";
 import { ADD, ADD_AT, body, chain, opsOf, runExact, X } from "../support/exact-models.ts";
 import { LocalTensor, localRuntime, type LocalSession } from "../support/local-runtime.ts";
 import { F32, f32, i64, I64, onnxModel } from "../support/node-models.ts";
@@ -278,6 +278,33 @@ function nestedCalls(count: number, callsItself: boolean): Model {
   return { ...onnxModel(18, { opsets, inputs, nodes, outputs: { y: null } }), functions };
 }
 
+/** What onnxruntime says of a node that fails. */
+const FAILS = "Non-zero status code returned while running Cast node. Name:'n0' Status Message: no";
+
+/** A runtime whose runs fail. */
+const failing = (message = FAILS) => ({
+  createSession: async () => ({ run: () => Promise.reject(new Error(message)) }),
+});
+
+const UNNAMED = onnxModel(18, {
+  inputs: { x: F32(1) },
+  nodes: [{ op: "Cast", inputs: ["x"], outputs: ["y"], attributes: { to: 1 } }],
+  outputs: { y: null },
+});
+
+test("a data type without tensors of the runtime's class comes as a plain object", async () => {
+  const data = tensor("bfloat16", [2], [1, 2]);
+  const model = onnxModel(18, {
+    inputs: { x: { dtype: "bfloat16", shape: [2] } },
+    constants: { at: i64([2, 1], 1, 1), u: tensor("bfloat16", [2], [4, 8]) },
+    nodes: [{ op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["y"], attributes: ADD }],
+    outputs: { y: null },
+  });
+  const { y } = await (await createExactSession(model, localRuntime())).run({ x: data });
+  assert.ok(!(y instanceof LocalTensor));
+  assert.ok(equals(asTensor(y, {}, "y"), tensor("bfloat16", [2], [1, 14])));
+});
+
 const sequences = onnxModel(18, {
   inputs: { x: F32(4) },
   nodes: [
@@ -343,12 +370,26 @@ for (const [title, code, facts, make] of [
   ],
   [
     "a runtime that does not load a part",
-    "unsupported-model",
-    {},
+    "runtime",
+    { got: "too new" },
     () =>
       createExactSession(chain("Cast", "ScatterND"), {
         createSession: async () => Promise.reject(new Error("too new")),
       }),
+  ],
+  [
+    "a runtime that fails in a part, at a node that its message names",
+    "runtime",
+    { node: 'node "n0"', got: FAILS },
+    async () =>
+      (await createExactSession(chain("Cast", "ScatterND"), failing())).run({ x: f32([1], 0) }),
+  ],
+  [
+    "a runtime that fails in a model without replaced nodes, at an unnamed node",
+    "runtime",
+    { node: 'the Cast that makes "y"', got: FAILS.replace("n0", "") },
+    async () =>
+      (await createExactSession(UNNAMED, failing(FAILS.replace("n0", "")))).run({ x: f32([1], 0) }),
   ],
   [
     "an index out of range",
@@ -447,7 +488,7 @@ test("what follows from constants is part of the sessions that use it, and is ha
   assert.deepEqual([Array.from(a.data), Array.from(y.data)], [[1, 2, 3, 4], [1, 2, 3, 4]]); // prettier-ignore
 });
 
-test("a node that has inputs of the model alone is carried out where its result is used", async () => {
+test("a node is carried out where its result is used, so that the runtime can fuse the two", async () => {
   const model = onnxModel(18, {
     inputs: { x: F32(4), z: F32(4) },
     constants: { at: i64([1, 1], 0), u: f32([1], 5), i: i64([4], 3, 2, 1, 0) },
@@ -465,12 +506,153 @@ test("a node that has inputs of the model alone is carried out where its result 
   const session = await createExactSession(model, { createSession, nodes: ["s"] });
   assert.deepEqual(
     models.map(({ graph }) => graph.nodes.map(({ name }) => name)),
-    [
-      ["early", "mid"],
-      ["late", "last", "end"],
-    ],
+    [["early"], ["late", "last", "mid", "end"]],
   );
   const { kept, t, y } = await session.run({ x: X, z: f32([4], 1, 2, 3, 4) });
   const made = [kept, t, y].map(({ data }) => Array.from(data));
   assert.deepEqual(made, [[4, 3, 2, 1], [1, 2, 3, 4], [4, 3, 2, 1]]); // prettier-ignore
+});
+
+test("a default that nobody replaces is an input of the part, with its default", async () => {
+  const model = onnxModel(18, {
+    inputs: { x: F32(4), w: F32(4) },
+    constants: {
+      at: i64([1, 1], 0),
+      u: f32([1], 5),
+      w: f32([4], 1, 2, 3, 4),
+      i: i64([4], 3, 2, 1, 0),
+    },
+    nodes: [
+      { op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["s"], attributes: ADD },
+      { op: "ScatterElements", name: "last", inputs: ["s", "i", "w"], outputs: ["y"] },
+    ],
+    outputs: { y: null },
+  });
+  const { createSession, models } = localRuntime();
+  const session = await createExactSession(model, { createSession, nodes: ["s"] });
+  const [{ graph }] = models;
+  assert.deepEqual(graph.inputs.map(({ name }) => name), ["s", "w"]); // prettier-ignore
+  assert.ok(graph.constants.some(({ name }) => name === "w"));
+  assert.deepEqual(Array.from((await session.run({ x: X })).y.data), [4, 3, 2, 1]);
+});
+
+test("replaced nodes that depend on constants alone are constants of the parts", async () => {
+  const model = onnxModel(18, {
+    inputs: { x: F32(4) },
+    constants: { w: f32([4], 1, 2, 3, 4), i: i64([4], 3, 2, 1, 0) },
+    nodes: [
+      { op: "Gather", inputs: ["w", "i"], outputs: ["turned"] },
+      // The runtime computes the value between two replaced nodes.
+      { op: "Identity", inputs: ["turned"], outputs: ["same"] },
+      { op: "Gather", inputs: ["same", "i"], outputs: ["again"] },
+      { op: "ScatterElements", inputs: ["x", "i", "again"], outputs: ["a"] },
+      { op: "ScatterElements", name: "last", inputs: ["x", "i", "turned"], outputs: ["y"] },
+    ],
+    outputs: { a: null, y: null },
+  });
+  const { createSession, models, open } = localRuntime();
+  const nodes = ["turned", "again", "a"];
+  const session = await createExactSession(model, { createSession, nodes });
+  const ops = models.map(({ graph }) => graph.nodes.map(({ op }) => op).join());
+  assert.deepEqual(ops, ["Identity", "ScatterElements"]);
+  const last = models[1].graph;
+  assert.deepEqual(last.inputs.map(({ name }) => name), ["x"]); // prettier-ignore
+  const constant = last.constants.find(({ name }) => name === "turned");
+  assert.deepEqual(constant?.read().toArray(), [4, 3, 2, 1]);
+  const { a, y } = await session.run({ x: X });
+  assert.deepEqual([a, y].map(({ data }) => Array.from(data)), [[4, 3, 2, 1], [1, 2, 3, 4]]); // prettier-ignore
+  await session.release();
+  assert.equal(open(), 0);
+});
+
+test("an error of a replaced node that depends on constants alone names the node", async () => {
+  const model = onnxModel(18, {
+    constants: { w: f32([2], 1, 2), i: i64([1], 2) },
+    nodes: [{ op: "Gather", name: "far", inputs: ["w", "i"], outputs: ["y"] }],
+    outputs: { y: null },
+  });
+  await assertRejected("index-out-of-range", { node: 'node "far"', axis: 0 }, () =>
+    createExactSession(model, { ...localRuntime(), nodes: "all" }),
+  );
+});
+
+test("a reduction newer than the opset is computed with the meaning of the opset that brought it", async () => {
+  const model = onnxModel(16, {
+    inputs: { x: F32(4) },
+    constants: { at: i64([2, 1], 1, 1), u: f32([2], 25, 7) },
+    nodes: [
+      {
+        op: "ScatterND",
+        inputs: ["x", "at", "u"],
+        outputs: ["y"],
+        attributes: { reduction: "max" },
+      },
+    ],
+    outputs: { y: null },
+  });
+  assert.deepEqual(await runExact(model, { x: X }), { y: [10, 25, 30, 40] });
+});
+
+for (const nodes of ["scatters", []] as const) {
+  test(`values that the runtime does not carry have a Cast at the border: ${nodes.length} nodes`, async () => {
+    const model = onnxModel(18, {
+      inputs: { x: F32(2) },
+      constants: { at: i64([1, 1], 1), u: tensor("bfloat16", [1], [4]) },
+      nodes: [
+        { op: "Cast", inputs: ["x"], outputs: ["b"], attributes: { to: 16 } },
+        { op: "ScatterND", inputs: ["b", "at", "u"], outputs: ["s"], attributes: ADD },
+        { op: "Identity", inputs: ["s"], outputs: ["z"] },
+        { op: "Cast", inputs: ["s"], outputs: ["y"], attributes: { to: 1 } },
+      ],
+      outputs: { y: null, z: { dtype: "bfloat16", shape: [2] } },
+    });
+    const { createSession, open } = localRuntime((outputs) => {
+      if (Object.values(outputs).some(({ type }) => type === "bfloat16"))
+        throw new Error("type 16");
+    });
+    const session = await createExactSession(model, { createSession, nodes });
+    const { y, z } = await session.run({ x: f32([2], 1, 1.0078125) });
+    assert.deepEqual([y, z].map((one) => asTensor(one, {}, "").toArray()), [[1, 5], [1, 5]]); // prettier-ignore
+    assert.equal(z.type, "bfloat16");
+    await session.release();
+    assert.equal(open(), 0);
+  });
+}
+
+test("parts have the types that the whole model implies, and the integers that a runtime folds", async () => {
+  const model = onnxModel(18, {
+    inputs: { x: F32("N", 6) },
+    constants: {
+      one: i64([1], 1),
+      three: i64([1], -1),
+      at: i64([1, 1], 0),
+      u: f32([1, 6], 1, 1, 1, 1, 1, 1),
+    },
+    nodes: [
+      { op: "Shape", inputs: ["x"], outputs: ["sizes"] },
+      { op: "Gather", name: "columns", inputs: ["sizes", "one"], outputs: ["count"] },
+      { op: "Shape", inputs: ["u"], outputs: ["fixed"] },
+      { op: "Concat", inputs: ["count", "three"], outputs: ["to"], attributes: { axis: 0 } },
+      { op: "ScatterND", name: "s", inputs: ["x", "at", "u"], outputs: ["s"] },
+      { op: "Reshape", inputs: ["s", "to"], outputs: ["turned"] },
+      { op: "Reshape", inputs: ["turned", "fixed"], outputs: ["y"] },
+    ],
+    outputs: { y: null },
+  });
+  const { createSession, models } = localRuntime();
+  await createExactSession(model, { createSession, nodes: ["columns", "s"] });
+  const { graph } = models[models.length - 1];
+  // The number of columns is certain, but a runtime does not fold it, because the number of rows is unknown.
+  assert.deepEqual(graph.inputs.map(({ name }) => name), ["s", "count"]); // prettier-ignore
+  assert.deepEqual(
+    graph.values?.map(({ name, type }) => [name, type?.shape]),
+    [["turned", [6, "N"]]],
+  );
+  assert.deepEqual(
+    graph.constants
+      .find(({ name }) => name === "fixed")
+      ?.read()
+      .toArray(),
+    [1n, 6n],
+  );
 });

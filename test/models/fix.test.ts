@@ -322,6 +322,33 @@ for (const [newest, ir] of [
   });
 }
 
+const fails = (): never => {
+  throw new Error("not in this kernel");
+};
+
+// prettier-ignore
+const OTHER_REASONS: readonly (readonly [title: string, fault: Fault])[] = [
+  ["the model loads, and its run fails", { change: fails }],
+  ["a model of one other node has the same versions and loads",
+    { load: ({ graph }) => graph.nodes.some(({ op }) => op === "ScatterND") && fails() }],
+];
+
+for (const [title, fault] of OTHER_REASONS) {
+  test(`the opset is not the fault: ${title}`, async () => {
+    const report = await fixed(
+      scatterND({
+        opset: 18,
+        data: F32(4),
+        indices: i64([1, 1], 1),
+        updates: tensor("float32", [1], [9]),
+      }),
+      { data: x },
+      fault,
+    );
+    assert.deepEqual([report.agrees, report.fault], [false, null]);
+  });
+}
+
 test("options that are wrong are refused", async () => {
   for (const options of [
     null,
@@ -378,6 +405,7 @@ for (const [title, cures, chosen] of CHOICES) {
       },
       ...{
         whole: { runs: 1, results: 1, time, problem: null },
+        isExpected: null,
         ratio: null,
         problem: null,
         isRight,

@@ -5,6 +5,8 @@ import { test } from "node:test";
 
 import {
   buildModel,
+  constant,
+  inferTypes,
   inspectModel,
   readModel,
   readOutline,
@@ -14,15 +16,19 @@ import {
   type Report,
 } from "../../src/entries/onnx.ts";
 import { readIR } from "../../src/entries/openvino.ts";
+import { NEWEST_OPSETS } from "../../src/core/operators/operator.ts";
+import { body } from "../support/exact-models.ts";
 import { tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import { bytes, file, int, text, type Bytes } from "../support/onnx-encoder.ts";
 import { layer, net } from "../support/ir.ts";
 import {
   BOOL,
   F32,
+  f32,
   I64,
   i32,
   i64,
+  onnxModel,
   scatterElements,
   scatterND,
   UNRANKED,
@@ -121,6 +127,51 @@ test("graphs are looked at 16 deep, and what lies deeper is reported", () => {
     const { id, sentence } = report.findings[0];
     reportSentence(`finding ${id}`, sentence);
   }
+});
+
+test("names that are defined twice are found in each graph, and opsets newer than the newest known", () => {
+  const [opset] = [NEWEST_OPSETS["ai.onnx"] + 1];
+  const twice = { op: "Identity", inputs: ["c"], outputs: ["v"] };
+  const inner = body({
+    constants: { c: f32([1], 1) },
+    nodes: [twice, twice],
+    outputs: { v: null },
+  });
+  const model = onnxModel(opset, {
+    inputs: { x: F32(1), b: BOOL() },
+    nodes: [
+      { op: "Identity", name: "first", inputs: ["x"], outputs: ["y"] },
+      { op: "Identity", name: "first", inputs: ["x"], outputs: ["z"] },
+      {
+        op: "If",
+        name: "second",
+        inputs: ["b"],
+        outputs: ["y"],
+        attributes: { then_branch: inner, else_branch: inner },
+      },
+    ],
+    outputs: { y: null },
+  });
+  model.graph.constants.push(constant("k", f32([1], 1)), constant("k", f32([1], 2)));
+  const { findings, counts } = inspectModel(model);
+  assert.deepEqual(
+    findings.map(({ id, input, got }) => [id, input ?? got]),
+    [
+      ["opset-not-known", opset],
+      ["initializer-repeated", "k"],
+      ["value-repeated", "y"],
+      ["node-name-repeated", "first"],
+      ["value-repeated", "v"],
+      ["value-repeated", "v"],
+    ],
+  );
+  assert.deepEqual(counts, { wrong: 4, risky: 1, note: 1 });
+  for (const { id, sentence } of findings) reportSentence(`finding ${id}`, sentence);
+  // The last of two constants counts, as in ONNX Runtime.
+  assert.equal(
+    inferTypes({ ...model, graph: { ...model.graph, inputs: [] } }).get("k")?.shape?.length,
+    1,
+  );
 });
 
 test("nodes of functions are reported; what their callers decide is unknown", () => {
@@ -448,6 +499,7 @@ test("a node that may race is noted beside what is risky about it, and not where
     model.graph.outputs = [{ name: "end", type: null }];
     model.graph.nodes.push({
       ...model.graph.nodes[0],
+      name: "relu",
       op: "Relu",
       inputs: outputs,
       outputs: ["end"],

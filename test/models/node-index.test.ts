@@ -17,6 +17,7 @@ import { tensor } from "../../src/core/tensor/tensor.ts";
 import { attributesOfEveryType } from "../support/cli-models.ts";
 import { SCATTER_BIN, scatterNet } from "../support/ir.ts";
 import { deepFile, iteratorNet, placesFile, twinsFile } from "../support/place-models.ts";
+import { takePutAgain } from "../support/node-models.ts";
 import { assertRefused } from "../support/refusal.ts";
 
 const MODEL = readModel(placesFile());
@@ -187,4 +188,14 @@ test("10,000 calls of nodes of a model of 10,000 nodes take seconds", () => {
   for (const node of large.graph.nodes) nodeCall(large, node, { x });
   // It takes 0.2 s, and took 300 s where the whole model was looked at in each call.
   assert.ok(performance.now() - start < 20_000);
+});
+
+test("paths of nodes that share a name have the names of their outputs", () => {
+  const model = takePutAgain();
+  for (const node of model.graph.nodes) node.name = "same";
+  const index = new NodeIndex(model);
+  for (const placed of index.family) {
+    assert.equal(index.pathOf(placed), placed.node.outputs[0]);
+    assert.equal(index.find(index.pathOf(placed)), placed);
+  }
 });

@@ -3,8 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { externalFiles, readModel, writeTensor, type Attribute } from "../../src/entries/onnx.ts";
-import { tensor } from "../../src/core/tensor/tensor.ts";
+import {
+  externalFiles,
+  readModel,
+  writeModel,
+  writeTensor,
+  type Attribute,
+} from "../../src/entries/onnx.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { RICH_MODEL } from "../fixtures/onnx-rich.ts";
 import { bytes, file, float, int, text, type Bytes } from "../support/onnx-encoder.ts";
 import {
@@ -22,10 +28,12 @@ import {
   node,
   NODE,
   opset,
+  sparseInitializer,
   TENSOR,
   tensorType,
   valueInfo,
 } from "../support/onnx-parts.ts";
+import { i64 } from "../support/node-models.ts";
 import { assertRefused } from "../support/refusal.ts";
 
 test("a model is read as plain data", () => {
@@ -153,10 +161,10 @@ test("dimensions are sizes, names, or unknown", () => {
   }
 });
 
-test("an import of `` is one of ai.onnx, and of two the larger version counts", () => {
+test("an import of `` is one of ai.onnx, and of two the last version counts", () => {
   const imports = [opset(13, ""), opset(18, "ai.onnx"), opset(7), opset(3, "b"), opset(4, "b")];
   const { opsets } = readModel(file(bytes(MODEL.graph, []), ...imports));
-  assert.deepEqual(opsets, { "ai.onnx": 18, b: 4 });
+  assert.deepEqual(opsets, { "ai.onnx": 7, b: 4 });
   assert.deepEqual(readModel(file(bytes(MODEL.graph, []), opset(2, "__proto__"))).opsets, {
     ["__proto__"]: 2,
   });
@@ -200,8 +208,10 @@ test("constants are decoded when they are read", () => {
     [
       ["new", null, [3]],
       ["far", "float32", [2]],
+      ["thin", "uint8", [3]],
     ],
   );
+  assert.deepEqual(constants[2].read().toArray(), [0, 0, 7]);
   assertRefused("malformed-file", {}, () => constants[0].read());
   assertRefused("unsupported-model", {}, () => constants[1].read());
   const found = readModel(RICH_MODEL, {
@@ -209,6 +219,52 @@ test("constants are decoded when they are read", () => {
   });
   assert.deepEqual(found.graph.constants[1].read().toArray(), [0, 0]);
 });
+
+const thin = (indices: Tensor, ...dims: readonly number[]): Uint8Array =>
+  file(
+    bytes(
+      MODEL.graph,
+      sparseInitializer(
+        writeTensor(tensor("float32", [2], [5, -0]), "w"),
+        writeTensor(indices),
+        ...dims,
+      ),
+    ),
+  );
+
+for (const [indices, dims, dense] of [
+  [i64([2], 1, 4), [3, 2], [[0, 5], [0, 0], [-0, 0]]], // prettier-ignore
+  [i64([2, 2], 0, 1, 2, 0), [3, 2], [[0, 5], [0, 0], [-0, 0]]], // prettier-ignore
+  [i64([2, 1], 2, 0), [3], [-0, 0, 5]],
+] as const) {
+  test(`a sparse initializer with indices ${indices} is dense, and is written as it was`, () => {
+    const bytesOfFile = thin(indices, ...dims);
+    const model = readModel(bytesOfFile);
+    const [one] = model.graph.constants;
+    assert.deepEqual([one.name, one.dtype, one.shape], ["w", "float32", dims]);
+    assert.deepEqual(one.read().toArray(), dense);
+    assert.deepEqual(writeModel(model), bytesOfFile);
+    const changed = readModel(
+      writeModel({ ...model, graph: { ...model.graph, constants: [{ ...one, name: "v" }] } }),
+    );
+    assert.deepEqual(changed.graph.constants.map(({ name }) => name), ["v"]); // prettier-ignore
+    assert.deepEqual(changed.graph.constants[0].read().toArray(), dense);
+  });
+}
+
+for (const [title, code, indices, dims] of [
+  ["an index out of range", "malformed-file", i64([2], 1, 6), [3, 2]],
+  ["a negative index", "malformed-file", i64([2], -1, 1), [3, 2]],
+  ["a coordinate out of range", "malformed-file", i64([2, 2], 0, 2, 0, 0), [3, 2]],
+  ["fewer indices than values", "malformed-file", i64([1], 1), [3, 2]],
+  ["indices of int32", "malformed-file", tensor("int32", [2], [1, 2]), [3, 2]],
+  ["more elements than memory", "too-large", i64([2], 1, 2), [2 ** 29]],
+] as const) {
+  test(`refused: a sparse initializer with ${title}`, () => {
+    const [one] = readModel(thin(indices, ...dims)).graph.constants;
+    assertRefused(code, {}, () => one.read());
+  });
+}
 
 /** A tensor of a byte that is in another file. */
 const far = (location: string): Bytes => [...head("uint8", 1), ...external({ location })];

@@ -251,6 +251,14 @@ const PLACES: readonly (readonly [entries: Readonly<Record<string, string>>, cal
   [{ location: "ab:w" }, ["ab:w", 0, 8]],
 ];
 
+test("refused: data at a memory address of ONNX Runtime, which is not in a file", () => {
+  const location = "*/_ORT_MEM_ADDR_/*";
+  const external = (): never => assert.fail("no file is read");
+  assertRefused("unsupported-model", { key: "location", got: location }, () =>
+    readTensor(part({ location, offset: "140243", length: "8" }), { external }),
+  );
+});
+
 test("four elements of 2 bits are a byte of the file, the first in its lowest bits", () => {
   // ONNX, "2 bit integer types": x0 | x1 << 2 | x2 << 4 | x3 << 6, and 0 in the rest of the last byte.
   const written: readonly (readonly [Tensor, data: Bytes])[] = [

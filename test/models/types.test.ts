@@ -42,6 +42,31 @@ test("rules are those of a domain, and there are no others", () => {
     );
   assert.deepEqual(made("com.microsoft", "Gelu"), ["float32[N]"]);
   assert.deepEqual(made("ai.onnx", "Gelu"), ["float32[N]"]);
+  for (const [op, inputs, attributes, outputs] of [
+    [
+      "EmbedLayerNormalization",
+      "int32[B, S]; int32[B, S]; float16[9, 4]",
+      {},
+      ["float16[B, S, 4]", "int32[B]", "float16[B, S, 4]"],
+    ],
+    ["GatherBlockQuantized", "uint4[9, 8]; int64[N]; float16[9, 1]", {}, ["float16[N, 8]"]],
+    [
+      "GatherBlockQuantized",
+      "uint8[9, 8]; int64[N]; float32[9, 1]",
+      { gather_axis: 0 },
+      ["float32[N, ?]"],
+    ],
+  ] as const) {
+    const given = inputs.split("; ");
+    const node = nodeOf(
+      op,
+      given.map((_, at) => `x${at}`),
+      outputs.length,
+      attributes,
+    );
+    const known = outputsOf({ ...node, domain: "com.microsoft" }, 1, given.map(knownFrom));
+    assert.deepEqual(known.map(printKnown), outputs);
+  }
   for (const [domain, op] of [
     ["com.microsoft", "Relu"],
     ["com.example", "Relu"],

@@ -458,8 +458,8 @@ test("later runs are held against the first, in other sessions too", async () =>
   assert.deepEqual(
     [told[0], told.at(-1)],
     [
-      { run: 1, runs: 4, nodes: 1, alone: null },
-      { run: 4, runs: 4, nodes: 3, alone: null },
+      { run: 1, runs: 4, nodes: 1, searches: 0, alone: null },
+      { run: 4, runs: 4, nodes: 3, searches: 0, alone: null },
     ],
   );
 });
@@ -469,7 +469,8 @@ test("a node that gets other inputs from one that changes is not blamed, but is 
   // In the second run `t` is another, and `y` is first right for it, then wrong.
   const of = async (y: readonly number[]): Promise<readonly VerifiedNode[]> => {
     const runtime = makeRuntime((outputs, count) => {
-      if (count === 1) return;
+      // The first session runs the whole model, and the second the nodes.
+      if (count <= 2) return;
       outputs["t"] = tensor("float32", [2], [7, 8]);
       outputs["y"] = tensor("float32", [2], y);
     });

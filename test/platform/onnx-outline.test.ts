@@ -37,6 +37,7 @@ import {
   node,
   NODE,
   TENSOR,
+  sparseInitializer,
 } from "../support/onnx-parts.ts";
 import { assertRefused } from "../support/refusal.ts";
 
@@ -93,6 +94,17 @@ const VARIED = modelFile(
     typed(count, false),
     constantNode(`node ${count}`, writeTensor(some("int32", count))),
     ifNode(`if ${count}`, weights(some("int64", count), `inner ${count}`)),
+    sparseInitializer(
+      writeTensor(some("float32", count), `thin ${count}`),
+      writeTensor(
+        tensor(
+          "int64",
+          [count],
+          Array.from({ length: count }, (_, at) => 2 * at),
+        ),
+      ),
+      ...[2, count],
+    ),
   ]),
   // Numbers of several bytes, some of which are 0x80 or 0.
   ...[128, 2 ** 14, 2 ** 21 + 1, -1].map((i) =>
@@ -122,7 +134,7 @@ test("constants of an outline are those of the model", () => {
   const [left, right] = [readModel(VARIED), readOutline(sourceOf(VARIED))].map((one) =>
     constantsOf(one.graph),
   );
-  assert.equal(left.length, 2 * (DTYPE_NAMES.length + 4));
+  assert.equal(left.length, 2 * (DTYPE_NAMES.length + 5));
   assert.deepEqual(
     right.map(([name]) => name),
     left.map(([name]) => name),
@@ -215,11 +227,18 @@ test("an attribute of more than 64 KiB is shown without its value", () => {
 
 test("what an outline does not need is not read", () => {
   const long = text(GRAPH.docString, "x".repeat(2 ** 20));
-  const sparse = bytes(GRAPH.sparseInitializer, new Uint8Array(2 ** 20));
+  const size = 2 ** 17;
+  const [thin, places] = [
+    writeTensor(some("float32", size), "thin"),
+    writeTensor(some("int64", size)),
+  ];
+  const sparse = sparseInitializer(thin, places, 2 ** 20);
   const unknown = bytes(99, new Uint8Array(2 ** 20));
   const about = text(MODEL.docString, "x".repeat(2 ** 20));
   const source = sourceOf(file(modelFile(long, sparse, unknown, node("Relu")), about));
-  assert.equal(readOutline(source).graph.nodes[0].op, "Relu");
+  const { nodes, constants } = readOutline(source).graph;
+  assert.equal(nodes[0].op, "Relu");
+  assert.deepEqual([constants[0].name, constants[0].shape], ["thin", [2 ** 20]]);
   assert.ok(source.taken() < 2 ** 16, `${source.taken()} bytes`);
 });
 

@@ -1,7 +1,7 @@
 /**
  * The known facts of a value as text, for rows of tests: `float32[2, N, ?]` is a type, `int64{2, N, ?}` a list with
- * some known elements, `int64(2)` a scalar, `float32[...]` a type of unknown rank, `?` an unknown value, and `-` an
- * input that is left out.
+ * some known elements, `int64(2)` a scalar, `float32[...]` a type of unknown rank, `of float32[2]` a sequence or an
+ * optional of such tensors, `?` an unknown value, and `-` an input that is left out.
  */
 
 import { elementsOf, knownElements } from "../../src/models/model/types/elements.ts";
@@ -16,6 +16,7 @@ const dimFrom = (text: string): Dim =>
 
 export function knownFrom(text: string): Known {
   if (text === "?" || text === "-") return NOTHING_KNOWN;
+  if (text.startsWith("of ")) return { ...NOTHING_KNOWN, item: knownFrom(text.slice(3)).type };
   const [, dtype, open, inside] = /^(\w+)([[({])(.*)[\])}]$/.exec(text) ?? [];
   if (!isDType(dtype)) throw new Error(`no type: ${text}`);
   const dims = inside === "" ? [] : inside.split(", ").map(dimFrom);
@@ -34,7 +35,8 @@ export function knownFrom(text: string): Known {
 }
 
 export function printKnown(known: Known): string {
-  const { type } = known;
+  const { type, item = null } = known;
+  if (item !== null) return `of ${printKnown({ ...NOTHING_KNOWN, type: item })}`;
   if (type === null) return "?";
   const { dtype, shape } = type;
   if (shape === null) return `${dtype}[...]`;

@@ -79,7 +79,8 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
   POOL: { most: 0, least: 1 },
   RESERVE: { least: 1, most: 0, idle: 1, wait: 0 },
   EXTERNAL: { part: 1 },
-  VERIFY: { reruns: 1, rerunTime: 0, oneThreadRuns: 1 },
+  // A shorter search finds fewer nodes.
+  VERIFY: { reruns: 1, rerunTime: 0, oneThreadRuns: 1, searches: 60, searchTime: 30_000 },
   FIX: { runs: 1, nodeTime: 0, modelTime: 0, saving: 1e9 },
   FILES: { atOnce: 1, short: 0, slowCall: 0, slowSync: 0, slowRead: 0, rest: 1 },
   ARRAYS: { tile: 1, run: 1, fileRun: 0, span: 1, chunk: 1, codes: 1 },
@@ -116,7 +117,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     answer: 2000,
   },
   HTTP: { retries: 1, first: 1, longest: 1, total: 100, whole: 0, ranges: 1 },
-  CLI: { progress: 0, lines: 0, stage: 0, long: 1e9, npy: 1 },
+  CLI: { progress: 0, lines: 0, stage: 0, long: 1e9, npy: 1, light: 1, weights: 1 },
   // Less patience finds less, so those limits keep their values, and some tests set their own.
   DIAGNOSE: {
     whole: 0,

@@ -52,6 +52,18 @@ export const head = (dtype: DType, ...dims: readonly (number | bigint)[]): Bytes
   ...int(TENSOR.dataType, DTYPES[dtype].onnx.number),
 ];
 
+/** A sparse initializer, with values and their positions as serialized tensors. */
+export const sparseInitializer = (
+  values: Uint8Array,
+  indices: Uint8Array,
+  ...dims: readonly number[]
+): Bytes =>
+  bytes(GRAPH.sparseInitializer, [
+    ...bytes(1, values),
+    ...bytes(2, indices),
+    ...dims.flatMap((dim) => int(3, dim)),
+  ]);
+
 /** The location of a tensor's data in another file. */
 export const external = (entries: Readonly<Record<string, string>>): Bytes => [
   ...int(TENSOR.dataLocation, 1),

@@ -248,9 +248,10 @@ const functionOf = (
     ...inputs.flatMap((one) => text(FUNCTION.input, one)),
     ...text(FUNCTION.output, output),
     ...nodes.flatMap((one) => bytes(FUNCTION.node, one)),
-    ...more.flat(),
     ...opset(13, undefined, FUNCTION.opsetImport),
     ...opset(1, "d", FUNCTION.opsetImport),
+    // The last import of a domain counts.
+    ...more.flat(),
     ...text(FUNCTION.domain, "d"),
   ]);
 

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { run } from "../../src/core/call/run.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
+import { coordinatesOf, stridesOf } from "../../src/core/tensor/shape.ts";
 import { reader, writer } from "../../src/core/tensor/scalar.ts";
 import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { castTensor } from "../../src/models/model/cast.ts";
@@ -143,6 +144,30 @@ const concat: Operator = (inputs, node) => {
   return [made];
 };
 
+/** A tensor whose element at each place is the one of `value` at the place that `from` gives. */
+function moved(
+  value: Tensor,
+  shape: readonly number[],
+  from: (at: readonly number[]) => readonly number[],
+): Tensor {
+  const strides = stridesOf(value.shape);
+  const elements = Array.from({ length: value.size }, (_, position) => {
+    const at = from(coordinatesOf(position, shape));
+    return value.data[at.reduce((sum, one, axis) => sum + one * strides[axis], 0)];
+  });
+  return tensor(value.dtype, shape, elements as never);
+}
+
+/** Slice with steps of -1 over whole axes. */
+function reversed([value, , , axes, steps]: readonly Tensor[]): readonly Tensor[] {
+  assert.ok(numbers(steps).every((step) => step === -1));
+  const turned = new Set(numbers(axes));
+  const { shape } = value;
+  const from = (at: readonly number[]): readonly number[] =>
+    at.map((one, axis) => (turned.has(axis) ? shape[axis] - 1 - one : one));
+  return [moved(value, shape, from)];
+}
+
 /** Slice of a list. */
 const slice: Operator = ([list, start, end]) => {
   const { shape } = list;
@@ -206,7 +231,12 @@ const OPERATORS: Readonly<Record<string, Operator | undefined>> = {
     return [int64(Array.from({ length: Math.max(0, Math.ceil((to - from) / step)) }, (_, at) => from + at * step))]; // prettier-ignore
   },
   ReduceProd: ([list]) => [int64([product(numbers(list))])],
-  Slice: slice,
+  Slice: (inputs, ...more) => (inputs.length === 5 ? reversed(inputs) : slice(inputs, ...more)),
+  Transpose: ([value], { attributes: { perm } }) => {
+    const axes = perm.type === "ints" ? perm.value.map(Number) : [];
+    const shape = axes.map((axis) => value.shape[axis]);
+    return [moved(value, shape, (at) => value.shape.map((_, axis) => at[axes.indexOf(axis)]))];
+  },
   Concat: concat,
   Reshape: reshape,
   Expand: expand,

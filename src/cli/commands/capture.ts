@@ -3,9 +3,11 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { resolve, type Tensor } from "../../entries/index.ts";
+import { isTensorError, resolve, roleOf, type Tensor } from "../../entries/index.ts";
 import {
   captureCalls,
+  constant,
+  extractNode,
   readModel,
   writeModel,
   type CapturedCall,
@@ -17,8 +19,14 @@ import type { Io } from "../io.ts";
 import { escapeControls, quote } from "../text/layout.ts";
 import { addFeedOptions, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import { ProgressLine } from "../text/progress.ts";
-import { readBytes } from "../input/read-files.ts";
-import { addRuntimeOptions, inModel, makeSessions, type RuntimeOptions } from "../input/runtime.ts";
+import {
+  addRuntimeOptions,
+  inModel,
+  makeSessions,
+  type RuntimeOptions,
+  externalOf,
+  readForRuntime,
+} from "../input/runtime.ts";
 import { printType } from "../text/type-text.ts";
 import { writeFiles } from "../input/write-files.ts";
 
@@ -35,8 +43,8 @@ its inputs in the first iteration are saved, or in the iteration of --iteration.
 If the node is in a function, its inputs in the first call are saved, or in the
 call of --call.
 
-The folder receives node.onnx, a model with only this node, and a .npy file for
-each input, such as indices.npy. The outputs of the runtime are saved as
+The folder receives node.onnx, a model with only this node and its constant
+indices, and a .npy file for each other input, such as indices.npy. The outputs of the runtime are saved as
 runtime.0.npy, runtime.1.npy and so on. At the end, the command prints the
 ndscatter explain command for these files.
 ${RANDOM_HELP}
@@ -62,21 +70,25 @@ export function addCaptureCommand(program: Command, io: Io): void {
         throw wrongUsage(
           "capture accepts only one thread count; give a single count with --threads",
         );
-      const bytes = readBytes(io, file);
-      const model = withPath(file, () => readModel(bytes));
+      const bytes = readForRuntime(io, file, true);
+      const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
       const feeds = feedsOf(io, file, model, options);
       const { node, iteration = 0, call = 0 } = options;
-      const line = new ProgressLine(io.stderr);
+      const line = new ProgressLine(io.stderr, undefined, true);
       const starting = (): void => line.showNow(`${printFile(file)}: running in ONNX Runtime`);
-      const { own } = await makeSessions(io, file, options, starting);
+      const { own } = await makeSessions(io, file, options, starting, true);
+      const onSearch = (sessions: number): void =>
+        line.show(
+          () => `${printFile(file)}: the runtime fails; session ${sessions} in search of the node`,
+        );
       const captured = await inModel(file, async () => {
-        const calls = captureCalls(bytes, feeds, { ...own, node, iteration, call });
+        const calls = captureCalls(bytes, feeds, { ...own, node, iteration, call, onSearch });
         const { value } = await calls.next();
         await calls.return();
         return value;
       });
       line.clear();
-      if (captured) await writeCase(io, file, options.output, captured);
+      if (captured) await writeCase(io, file, options.output, model, captured);
     });
 }
 
@@ -84,6 +96,7 @@ async function writeCase(
   io: Io,
   file: string,
   folder: string,
+  model: Model,
   captured: CapturedCall,
 ): Promise<void> {
   const { call, path: place, problem, outputs, node, error } = captured;
@@ -94,8 +107,9 @@ async function writeCase(
     );
   }
   const { inputs: schema } = resolve(call.node);
+  const fixed = constantIndices(model, captured);
   const given = call.inputs.flatMap((tensor, position) =>
-    tensor === undefined
+    tensor === undefined || fixed.has(position)
       ? []
       : [{ name: schema[position].name, tensor, input: node.inputs[position] }],
   );
@@ -103,7 +117,7 @@ async function writeCase(
   const at = (name: string): string => path.join(folder, name);
   const made = Object.values(outputs ?? {});
   await writeFiles(io, [
-    { file: at("node.onnx"), bytes: writeModel(modelOf(captured, made)) },
+    { file: at("node.onnx"), bytes: writeModel(modelOf(captured, made, fixed)) },
     ...given.map(({ name, tensor }) => ({ file: at(`${name}.npy`), bytes: writeNpy(tensor) })),
     ...made.map((tensor, position) => ({
       file: at(`runtime.${position}.npy`),
@@ -112,16 +126,48 @@ async function writeCase(
   ]);
   const files = [at("node.onnx"), ...given.map(({ name }) => at(`${name}.npy`))];
   const expected = made.length === 0 ? [] : ["--expect", at("runtime.0.npy")];
+  const shown = call.inputs.flatMap((tensor, position) => {
+    if (tensor === undefined) return [];
+    const text = `${schema[position].name} ${printType(tensor)}`;
+    return [fixed.has(position) ? `constant ${text}` : text];
+  });
   const lines = [
-    `${place}: ${node.op}, with ${given.map(({ name, tensor }) => `${name} ${printType(tensor)}`).join(", ")}`,
+    `${place}: ${node.op}, with ${shown.join(", ")}`,
     ...(problem === null ? [] : [`the runtime says: ${problem}`]),
     `ndscatter explain ${[...files, ...expected].join(" ")}`,
   ];
   await io.stdout.write(`${lines.map(escapeControls).join("\n")}\n`);
 }
 
+/** Returns the positions of the node's indices and axis that are constants of the model, and remain constants. */
+function constantIndices(
+  model: Model,
+  { node, call, path: place }: CapturedCall,
+): ReadonlySet<number> {
+  const fixed = new Set<number>();
+  if (call === null) return fixed;
+  let constants: ReadonlySet<string>;
+  try {
+    constants = new Set(extractNode(model, place).graph.constants.map(({ name }) => name));
+  } catch (error) {
+    // The types of the other inputs may be unknown before the model runs.
+    if (isTensorError(error)) return fixed;
+    throw error;
+  }
+  for (const [position, input] of resolve(call.node).inputs.entries()) {
+    const role = roleOf(input);
+    if ((role === "indices" || role === "axis") && constants.has(node.inputs[position] ?? ""))
+      fixed.add(position);
+  }
+  return fixed;
+}
+
 /** Returns the node as a model whose inputs have the operator's parameter names. */
-function modelOf({ node, call }: CapturedCall, outputs: readonly Tensor[]): Model {
+function modelOf(
+  { node, call }: CapturedCall,
+  outputs: readonly Tensor[],
+  fixed: ReadonlySet<number>,
+): Model {
   const { op, domain = "ai.onnx", opset } = call?.node ?? { op: node.op, opset: 1 };
   const { inputs: schema } = resolve({ domain, op, opset });
   const given = call?.inputs ?? [];
@@ -129,9 +175,12 @@ function modelOf({ node, call }: CapturedCall, outputs: readonly Tensor[]): Mode
     tensor === undefined ? "" : schema[position].name,
   );
   const typed = given.flatMap((tensor, position) =>
-    tensor === undefined
+    tensor === undefined || fixed.has(position)
       ? []
       : [{ name: names[position], type: { dtype: tensor.dtype, shape: tensor.shape } }],
+  );
+  const constants = given.flatMap((tensor, position) =>
+    tensor !== undefined && fixed.has(position) ? [constant(names[position], tensor)] : [],
   );
   const dtype = outputs[0]?.dtype ?? given[0]?.dtype;
   return {
@@ -143,7 +192,7 @@ function modelOf({ node, call }: CapturedCall, outputs: readonly Tensor[]): Mode
       inputs: typed,
       outputs: [{ name: "output", type: dtype ? { dtype, shape: null } : null }],
       nodes: [{ ...node, inputs: names, outputs: ["output"] }],
-      constants: [],
+      constants,
     },
   };
 }

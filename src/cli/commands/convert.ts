@@ -89,7 +89,8 @@ export function addConvertCommand(program: Command, io: Io): void {
       const conversion = withPath(file, () => convert(model, target, force));
       await writeFiles(
         io,
-        withPath(output, () => encode(output, conversion.model)),
+        // Encoding reads constants of the source, whose data may be in other files.
+        withPath(file, () => encode(output, conversion.model)),
       );
       const print = json ? conversionJson : conversionText;
       await io.stdout.write(`${print(output, conversion)}\n`);

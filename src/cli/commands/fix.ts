@@ -13,9 +13,20 @@ import {
 import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { checkExternal } from "./convert.ts";
-import { addFeedOptions, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
-import { readBytes } from "../input/read-files.ts";
-import { addRuntimeOptions, inModel, makeSessions, type RuntimeOptions } from "../input/runtime.ts";
+import {
+  addExpectedOption,
+  addFeedOptions,
+  expectedOf,
+  feedsOf,
+  RANDOM_HELP,
+} from "../input/feeds.ts";
+import {
+  addRuntimeOptions,
+  inModel,
+  makeSessions,
+  type RuntimeOptions,
+  readForRuntime,
+} from "../input/runtime.ts";
 import { checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
 import { fixJson, fixText } from "../text/fix-text.ts";
 import { JSON_HELP, printJson } from "../text/layout.ts";
@@ -24,6 +35,7 @@ import { ProgressLine } from "../text/progress.ts";
 interface FixCommand extends RuntimeOptions {
   readonly node?: string;
   readonly output?: string;
+  readonly expected?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -48,6 +60,10 @@ correct cure of the lowest cost, unless a more expensive cure runs much faster:
 it must save more than 1 ms, and another model must save a fifth of the time, an
 exact session half of the time.
 
+If the model does not give the outputs of --expected, such as those of the PyTorch
+model that was exported, a node with another axis, operator, reduction, batch_dims
+or order of updates, or with a transposed input, is tried as another model.
+
 -o writes the model of the chosen cure; a session setting needs no file. The exit
 status is 0 if nothing is wrong or a cure was found, and 1 if no cure works.
 ${RANDOM_HELP}
@@ -67,14 +83,13 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     )
     .argument("<model>", "an ONNX model")
     .option("--node <name>", "check only this node, by any name that explain accepts");
-  addFeedOptions(addRuntimeOptions(command))
-    .optionsGroup("Output:")
+  addExpectedOption(addFeedOptions(addRuntimeOptions(command)).optionsGroup("Output:"))
     .option("-o, --output <file>", "write the model of the chosen cure to this file")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (file: string, options: FixCommand) => {
       const { node, iteration = 0, call = 0, output, json = false } = options;
-      const bytes = readBytes(io, file);
+      const bytes = readForRuntime(io, file);
       const model = withPath(file, () => readModel(bytes));
       if (output !== undefined) {
         if (isSameFile(io, output, file))
@@ -87,13 +102,14 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       // Cures are measured on the whole model, so --node does not reduce the needed inputs.
       const { node: _, ...ofAll } = options;
       const feeds = feedsOf(io, file, model, ofAll);
+      const expected = expectedOf(io, file, model, options.expected);
       let runtime = "";
       const report = await withProgress(io, file, async (starting, onProgress) => {
         const { own, others: more, ...made } = await makeSessions(io, file, options, starting);
         ({ runtime } = made);
         const others = { ...more, ...(await onCpu(io, file, options, starting)) };
         const how = { iteration, call, others, onProgress, ...(node !== undefined && { node }) };
-        return inModel(file, () => fixModel(bytes, feeds, { ...own, ...how }));
+        return inModel(file, () => fixModel(bytes, feeds, { ...own, ...how, ...expected }));
       });
       const written = await writeCure(io, output, report.chosen);
       const text = json
@@ -137,7 +153,7 @@ async function withProgress(
     onProgress: (progress: { readonly what: string }) => void,
   ) => Promise<FixReport>,
 ): Promise<FixReport> {
-  const line = new ProgressLine(io.stderr);
+  const line = new ProgressLine(io.stderr, undefined, true);
   let doing = "the model as it is";
   const starting = (): void => line.showNow(`${printFile(file)}: ${doing}, in ONNX Runtime`);
   const onProgress = ({ what }: { readonly what: string }): void => {

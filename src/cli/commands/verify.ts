@@ -15,18 +15,32 @@ import {
 } from "../../entries/onnx.ts";
 import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { addFeedOptions, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
+import {
+  addExpectedOption,
+  addFeedOptions,
+  expectedOf,
+  feedsOf,
+  RANDOM_HELP,
+} from "../input/feeds.ts";
 import { escapeControls, JSON_HELP, printCount, printJson, quote, wrap } from "../text/layout.ts";
 import { wholeOption } from "../input/numbers.ts";
+import { expectedLines } from "../text/expected-text.ts";
 import { ProgressLine } from "../text/progress.ts";
-import { readBytes } from "../input/read-files.ts";
 import { historyLines, reasonLines } from "../text/reasons.ts";
-import { addRuntimeOptions, inModel, makeSessions, type RuntimeOptions } from "../input/runtime.ts";
+import {
+  addRuntimeOptions,
+  inModel,
+  makeSessions,
+  type RuntimeOptions,
+  externalOf,
+  readForRuntime,
+} from "../input/runtime.ts";
 
 interface VerifyCommand extends RuntimeOptions {
   readonly node?: string;
   readonly runs?: number;
   readonly tolerance?: number;
+  readonly expected?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -56,8 +70,14 @@ thread. With --runs the model runs several times with each thread count of
 --threads. A node is not reproducible if the same inputs give another result; the
 first such result is explained, and the other runs are counted.
 
-The exit status is 0 only if the model runs, and every node that ran is equal or
-near and reproducible.
+--expected compares an output of the model with a file, such as the output of the
+PyTorch model that was exported. If they differ, the command looks for a change of
+one scatter or gather that gives the expected output: another axis, operator,
+reduction, batch_dims or order of updates, or a transposed input.
+
+The exit status is 0 only if the model loads and runs, every node that ran is equal
+or near and reproducible, and the outputs are those of --expected. If the model
+does not load, the command tries it once without graph optimization.
 ${RANDOM_HELP}
 
 Examples:
@@ -76,8 +96,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     )
     .argument("<model>", "an ONNX model")
     .option("--node <name>", "check only this node, by any name that explain accepts");
-  addFeedOptions(addRuntimeOptions(command))
-    .optionsGroup("Output:")
+  addExpectedOption(addFeedOptions(addRuntimeOptions(command)).optionsGroup("Output:"))
     .option(
       "--runs <count>",
       "the number of model runs (default: 1)",
@@ -92,14 +111,15 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .addHelpText("after", HELP)
     .action(async (file: string, options: VerifyCommand) => {
       const { node, iteration = 0, call = 0, runs = 1, tolerance = 0, json = false } = options;
-      const bytes = readBytes(io, file);
-      const model = withPath(file, () => readModel(bytes));
+      const bytes = readForRuntime(io, file, true);
+      const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
       const feeds = feedsOf(io, file, model, options);
+      const expected = expectedOf(io, file, model, options.expected);
       const report = await withProgress(io, file, async (starting, onProgress) => {
-        const { own, others, oneThread } = await makeSessions(io, file, options, starting);
+        const { own, others, oneThread } = await makeSessions(io, file, options, starting, true);
         const chosen = { ...(node !== undefined && { node }), ...(oneThread && { oneThread }) };
         const how = { iteration, call, runs, tolerance, onProgress };
-        const all = { ...own, others, ...how, ...chosen };
+        const all = { ...own, others, ...how, ...chosen, ...expected };
         return inModel(file, () => verifyModel(bytes, feeds, all));
       });
       const isRandom = options.random === true;
@@ -116,18 +136,20 @@ function parsePart(text: string): number {
   throw wrongUsage(`--tolerance takes a number of 0 or more, such as 1e-6, got ${quote(text)}`);
 }
 
-/** Shows a verification's progress on a terminal. */
+/** Shows a verification's progress. */
 async function withProgress<T>(
   io: Io,
   file: string,
   action: (starting: () => void, onProgress: (progress: VerifyProgress) => void) => Promise<T>,
 ): Promise<T> {
-  const line = new ProgressLine(io.stderr);
+  const line = new ProgressLine(io.stderr, undefined, true);
   let run = "run 1";
   const starting = (): void => line.showNow(`${printFile(file)}: ${run}, in ONNX Runtime`);
-  const onProgress = ({ run: nth, runs, nodes, alone }: VerifyProgress): void => {
+  const onProgress = ({ run: nth, runs, nodes, searches, alone }: VerifyProgress): void => {
     run = alone === null ? `run ${nth} of ${runs}` : `${alone.path} alone, run ${alone.count}`;
-    const what = alone !== null ? "" : `, ${printCount(nodes, "node")} compared`;
+    const sessions = `, the runtime fails; session ${searches} in search of the node`;
+    const compared = searches === 0 ? `, ${printCount(nodes, "node")} compared` : sessions;
+    const what = alone !== null ? "" : compared;
     line.show(() => `${printFile(file)}: ${run}${what}`);
   };
   try {
@@ -157,9 +179,26 @@ const RANDOM_LIMIT =
 /** Nodes with these verdicts are only counted: the line of a failed node names those behind it. */
 const COUNTED_ONLY: ReadonlySet<string> = new Set(["equal", "behind"]);
 
+const FAILING: ReadonlySet<string> = new Set(["wrong", "failed", "behind"]);
+
+/** Returns the line about a model that the runtime does not load as it is. */
+function loadLine(
+  loads: "never" | "unoptimized",
+  problem: string | null,
+  hasNodes: boolean,
+): string {
+  const how = {
+    never: "the nodes were compared in parts of the model",
+    unoptimized:
+      'without graph optimization it does (graphOptimizationLevel: "disabled"), so the nodes were compared that way',
+  };
+  const end = hasNodes || loads === "unoptimized" ? `; ${how[loads]}` : "";
+  return `  the runtime cannot load the model: ${problem}${end}`;
+}
+
 function reportText(
   file: string,
-  { nodes, failures, problem }: VerifyReport,
+  { nodes, failures, loads, problem, expected }: VerifyReport,
   isRandom: boolean,
 ): string {
   const shown = nodes.filter(
@@ -171,12 +210,20 @@ function reportText(
   );
   const counts = new Map<string, number>();
   for (const { verdict } of nodes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  // A node at which the runtime fails has its own line.
+  const isSaid =
+    problem === null ||
+    loads !== "as-is" ||
+    failures.length > 0 ||
+    nodes.some(({ verdict, where }) => FAILING.has(verdict) && where === null);
   const summary = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(", ");
   return [
     `${printFile(file)}: ${printCount(nodes.length, "scatter/gather node")}`,
+    ...(loads === "as-is" ? [] : [loadLine(loads, problem, nodes.length > 0)]),
     ...shown.flatMap(linesOf),
     ...failures.map(failureLine),
-    ...(problem === null ? [] : [`  the whole model does not run: ${problem}`]),
+    ...(isSaid ? [] : [`  the whole model does not run: ${problem}`]),
+    ...(expected === null ? [] : expectedLines(expected)),
     ...(isRandom && nodes.length > 0 ? [RANDOM_LIMIT] : []),
     summary === "" ? "nothing to compare" : summary,
   ]

@@ -5,8 +5,7 @@ import { tensor, type DType, type Tensor } from "../../entries/index.ts";
 import { createExactSession, readModel } from "../../entries/onnx.ts";
 import { printFile, withPath, wrongUsage } from "../failure.ts";
 import { isOperator } from "../input/operator-call.ts";
-import { readBytes } from "../input/read-files.ts";
-import { inModel, makeSessions, PACKAGES } from "../input/runtime.ts";
+import { inModel, makeSessions, PACKAGES, readForRuntime } from "../input/runtime.ts";
 import type { Io } from "../io.ts";
 import { ProgressLine } from "../text/progress.ts";
 import type { Task, TaskOptions } from "./task.ts";
@@ -42,7 +41,7 @@ export function runtimeTask(io: Io, file: string, runtime: string, options: Task
     throw wrongUsage(
       `--with runs a whole model, so it cannot be used with --${odd}; leave --${odd} out`,
     );
-  const bytes = readBytes(io, file);
+  const bytes = readForRuntime(io, file);
   const { graph } = withPath(file, () => readModel(bytes));
   return {
     title: printFile(file),
@@ -75,7 +74,7 @@ async function runExactly(
   const starting = (): void => line.showNow(`${printFile(file)}: running in ${runtime}`);
   const { own } = await makeSessions(io, file, { runtime }, starting);
   try {
-    return await inModel(file, async () => {
+    const action = async (): Promise<ReadonlyMap<string, Tensor>> => {
       const session = await createExactSession(bytes, own);
       try {
         const outputs = await session.run(Object.fromEntries(inputs));
@@ -88,7 +87,8 @@ async function runExactly(
       } finally {
         await session.release();
       }
-    });
+    };
+    return await inModel(file, action, "give inputs as NAME=FILE");
   } finally {
     line.clear();
   }

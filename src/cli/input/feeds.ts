@@ -45,6 +45,27 @@ export interface FeedOptions {
   readonly node?: string;
 }
 
+/** Adds the option that names expected outputs. */
+export const addExpectedOption = (command: Command): Command =>
+  command.option(
+    "--expected <name=file>",
+    "the output that you expect, such as PyTorch's; repeatable",
+    collect,
+  );
+
+/** Returns the option `expected` of functions that verify; empty without the option. */
+export function expectedOf(
+  io: Io,
+  file: string,
+  { graph }: Model,
+  given: readonly string[] | undefined,
+): { readonly expected?: Readonly<Record<string, Tensor>> } {
+  if (given === undefined) return {};
+  const names = graph.outputs.map(({ name }) => name);
+  const tensors = readTensorFiles(io, bindFiles(given, names, "output", file));
+  return { expected: Object.fromEntries(tensors) };
+}
+
 /** A paragraph for the help of commands with these options. */
 export const RANDOM_HELP = `
 --random generates the inputs that have no --feed. Floats are between -1 and 1.
@@ -98,9 +119,9 @@ export function feedsOf(
   const { inputs } = model.graph;
   const said = saidOf(file, inputs, options);
   const { made, missing } = chooseInputs(file, model, said, options);
-  const odd = (["dim", "shape", "seed"] as const).find((name) => options[name] !== undefined);
-  if (odd !== undefined && options.random !== true && made.length === 0)
-    throw wrongUsage(`--${odd} is only used for generated inputs; give --random too`);
+  const unused = (["dim", "shape", "seed"] as const).find((name) => options[name] !== undefined);
+  if (unused !== undefined && options.random !== true && made.length === 0)
+    throw wrongUsage(`--${unused} is only used for generated inputs; give --random too`);
   const feeds = readTensorFiles(io, said.files);
   const shapes = new Map([...feeds].map(([name, { shape }]) => [name, shape]));
   for (const [name, shape] of givenShapes(said.shapes, inputs)) shapes.set(name, shape);
@@ -116,6 +137,8 @@ export function feedsOf(
   const advice = [sizeOptions(open, sizes), ...valueOptions(missing, compared)]
     .filter(Boolean)
     .join(" ");
+  const odd = missing.find(({ type }) => type === null);
+  if (odd !== undefined) throw noTensor(file, odd);
   if (missing.length > 0) throw noTensors(file, missing, options.random === true, advice);
   if (unsized.length > 0) {
     const sentence = `the sizes of ${listInputs(unsized)} are unknown; give them, as in ${advice}`;
@@ -236,6 +259,14 @@ function inUsage<T>(file: string, action: () => T): T {
     throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}`), error);
   }
 }
+
+/** Returns the failure for an input without a tensor type: no file contains a sequence, and none can be generated. */
+const noTensor = (file: string, { name }: ValueInfo): Error =>
+  wrongUsage(
+    escapeControls(
+      `${printFile(file)}: the input ${printName(name)} is a sequence or another value that is not a tensor, and only tensors can be given; check a node that does not need it with --node, or export the model with tensors as inputs`,
+    ),
+  );
 
 function noTensors(
   file: string,

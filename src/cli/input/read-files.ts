@@ -8,9 +8,10 @@ import { readIR } from "../../entries/openvino.ts";
 import { reasonOf, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { showProgress } from "../text/progress.ts";
+import { lightModel } from "./light-model.ts";
 import { checkFormat, formatOf } from "./tensor-format.ts";
 import { quote } from "../text/layout.ts";
-import { FILES } from "../../core/limits.ts";
+import { CLI, FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 
 /** @throws Failure for a name without a format's ending, and for a file that does not contain a tensor. */
@@ -168,6 +169,20 @@ type Folder = Pick<Io, "cwd">;
  */
 const readRange = (io: Folder, file: string, offset = 0, length?: number): Uint8Array =>
   withFile(io, file, ({ size, read }) => read(offset, length ?? size - offset));
+
+/**
+ * Returns a large ONNX model whose weights stay in its file; null for a small one, and for a link that leads out of its
+ * folder, because external data must be in the folder.
+ */
+export function readLight(io: Io, file: string): Uint8Array | null {
+  const place = path.resolve(io.cwd, file);
+  const name = path.basename(place);
+  if ((fs.statSync(place, { throwIfNoEntry: false })?.size ?? 0) < CLI.light) return null;
+  const isInFolder = path.dirname(fs.realpathSync(place)) === fs.realpathSync(path.dirname(place));
+  // These names are not allowed as names of external data.
+  if (!isInFolder || /[\\\0]|^[A-Za-z]:/.test(name)) return null;
+  return withPath(file, () => withFile(io, file, (source) => lightModel(name, source)));
+}
 
 function withFile<T>({ cwd }: Folder, file: string, action: (source: ByteSource) => T): T {
   // Without O_NONBLOCK, opening a named pipe waits until another process writes to it.

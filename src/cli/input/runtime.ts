@@ -22,7 +22,7 @@ import type { Io } from "../io.ts";
 import { escapeControls, printCount } from "../text/layout.ts";
 import { parseWhole, wholeOption } from "./numbers.ts";
 import type { FeedOptions } from "./feeds.ts";
-import { externalReader, folderOf } from "./read-files.ts";
+import { externalReader, folderOf, readBytes, readLight } from "./read-files.ts";
 import { withOwnData } from "./own-data.ts";
 
 export const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
@@ -90,6 +90,7 @@ export interface Sessions {
 
 /**
  * @param starting called before a session runs, which may take long and cannot be interrupted
+ * @param isBrief true if sessions run so rarely that weights in other files need not be prepared for speed
  * @throws Failure if no runtime is installed
  */
 export async function makeSessions(
@@ -97,15 +98,16 @@ export async function makeSessions(
   file: string,
   { threads = [], runtime: name, provider }: RuntimeOptions,
   starting: () => void,
+  isBrief = false,
 ): Promise<Sessions> {
   const runtime = await loadRuntime(io, name);
   const folder = file === STDIN ? null : folderOf(io, file);
-  const external = folder === null ? undefined : externalReader(folder);
+  const { external } = externalOf(io, file);
   const maker =
     (count?: number): CreateSession =>
     (bytes, settings) => {
       starting();
-      const [model, options] = withWeights(runtime, bytes, folder, external);
+      const [model, options] = withWeights(runtime, bytes, folder, external, isBrief);
       return runtime.InferenceSession.create(model, {
         // The command reports the runtime's messages, so the runtime need not log them.
         logSeverityLevel: 4,
@@ -145,6 +147,7 @@ function withWeights(
   bytes: Uint8Array,
   folder: string | null,
   external: ReadExternal | undefined,
+  isBrief: boolean,
 ): readonly [model: Uint8Array, options: object] {
   if (folder === null || external === undefined) return [bytes, {}];
   const model = readModel(bytes, { external });
@@ -153,8 +156,31 @@ function withWeights(
   if (name !== "onnxruntime-node") return [writeModel(withOwnData(model)), {}];
   // Reading 0 bytes of each file detects links that lead out of the folder, which the runtime might follow.
   for (const location of files) external(location, 0, 0);
-  return [bytes, { extra: { session: { model_external_initializers_file_folder_path: folder } } }];
+  // Prepacking copies the weights of a matrix product, which took 1 GB beside 1 GB of weights.
+  const session = {
+    model_external_initializers_file_folder_path: folder,
+    ...(isBrief && { disable_prepacking: "1" }),
+  };
+  return [bytes, { extra: { session } }];
 }
+
+/**
+ * Reads an ONNX model for the runtime.
+ * @param isLight true if large weights may stay in the file, as external data of the model
+ * @throws Failure for the name of an OpenVINO IR
+ */
+export function readForRuntime(io: Io, file: string, isLight = false): Uint8Array {
+  if (!/\.xml$/i.test(file))
+    return (isLight && file !== STDIN ? readLight(io, file) : null) ?? readBytes(io, file);
+  const advice = `convert it with ndscatter convert ${file} --opset 18 -o model.onnx`;
+  throw wrongUsage(
+    `${file} is an OpenVINO IR by its name, and ONNX Runtime runs only ONNX models; ${advice}`,
+  );
+}
+
+/** Returns the reader's options for a model whose data may be in other files. */
+export const externalOf = (io: Io, file: string): { readonly external?: ReadExternal } =>
+  file === STDIN ? {} : { external: externalReader(folderOf(io, file)) };
 
 /** @param chosen the package named by the user, if any */
 async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
@@ -193,14 +219,18 @@ async function importRuntime(name: string, file: string): Promise<Runtime> {
 /**
  * Runs a model and names its file in errors. A missing input or an unknown node name is a usage error, and the sentence
  * says what to do.
+ * @param advice how to give inputs to the command
  */
-export async function inModel<T>(file: string, action: () => Promise<T>): Promise<T> {
+export async function inModel<T>(
+  file: string,
+  action: () => Promise<T>,
+  advice = "give inputs with --feed NAME=FILE",
+): Promise<T> {
   try {
     return await action();
   } catch (error) {
     // This code without an axis means a missing input: a wrong size names an axis, and a wrong rank has its own code.
     if (isTensorError(error, "shape-mismatch") && error.input && error.axis === undefined) {
-      const advice = "give inputs with --feed NAME=FILE";
       throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}; ${advice}`), error);
     }
     if (isTensorError(error, "unsupported-model"))

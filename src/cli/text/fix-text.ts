@@ -2,6 +2,7 @@
 
 import type { Cure, FaultyNodeReport, FixReport } from "../../entries/onnx.ts";
 import { printFile } from "../failure.ts";
+import { expectedLines } from "./expected-text.ts";
 import { escapeControls, printCount } from "./layout.ts";
 import { cut } from "./lines.ts";
 
@@ -29,6 +30,7 @@ export function fixText(file: string, report: FixReport, context: Context): stri
         ...(fault === null ? [] : [`  ${fault.id}: ${fault.fault}`]),
         ...faulty.flatMap(faultyLines),
         ...otherProblems(report),
+        ...(verified.expected === null ? [] : expectedLines(verified.expected)),
         ...(cures.length === 0 ? [] : ["cures tried, in order of increasing cost:"]),
         ...cureLines(cures),
         ...(ignored.length === 0
@@ -101,6 +103,7 @@ function cureFacts({
   ratio,
   problem,
   isRight,
+  isExpected,
   notes,
 }: Cure): string {
   if (problem !== null) return `fails: ${cut(problem, LONGEST)}`;
@@ -112,6 +115,7 @@ function cureFacts({
           `the faulty nodes, run alone, were exact in ${rightRuns} of ${printCount(nodeRuns, "run")}`,
         ]),
     modelRuns(whole),
+    ...(isExpected === null ? [] : [`the outputs are ${isExpected ? "" : "not "}as expected`]),
     ...(ratio === null ? [] : [`it took ${ratio.toFixed(2)} times as long as the plain session`]),
     ...notes,
   ];
@@ -174,6 +178,7 @@ export function fixJson(file: string, report: FixReport, written: string | null)
     file,
     ...rest,
     nodes,
+    expected: verified.expected,
     cures: cures.map(({ model, ...cure }) => ({ ...cure, modelBytes: model?.length ?? null })),
     chosen: chosen === null ? null : chosen.title,
     written,

@@ -1,4 +1,7 @@
-/** Shows a command's progress: on a terminal only, and only if it takes more than a second. */
+/**
+ * Shows a command's progress: on a terminal if it takes more than a second, and elsewhere, if asked, as a line every 10
+ * seconds.
+ */
 
 import type { ByteSource } from "../../entries/onnx.ts";
 import { CLI } from "../../core/limits.ts";
@@ -15,18 +18,26 @@ export class ProgressLine {
   #shownAt: number;
   /** The length of the displayed text. */
   #length = 0;
+  readonly #hasLines: boolean;
 
-  /** @param now the time in milliseconds */
-  constructor(terminal: Terminal, now: () => number = () => performance.now()) {
+  /**
+   * @param now the time in milliseconds
+   * @param hasLines true if lines are written to a pipe or a file too
+   */
+  constructor(terminal: Terminal, now: () => number = () => performance.now(), hasLines = false) {
     this.#terminal = terminal;
     this.#now = now;
+    this.#hasLines = hasLines && !terminal.isTTY;
     this.#shownAt = now();
   }
 
   /** @param text called at most once per period */
   show(text: () => string): void {
-    if (this.#now() - this.#shownAt < CLI.progress) return;
-    this.showNow(text());
+    const time = this.#now() - this.#shownAt;
+    if (time < (this.#hasLines ? CLI.lines : CLI.progress)) return;
+    if (!this.#hasLines) return this.showNow(text());
+    this.#shownAt = this.#now();
+    void this.#terminal.write(`${escapeControls(text())}\n`);
   }
 
   /** Shows text before work that cannot report progress. */

@@ -36,15 +36,31 @@ function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Change[] 
   // If the shape is a palindrome, reading in either direction gives the same result.
   if (!sameShape(shape, shape.toReversed())) add(columns, order, true);
   else if (shape.length === 2) return changes;
-  for (let a = 0; a < shape.length; a++) {
-    for (let b = a + 1; b < shape.length; b++) {
-      if (shape[a] !== shape[b] || shape[a] < 2) continue;
-      const strides = stridesOf(shape);
-      [strides[a], strides[b]] = [strides[b], strides[a]];
-      add(strides, `was transposed: axes ${a} and ${b} were swapped`);
-    }
+  for (const [a, b] of equalAxes(shape)) {
+    changes.push([
+      `${role} was transposed: axes ${a} and ${b} were swapped`,
+      {
+        get [role]() {
+          return swapped(input, a, b);
+        },
+      },
+    ]);
   }
   return changes;
+}
+
+/** Returns a tensor with two axes of equal size swapped. */
+export function swapped(input: Tensor, a: number, b: number): Tensor {
+  const strides = stridesOf(input.shape);
+  [strides[a], strides[b]] = [strides[b], strides[a]];
+  return moved(input, strides, false);
+}
+
+/** Returns the pairs of axes of equal size; a size below 2 makes no difference. */
+export function equalAxes(shape: readonly number[]): readonly (readonly [number, number])[] {
+  return shape.flatMap((size, a) =>
+    shape.flatMap((other, b) => (a < b && size === other && size > 1 ? [[a, b] as const] : [])),
+  );
 }
 
 /**

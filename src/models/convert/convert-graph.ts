@@ -1,6 +1,6 @@
 /** Converts a graph to another opset of its format: each node, and the bodies of If, Loop and Scan. */
 
-import { findOpset, opsetOf } from "../model/graph.ts";
+import { checkUnique, findOpset, opsetOf } from "../model/graph.ts";
 import {
   isReference,
   type Attribute,
@@ -16,6 +16,7 @@ import { convertNode } from "./convert-node.ts";
 import { familyVersion, refusal } from "./meaning.ts";
 import { bodiesOf } from "../model/uses.ts";
 import { Names, withoutUnused } from "./names.ts";
+import { kernelNote } from "./target.ts";
 import { convertVersions } from "./versions/convert-versions.ts";
 
 /**
@@ -24,6 +25,7 @@ import { convertVersions } from "./versions/convert-versions.ts";
  */
 export function convertGraph(graph: Graph, outer: Scope | null, context: ModelContext): Graph {
   const { model, target, names, log } = context;
+  checkUnique(graph);
   const scope = new Scope(graph, outer);
   const additions = new Additions(target.domain, names, scope);
   const around = { target, scope, additions, force: log.force };
@@ -75,6 +77,8 @@ function convertOne(
   }
   const revised = convertVersions(node, opset, around);
   log.revised(node, revised);
+  const note = kernelNote(node.op, opset, target.opset);
+  if (note !== null) log.notes.add(note);
   return revised.nodes.map((one) => convertBodies(one, scope, context));
 }
 

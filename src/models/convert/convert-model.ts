@@ -5,11 +5,12 @@
  * Independent of file formats: turns one `Model` into another, which the writer of its format writes.
  */
 
-import { malformed, wrongOption } from "../../core/errors.ts";
+import { malformed, TensorError, wrongOption } from "../../core/errors.ts";
 import { modelFrom } from "../model/foreign-model.ts";
+import { newerOpset } from "../model/graph.ts";
 import { IR_VERSION, type Model } from "../model/model.ts";
 import { DEFAULTS_SINCE } from "../model/values.ts";
-import type { Domain } from "../../core/operators/operator.ts";
+import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import type { ModelContext } from "./context.ts";
 import { convertFunction, convertGraph } from "./convert-graph.ts";
@@ -39,7 +40,8 @@ export interface Conversion {
 }
 
 /**
- * Converts a model to an opset of ONNX, or to OpenVINO, so that its results are the same bit for bit.
+ * Converts a model to an opset of ONNX, or to OpenVINO, so that the results that the specification
+ * defines stay the same bit for bit. A runtime may have other kernels for other opsets, which round differently.
  *
  * For OpenVINO each operator becomes its newest version, or the newest in `opset`; without `opset` an IR keeps its
  * versions. Within ONNX every operator of ai.onnx is converted; operators of other domains have their own versions and
@@ -91,7 +93,9 @@ export function convertModel(
 function convertWhole(context: ModelContext): Model {
   const { model, target } = context;
   const { domain, opset, irVersion } = target;
-  const isForeign = domainOf(model) !== domain;
+  const from = domainOf(model);
+  const isForeign = from !== domain;
+  checkKnown(model, from, context);
   if (domain === "openvino") {
     if (!isForeign) {
       // Nodes have versions of their own, so the model may stay unchanged.
@@ -143,6 +147,26 @@ function fileVersion(
     functions.length > 0 && irVersion >= OVERLOADS_SINCE ? OVERLOADS_SINCE : 0,
   ];
   return Math.max(target.irVersion, ...kept, isOlder ? 0 : irVersion);
+}
+
+/**
+ * Checks that this package knows the opsets of a model, whose operators may differ from the newest known ones.
+ * @throws TensorError `unsupported-model` without `force`, which adds a note
+ */
+function checkKnown(
+  { opsets, functions = [] }: Model,
+  domain: Domain,
+  { log }: ModelContext,
+): void {
+  const newest = NEWEST_OPSETS[domain];
+  const opset = [opsets, ...functions.map((one) => one.opsets)]
+    .map(({ [domain]: one = 0 }) => one)
+    .find((one) => one > newest);
+  if (opset === undefined) return;
+  const sentence = newerOpset(domain, opset);
+  if (!log.force)
+    throw new TensorError("unsupported-model", sentence, { got: opset, expected: newest });
+  log.notes.add(sentence);
 }
 
 /** Returns the domain of a model's operators, which identifies its format. */

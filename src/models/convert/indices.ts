@@ -58,8 +58,10 @@ export function adaptIndices(
   checkType(name, meaning.version, context.scope);
   const change = changeOf(name, row, meaning, context.scope);
   const isLess = change.noNegative || change.noOutside;
-  if (!change.needsCast && !isLess) return name;
   const source = context.scope.constantOf(name);
+  if (row.domain !== meaning.version.domain && source !== null && source.dtype !== null)
+    checkRange(readConstant(source), meaning, context.scope);
+  if (!change.needsCast && !isLess) return name;
   if (source !== null && source.dtype !== null) {
     return adaptConstant(name, readConstant(source), change, row, meaning, context);
   }
@@ -82,6 +84,37 @@ function checkType(name: string, version: OperatorVersion, scope: Scope): void {
     opset: version.sinceVersion,
     input: "indices",
   });
+}
+
+/**
+ * Checks constant indices before a translation, because the other format may have a result where this one has an error:
+ * for an index out of range, `Gather` of OpenVINO returns zeros.
+ * @throws TensorError `index-out-of-range` for a node that violates its own version
+ */
+function checkRange(indices: Tensor, meaning: Meaning, scope: Scope): void {
+  const { version, settings, inputs } = meaning;
+  const { dims } = dimsOf(meaning, scope);
+  if (version.outOfRange !== undefined || dims === null) return;
+  const read = reader(indices.dtype, indices.data);
+  const isSlice = hasAxis(version);
+  const k = isSlice ? 1 : (indices.shape.at(-1) ?? 1);
+  for (let position = 0; position < indices.size; position++) {
+    const dim = dims[position % k] ?? null;
+    const index = read(position) as number | bigint;
+    if (typeof dim !== "number" || (index >= -dim && index < dim)) continue;
+    const at = coordinatesOf(position, indices.shape);
+    const got = Number.isSafeInteger(Number(index)) ? Number(index) : index;
+    const data = scope.typeOf(inputs.data ?? "")?.shape ?? null;
+    const { axis, batchDims } = settings;
+    const counted = (axis ?? 0) < 0 ? (axis ?? 0) + (data?.length ?? 0) : (axis ?? 0);
+    const where = isSlice ? counted : batchDims + (position % k);
+    const range = dim === 0 ? "has no elements" : `takes ${0 - dim} to ${dim - 1}`;
+    const sentence = `indices${printShape(at)} is ${got}, but axis ${where} of ${quote(inputs.data ?? "")} ${range}`;
+    const fields = { op: version.name, opset: version.sinceVersion, input: "indices", axis: where };
+    throw new TensorError("index-out-of-range", sentence, {
+      ...{ ...fields, at, got, size: dim, expected: [0 - dim, dim - 1] },
+    });
+  }
 }
 
 function changeOf(name: string, row: OperatorVersion, { version }: Meaning, scope: Scope): Change {

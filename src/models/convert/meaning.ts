@@ -4,7 +4,7 @@
 
 import { stepOf } from "../../core/call/steps.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
-import { attributesOf } from "../model/attributes.ts";
+import { attributesOf, meantVersion } from "../model/attributes.ts";
 import { quote } from "../model/graph.ts";
 import { readConstant, type ModelNode } from "../model/model.ts";
 import { missingParameter } from "../model/family.ts";
@@ -41,7 +41,8 @@ export interface Meaning {
 /** @throws TensorError for a node that violates its own version */
 export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning {
   const { domain, op } = node;
-  const { operator, version } = lookUp({ domain, op, opset });
+  const { operator, version: own } = lookUp({ domain, op, opset });
+  const version = meantVersion(node, own, operator.versions);
   const fields = { op, opset: version.sinceVersion };
   const settings = settingsOf(version, operator.versions, attributesOf(node), fields);
   const inputs = inputNames(node, version);
@@ -57,9 +58,16 @@ export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning
     settings: { ...settings, axis, batchDims },
     inputs,
     dtype: known.find((dtype) => dtype !== null) ?? null,
-    trusted: new Set(),
+    trusted: new Set(version === own ? [] : [newerReduction(settings.reduction, own, version)]),
   };
 }
+
+const newerReduction = (
+  reduction: string,
+  own: OperatorVersion,
+  { sinceVersion }: OperatorVersion,
+): string =>
+  `${versionTitle(own)} does not have its reduction ${quote(reduction)}, which came with opset ${sinceVersion}; it was converted with the meaning of opset ${sinceVersion}`;
 
 /** @throws TensorError `malformed-file` for too many inputs, and for a required input that is left out */
 function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"] {

@@ -56,6 +56,16 @@ export function runtimeNote(opset: number, irVersion: number): string | null {
   );
 }
 
+/** Operators for which ONNX Runtime 1.30 has another kernel from an opset on, which rounds differently. */
+const OTHER_KERNELS: Readonly<Record<string, number>> = { AveragePool: 19 };
+
+/** Returns a note for an operator that ONNX Runtime computes with another kernel after a conversion, or null. */
+export function kernelNote(op: string, from: number, to: number): string | null {
+  const since = Object.hasOwn(OTHER_KERNELS, op) ? OTHER_KERNELS[op] : null;
+  if (since === null || from < since === to < since) return null;
+  return `ONNX Runtime has another kernel for ${op} from opset ${since} on, which rounds differently; by the specification, the results are the same`;
+}
+
 /** The first opset in which Constant, Identity and Cast accept each data type. */
 const BROUGHT: Readonly<Record<DType, number>> = {
   bool: 1,

@@ -3,7 +3,7 @@
 import type { DType } from "../../core/tensor/dtype.ts";
 import { TensorError } from "../../core/errors.ts";
 import { elementTypeOf } from "../model/element-type.ts";
-import { findOpset, MAX_NAMES, opsetOf, quote } from "../model/graph.ts";
+import { checkUnique, findOpset, MAX_NAMES, opsetOf, quote } from "../model/graph.ts";
 import { constantOf, destinationOf, inlineOperator } from "../model/inline.ts";
 import { type Constant, type Graph, type ModelNode, type ValueInfo } from "../model/model.ts";
 import { Scope } from "../model/values.ts";
@@ -18,6 +18,7 @@ import { opsetOfDType } from "./target.ts";
  * @throws TensorError `unsupported-model` for operators that cannot be translated to the other format, up to 20 named
  */
 export function translateGraph(graph: Graph, context: ModelContext): Graph {
+  checkUnique(graph);
   checkOperators(graph, context);
   const translation = new Translation(graph, context);
   for (const node of graph.nodes) translation.add(node);

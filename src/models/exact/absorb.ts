@@ -3,7 +3,7 @@
 import { findVersion, isOperator } from "../../core/operators/registry.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
-import type { GraphUses } from "../split/levels.ts";
+import type { GraphUses } from "../model/uses.ts";
 import { findOpset } from "../model/graph.ts";
 
 /**

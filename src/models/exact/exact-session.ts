@@ -10,16 +10,19 @@ import { isBytes } from "../../core/tensor/storage.ts";
 import { Tensor, type RuntimeTensor } from "../../core/tensor/tensor.ts";
 import { listFrom, recordFrom } from "../model/foreign.ts";
 import { modelFrom } from "../model/foreign-model.ts";
-import { listNames, quote } from "../model/graph.ts";
+import { checkUnique, listNames, quote } from "../model/graph.ts";
 import { missingInput } from "../model/inputs.ts";
 import { nodeTitle, type Graph, type Model, type ModelNode } from "../model/model.ts";
 import { listNodes, NodeIndex } from "../model/node-index.ts";
 import type { ReadExternal } from "../onnx/external.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
-import { createSessionFrom, sessionTensor } from "../verify/session.ts";
+import { createSessionFrom, runtimeError, sessionTensor } from "../verify/session.ts";
+import { isCarried } from "./carry.ts";
+import { foldConstants } from "./fold.ts";
 import { createGpuFrom, engineFrom, type CreateGpu, type ExactGpu } from "./gpu.ts";
-import { OpenParts, type RuntimeSession } from "./open.ts";
+import { OpenParts } from "./open.ts";
+import type { RuntimeSession } from "./part-session.ts";
 import { plannedModel, planGraph } from "./plan.ts";
 import type { GraphPlan } from "./steps.ts";
 import { ModelRun } from "./run.ts";
@@ -79,7 +82,7 @@ export interface ExactSession<V = RuntimeTensor> {
    * @param options run options, passed on to each session
    * @returns the outputs by name, as tensors of onnxruntime
    * @throws TensorError as `run` for a replaced node, named in the sentence, and `shape-mismatch` for a missing or
-   *   unknown input; errors of the runtime are passed on
+   *   unknown input; `runtime` for an error of the runtime, which is its cause
    */
   run(
     feeds: Readonly<Record<string, V | Tensor | RuntimeTensor>>,
@@ -99,8 +102,8 @@ export interface ExactSession<V = RuntimeTensor> {
  * @param model an ONNX file, or a model from `readModel`
  * @param options `createSession` is required; `nodes` selects the nodes
  * @throws TensorError `unsupported-model` for a node that cannot be replaced, with the reason, and for a name that
- *   matches no scatter or gather; `attribute` for wrong options; as `readModel`. Errors of `createSession` are passed
- *   on.
+ *   matches no scatter or gather; `attribute` for wrong options; `runtime` for an error of `createSession`, which is its
+ *   cause; as `readModel`.
  *
  * @example
  * ```ts
@@ -126,15 +129,24 @@ export async function createExactSession<S extends RuntimeSession>(
     ? readModel(model, external === undefined ? {} : { external: external as ReadExternal })
     : model;
   const known = modelFrom(read);
+  checkUnique(known.graph);
   const replaced = nodesToReplace(known, nodes);
   const { needed, all } = inputsOf(known.graph);
-  // onnxruntime-node ignores values given for an input with a default.
-  if (replaced.size === 0 && needed.length === all.length) {
-    const session = await createSession(isBytes(model) ? model : writeModel(known));
+  const borders = [...known.graph.inputs, ...known.graph.outputs];
+  // onnxruntime-node ignores values given for an input with a default, and does not carry every data type.
+  const isPlain = needed.length === all.length && !borders.some(({ type }) => isCarried(type));
+  if (replaced.size === 0 && isPlain) {
+    let session: RuntimeSession;
+    try {
+      session = await createSession(isBytes(model) ? model : writeModel(known));
+    } catch (cause) {
+      throw runtimeError("load", "the model", cause, known.graph.nodes);
+    }
     return wholeSession(known.graph, session) as ExactSession<SessionValue<S>>;
   }
   const planned = plannedModel(known, replaced);
   const paths = [...replaced.values()];
+  await foldConstants(planned, createGpu === null ? createSession : null);
   const plan = planGraph(planned, known.graph, known.opsets);
   const parts = new OpenParts(planned, createSession);
   await parts.openAll(plan);
@@ -184,8 +196,12 @@ function wholeSession(graph: Graph, session: RuntimeSession): ExactSession<unkno
           ([name, value]) => [name, Tensor.isTensor(value) ? sessionTensor(value) : value] as const,
         );
         const more = options === undefined ? [] : [options as never];
-        const outputs = await session.run(Object.fromEntries(own) as never, ...more);
-        return outputs as Readonly<Record<string, unknown>>;
+        try {
+          const outputs = await session.run(Object.fromEntries(own) as never, ...more);
+          return outputs as Readonly<Record<string, unknown>>;
+        } catch (cause) {
+          throw runtimeError("run", "the model", cause, graph.nodes);
+        }
       }),
     release: () => inTurn(async () => session.release?.()),
   };

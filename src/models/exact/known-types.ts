@@ -7,8 +7,9 @@ import type { TensorType } from "../../core/operators/operator.ts";
 import { isDType, type DType } from "../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../core/tensor/shape.ts";
 import { findOpset } from "../model/graph.ts";
-import { eitherKnown, NOTHING_KNOWN, type Known } from "../model/known.ts";
-import type { ModelNode } from "../model/model.ts";
+import { eitherKnown, NOTHING_KNOWN, unifyTypes, type Known } from "../model/known.ts";
+import type { ModelNode, ValueInfo } from "../model/model.ts";
+import { sameType } from "../model/same-type.ts";
 import { outputsOf } from "../model/types/outputs.ts";
 import { integers, shapeOf } from "../verify/frames.ts";
 import { ownerOf, type BodyStep, type GraphPlan } from "./steps.ts";
@@ -29,8 +30,8 @@ export class KnownTypes {
     const owner = ownerOf(plan, name);
     const { certain, believed } = owner.scope.get(name);
     const learned = this.#learned.get(owner)?.get(name) ?? null;
-    if (certain.type !== null && certain.type.shape !== null) return certain.type;
-    if (learned !== null) return learned;
+    if (learned !== null)
+      return certain.type === null ? learned : (unifyTypes(certain.type, learned) ?? certain.type);
     // Runtimes do not enforce the declared shape of a value between two nodes.
     return certain.type ?? (believed.type && { dtype: believed.type.dtype, shape: null });
   }
@@ -45,11 +46,24 @@ export class KnownTypes {
   /**
    * Records the metadata of a session's outputs. In this metadata, a scalar and a value of unknown rank both have an
    * empty shape.
+   * @param outputs of the session. If the model declares more than is certain about one of them, the runtime may have
+   *   inferred sizes from an outdated declaration, and runtimes enforce the sizes of inputs.
    */
-  learnOutputs(plan: GraphPlan, metadata: readonly OutputMetadata[]): void {
+  learnOutputs(
+    plan: GraphPlan,
+    metadata: readonly OutputMetadata[],
+    outputs: readonly ValueInfo[],
+  ): void {
+    const isSure = outputs.every(
+      ({ name, type }) => type === null || sameType(type, plan.scope.get(name).certain.type),
+    );
     for (const { name, type, shape } of metadata) {
       if (typeof type !== "string" || !isDType(type)) continue;
-      this.#learn(plan, name, { dtype: type, shape: shapeFrom(shape) });
+      const dims = shapeFrom(shape);
+      this.#learn(plan, name, {
+        dtype: type,
+        shape: isSure ? dims : (dims?.map(() => null) ?? null),
+      });
     }
   }
 
@@ -132,7 +146,10 @@ const LOOP_OWN: readonly DType[] = ["int64", "bool"];
 /** Returns a shape from onnxruntime, which gives values of unknown rank no dimensions, as it does scalars. */
 const shapeFrom = (given: unknown): PartialShape =>
   Array.isArray(given) && given.length > 0
-    ? given.map((dim: unknown): Dim => (typeof dim === "number" && dim >= 0 ? dim : null))
+    ? given.map((dim: unknown): Dim => {
+        if (typeof dim === "string") return dim === "" ? null : dim;
+        return typeof dim === "number" && dim >= 0 ? dim : null;
+      })
     : null;
 
 /** Returns a shape without an axis. */

@@ -1,27 +1,24 @@
 /** Creates the sessions of a plan in step order, so that each session knows the value types of the previous ones. */
 
 import { TensorError } from "../../core/errors.ts";
-import { readConstant, type Constant, type ModelNode, type ValueInfo } from "../model/model.ts";
+import {
+  readConstant,
+  type Constant,
+  type Model,
+  type ModelNode,
+  type ValueInfo,
+} from "../model/model.ts";
 import { quote } from "../model/graph.ts";
 import { nodeTitle } from "../model/model.ts";
-import { sentenceFrom } from "../verify/session.ts";
+import { runtimeError } from "../verify/session.ts";
 import { writeModel } from "../onnx/write-model.ts";
+import { carriedSession, isCarried } from "./carry.ts";
+import type { CreatePart, RuntimeSession } from "./part-session.ts";
 import { partOf } from "../split/part.ts";
 import { needsOfSession, ownerOf, type GraphPlan, type SessionStep } from "./steps.ts";
-import { KnownTypes, type OutputMetadata } from "./known-types.ts";
+import { KnownTypes } from "./known-types.ts";
 import type { Planned } from "./plan.ts";
 import { Value } from "./values.ts";
-
-/** The part of an onnxruntime session that this package uses. */
-export interface RuntimeSession {
-  run(feeds: never, ...more: never[]): Promise<object>;
-  release?(): Promise<void>;
-  /** Available in onnxruntime since 1.21. */
-  readonly outputMetadata?: readonly OutputMetadata[];
-}
-
-/** Makes a session for a part of the model. */
-export type CreatePart = (part: Uint8Array) => Promise<RuntimeSession>;
 
 /** A session, and the names of its inputs. */
 export interface OpenPart {
@@ -49,8 +46,8 @@ export class OpenParts {
 
   /**
    * Returns the parts of a model in which further inputs with a default can be supplied; returns these parts if they
-   * already can. Otherwise a part contains the default as a constant, because the runtime folds and keeps constants,
-   * and onnxruntime-node ignores values given for an input with a constant.
+   * already can. Otherwise a part contains the default too, as the whole model does, and onnxruntime-node ignores values
+   * given for an input with a default.
    */
   async withGiven(plan: GraphPlan, names: readonly string[]): Promise<OpenParts> {
     const more = names.filter((name) => !this.#given.has(name) && defaultOf(plan, name) !== null);
@@ -74,7 +71,7 @@ export class OpenParts {
 
   /**
    * @throws TensorError `unsupported-model` for a value whose data type is unknown, so that it cannot be a session
-   *   input; errors of `createSession` are passed on
+   *   input; `runtime` for an error of `createSession`
    */
   async open(plan: GraphPlan): Promise<void> {
     for (const step of plan.steps) {
@@ -103,32 +100,54 @@ export class OpenParts {
     const { copies, needs } = needsOfSession(plan, nodes, outputs);
     const constants: Constant[] = [];
     const inputs: ValueInfo[] = [];
+    const defaults: ValueInfo[] = [];
     for (const name of needs) {
-      const constant = findConstant(plan, name) ?? this.#defaultOf(plan, name);
-      if (constant === null) inputs.push(this.#inputOf(plan, name, nodes));
-      else constants.push(constant);
+      const constant = findConstant(plan, name);
+      const ofInput = constant === null ? this.#defaultOf(plan, name) : null;
+      if (constant !== null) constants.push(constant);
+      else if (ofInput === null) inputs.push(this.#inputOf(plan, name, nodes));
+      else {
+        // A runtime neither folds nor packs a default, because a caller may replace it.
+        constants.push(ofInput);
+        defaults.push(this.#inputOf(plan, name, nodes));
+      }
     }
     const part = partOf(model, {
-      ...{ graph, opsets, nodes: [...copies, ...nodes], inputs, constants },
+      ...{
+        graph,
+        opsets,
+        nodes: [...copies, ...nodes],
+        inputs: [...inputs, ...defaults],
+        constants,
+      },
       outputs: outputs.map((name) => outputInfo(plan, name)),
+      typeOf: (name) => ownerOf(plan, name).scope.get(name).certain.type,
     });
-    const session = await this.#load(writeModel(part), nodes);
-    this.sessions.set(step, { session, inputs: inputs.map(({ name }) => name) });
     for (const node of [...copies, ...nodes]) this.types.learnNode(plan, node);
-    this.types.learnOutputs(plan, session.outputMetadata ?? []);
+    const session = await this.#load(
+      part,
+      nodes,
+      inputs.some(({ type }) => isCarried(type)) ||
+        outputs.some((name) => isCarried(this.types.typeOf(plan, name))),
+    );
+    this.sessions.set(step, { session, inputs: inputs.map(({ name }) => name) });
+    this.types.learnOutputs(plan, session.outputMetadata ?? [], part.graph.outputs);
   }
 
-  /** @throws TensorError `unsupported-model` for a part that the runtime does not load, with the runtime's message */
-  async #load(part: Uint8Array, nodes: readonly ModelNode[]): Promise<RuntimeSession> {
+  /** @throws TensorError `runtime` for a part that the runtime does not load, with the runtime's message */
+  async #load(
+    part: Model,
+    nodes: readonly ModelNode[],
+    needsCarrier: boolean,
+  ): Promise<RuntimeSession> {
     let session: RuntimeSession;
     try {
-      session = await this.createSession(part);
+      session = needsCarrier
+        ? await carriedSession(this.createSession, part)
+        : await this.createSession(writeModel(part));
       if (typeof session.run === "function") return session;
     } catch (cause) {
-      const [from, to] = [nodes[0], nodes.at(-1)].map((one) => (one ? nodeTitle(one) : "no node"));
-      const what = `the part of the model from ${from} to ${to}`;
-      const sentence = `the runtime cannot load ${what}: ${sentenceFrom(cause)}`;
-      throw new TensorError("unsupported-model", sentence, { node: from }, { cause });
+      throw runtimeError("load", partTitle(nodes), cause, nodes);
     }
     throw new TensorError("attribute", "createSession must return a session with a function run", {
       key: "createSession",
@@ -184,10 +203,20 @@ function findConstant(plan: GraphPlan, name: string): Constant | null {
   return ownerOf(plan, name).constants.get(name) ?? null;
 }
 
-/** Returns the default of an input that the caller may leave out. */
+/** Returns the default of a model input, which the caller may leave out. The node of a body supplies all of its inputs. */
 function defaultOf(plan: GraphPlan, name: string): Constant | null {
-  const { graph } = ownerOf(plan, name);
-  return graph.constants.find((one) => one.name === name) ?? null;
+  const { graph, outer } = ownerOf(plan, name);
+  if (outer !== null) return null;
+  return graph.constants.findLast((one) => one.name === name) ?? null;
+}
+
+/** Returns words for the part of a model with some nodes. */
+export function partTitle(nodes: readonly ModelNode[]): string {
+  const [from, to] = [nodes[0], nodes.at(-1)];
+  if (from === undefined || to === undefined) return "a part of the model without nodes";
+  return from === to
+    ? `the part of the model with ${nodeTitle(from)}`
+    : `the part of the model from ${nodeTitle(from)} to ${nodeTitle(to)}`;
 }
 
 /** Outputs of the model keep their declared types; the runtime infers the types of other values. */

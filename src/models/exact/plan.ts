@@ -10,7 +10,6 @@ import type { TensorType } from "../../core/operators/operator.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { calledGraph, functionOf } from "../model/bound-graph.ts";
 import { findOpset, opsetOf, quote } from "../model/graph.ts";
-import { constantOf } from "../model/inline.ts";
 import {
   nodeTitle,
   type Constant,
@@ -18,11 +17,20 @@ import {
   type Model,
   type ModelNode,
 } from "../model/model.ts";
-import { nodeSpec } from "../model/run-model.ts";
-import { DEFAULTS_SINCE, Scope } from "../model/values.ts";
-import { GraphUses, levelsOf } from "../split/levels.ts";
+import { meantSpec } from "../model/run-model.ts";
+import { Scope } from "../model/values.ts";
+import { GraphUses } from "../model/uses.ts";
+import { levelsOf } from "../split/levels.ts";
 import { neededNodes } from "../split/needed.ts";
 import { absorbGathers } from "./absorb.ts";
+import {
+  bodiesIn,
+  boundConstants,
+  constantsOf,
+  mayFold,
+  namesOf,
+  tracedConstants,
+} from "./constants.ts";
 import { isGlue, isGlueGraph } from "./glue.ts";
 import { namesOfNoTensors } from "./kinds.ts";
 import {
@@ -44,6 +52,8 @@ export interface Planned {
   readonly replaced: Map<ModelNode, string>;
   /** Nodes that were examined, with true for those that run here. */
   readonly ours: Map<ModelNode, boolean>;
+  /** Values of graphs that are constants although nodes compute them; the nodes do not run. */
+  readonly folded: Map<Graph, Map<string, Constant>>;
   /** The number of graphs planned so far. */
   graphs: number;
 }
@@ -51,6 +61,7 @@ export interface Planned {
 export const plannedModel = (model: Model, replaced: Map<ModelNode, string>): Planned => ({
   ...{ model, replaced },
   ours: new Map(),
+  folded: new Map(),
   graphs: 0,
 });
 
@@ -71,12 +82,12 @@ export function planGraph(
   const scope = new Scope(graph, outer?.scope ?? null, planned.model.irVersion);
   for (const node of graph.nodes) scope.learn(node, findOpset(opsets, node));
   const noTensors = namesOfNoTensors(graph, outer?.noTensors ?? new Set());
-  const constants = constantsOf(graph, opsets, outer === null ? planned.model.irVersion : Infinity);
-  const copied = new Map<string, ModelNode>();
   const own = namesOf(graph);
+  const { constants, folded } = knownConstants(planned, graph, opsets, outer, scope);
+  const copied = new Map<string, ModelNode>();
   const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
-  // Inputs, and values of enclosing graphs.
-  const given = { has: (name: string) => !made.has(name) };
+  // Inputs, values of enclosing graphs, and results that are constants.
+  const given = { has: (name: string) => !made.has(name) || folded.has(name) };
   const { nodes } = neededNodes(
     graph,
     graph.outputs.map(({ name }) => name),
@@ -92,7 +103,7 @@ export function planGraph(
   };
   for (const node of uses.nodes) {
     if (ours.has(node)) continue;
-    const isWhole = isCopied(plan, uses, ours, node);
+    const isWhole = isCopied(planned, plan, uses, ours, node);
     for (const name of node.outputs) if (isWhole || noTensors.has(name)) copied.set(name, node);
   }
   const isOutput = new Set(graph.outputs.map(({ name }) => name));
@@ -105,6 +116,24 @@ export function planGraph(
       : bodyStep(planned, one, plan, calls);
   });
   return Object.assign(plan, { steps, drops: dropsOf(plan, steps, isOutput) });
+}
+
+/** Returns the constants of a graph; nodes compute those in `folded`, but need not run. */
+function knownConstants(
+  { model, folded }: Planned,
+  graph: Graph,
+  opsets: Opsets,
+  outer: GraphPlan | null,
+  scope: Scope,
+): Pick<GraphPlan, "constants"> & { readonly folded: ReadonlyMap<string, Constant> } {
+  const irVersion = outer === null ? model.irVersion : Infinity;
+  const before = folded.get(graph) ?? new Map<string, Constant>();
+  const constants = new Map([...constantsOf(graph, opsets, irVersion), ...before]);
+  const own = namesOf(graph);
+  const isConstant = (name: string): boolean =>
+    constants.has(name) || (outer !== null && !own.has(name) && isConstantHere(outer, name));
+  const all = new Map([...before, ...tracedConstants(model, graph, scope, isConstant)]);
+  return { constants: new Map([...constants, ...all]), folded: all };
 }
 
 /**
@@ -149,6 +178,7 @@ function isSmall(plan: GraphPlan, node: ModelNode): boolean {
  * whose weights are constants.
  */
 function isCopied(
+  planned: Planned,
   plan: GraphPlan,
   uses: GraphUses,
   ours: ReadonlySet<ModelNode>,
@@ -156,8 +186,7 @@ function isCopied(
 ): boolean {
   if (node.outputs.every((name) => plan.constants.has(name))) return true;
   const isUsedHere = node.outputs.some((name) => uses.usersOf(name).some((one) => ours.has(one)));
-  if (isUsedHere || node.domain !== "ai.onnx" || MAKES_RANDOM.has(node.op)) return false;
-  if (bodiesIn(node).length > 0) return false;
+  if (isUsedHere || !mayFold(planned.model, node)) return false;
   const needs = uses.needsOf(node);
   return needs.length > 0 && needs.every((name) => isConstantHere(plan, name));
 }
@@ -168,42 +197,10 @@ function isConstantHere(plan: GraphPlan, name: string): boolean {
   return constants.has(name) || (copied.has(name) && !noTensors.has(name));
 }
 
-/** Operators with constant inputs whose result differs each time. */
-const MAKES_RANDOM: ReadonlySet<string> = new Set([
-  "Bernoulli",
-  "Dropout",
-  "Multinomial",
-  "RandomNormalLike",
-  "RandomUniformLike",
-]);
-
-/** Returns the names of all values of a graph. */
-const namesOf = ({ inputs, constants, nodes }: Graph): ReadonlySet<string> =>
-  new Set([
-    ...[...inputs, ...constants].map(({ name }) => name),
-    ...nodes.flatMap(({ outputs }) => outputs),
-  ]);
-
-function constantsOf(
-  { constants, inputs, nodes }: Graph,
-  opsets: Opsets,
-  irVersion: number,
-): ReadonlyMap<string, Constant> {
-  const isInput = new Set(irVersion < DEFAULTS_SINCE ? [] : inputs.map(({ name }) => name));
-  const all = new Map<string, Constant>();
-  for (const one of constants) if (!isInput.has(one.name)) all.set(one.name, one);
-  for (const node of nodes) {
-    const opset = findOpset(opsets, node);
-    const made = opset === null ? null : constantOf(node, opset);
-    if (made !== null) all.set(made.name, made);
-  }
-  return all;
-}
-
 /**
  * Returns true if a node runs here, because it is replaced or contains a replaced node in its bodies or its function.
  */
-function isOurs(planned: Planned, node: ModelNode): boolean {
+export function isOurs(planned: Planned, node: ModelNode): boolean {
   const { model, replaced, ours } = planned;
   const known = ours.get(node);
   if (known !== undefined) return known;
@@ -216,10 +213,6 @@ function isOurs(planned: Planned, node: ModelNode): boolean {
   ours.set(node, isOne);
   return isOne;
 }
-
-/** Returns the graphs in a node; those nested too deeply to have been read are left out. */
-const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
-  Object.values(attributes).flatMap((one) => (one.type === "other" ? (one.graphs ?? []) : []));
 
 /**
  * Maximum number of graphs that are planned. In a hostile model, functions that call each other twice double the number
@@ -241,7 +234,7 @@ function callStep(
   const odd = node.inputs.find((name) => noTensors.has(name));
   if (odd !== undefined) throw refused(`its input ${quote(odd)} is a sequence or an optional`);
   try {
-    const call = readCall(nodeSpec(opsets, node));
+    const call = readCall(meantSpec(opsets, node));
     return { is: "call", node, call, mayBeInPlace: call.operator.kind === "scatter" };
   } catch (error) {
     if (isTensorError(error)) throw refused(sentenceOf(error), error);
@@ -277,6 +270,10 @@ function bodyStep(
       if (path !== undefined) planned.replaced.set(bound, path);
     });
     const opsets = { ...planned.model.opsets, ...called.opsets };
+    planned.folded.set(
+      own,
+      boundConstants(own, node, (name) => ownerOf(plan, name).constants.get(name)),
+    );
     return { is: "body", node, bodies: [planGraph(planned, own, opsets, null, [...calls, title])] };
   }
   const names = BODIES.get(node.op);

@@ -3,15 +3,17 @@
 import { runCall } from "../../core/call/run.ts";
 import { isTensorError, malformed, type TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
 import { MAX_NAMES, quote } from "../model/graph.ts";
 import { nodeTitle, type ModelNode } from "../model/model.ts";
 import { namingNode, withTitle } from "../model/run-model.ts";
 import { callOnEngine, type ExactGpu } from "./gpu.ts";
 import { runBodies, type StepsRun } from "./bodies.ts";
 import { readByGlue, runGlue } from "./glue.ts";
-import type { OpenParts } from "./open.ts";
+import { partTitle, type OpenParts } from "./open.ts";
 import type { CallStep, GraphPlan, SessionStep } from "./steps.ts";
 import { Frame, Value } from "./values.ts";
+import { runtimeError } from "../verify/session.ts";
 
 /** A run of a model. */
 export class ModelRun implements StepsRun {
@@ -112,11 +114,16 @@ export class ModelRun implements StepsRun {
       feeds.push([name, this.valueOf(plan, frame, name).forRuntime()]);
     }
     const more = this.#options === undefined ? [] : [this.#options as never];
-    const made = await part.session.run(Object.fromEntries(feeds) as never, ...more);
+    let made: object;
+    try {
+      made = await part.session.run(Object.fromEntries(feeds) as never, ...more);
+    } catch (cause) {
+      throw runtimeError("run", partTitle(step.nodes), cause, step.nodes);
+    }
     for (const name of step.outputs) {
       const value: unknown = Reflect.get(made, name);
       this.#onTensor(value);
-      frame.set(name, Value.ofRuntime(value));
+      frame.set(name, Tensor.isTensor(value) ? Value.ofTensor(value) : Value.ofRuntime(value));
     }
   }
 

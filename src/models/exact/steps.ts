@@ -2,9 +2,9 @@
 
 import type { Call } from "../../core/call/call.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
-import { needsOf } from "../model/uses.ts";
+import { needsOf, type GraphUses } from "../model/uses.ts";
 import type { Scope } from "../model/values.ts";
-import { levelsOf, sinkNodes, type GraphUses, type IsCut } from "../split/levels.ts";
+import { levelsOf, sinkNodes, type IsCut } from "../split/levels.ts";
 
 export type Opsets = Readonly<Record<string, number>>;
 

@@ -1,9 +1,10 @@
 /** Makes tensors of the runtime's own class from results of this package, which does not import that class. */
 
+import { DTYPES } from "../../core/tensor/dtype.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
 import { buildModel } from "../model/model.ts";
 import { writeModel } from "../onnx/write-model.ts";
-import type { CreatePart } from "./open.ts";
+import type { CreatePart } from "./part-session.ts";
 import { gpuSessionTensor, runtimeGpuTensor, type ExactGpuTensor } from "./gpu.ts";
 import type { Value } from "./values.ts";
 
@@ -39,7 +40,10 @@ export class TensorMaker {
     if (value.device !== null) return gpuTensorOf(Class, value.device);
     const { dtype, shape, data } = value.tensor(name);
     const own = value.isOwn ? data : data.slice();
-    return Class === null ? { type: dtype, dims: shape, data: own } : new Class(dtype, own, shape);
+    // The runtime's class refuses data types such as bfloat16.
+    return Class === null || !("runtime" in DTYPES[dtype])
+      ? { type: dtype, dims: shape, data: own }
+      : new Class(dtype, own, shape);
   }
 
   /** Returns the class of a session's output. @returns null for a runtime that makes plain objects */

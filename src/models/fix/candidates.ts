@@ -6,7 +6,7 @@ import { Names } from "../convert/names.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { CreateSession } from "../verify/session.ts";
-import type { VerifiedNode } from "../verify/verify.ts";
+import type { VerifiedNode } from "../verify/node-state.ts";
 import {
   cureOf,
   dependsOnCaller,

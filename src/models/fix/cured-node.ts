@@ -60,11 +60,13 @@ export function cureOf(faulty: FaultyNode, intention: Intention): NodeCure | nul
     opset,
     write(node, words) {
       const { indices, ...inputs } = namesOf(node);
-      const given = faulty.call.inputs[1];
-      const own = given.dtype === call.inputs[1].dtype ? indices : words.cast(indices, "int64");
-      if (row === undefined && !isScatter(call)) {
-        rewritten(node, call, [inputs.data, own], words);
-      } else {
+      const [, given] = faulty.call.inputs;
+      const [, meant] = call.inputs;
+      const cast = given.dtype === meant.dtype ? indices : words.cast(indices, "int64");
+      const isColumn = given.shape.length < meant.shape.length;
+      const own = isColumn ? words.put("Unsqueeze", [cast, words.list(-1)]) : cast;
+      if (!isScatter(call)) rewritten(node, call, [inputs.data, own], words);
+      else {
         const all = { ...inputs, indices: own };
         (row?.write ?? plainScatter)(words, scatterOf(faulty, call, all));
       }

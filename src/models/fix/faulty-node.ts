@@ -2,7 +2,7 @@
 
 import { run } from "../../core/call/run.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
-import { isTensorError } from "../../core/errors.ts";
+import { isTensorError, type TensorError } from "../../core/errors.ts";
 import { resolve } from "../../core/operators/registry.ts";
 import type { Reduction } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -37,11 +37,17 @@ export const isScatter = ({ node }: Meant): boolean => node.op.includes("Scatter
 export const versionIn = ({ node }: Meant): number => resolve(node).sinceVersion;
 
 /** Returns the exact outputs, or null for a call that violates its version. */
-export function exactOutputs({ node, inputs }: Meant): readonly Tensor[] | null {
+export function exactOutputs(call: Meant): readonly Tensor[] | null {
+  const outputs = outputsOrError(call);
+  return isTensorError(outputs) ? null : outputs;
+}
+
+/** Returns the exact outputs, or the error of a call that violates its version. */
+export function outputsOrError({ node, inputs }: Meant): readonly Tensor[] | TensorError {
   try {
     return run(node, inputs);
   } catch (error) {
-    if (isTensorError(error)) return null;
+    if (isTensorError(error)) return error;
     throw error;
   }
 }

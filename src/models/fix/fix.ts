@@ -20,6 +20,7 @@ import {
   type VerifyReport,
 } from "../verify/verify.ts";
 import { candidateOf, isFaulty, nodeCheck, type Candidate } from "./candidates.ts";
+import { expectedFrom, isGivenBy, type Expected, type ExpectedChange } from "../verify/expected.ts";
 import { cheapestOf } from "./choice.ts";
 import { curedModel } from "./cured-model.ts";
 import type { NodeCure } from "./cured-node.ts";
@@ -32,6 +33,7 @@ import {
   type Runnable,
   type Values,
 } from "./measure.ts";
+import { meantNode } from "./meant-node.ts";
 import { plainModel, type PlainModel } from "./plain.ts";
 import { loads, rebased, type Rebased } from "./rebase.ts";
 import type { Cure, FaultyNodeReport, FixProgress, FixReport, KnownFaultId } from "./report.ts";
@@ -70,6 +72,9 @@ interface Bench {
   readonly hasBehind: boolean;
   readonly plain: ModelRuns;
   readonly external: FixOptions["external"];
+  /** Outputs that a cured model must have; null if nothing is expected. */
+  readonly expected: Expected | null;
+  readonly tolerance: number;
   readonly say: (what: string) => void;
 }
 
@@ -114,7 +119,7 @@ export async function fixModel(
   say("the model as it is");
   const first = await plainModel(given, bytes, bound, createSession);
   const plain = first.runs;
-  const base = plain.problem === null ? null : await rebased(given, createSession);
+  const base = plain.problem === null ? null : await rebased(given, bytes, createSession);
   const [used, model] = base === null ? [bytes, given] : [base.bytes, base.model];
   const asIs = base === null ? first : await plainModel(model, used, bound, createSession);
   const verify = (file: Uint8Array): Promise<VerifyReport> =>
@@ -137,8 +142,13 @@ export async function fixModel(
   if (agrees) return { ...nothing, agrees, cures: [], chosen: null };
   const common = { bytes: used, model, feeds: bound, names: asIs.names, createSession, asIs };
   const hasBehind = verified.nodes.some(({ verdict }) => verdict === "behind");
-  const bench: Bench = { ...common, candidates, hasBehind, plain, external, say };
-  const { cures, ignored } = await triedCures(bench, base, others);
+  const expected = expectedFrom(model, own.expected);
+  const more = { external, expected, tolerance: own.tolerance ?? 0, say };
+  const bench: Bench = { ...common, candidates, hasBehind, plain, ...more };
+  const tried = await triedCures(bench, base, others);
+  const { ignored } = tried;
+  const meant = await meantCures(bench, verified.expected?.changes ?? []);
+  const cures = [...tried.cures, ...meant];
   return { ...nothing, agrees, cures, chosen: cheapestOf(cures), ignored };
 }
 
@@ -191,7 +201,9 @@ async function triedCures(
   const cures: Cure[] = [];
   const ignored: string[] = [];
   // A setting cannot fix a model that violates its own specification.
-  if (base === null && bench.candidates.every(isRightAsCall)) {
+  const isOnlyExpected =
+    bench.candidates.length === 0 && bench.plain.problem === null && bench.plain.results === 1;
+  if (base === null && !isOnlyExpected && bench.candidates.every(isRightAsCall)) {
     // Cures must not overlap, so that each has the machine to itself.
     for (const { title, settings } of SETTINGS) {
       const maker = new SettingsMaker(bench.asIs.createSession, settings);
@@ -234,7 +246,7 @@ interface Described {
 }
 
 async function measured(
-  { bytes, feeds, names, candidates, plain, say }: Bench,
+  { bytes, feeds, names, candidates, plain, expected, tolerance, say }: Bench,
   cure: Described,
   createSession: CreateSession,
 ): Promise<Cure> {
@@ -253,17 +265,19 @@ async function measured(
     ({ problem } = found);
   }
   say(`${title}: the whole model`);
-  const whole = await measureModel(
-    cure.open ?? opener(createSession, model ?? bytes),
-    feeds,
-    names,
-  );
+  const open = cure.open ?? opener(createSession, model ?? bytes);
+  const whole = await measureModel(open, feeds, names);
   problem ??= whole.problem;
+  const isExpected =
+    expected === null || problem !== null
+      ? null
+      : await isGivenBy(open, feeds, expected, tolerance);
   const isKnown = candidates.every(({ intention }) => intention !== null);
-  const isRight = problem === null && isKnown && rightRuns === nodeRuns && whole.results === 1;
+  const isSame = rightRuns === nodeRuns && whole.results === 1;
+  const isRight = problem === null && isKnown && isSame && isExpected !== false;
   const ratio = whole.time === null || plain.time === null ? null : whole.time / plain.time;
   const about = { kind, title, settings, model, nodes, notes };
-  return { ...about, nodeRuns, rightRuns, whole, ratio, problem, isRight };
+  return { ...about, nodeRuns, rightRuns, whole, ratio, problem, isExpected, isRight };
 }
 
 /** Returns the cured model, or null if a faulty node cannot be rewritten. */
@@ -277,6 +291,33 @@ async function modelCure(bench: Bench, base: Rebased | null): Promise<Cure | nul
   const notes = [...(base?.notes ?? []), ...cured.notes];
   const written = writeModel(cured.model);
   return await measured(bench, { kind: "model", title, model: written, notes }, createSession);
+}
+
+/** Returns the models in which a node is the one that gives the expected outputs. */
+async function meantCures(
+  bench: Bench,
+  changes: readonly ExpectedChange[],
+): Promise<readonly Cure[]> {
+  const cures: Cure[] = [];
+  for (const change of changes) {
+    const { path, sentence, ranks } = change;
+    // A cured model changes all nodes that are wrong in the runtime, or only the node that is not the meant one.
+    if (bench.candidates.some(({ verified }) => verified.path !== path)) continue;
+    const cure = meantNode(change, ranks);
+    const cured = cure && curedModel(bench.model, new Map([[path, cure]]));
+    if (cured === null || "refused" in cured) continue;
+    const own = { model: writeModel(cured.model), notes: cured.notes };
+    const title = `${path} changed: ${sentence}`;
+    cures.push(
+      // oxlint-disable-next-line no-await-in-loop
+      await measured(
+        { ...bench, candidates: [] },
+        { kind: "model", title, ...own },
+        bench.createSession,
+      ),
+    );
+  }
+  return cures;
 }
 
 function titleOf(base: Rebased | null, cures: ReadonlyMap<string, NodeCure>): string {

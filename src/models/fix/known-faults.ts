@@ -6,13 +6,16 @@
  * of kind `rewrite` concerns a fault of a runtime, and expresses the same call differently.
  */
 
+import { isTensorError } from "../../core/errors.ts";
 import { castTensor } from "../model/cast.ts";
 import { reductionOf } from "../../core/operators/settings.ts";
 import { reader } from "../../core/tensor/scalar.ts";
-import type { Tensor } from "../../core/tensor/tensor.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
 import type { Verdict } from "../verify/verdicts.ts";
 import {
+  exactOutputs,
   isScatter,
+  outputsOrError,
   reductionIn,
   reductionWord,
   versionIn,
@@ -186,18 +189,64 @@ const REPAIRS: readonly Repair[] = [
     applies: ({ node }) => node.op === "Scatter" && (node.opset ?? 1) >= 11,
     meant: (call) => ({ ...call, node: { ...call.node, op: "ScatterElements" } }),
   },
+  {
+    kind: "repair",
+    id: "negative-indices",
+    fault:
+      "Scatter or Gather before opset 11 has a negative index, which the version does not allow. This runtime counts the index from the end; another runtime may not.",
+    seen: CPU_AND_WASM,
+    specification:
+      "Scatter-9 and Gather-1 require indices “within bounds”. ScatterElements-11 and Gather-11 allow -s to s-1 along an axis of size s.",
+    cure: "The whole model at opset 18, with ScatterElements instead of Scatter; every other node is converted so that its results keep the same bits.",
+    applies: (call) => {
+      const isOld = ["Scatter", "Gather"].includes(call.node.op) && (call.node.opset ?? 1) < 11;
+      return isOld && exactOutputs(call) === null && exactOutputs(countedFromEnd(call)) !== null;
+    },
+    meant: countedFromEnd,
+  },
+  {
+    kind: "repair",
+    id: "flat-indices",
+    fault:
+      "The indices of ScatterND or GatherND are a list of n rows instead of the shape [n, 1], so the list counts as a single index tuple: last dimension of indices must not be larger than rank of input tensor.",
+    seen: CPU_AND_WASM,
+    specification:
+      "ScatterND-11: the last dimension of indices, k, is the length of an index tuple, and “k must be <= rank of the tensor”. updates has the shape indices.shape[:-1] + data.shape[k:].",
+    cure: "An Unsqueeze that changes the shape of the indices from [n] to [n, 1].",
+    applies: (call) => {
+      if (!BY_TUPLES.has(call.node.op) || (call.inputs[1]?.shape.length ?? 0) === 0) return false;
+      const error = outputsOrError(call);
+      // Updates of the right shape show that a list of rows was meant; without them the tuple must be too long.
+      const codes = isScatter(call) ? (["rank", "shape-mismatch"] as const) : (["rank"] as const);
+      return isTensorError(error, ...codes) && exactOutputs(asColumn(call)) !== null;
+    },
+    meant: asColumn,
+  },
 ];
+
+function countedFromEnd(call: Meant): Meant {
+  const op = call.node.op === "Scatter" ? "ScatterElements" : call.node.op;
+  return { ...call, node: { ...call.node, op, opset: 18 } };
+}
+
+/** Returns the call with indices of one more axis; Unsqueeze has had its axes as an input since opset 13. */
+function asColumn(call: Meant): Meant {
+  const [data, { dtype, shape, size, data: values }, ...updates] = call.inputs;
+  const indices = new Tensor(dtype, [...shape, 1], size, values);
+  const node = { ...call.node, opset: Math.max(call.node.opset ?? 1, 13) };
+  return { node, inputs: [data, indices, ...updates] };
+}
 
 const REWRITES: readonly Rewrite[] = [
   {
     kind: "rewrite",
     id: "half-sum",
     fault:
-      "ScatterND and ScatterElements with add or mul do not run on float16: MLFloat16 data type is not supported with ScatterND opset 16 when reduction is 'add'. With 20,000 updates on two threads the failure may end the process, by a segmentation fault or a floating point exception.",
+      "ScatterND and ScatterElements with add or mul do not run on float16, nor on bfloat16 in onnxruntime-node 1.30.0: MLFloat16 data type is not supported with ScatterND opset 16 when reduction is 'add'. With 20,000 updates on two threads the failure may end the process, by a segmentation fault or a floating point exception.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND-16 and ScatterElements-16 support every tensor type for data and updates, including float16, with any reduction.",
-    cure: "A Loop that applies the first update of each target, then the second, and so on. The Loop adds in float32 and rounds to float16 after each step, so the bits are those of float16 arithmetic.",
+      "ScatterND-16 and ScatterElements-16 support every tensor type for data and updates, including float16 and bfloat16, with any reduction.",
+    cure: "A Loop that applies the first update of each target, then the second, and so on. The Loop adds in float32 and rounds to float16 or bfloat16 after each step, so the bits are those of the narrow type.",
     applies: (faulty) => isOf(faulty, "failed", "wrong") && isHalf(faulty) && isSum(faulty),
     write: narrowScatter,
     opset: 18,
@@ -206,10 +255,10 @@ const REWRITES: readonly Rewrite[] = [
     kind: "rewrite",
     id: "half-max",
     fault:
-      "ScatterND with max or min does not run on float16, unlike ScatterElements: MLFloat16 data type is not supported with ScatterND opset 18 when reduction is 'max'.",
+      "ScatterND with max or min does not run on float16, nor ScatterElements on bfloat16: MLFloat16 data type is not supported with ScatterND opset 18 when reduction is 'max'.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND-18 supports every tensor type for data and updates, including float16, with any reduction.",
+      "ScatterND-18 and ScatterElements-18 support every tensor type for data and updates, including float16 and bfloat16, with any reduction.",
     cure: "The same scatter in float32, with the cure of nan-max for NaN and the signs of zeros: max and min do not round.",
     applies: (faulty) => isOf(faulty, "failed", "wrong") && isHalf(faulty) && isOrder(faulty),
     write: orderedScatter,

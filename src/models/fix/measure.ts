@@ -2,7 +2,9 @@
 
 import { FIX } from "../../core/limits.ts";
 import { equals, type Tensor } from "../../core/tensor/tensor.ts";
-import { openSession, RuntimeFailure, type CreateSession } from "../verify/session.ts";
+import { readModel } from "../onnx/read-model.ts";
+import { openModel } from "../verify/carried.ts";
+import { RuntimeFailure, type CreateSession } from "../verify/session.ts";
 
 export type Values = ReadonlyMap<string, Tensor>;
 
@@ -135,4 +137,4 @@ function hashOf(data: Tensor["data"]): string {
 
 /** Opens a session of a model in the user's runtime. */
 export const opener = (createSession: CreateSession, bytes: Uint8Array) => (): Promise<Runnable> =>
-  openSession(createSession, bytes);
+  openModel(createSession, readModel(bytes), bytes);

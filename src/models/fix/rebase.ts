@@ -3,9 +3,11 @@
 import { isTensorError } from "../../core/errors.ts";
 import { convertModel } from "../convert/convert-model.ts";
 import { checkTarget } from "../convert/target.ts";
-import type { Model } from "../model/model.ts";
+import { buildModel, type Model } from "../model/model.ts";
+import { readModel } from "../onnx/read-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
-import { openSession, RuntimeFailure, type CreateSession } from "../verify/session.ts";
+import { openModel } from "../verify/carried.ts";
+import { RuntimeFailure, type CreateSession } from "../verify/session.ts";
 
 /** The model in older versions that the runtime loads. */
 export interface Rebased {
@@ -18,8 +20,17 @@ export interface Rebased {
 /** The opsets to try, newest first. */
 const OPSETS = [26, 25, 24, 23, 22, 21, 20, 19, 18];
 
-/** Returns the model in the newest versions that the runtime loads, or null if it loads none, or loads the original. */
-export async function rebased(given: Model, createSession: CreateSession): Promise<Rebased | null> {
+/**
+ * Returns the model in the newest versions that the runtime loads. Null if the runtime loads none, or if the versions of
+ * the original are not the reason for its failure: it loads, or a model of one node does.
+ */
+export async function rebased(
+  given: Model,
+  bytes: Uint8Array,
+  createSession: CreateSession,
+): Promise<Rebased | null> {
+  if (await loads(bytes, createSession)) return null;
+  if (await loads(writeModel(smallest(given)), createSession)) return null;
   const { "ai.onnx": own = 0 } = given.opsets;
   for (const opset of OPSETS) {
     const { irVersion } = checkTarget({ opset });
@@ -31,6 +42,17 @@ export async function rebased(given: Model, createSession: CreateSession): Promi
     if (await loads(bytes, createSession)) return { ...candidate, bytes };
   }
   return null;
+}
+
+/** Returns a model of one node with the versions of another model. */
+function smallest({ irVersion, opsets: { "ai.onnx": opset = 13 } }: Model): Model {
+  const model = buildModel({
+    opsets: { "ai.onnx": opset },
+    inputs: { x: { dtype: "float32", shape: [1] } },
+    nodes: [{ op: "Identity", inputs: ["x"], outputs: ["y"] }],
+    outputs: { y: { dtype: "float32", shape: [1] } },
+  });
+  return { ...model, irVersion };
 }
 
 function olderModel(
@@ -52,7 +74,7 @@ function olderModel(
 
 export async function loads(bytes: Uint8Array, createSession: CreateSession): Promise<boolean> {
   try {
-    await (await openSession(createSession, bytes)).release();
+    await (await openModel(createSession, readModel(bytes), bytes)).release();
     return true;
   } catch (error) {
     if (error instanceof RuntimeFailure) return false;

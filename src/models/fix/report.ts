@@ -53,7 +53,9 @@ export interface Cure {
   readonly ratio: number | null;
   /** The runtime's message if it failed; else null. */
   readonly problem: string | null;
-  /** True if every node run was exact and all runs of the model gave the same result. */
+  /** True if the outputs are those of the option `expected`; null without the option, or if the cure fails. */
+  readonly isExpected: boolean | null;
+  /** True if every node run was exact, and all runs of the model gave the same result, which is the expected one. */
   readonly isRight: boolean;
 }
 

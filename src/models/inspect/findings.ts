@@ -56,7 +56,20 @@ export const FINDINGS = {
     "constant indices repeat under a reduction: runtimes may race, or combine updates in another order",
   ),
   "index-filled": risky("a constant index is out of range, and the version returns zeros for it"),
+  "repeats-lost": risky(
+    "updates go into zeros that are then added: repeated updates are lost; torch.onnx writes sums like this",
+  ),
+  "mean-lost": risky(
+    "a scatter overwrites another with the same indices; torch.onnx writes means like this, and only the last update remains",
+  ),
+  "indices-flattened": risky(
+    "indices of several axes become offsets: negative ones take elements of another row; torch.onnx writes x[a, b] like this",
+  ),
   "operator-deprecated": risky("the operator is deprecated; another operator replaces it"),
+  "value-repeated": wrong("the graph computes a value twice, so runtimes refuse the model"),
+  "node-name-repeated": risky("two nodes have the same name; ONNX Runtime refuses the model"),
+  "initializer-repeated": wrong("two initializers have the same name; ONNX Runtime uses the last"),
+  "opset-not-known": note("the model's opset is newer than this package knows"),
   "indices-not-checked": note("constant indices are not in the file, or too many to check"),
   "may-race": note(
     "indices of a reduction are not constant: if they repeat, runtimes with several threads may race",

@@ -4,17 +4,22 @@
  */
 
 import { modelFrom } from "../model/foreign-model.ts";
-import { findOpset } from "../model/graph.ts";
-import type { Attribute, Model, ModelNode } from "../model/model.ts";
+import { findOpset, newerOpset, quote, repeatedValues } from "../model/graph.ts";
+import type { Attribute, Graph, Model, ModelNode } from "../model/model.ts";
 import { PlaceScopes } from "../model/place-scopes.ts";
 import { walkNodes, type PlacedNode } from "../model/places.ts";
 import type { Scope } from "../model/values.ts";
-import type { ParameterSchema, TensorType } from "../../core/operators/operator.ts";
+import {
+  NEWEST_OPSETS,
+  type ParameterSchema,
+  type TensorType,
+} from "../../core/operators/operator.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { readSmallConstant } from "./constants.ts";
 import { finding, type Finding, type Severity } from "./findings.ts";
 import { inspectNode } from "./inspect-node.ts";
+import { Patterns } from "./patterns.ts";
 
 /** An input or output of a node. */
 export interface InspectedValue {
@@ -97,10 +102,13 @@ class Inspection {
   readonly nodes: InspectedNode[] = [];
   readonly findings: Finding[] = [];
   readonly #scopes: PlaceScopes;
+  readonly #patterns = new Patterns();
 
   constructor(model: Model) {
     this.#scopes = new PlaceScopes(model.irVersion);
+    this.#checkOpset(model);
     walkNodes(model, {
+      place: ({ graph, path }) => this.#checkNames(graph, path),
       node: (placed) => this.#inspect(placed),
       tooDeep: (path) => {
         const sentence = `the graph of ${path.join(" / ")} is nested too deeply to be checked`;
@@ -109,12 +117,37 @@ class Inspection {
     });
   }
 
+  #checkOpset({ opsets }: Model): void {
+    const { "ai.onnx": opset = 0 } = opsets;
+    if (opset > NEWEST_OPSETS["ai.onnx"])
+      this.findings.push(finding("opset-not-known", newerOpset("ai.onnx", opset), { got: opset }));
+  }
+
+  #checkNames(graph: Graph, path: readonly string[]): void {
+    const where = path.length === 0 ? "" : `in ${path.join(" / ")}, `;
+    for (const { name, maker, sentence } of repeatedValues(graph)) {
+      const id = maker === null ? "initializer-repeated" : "value-repeated";
+      this.findings.push(finding(id, where + sentence, { input: name }));
+    }
+    const seen = new Set<string>();
+    for (const { name } of graph.nodes) {
+      if (name !== "" && seen.has(name)) {
+        const sentence = `${where}two nodes are named ${quote(name)}, which ONNX Runtime refuses; rename one of them`;
+        this.findings.push(finding("node-name-repeated", sentence, { got: name }));
+      }
+      seen.add(name);
+    }
+  }
+
   #inspect(placed: PlacedNode): void {
     this.nodeCount++;
     const scope = this.#scopes.learn(placed);
     const { node, place } = placed;
     if (!isOperator(node)) return;
-    this.nodes.push(nodeReport(node, findOpset(place.opsets, node), scope, place.path));
+    const report = nodeReport(node, findOpset(place.opsets, node), scope, place.path);
+    const repeats = report.findings.some(({ id }) => id === "repeated-target");
+    const patterns = this.#patterns.of(placed, scope, repeats);
+    this.nodes.push({ ...report, findings: [...report.findings, ...patterns] });
   }
 }
 

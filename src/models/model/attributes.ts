@@ -62,6 +62,22 @@ export function attributeError(
   }
 }
 
+/**
+ * Returns the version whose meaning a node has: its own, or if only the reduction is newer, the first version that has
+ * it. torch.onnx's legacy exporter and tf2onnx write `max` and `min` in opsets 16 and 17, and their meaning is plain.
+ */
+export function meantVersion(
+  { attributes: { reduction } }: ModelNode,
+  version: OperatorVersion,
+  siblings: readonly OperatorVersion[],
+): OperatorVersion {
+  if (reduction?.type !== "string") return version;
+  const hasIt = (one: OperatorVersion): boolean =>
+    attributeError("reduction", reduction, one, siblings) === null;
+  const isLater = (one: OperatorVersion): boolean => one.sinceVersion > version.sinceVersion;
+  return hasIt(version) ? version : (siblings.find((one) => isLater(one) && hasIt(one)) ?? version);
+}
+
 /** Returns the required attributes that a node lacks. */
 export const missingAttributes = ({ attributes }: ModelNode, version: OperatorVersion): string[] =>
   Object.keys(required(version)).filter((name) => !Object.hasOwn(attributes, name));

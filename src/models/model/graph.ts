@@ -2,7 +2,8 @@
  * Checks on a graph that must hold before it runs, whatever its operators. Reading a model does not check its graph.
  */
 
-import { malformed, printValue } from "../../core/errors.ts";
+import { malformed, printValue, type TensorError } from "../../core/errors.ts";
+import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { nodeTitle, type Graph, type ModelFunction, type ModelNode } from "./model.ts";
 
 /** Returns the operator set version of a node, or null if none is imported for its domain. */
@@ -30,35 +31,70 @@ export function opsetOf({ opsets }: Pick<ModelFunction, "opsets">, node: ModelNo
   );
 }
 
-/**
- * Checks that every value is computed exactly once, and before it is used.
- * @throws TensorError `malformed-file`, which names the value and the nodes
- */
-export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
+/** Returns a sentence about an opset that this package does not know yet. */
+export const newerOpset = (domain: Domain, opset: number): string =>
+  `opset ${opset} of ${domain} is newer than this package knows: the newest known opset is ${NEWEST_OPSETS[domain]}`;
+
+/** A value that a graph defines twice. */
+export interface Repeated {
+  readonly name: string;
+  /** The second definition: the title of a node; null for a constant. */
+  readonly maker: string | null;
+  readonly sentence: string;
+}
+
+/** Returns the values that a graph defines more than once. */
+export function repeatedValues({ inputs, nodes, constants }: Graph): readonly Repeated[] {
   const makers = new Map<string, string>();
+  const repeated: Repeated[] = [];
   const make = (name: string, maker: string): void => {
     const other = makers.get(name);
-    if (other !== undefined)
-      throw malformed(`${quote(name)} is computed twice: by ${other} and by ${maker}`, {
-        input: name,
-        node: maker,
-      });
-    makers.set(name, maker);
+    if (other === undefined) makers.set(name, maker);
+    else {
+      const sentence = `${quote(name)} is computed twice: by ${other} and by ${maker}`;
+      repeated.push({ name, maker, sentence });
+    }
   };
   for (const { name } of inputs) make(name, "the inputs of the graph");
   const initial = new Set<string>();
   for (const { name } of constants) {
     if (initial.has(name))
-      throw malformed(`two constants are named ${quote(name)}`, { input: name });
-    initial.add(name);
+      repeated.push({ name, maker: null, sentence: `two constants are named ${quote(name)}` });
     // A constant with the name of an input is the input's default.
-    if (!makers.has(name)) make(name, "a constant");
+    else if (!makers.has(name)) make(name, "a constant");
+    initial.add(name);
   }
+  for (const node of nodes)
+    for (const name of node.outputs) if (name !== "") make(name, nodeTitle(node));
+  return repeated;
+}
+
+/**
+ * Checks that no node computes a value that the graph already has.
+ * @throws TensorError `malformed-file`, which names the value and the nodes
+ */
+export function checkUnique(graph: Graph): void {
+  const twice = repeatedValues(graph).find(({ maker }) => maker !== null);
+  if (twice !== undefined) throw repeatedError(twice);
+}
+
+const repeatedError = ({ name, maker, sentence }: Repeated): TensorError =>
+  malformed(sentence, { input: name, ...(maker === null ? {} : { node: maker }) });
+
+/**
+ * Checks that every value is computed exactly once, and before it is used.
+ * @throws TensorError `malformed-file`, which names the value and the nodes
+ */
+export function checkGraph(graph: Graph): void {
+  const [twice] = repeatedValues(graph);
+  if (twice !== undefined) throw repeatedError(twice);
+  const { inputs, outputs, nodes, constants } = graph;
+  const there = new Set([...inputs, ...constants].map(({ name }) => name));
   const makerOf = new Map<string, ModelNode>();
   for (const node of nodes)
     for (const name of node.outputs) if (!makerOf.has(name)) makerOf.set(name, node);
   const use = (name: string, user: string): void => {
-    if (makers.has(name)) return;
+    if (there.has(name)) return;
     const node = makerOf.get(name);
     if (node === undefined)
       throw malformed(`${user} needs ${quote(name)}, which no node computes`, {
@@ -73,10 +109,10 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
   };
   for (const node of nodes) {
     for (const name of node.inputs) if (name !== "") use(name, nodeTitle(node));
-    for (const name of node.outputs) if (name !== "") make(name, nodeTitle(node));
+    for (const name of node.outputs) if (name !== "") there.add(name);
   }
   for (const { name } of outputs) {
-    if (!makers.has(name))
+    if (!there.has(name))
       throw malformed(`no node computes the graph's output ${quote(name)}`, { input: name });
   }
 }

@@ -14,6 +14,8 @@ export interface Known {
    * for unknown elements. If all elements are numbers, the value is a constant as well.
    */
   readonly elements: readonly Dim[] | null;
+  /** The type of the tensors in a sequence or an optional, if known. */
+  readonly item?: TensorType | null;
 }
 
 /** A value about which nothing is known. */
@@ -39,6 +41,7 @@ export function withDeclared(known: Known, declared: TensorType | null): Known {
 
 export const sameKnown = (a: Known, b: Known): boolean =>
   sameType(a.type, b.type) &&
+  sameType(a.item ?? null, b.item ?? null) &&
   // Constants from traced elements are new objects each time.
   (a.elements === null || b.elements === null
     ? a.elements === b.elements && a.constant === b.constant

@@ -10,7 +10,7 @@ import { checkNode, modelFrom, modelOfLists } from "./foreign-model.ts";
 import { findIn } from "./foreign.ts";
 import { MAX_NAMES, quote } from "./graph.ts";
 import { isConstantNode } from "./inline.ts";
-import type { Constant, Model, ModelNode } from "./model.ts";
+import type { Constant, Graph, Model, ModelNode } from "./model.ts";
 import { ownPlace, walkNodes, type Place, type PlacedNode } from "./places.ts";
 import { inlinedFrom, isWithin, withoutToken } from "./runtime-names.ts";
 
@@ -38,6 +38,7 @@ export class NodeIndex {
   readonly #given: Model;
   readonly #own: Place;
   #all: readonly PlacedNode[] | null = null;
+  readonly #names = new Map<Graph, Map<string, number>>();
 
   /** @throws TensorError `malformed-file` for a value that is not a model */
   constructor(given: Model) {
@@ -99,7 +100,18 @@ export class NodeIndex {
 
   /** Returns the path of a node, as {@link find} accepts it. */
   pathOf({ node, place }: PlacedNode): string {
-    return [...place.path, calledOf(node)].join(" / ");
+    const [output = node.name] = node.outputs;
+    const called = this.#namesOf(place.graph).get(node.name) === 1 ? calledOf(node) : output;
+    return [...place.path, called || calledOf(node)].join(" / ");
+  }
+
+  /** Returns the number of nodes with each name in a graph. */
+  #namesOf(graph: Graph): ReadonlyMap<string, number> {
+    const known = this.#names.get(graph) ?? new Map<string, number>();
+    if (known.size > 0) return known;
+    for (const { name } of graph.nodes) known.set(name, (known.get(name) ?? 0) + 1);
+    this.#names.set(graph, known);
+    return known;
   }
 
   /** Returns the scatter or gather that was probably meant, as {@link find} accepts it and as it is shown. */

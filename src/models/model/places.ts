@@ -30,6 +30,8 @@ export interface PlacedNode {
 
 /** Callbacks of a walk through a model. */
 export interface Visitor {
+  /** Called for each graph before its nodes. */
+  readonly place?: (place: Place) => void;
   /** Called for nodes in order; the nodes of a body follow the node that contains the body. */
   readonly node: (placed: PlacedNode) => void;
   /** Called with the path of graphs that are nested too deeply to have been read. */
@@ -60,6 +62,7 @@ export function walkNodes(model: Model, visitor: Visitor): void {
 }
 
 function walk(place: Place, visitor: Visitor, depth: number): void {
+  visitor.place?.(place);
   const titles = new Set<string>();
   for (const node of place.graph.nodes) {
     visitor.node({ node, place });

@@ -11,11 +11,11 @@ import {
   TensorError,
 } from "../../core/errors.ts";
 import type { OperatorVersion } from "../../core/operators/operator.ts";
-import { findVersion, resolve } from "../../core/operators/registry.ts";
+import { findVersion, lookUp, resolve } from "../../core/operators/registry.ts";
 import { run } from "../../core/call/run.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
-import { attributesOf } from "./attributes.ts";
+import { attributesOf, meantVersion } from "./attributes.ts";
 import { checkNode, modelFrom } from "./foreign-model.ts";
 import { recordFrom } from "./foreign.ts";
 import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
@@ -253,6 +253,14 @@ function specOf(
 export function nodeSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   const { op, domain } = node;
   return { domain, op, opset: opsetOf({ opsets }, node), attributes: attributesOf(node) };
+}
+
+/** {@link nodeSpec} with the opset of the version whose meaning the node has. */
+export function meantSpec(opsets: Opsets, node: ModelNode): NodeSpec {
+  const spec = nodeSpec(opsets, node);
+  const { operator, version } = lookUp(spec);
+  const meant = meantVersion(node, version, operator.versions);
+  return meant === version ? spec : { ...spec, opset: meant.sinceVersion };
 }
 
 /** @throws TensorError `malformed-file` for a required input that is left out */

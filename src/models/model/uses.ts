@@ -56,3 +56,34 @@ export function needsOf({ inputs, attributes }: ModelNode): Set<string> {
   }
   return needs;
 }
+
+/** The nodes of a graph and their dependencies; the values used by a node's bodies count as used by the node. */
+export class GraphUses {
+  readonly nodes: readonly ModelNode[];
+  readonly makers = new Map<string, ModelNode>();
+  readonly users = new Map<string, ModelNode[]>();
+  /** The values that each node needs, from its graph and enclosing graphs. */
+  readonly needs = new Map<ModelNode, readonly string[]>();
+
+  constructor(nodes: readonly ModelNode[]) {
+    this.nodes = nodes;
+    for (const node of nodes) {
+      for (const name of node.outputs) if (name !== "") this.makers.set(name, node);
+      const needs = [...needsOf(node)];
+      this.needs.set(node, needs);
+      for (const name of needs) {
+        const users = this.users.get(name);
+        if (users === undefined) this.users.set(name, [node]);
+        else users.push(node);
+      }
+    }
+  }
+
+  needsOf(node: ModelNode): readonly string[] {
+    return this.needs.get(node) ?? [];
+  }
+
+  usersOf(name: string): readonly ModelNode[] {
+    return this.users.get(name) ?? [];
+  }
+}

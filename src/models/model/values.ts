@@ -73,9 +73,9 @@ export class Scope {
     this.#declared = new Map([...values, ...outputs].flatMap(declarationOf));
     for (const { name, type } of inputs) this.#values.set(name, this.#inputValue(name, type));
     const hasDefaults = outer !== null || irVersion >= DEFAULTS_SINCE;
-    for (const constant of constants) {
-      if (!hasDefaults || !this.#values.has(constant.name)) this.add(constant);
-    }
+    const isInput = new Set(hasDefaults ? inputs.map(({ name }) => name) : []);
+    // If a name is repeated, the last constant counts, as in ONNX Runtime.
+    for (const constant of constants) if (!isInput.has(constant.name)) this.add(constant);
   }
 
   /**

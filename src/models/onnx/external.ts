@@ -6,7 +6,7 @@
  * ONNX: "External Data" (docs/ExternalData.md).
  */
 
-import { malformed, printValue, wrongOption } from "../../core/errors.ts";
+import { malformed, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { parseDecimal } from "../model/decimal.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 
@@ -47,10 +47,15 @@ export interface ExternalRange {
  * ignored (ONNX defines `checksum`, which no reader checks, and writes `basepath`).
  * @param what names the tensor in errors
  * @throws TensorError `malformed-file` for a path that is empty, absolute or leaves the folder, and for an offset or
- *   length that is not a decimal number
+ *   length that is not a decimal number; `unsupported-model` for a memory address instead of a file
  */
 export function externalRange(entries: ReadonlyMap<string, string>, what: string): ExternalRange {
   const location = entries.get("location") ?? "";
+  if (location.startsWith(MEMORY)) {
+    const where = `at a memory address of the program that saved the model (${printValue(location)})`;
+    const sentence = `${what} has its data ${where}, not in a file; save the model with its data`;
+    throw new TensorError("unsupported-model", sentence, { key: "location", got: location });
+  }
   const fault = pathFault(location);
   if (fault !== null) {
     throw malformed(`${what} has its data in ${printValue(location)}, which ${fault}`, {
@@ -63,6 +68,9 @@ export function externalRange(entries: ReadonlyMap<string, string>, what: string
     length: decimalEntry(entries, "length", what),
   };
 }
+
+/** The beginning of the locations that ONNX Runtime gives to data in the memory of a process. */
+const MEMORY = "*/_ORT_MEM_ADDR_/*";
 
 /**
  * Returns the fault of a path, or null. Backslashes and drive letters are special on Windows alone but refused

@@ -22,6 +22,7 @@ import {
   FunctionProtoSchema,
   GraphProtoSchema,
   ModelProtoSchema,
+  SparseTensorProtoSchema,
   TensorProtoSchema,
 } from "./schema_pb.ts";
 import { isTypedField, printTensorType, readTensorHeader, tensorTitle } from "./tensor-proto.ts";
@@ -44,6 +45,9 @@ const MAX_RECORDS = 2 ** 24;
 const NESTED: ReadonlyMap<DescField, DescMessage> = new Map<DescField, DescMessage>([
   [ModelProtoSchema.field.functions, FunctionProtoSchema],
   [GraphProtoSchema.field.initializer, TensorProtoSchema],
+  [GraphProtoSchema.field.sparseInitializer, SparseTensorProtoSchema],
+  [SparseTensorProtoSchema.field.values, TensorProtoSchema],
+  [SparseTensorProtoSchema.field.indices, TensorProtoSchema],
   [AttributeProtoSchema.field.t, TensorProtoSchema],
   [AttributeProtoSchema.field.tensors, TensorProtoSchema],
   [AttributeProtoSchema.field.g, GraphProtoSchema],
@@ -54,7 +58,6 @@ const NESTED: ReadonlyMap<DescField, DescMessage> = new Map<DescField, DescMessa
 const LEFT_OUT: ReadonlySet<DescField> = new Set([
   ModelProtoSchema.field.docString,
   GraphProtoSchema.field.docString,
-  GraphProtoSchema.field.sparseInitializer,
 ]);
 
 /** The range of a tensor's message in the file. */

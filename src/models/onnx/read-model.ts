@@ -37,6 +37,7 @@ import {
   type TypeProto,
   type ValueInfoProto,
 } from "./schema_pb.ts";
+import { decodeSparse } from "./sparse.ts";
 import { readTensorHeader } from "./tensor-proto.ts";
 import { decodeTensor, FILE } from "./tensor.ts";
 import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wire.ts";
@@ -147,22 +148,21 @@ function decodeBodies(
   });
 }
 
-/** If a domain is imported twice, the larger version counts. ONNX does not define this case. */
-function decodeOpsets(imports: readonly OperatorSetIdProto[]): Record<string, number> {
-  const opsets = new Map<string, number>();
-  for (const { domain, version } of imports) {
-    const name = domainName(domain);
-    opsets.set(name, Math.max(opsets.get(name) ?? 0, toNumber(version, "version")));
-  }
-  return Object.fromEntries(opsets);
-}
+/** If a domain is imported twice, the last version counts, as in ONNX Runtime. ONNX does not define this case. */
+const decodeOpsets = (imports: readonly OperatorSetIdProto[]): Record<string, number> =>
+  Object.fromEntries(
+    imports.map(({ domain, version }) => [domainName(domain), toNumber(version, "version")]),
+  );
 
 const decodeGraph = (source: GraphProto, reading: Reading, depth: number): Graph => ({
   name: source.name,
   inputs: source.input.map((one) => decodeValueInfo(one, reading)),
   outputs: source.output.map((one) => decodeValueInfo(one, reading)),
   nodes: source.node.map((node, position) => decodeNode(node, position, reading, depth)),
-  constants: source.initializer.map((bytes) => decodeConstant(bytes, reading)),
+  constants: [
+    ...source.initializer.map((bytes) => decodeConstant(bytes, reading)),
+    ...source.sparseInitializer.map((bytes) => decodeSparseOne(bytes, reading)),
+  ],
   values: source.valueInfo.map((one) => decodeValueInfo(one, reading)),
   ...sourced(source, reading),
 });
@@ -278,6 +278,14 @@ function decodeConstant(bytes: Uint8Array, reading: Reading): Constant {
     decodeTensor(whole === null ? header : readTensorHeader(whole()), reading);
   return { name, dtype, shape, read, ...sourced(header, reading) };
 }
+
+const decodeSparseOne = (bytes: Uint8Array, reading: Reading): Constant =>
+  decodeSparse(
+    bytes,
+    reading.parts,
+    (tensor) => decodeConstant(tensor, reading),
+    reading.whole === null,
+  );
 
 const decodeValueInfo = (source: ValueInfoProto, reading: Reading): ValueInfo => ({
   name: source.name,

@@ -22,7 +22,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file schema.proto.
  */
 export const file_schema: GenFile = /*@__PURE__*/
-  fileDesc("CgxzY2hlbWEucHJvdG8SBG9ubngiyQEKCk1vZGVsUHJvdG8SEgoKaXJfdmVyc2lvbhgBIAEoAxIVCg1wcm9kdWNlcl9uYW1lGAIgASgJEhgKEHByb2R1Y2VyX3ZlcnNpb24YAyABKAkSEgoKZG9jX3N0cmluZxgGIAEoCRIfCgVncmFwaBgHIAEoCzIQLm9ubnguR3JhcGhQcm90bxIuCgxvcHNldF9pbXBvcnQYCCADKAsyGC5vbm54Lk9wZXJhdG9yU2V0SWRQcm90bxIRCglmdW5jdGlvbnMYGSADKAwi9AEKDUZ1bmN0aW9uUHJvdG8SDAoEbmFtZRgBIAEoCRINCgVpbnB1dBgEIAMoCRIOCgZvdXRwdXQYBSADKAkSHQoEbm9kZRgHIAMoCzIPLm9ubnguTm9kZVByb3RvEi4KDG9wc2V0X2ltcG9ydBgJIAMoCzIYLm9ubnguT3BlcmF0b3JTZXRJZFByb3RvEg4KBmRvbWFpbhgKIAEoCRItCg9hdHRyaWJ1dGVfcHJvdG8YCyADKAsyFC5vbm54LkF0dHJpYnV0ZVByb3RvEigKCnZhbHVlX2luZm8YDCADKAsyFC5vbm54LlZhbHVlSW5mb1Byb3RvIjUKEk9wZXJhdG9yU2V0SWRQcm90bxIOCgZkb21haW4YASABKAkSDwoHdmVyc2lvbhgCIAEoAyLzAQoKR3JhcGhQcm90bxIdCgRub2RlGAEgAygLMg8ub25ueC5Ob2RlUHJvdG8SDAoEbmFtZRgCIAEoCRITCgtpbml0aWFsaXplchgFIAMoDBISCgpkb2Nfc3RyaW5nGAogASgJEiMKBWlucHV0GAsgAygLMhQub25ueC5WYWx1ZUluZm9Qcm90bxIkCgZvdXRwdXQYDCADKAsyFC5vbm54LlZhbHVlSW5mb1Byb3RvEigKCnZhbHVlX2luZm8YDSADKAsyFC5vbm54LlZhbHVlSW5mb1Byb3RvEhoKEnNwYXJzZV9pbml0aWFsaXplchgPIAMoDCKCAQoJTm9kZVByb3RvEg0KBWlucHV0GAEgAygJEg4KBm91dHB1dBgCIAMoCRIMCgRuYW1lGAMgASgJEg8KB29wX3R5cGUYBCABKAkSJwoJYXR0cmlidXRlGAUgAygLMhQub25ueC5BdHRyaWJ1dGVQcm90bxIOCgZkb21haW4YByABKAki2AEKDkF0dHJpYnV0ZVByb3RvEgwKBG5hbWUYASABKAkSCQoBZhgCIAEoAhIJCgFpGAMgASgDEgkKAXMYBCABKAwSCQoBdBgFIAEoDBIJCgFnGAYgASgMEhUKBmZsb2F0cxgHIAMoAkIFqgECGAISEwoEaW50cxgIIAMoA0IFqgECGAISDwoHc3RyaW5ncxgJIAMoDBIPCgd0ZW5zb3JzGAogAygMEg4KBmdyYXBocxgLIAMoDBIMCgR0eXBlGBQgASgFEhUKDXJlZl9hdHRyX25hbWUYFSABKAkiPQoOVmFsdWVJbmZvUHJvdG8SDAoEbmFtZRgBIAEoCRIdCgR0eXBlGAIgASgLMg8ub25ueC5UeXBlUHJvdG8iNwoJVHlwZVByb3RvEioKC3RlbnNvcl90eXBlGAEgASgLMhUub25ueC5UeXBlUHJvdG9UZW5zb3IiSwoPVHlwZVByb3RvVGVuc29yEhEKCWVsZW1fdHlwZRgBIAEoBRIlCgVzaGFwZRgCIAEoCzIWLm9ubnguVGVuc29yU2hhcGVQcm90byIwChBUZW5zb3JTaGFwZVByb3RvEhwKA2RpbRgBIAMoCzIPLm9ubnguRGltZW5zaW9uIj4KCURpbWVuc2lvbhITCglkaW1fdmFsdWUYASABKANIABITCglkaW1fcGFyYW0YAiABKAlIAEIHCgV2YWx1ZSKtAgoLVGVuc29yUHJvdG8SEwoEZGltcxgBIAMoA0IFqgECGAISEQoJZGF0YV90eXBlGAIgASgFEg8KB3NlZ21lbnQYAyABKAwSEgoKZmxvYXRfZGF0YRgEIAMoAhISCgppbnQzMl9kYXRhGAUgAygFEhMKC3N0cmluZ19kYXRhGAYgAygMEhIKCmludDY0X2RhdGEYByADKAMSDAoEbmFtZRgIIAEoCRIQCghyYXdfZGF0YRgJIAEoDBITCgtkb3VibGVfZGF0YRgKIAMoARITCgt1aW50NjRfZGF0YRgLIAMoBBIzCg1leHRlcm5hbF9kYXRhGA0gAygLMhwub25ueC5TdHJpbmdTdHJpbmdFbnRyeVByb3RvEhUKDWRhdGFfbG9jYXRpb24YDiABKAUiNAoWU3RyaW5nU3RyaW5nRW50cnlQcm90bxILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAliCGVkaXRpb25zcOgH");
+  fileDesc("CgxzY2hlbWEucHJvdG8SBG9ubngiyQEKCk1vZGVsUHJvdG8SEgoKaXJfdmVyc2lvbhgBIAEoAxIVCg1wcm9kdWNlcl9uYW1lGAIgASgJEhgKEHByb2R1Y2VyX3ZlcnNpb24YAyABKAkSEgoKZG9jX3N0cmluZxgGIAEoCRIfCgVncmFwaBgHIAEoCzIQLm9ubnguR3JhcGhQcm90bxIuCgxvcHNldF9pbXBvcnQYCCADKAsyGC5vbm54Lk9wZXJhdG9yU2V0SWRQcm90bxIRCglmdW5jdGlvbnMYGSADKAwi9AEKDUZ1bmN0aW9uUHJvdG8SDAoEbmFtZRgBIAEoCRINCgVpbnB1dBgEIAMoCRIOCgZvdXRwdXQYBSADKAkSHQoEbm9kZRgHIAMoCzIPLm9ubnguTm9kZVByb3RvEi4KDG9wc2V0X2ltcG9ydBgJIAMoCzIYLm9ubnguT3BlcmF0b3JTZXRJZFByb3RvEg4KBmRvbWFpbhgKIAEoCRItCg9hdHRyaWJ1dGVfcHJvdG8YCyADKAsyFC5vbm54LkF0dHJpYnV0ZVByb3RvEigKCnZhbHVlX2luZm8YDCADKAsyFC5vbm54LlZhbHVlSW5mb1Byb3RvIjUKEk9wZXJhdG9yU2V0SWRQcm90bxIOCgZkb21haW4YASABKAkSDwoHdmVyc2lvbhgCIAEoAyLzAQoKR3JhcGhQcm90bxIdCgRub2RlGAEgAygLMg8ub25ueC5Ob2RlUHJvdG8SDAoEbmFtZRgCIAEoCRITCgtpbml0aWFsaXplchgFIAMoDBISCgpkb2Nfc3RyaW5nGAogASgJEiMKBWlucHV0GAsgAygLMhQub25ueC5WYWx1ZUluZm9Qcm90bxIkCgZvdXRwdXQYDCADKAsyFC5vbm54LlZhbHVlSW5mb1Byb3RvEigKCnZhbHVlX2luZm8YDSADKAsyFC5vbm54LlZhbHVlSW5mb1Byb3RvEhoKEnNwYXJzZV9pbml0aWFsaXplchgPIAMoDCJCChFTcGFyc2VUZW5zb3JQcm90bxIOCgZ2YWx1ZXMYASABKAwSDwoHaW5kaWNlcxgCIAEoDBIMCgRkaW1zGAMgAygDIoIBCglOb2RlUHJvdG8SDQoFaW5wdXQYASADKAkSDgoGb3V0cHV0GAIgAygJEgwKBG5hbWUYAyABKAkSDwoHb3BfdHlwZRgEIAEoCRInCglhdHRyaWJ1dGUYBSADKAsyFC5vbm54LkF0dHJpYnV0ZVByb3RvEg4KBmRvbWFpbhgHIAEoCSLYAQoOQXR0cmlidXRlUHJvdG8SDAoEbmFtZRgBIAEoCRIJCgFmGAIgASgCEgkKAWkYAyABKAMSCQoBcxgEIAEoDBIJCgF0GAUgASgMEgkKAWcYBiABKAwSFQoGZmxvYXRzGAcgAygCQgWqAQIYAhITCgRpbnRzGAggAygDQgWqAQIYAhIPCgdzdHJpbmdzGAkgAygMEg8KB3RlbnNvcnMYCiADKAwSDgoGZ3JhcGhzGAsgAygMEgwKBHR5cGUYFCABKAUSFQoNcmVmX2F0dHJfbmFtZRgVIAEoCSI9Cg5WYWx1ZUluZm9Qcm90bxIMCgRuYW1lGAEgASgJEh0KBHR5cGUYAiABKAsyDy5vbm54LlR5cGVQcm90byI3CglUeXBlUHJvdG8SKgoLdGVuc29yX3R5cGUYASABKAsyFS5vbm54LlR5cGVQcm90b1RlbnNvciJLCg9UeXBlUHJvdG9UZW5zb3ISEQoJZWxlbV90eXBlGAEgASgFEiUKBXNoYXBlGAIgASgLMhYub25ueC5UZW5zb3JTaGFwZVByb3RvIjAKEFRlbnNvclNoYXBlUHJvdG8SHAoDZGltGAEgAygLMg8ub25ueC5EaW1lbnNpb24iPgoJRGltZW5zaW9uEhMKCWRpbV92YWx1ZRgBIAEoA0gAEhMKCWRpbV9wYXJhbRgCIAEoCUgAQgcKBXZhbHVlIq0CCgtUZW5zb3JQcm90bxITCgRkaW1zGAEgAygDQgWqAQIYAhIRCglkYXRhX3R5cGUYAiABKAUSDwoHc2VnbWVudBgDIAEoDBISCgpmbG9hdF9kYXRhGAQgAygCEhIKCmludDMyX2RhdGEYBSADKAUSEwoLc3RyaW5nX2RhdGEYBiADKAwSEgoKaW50NjRfZGF0YRgHIAMoAxIMCgRuYW1lGAggASgJEhAKCHJhd19kYXRhGAkgASgMEhMKC2RvdWJsZV9kYXRhGAogAygBEhMKC3VpbnQ2NF9kYXRhGAsgAygEEjMKDWV4dGVybmFsX2RhdGEYDSADKAsyHC5vbm54LlN0cmluZ1N0cmluZ0VudHJ5UHJvdG8SFQoNZGF0YV9sb2NhdGlvbhgOIAEoBSI0ChZTdHJpbmdTdHJpbmdFbnRyeVByb3RvEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCWIIZWRpdGlvbnNw6Ac");
 
 /**
  * @generated from message onnx.ModelProto
@@ -198,6 +198,33 @@ export const GraphProtoSchema: GenMessage<GraphProto> = /*@__PURE__*/
   messageDesc(file_schema, 3);
 
 /**
+ * @generated from message onnx.SparseTensorProto
+ */
+export type SparseTensorProto = Message<"onnx.SparseTensorProto"> & {
+  /**
+   * @generated from field: bytes values = 1;
+   */
+  values: Uint8Array;
+
+  /**
+   * @generated from field: bytes indices = 2;
+   */
+  indices: Uint8Array;
+
+  /**
+   * @generated from field: repeated int64 dims = 3;
+   */
+  dims: bigint[];
+};
+
+/**
+ * Describes the message onnx.SparseTensorProto.
+ * Use `create(SparseTensorProtoSchema)` to create a new message.
+ */
+export const SparseTensorProtoSchema: GenMessage<SparseTensorProto> = /*@__PURE__*/
+  messageDesc(file_schema, 4);
+
+/**
  * @generated from message onnx.NodeProto
  */
 export type NodeProto = Message<"onnx.NodeProto"> & {
@@ -237,7 +264,7 @@ export type NodeProto = Message<"onnx.NodeProto"> & {
  * Use `create(NodeProtoSchema)` to create a new message.
  */
 export const NodeProtoSchema: GenMessage<NodeProto> = /*@__PURE__*/
-  messageDesc(file_schema, 4);
+  messageDesc(file_schema, 5);
 
 /**
  * @generated from message onnx.AttributeProto
@@ -314,7 +341,7 @@ export type AttributeProto = Message<"onnx.AttributeProto"> & {
  * Use `create(AttributeProtoSchema)` to create a new message.
  */
 export const AttributeProtoSchema: GenMessage<AttributeProto> = /*@__PURE__*/
-  messageDesc(file_schema, 5);
+  messageDesc(file_schema, 6);
 
 /**
  * @generated from message onnx.ValueInfoProto
@@ -336,7 +363,7 @@ export type ValueInfoProto = Message<"onnx.ValueInfoProto"> & {
  * Use `create(ValueInfoProtoSchema)` to create a new message.
  */
 export const ValueInfoProtoSchema: GenMessage<ValueInfoProto> = /*@__PURE__*/
-  messageDesc(file_schema, 6);
+  messageDesc(file_schema, 7);
 
 /**
  * @generated from message onnx.TypeProto
@@ -353,7 +380,7 @@ export type TypeProto = Message<"onnx.TypeProto"> & {
  * Use `create(TypeProtoSchema)` to create a new message.
  */
 export const TypeProtoSchema: GenMessage<TypeProto> = /*@__PURE__*/
-  messageDesc(file_schema, 7);
+  messageDesc(file_schema, 8);
 
 /**
  * @generated from message onnx.TypeProtoTensor
@@ -375,7 +402,7 @@ export type TypeProtoTensor = Message<"onnx.TypeProtoTensor"> & {
  * Use `create(TypeProtoTensorSchema)` to create a new message.
  */
 export const TypeProtoTensorSchema: GenMessage<TypeProtoTensor> = /*@__PURE__*/
-  messageDesc(file_schema, 8);
+  messageDesc(file_schema, 9);
 
 /**
  * @generated from message onnx.TensorShapeProto
@@ -392,7 +419,7 @@ export type TensorShapeProto = Message<"onnx.TensorShapeProto"> & {
  * Use `create(TensorShapeProtoSchema)` to create a new message.
  */
 export const TensorShapeProtoSchema: GenMessage<TensorShapeProto> = /*@__PURE__*/
-  messageDesc(file_schema, 9);
+  messageDesc(file_schema, 10);
 
 /**
  * @generated from message onnx.Dimension
@@ -421,7 +448,7 @@ export type Dimension = Message<"onnx.Dimension"> & {
  * Use `create(DimensionSchema)` to create a new message.
  */
 export const DimensionSchema: GenMessage<Dimension> = /*@__PURE__*/
-  messageDesc(file_schema, 10);
+  messageDesc(file_schema, 11);
 
 /**
  * @generated from message onnx.TensorProto
@@ -498,7 +525,7 @@ export type TensorProto = Message<"onnx.TensorProto"> & {
  * Use `create(TensorProtoSchema)` to create a new message.
  */
 export const TensorProtoSchema: GenMessage<TensorProto> = /*@__PURE__*/
-  messageDesc(file_schema, 11);
+  messageDesc(file_schema, 12);
 
 /**
  * @generated from message onnx.StringStringEntryProto
@@ -520,5 +547,5 @@ export type StringStringEntryProto = Message<"onnx.StringStringEntryProto"> & {
  * Use `create(StringStringEntryProtoSchema)` to create a new message.
  */
 export const StringStringEntryProtoSchema: GenMessage<StringStringEntryProto> = /*@__PURE__*/
-  messageDesc(file_schema, 12);
+  messageDesc(file_schema, 13);
 

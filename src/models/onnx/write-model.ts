@@ -45,6 +45,7 @@ import {
   type TypeProto,
   type ValueInfoProto,
 } from "./schema_pb.ts";
+import { sparseBytes } from "./sparse.ts";
 import { isHeader } from "./tensor-proto.ts";
 import { writeTensor } from "./tensor.ts";
 import { checkUtf8, encodedAs, encodeUtf8 } from "./wire.ts";
@@ -96,14 +97,15 @@ export function writeModel(given: Model): Uint8Array {
 }
 
 /**
- * Returns the opset imports. Imports of the file keep their spelling, because ONNX's own domain has two names: `""` and
- * `ai.onnx`.
+ * Returns the opset imports, one per domain. Imports of the file keep their spelling, because ONNX's own domain has two
+ * names: `""` and `ai.onnx`.
  */
 function opsetMessages(
   opsets: Opsets,
   before: readonly OperatorSetIdProto[],
 ): OperatorSetIdProto[] {
-  const kept = before.filter(({ domain }) => Object.hasOwn(opsets, domainName(domain)));
+  const last = new Map(before.map((one) => [domainName(one.domain), one]));
+  const kept = [...last.values()].filter(({ domain }) => Object.hasOwn(opsets, domainName(domain)));
   const known = new Set(kept.map(({ domain }) => domainName(domain)));
   const added = Object.keys(opsets)
     .filter((domain) => !known.has(domainName(domain)))
@@ -123,7 +125,9 @@ function graphMessage(graph: Graph, opsets: Opsets): GraphProto {
   if (message.name !== graph.name) message.name = checkUtf8(graph.name);
   message.input = graph.inputs.map(valueInfoMessage);
   message.output = graph.outputs.map(valueInfoMessage);
-  message.initializer = graph.constants.map(constantBytes);
+  const sparse = graph.constants.map(sparseBytes);
+  message.initializer = graph.constants.filter((_, at) => sparse[at] === null).map(constantBytes);
+  message.sparseInitializer = sparse.filter((one) => one !== null);
   message.node = graph.nodes.map((node) => nodeMessage(node, opsets));
   message.valueInfo = (graph.values ?? []).map(valueInfoMessage);
   return message;

@@ -4,38 +4,7 @@
  */
 
 import type { Graph, ModelNode } from "../model/model.ts";
-import { needsOf } from "../model/uses.ts";
-
-/** The nodes of a graph and their dependencies; the values used by a node's bodies count as used by the node. */
-export class GraphUses {
-  readonly nodes: readonly ModelNode[];
-  readonly makers = new Map<string, ModelNode>();
-  readonly users = new Map<string, ModelNode[]>();
-  /** The values that each node needs, from its graph and enclosing graphs. */
-  readonly needs = new Map<ModelNode, readonly string[]>();
-
-  constructor(nodes: readonly ModelNode[]) {
-    this.nodes = nodes;
-    for (const node of nodes) {
-      for (const name of node.outputs) if (name !== "") this.makers.set(name, node);
-      const needs = [...needsOf(node)];
-      this.needs.set(node, needs);
-      for (const name of needs) {
-        const users = this.users.get(name);
-        if (users === undefined) this.users.set(name, [node]);
-        else users.push(node);
-      }
-    }
-  }
-
-  needsOf(node: ModelNode): readonly string[] {
-    return this.needs.get(node) ?? [];
-  }
-
-  usersOf(name: string): readonly ModelNode[] {
-    return this.users.get(name) ?? [];
-  }
-}
+import type { GraphUses } from "../model/uses.ts";
 
 export type Levels = Map<ModelNode, number>;
 
@@ -59,9 +28,10 @@ export function levelsOf(uses: GraphUses, isCut: IsCut): Levels {
 }
 
 /**
- * Moves nodes to the last possible level, unless more values would then pass between levels: a node with only constants
- * and graph inputs is better run where its result is used. Otherwise the node's result would be copied from one session
- * to another.
+ * Moves nodes to the last possible level, next to the nodes that use their results. A runtime fuses two operators only if
+ * nothing else uses the value between them, so after this no such value passes from one level to another: a fused
+ * convolution and addition round differently from separate ones. A node that reduces its input is moved only if its
+ * input is needed there anyway.
  */
 export function sinkNodes(
   graph: Graph,
@@ -71,10 +41,16 @@ export function sinkNodes(
 ): void {
   const outputs = new Set(graph.outputs.map(({ name }) => name));
   for (const node of uses.nodes.toReversed()) {
-    const isFree = uses.needsOf(node).every((name) => !uses.makers.has(name));
-    if (!isFree || !mayMove(node) || node.outputs.some((name) => outputs.has(name))) continue;
+    if (!mayMove(node) || node.outputs.some((name) => outputs.has(name))) continue;
     const users = node.outputs.flatMap((name) => uses.usersOf(name));
-    const levelsOfUsers = users.map((user) => levels.get(user) ?? 0);
-    if (levelsOfUsers.length > 0) levels.set(node, Math.min(...levelsOfUsers));
+    if (users.length === 0) continue;
+    const level = Math.min(...users.map((user) => levels.get(user) ?? 0));
+    const isThere = (name: string): boolean =>
+      !uses.makers.has(name) ||
+      uses.usersOf(name).some((user) => user !== node && levels.get(user) === level);
+    if (!REDUCES.test(node.op) || uses.needsOf(node).every(isThere)) levels.set(node, level);
   }
 }
+
+/** Operators whose outputs are much smaller than their inputs. */
+const REDUCES = /^(Arg|Global|Reduce|Shape|Size)/;

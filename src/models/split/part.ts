@@ -1,6 +1,10 @@
 /** A subset of a graph's nodes as a separate model. */
 
+import type { TensorType } from "../../core/operators/operator.ts";
+import { unifyTypes } from "../model/known.ts";
 import type { Constant, Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
+import { sameType } from "../model/same-type.ts";
+import { ownScope } from "./types.ts";
 
 /** The nodes and values of a part. Values keep their names. */
 export interface PartSpec {
@@ -12,14 +16,16 @@ export interface PartSpec {
   readonly inputs: readonly ValueInfo[];
   readonly outputs: readonly ValueInfo[];
   readonly constants: readonly Constant[];
+  /** Returns the certain type of a value in the whole model. */
+  readonly typeOf?: (name: string) => TensorType | null;
 }
 
 /** @param model whose functions the part keeps, because its nodes may call them */
 export function partOf(
   model: Model,
-  { graph, opsets, nodes, inputs, outputs, constants }: PartSpec,
+  { graph, opsets, nodes, inputs, outputs, constants, typeOf }: PartSpec,
 ): Model {
-  return {
+  const part: Model = {
     ...model,
     opsets: { ...model.opsets, ...opsets },
     graph: {
@@ -31,4 +37,28 @@ export function partOf(
       values: [],
     },
   };
+  return typeOf === undefined ? part : withLostTypes(part, typeOf);
+}
+
+/**
+ * Adds the types that follow from the whole model and not from the part, for example from a Reshape to a shape that
+ * another part computes. A runtime that does not know a rank fuses fewer operators, so its results may differ.
+ */
+function withLostTypes(part: Model, typeOf: (name: string) => TensorType | null): Model {
+  const scope = ownScope(part);
+  const lost = new Map<string, TensorType>();
+  for (const name of part.graph.nodes.flatMap(({ outputs }) => outputs)) {
+    const whole = name === "" ? null : typeOf(name);
+    const { type } = scope.get(name).certain;
+    const both = whole && type ? unifyTypes(type, whole) : whole;
+    if (both !== null && !sameType(both, type)) lost.set(name, both);
+  }
+  if (lost.size === 0) return part;
+  const outputs = part.graph.outputs.map((one) => ({
+    ...one,
+    type: one.type ?? lost.get(one.name) ?? null,
+  }));
+  for (const { name } of outputs) lost.delete(name);
+  const values = Array.from(lost, ([name, type]) => ({ name, type }));
+  return { ...part, graph: { ...part.graph, outputs, values } };
 }

@@ -7,10 +7,12 @@ import { modelFrom } from "../model/foreign-model.ts";
 import { listFrom, recordFrom } from "../model/foreign.ts";
 import { listNames, quote } from "../model/graph.ts";
 import type { Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
-import { GraphUses, levelsOf } from "./levels.ts";
+import type { Scope } from "../model/values.ts";
+import { GraphUses } from "../model/uses.ts";
+import { levelsOf } from "./levels.ts";
 import { neededNodes } from "./needed.ts";
 import { partOf } from "./part.ts";
-import { inferTypes } from "./types.ts";
+import { inferTypes, ownScope } from "./types.ts";
 
 /** Options of {@link splitModel}. */
 export interface SplitOptions {
@@ -63,10 +65,11 @@ export function splitModel(
   }
   const levels = levelsOf(uses, (name) => cut.has(name));
   const typeOf = typesOf(own, options);
+  const scope = ownScope(own);
   const count = Math.max(0, ...levels.values()) + 1;
   const kept = new Set([...wanted, ...cut]);
   return Array.from({ length: count }, (_, level) =>
-    partAt(own, uses, { level, levels, kept, typeOf }),
+    partAt(own, uses, { level, levels, kept, typeOf, scope }),
   );
 }
 
@@ -145,9 +148,11 @@ interface Cut {
   /** Values that are outputs of every part that uses them. */
   readonly kept: ReadonlySet<string>;
   readonly typeOf: TypeOf;
+  /** The values of the whole model. */
+  readonly scope: Scope;
 }
 
-function partAt(model: Model, uses: GraphUses, { level, levels, kept, typeOf }: Cut): Model {
+function partAt(model: Model, uses: GraphUses, { level, levels, kept, typeOf, scope }: Cut): Model {
   const { graph } = model;
   const nodes = uses.nodes.filter((node) => levels.get(node) === level);
   const makes = new Set(nodes.flatMap(({ outputs }) => outputs));
@@ -166,6 +171,7 @@ function partAt(model: Model, uses: GraphUses, { level, levels, kept, typeOf }: 
   );
   return partOf(model, {
     ...{ graph, opsets: model.opsets, nodes },
+    typeOf: (name) => scope.get(name).certain.type,
     inputs: [...inputs, ...passed, ...handed.map((name) => handedOver(name, typeOf(name)))],
     outputs: [...outputs.map((name) => declaredOutput(graph, name, typeOf(name))), ...others],
     constants: graph.constants.filter(

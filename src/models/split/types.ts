@@ -2,10 +2,11 @@
 
 import type { TensorType } from "../../core/operators/operator.ts";
 import { modelFrom } from "../model/foreign-model.ts";
+import { findOpset } from "../model/graph.ts";
 import type { Model } from "../model/model.ts";
 import { PlaceScopes } from "../model/place-scopes.ts";
-import { ownPlace, walkNodes, type Place } from "../model/places.ts";
-import { isCertain, type Scope } from "../model/values.ts";
+import { walkNodes, type Place } from "../model/places.ts";
+import { isCertain, Scope } from "../model/values.ts";
 
 /** The type of a value. Unknown sizes are null or names. */
 export interface InferredType extends TensorType {
@@ -51,15 +52,20 @@ export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   return types;
 }
 
+/** Returns the known values of a model's own graph. */
+export function ownScope({ graph, opsets, irVersion }: Model): Scope {
+  const scope = new Scope(graph, null, irVersion);
+  for (const node of graph.nodes) scope.learn(node, findOpset(opsets, node));
+  return scope;
+}
+
 /** Returns the known values of each graph in a model. */
 export function scopesOf(model: Model): ReadonlyMap<Place, Scope> {
   const learned = new PlaceScopes(model.irVersion);
   const scopes = new Map<Place, Scope>();
-  walkNodes(model, { node: (placed) => scopes.set(placed.place, learned.learn(placed)) });
-  // A graph without nodes has values too.
-  if (![...scopes.keys()].some(({ kind }) => kind.is === "model")) {
-    const place = ownPlace(model);
-    scopes.set(place, learned.scopeOf(place));
-  }
+  walkNodes(model, {
+    place: (place) => scopes.set(place, learned.scopeOf(place)),
+    node: (placed) => learned.learn(placed),
+  });
   return scopes;
 }

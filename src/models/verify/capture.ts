@@ -28,6 +28,11 @@ export interface CaptureOptions {
   readonly iteration?: number;
   /** The call to capture for nodes in functions, counted from 0 among the calls that run. The default is 0. */
   readonly call?: number;
+  /**
+   * Called after each session in search of a node at which the runtime fails, with the number of these sessions. The
+   * search ends after 60 sessions or 30 seconds.
+   */
+  readonly onSearch?: (sessions: number) => void;
 }
 
 export const CAPTURE_OPTIONS = /* @__PURE__ */ namesOf<CaptureOptions>({
@@ -36,6 +41,7 @@ export const CAPTURE_OPTIONS = /* @__PURE__ */ namesOf<CaptureOptions>({
   external: true,
   iteration: true,
   call: true,
+  onSearch: true,
 });
 
 /** A node with the inputs that it has in its model. */
@@ -107,31 +113,16 @@ export async function* captureCalls(
   feeds: Feeds,
   options: CaptureOptions,
 ): AsyncGenerator<CapturedCall, void, undefined> {
-  const own = optionsOf(options, CAPTURE_OPTIONS, {}, "the options of a capture");
-  const createSession = createSessionFrom(own);
-  const { node, external } = own;
-  const [iteration, call] = [countFrom(own, "iteration"), countFrom(own, "call")];
-  if (node !== undefined && typeof node !== "string") throw wrongOption("node", "a name", node);
-  const model = readModel(
-    bytes,
-    external === undefined ? {} : { external: external as ReadExternal },
-  );
+  const { createSession, node, external, iteration, call, onSearch } = captureOptionsFrom(options);
+  const model = readModel(bytes, external === undefined ? {} : { external });
   const index = new NodeIndex(model);
-  const wanted = node === undefined ? index.family : [index.find(node)];
-  const other = wanted.find((one) => !isOperator(one.node));
-  if (other !== undefined) {
-    const what = `${nodeTitle(other.node)} is ${other.node.op}, which is not a scatter or gather`;
-    const sentence = `${what}; the model has ${listNodes(index.family)}`;
-    throw new TensorError("unsupported-model", sentence, {
-      node: nodeTitle(other.node),
-      key: "node",
-    });
-  }
+  const wanted = wantedNodes(index, node);
   const given = feedsFrom(model, feeds);
   const values = new PlaceValues(model, index.nodes, wanted, given, {
     createSession,
     iteration,
     call,
+    onSearch,
   });
   try {
     for (const [place, placed] of groupByPlace(wanted)) {
@@ -142,6 +133,33 @@ export async function* captureCalls(
   } finally {
     await values.release();
   }
+}
+
+/** Returns the checked options. */
+export function captureOptionsFrom(
+  options: unknown,
+): Required<Omit<CaptureOptions, "node" | "external">> & Pick<CaptureOptions, "node" | "external"> {
+  const own = optionsOf(options, CAPTURE_OPTIONS, {}, "the options of a capture");
+  const createSession = createSessionFrom(own);
+  const { node, external, onSearch = () => {} } = own;
+  const [iteration, call] = [countFrom(own, "iteration"), countFrom(own, "call")];
+  if (typeof onSearch !== "function") throw wrongOption("onSearch", "a function", onSearch);
+  if (node !== undefined && typeof node !== "string") throw wrongOption("node", "a name", node);
+  return {
+    ...{ createSession, iteration, call, onSearch: onSearch as (sessions: number) => void },
+    ...(node !== undefined && { node }),
+    ...(external !== undefined && { external: external as ReadExternal }),
+  };
+}
+
+/** Returns the scatters and gathers of a model, or the node with a name. */
+export function wantedNodes(index: NodeIndex, name: string | undefined): readonly PlacedNode[] {
+  if (name === undefined) return index.family;
+  const { node, place } = index.find(name);
+  if (isOperator(node)) return [{ node, place }];
+  const what = `${nodeTitle(node)} is ${node.op}, which is not a scatter or gather`;
+  const sentence = `${what}; the model has ${listNodes(index.family)}`;
+  throw new TensorError("unsupported-model", sentence, { node: nodeTitle(node), key: "node" });
 }
 
 function countFrom(options: Record<string, unknown>, name: string): number {

@@ -8,10 +8,10 @@ import { hasRepeats } from "../../core/call/duplicates.ts";
 import { run as runExactly } from "../../core/call/run.ts";
 import { VERIFY } from "../../core/limits.ts";
 import { IR_VERSION, type Model } from "../model/model.ts";
-import { writeModel } from "../onnx/write-model.ts";
 import { equals, type Tensor } from "../../core/tensor/tensor.ts";
 import type { CapturedCall } from "./capture.ts";
-import { openSession, RuntimeFailure, type CreateSession } from "./session.ts";
+import { openModel } from "./carried.ts";
+import { RuntimeFailure, type CreateSession } from "./session.ts";
 
 /** A maker of sessions, and the prefix in the names of its runs. */
 export interface Runtime {
@@ -114,7 +114,7 @@ async function untilOther(
   const feeds = new Map(Object.entries(captured.inputs));
   const names = Object.keys(expected);
   try {
-    const session = await openSession(createSession, writeModel(aloneModel(captured)));
+    const session = await openModel(createSession, aloneModel(captured));
     try {
       const end = performance.now() + VERIFY.rerunTime;
       for (let run = 0; run < most && (run === 0 || performance.now() < end); run++) {

@@ -3,8 +3,8 @@
  * interface. This package depends on none of them.
  */
 
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
-import type { ModelNode } from "../model/model.ts";
+import { factOf, isTensorError, printValue, TensorError } from "../../core/errors.ts";
+import { nodeTitle, type ModelNode } from "../model/model.ts";
 import { OPEN } from "../../core/resources.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 
@@ -32,12 +32,13 @@ export interface SessionSettings {
 }
 
 /**
- * Makes a session of a model, such as `(model) => InferenceSession.create(model)`. Only `fixModel` passes settings,
- * which override the caller's: `(model, settings) => InferenceSession.create(model, { ...mine, ...settings })`.
+ * Makes a session of a model, such as `(model) => InferenceSession.create(model)`. `fixModel` passes settings, and
+ * `verifyModel` does if the model does not load. Settings override the caller's: `(model, settings) =>
+ * InferenceSession.create(model, { ...mine, ...settings })`.
  */
 export type CreateSession = (model: Uint8Array, settings?: SessionSettings) => Promise<Session>;
 
-/** A failure of the runtime, with its message. */
+/** A failure of the runtime, with its message. Functions that do not report it throw {@link runtimeError} instead. */
 export class RuntimeFailure extends Error {
   override readonly name = "RuntimeFailure";
   /** True if the runtime could not load the model. */
@@ -98,14 +99,61 @@ export async function orFailure<T>(action: () => Promise<T>, isLoad = false): Pr
   }
 }
 
-/** Returns the message of a value thrown by a runtime, which need not be an error. */
+/** Returns the message of a value thrown by a runtime, which need not be an error, in one line. */
 export function sentenceFrom(cause: unknown): string {
   try {
-    if (cause instanceof Error) return cause.message.trim();
+    if (cause instanceof Error) return cause.message.trim().replaceAll(/\s*\n\s*/g, " ");
   } catch {
     // A Proxy may throw at any access.
   }
   return printValue(cause);
+}
+
+/** Patterns with the name of a node in messages of onnxruntime, and patterns with an operator. */
+const NAMES = [
+  / Name:'([^']*)'/,
+  /node with name '([^']*)'/,
+  /[Nn]ode ?\(([^()]*)\)/,
+  /In Node, \("([^"]*)"/,
+];
+const OPS = [
+  /while running (\w+) node/,
+  /for (\w+)\(\d+\) node/,
+  /Op \((\w+)\)/,
+  /In Node, \("[^"]*", (\w+),/,
+  /:(\w+)\(-?\d+\) is not a registered/,
+];
+
+const firstMatch = (text: string, patterns: readonly RegExp[]): string =>
+  patterns.map((pattern) => pattern.exec(text)?.[1]).find(Boolean) ?? "";
+
+/** Returns the node that a message of onnxruntime names; null if the message fits no node or several. */
+export function nodeNamedBy(message: string, nodes: readonly ModelNode[]): ModelNode | null {
+  const [name, op] = [firstMatch(message, NAMES), firstMatch(message, OPS)];
+  if (name === "" && op === "") return null;
+  const found = nodes.filter(
+    (one) => (name === "" || one.name === name) && (op === "" || one.op === op),
+  );
+  return found.length === 1 ? found[0] : null;
+}
+
+/**
+ * Returns the error for a failure of the runtime that ends a call; an error of this package is returned unchanged.
+ * @param what the model or the part of it that failed
+ * @param nodes the nodes that may have failed
+ */
+export function runtimeError(
+  verb: "load" | "run",
+  what: string,
+  cause: unknown,
+  nodes: readonly ModelNode[],
+): TensorError {
+  if (isTensorError(cause)) return cause;
+  const message = sentenceFrom(cause);
+  const at = nodeNamedBy(message, nodes);
+  const node = at === null ? undefined : nodeTitle(at);
+  const sentence = `the runtime cannot ${verb} ${node ?? what}: ${message}`;
+  return new TensorError("runtime", sentence, { got: factOf(message), node }, { cause });
 }
 
 /** Returns a tensor as a plain object, which onnxruntime accepts instead of its own class. */

@@ -7,25 +7,41 @@
 
 import { wrongOption } from "../../core/errors.ts";
 import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
-import type { Diagnosis } from "../../insight/diagnose/diagnosis.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
-import type { NodeCall } from "../model/run-model.ts";
+import type { Model } from "../model/model.ts";
+import { NodeIndex } from "../model/node-index.ts";
 import { namesOf, objectOf, optionsOf } from "../../core/tensor/options.ts";
 import { readModel } from "../onnx/read-model.ts";
-import { equals, type Tensor } from "../../core/tensor/tensor.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
 import {
   CAPTURE_OPTIONS,
   captureCalls,
+  captureOptionsFrom,
   feedsFrom,
+  wantedNodes,
   type CapturedCall,
   type CaptureOptions,
   type Feeds,
 } from "./capture.ts";
-import { judge, reasonsOf, titleOf, type Judgement } from "./judge.ts";
-import { isExactInOneThread, isSuspect, rerun, type Reruns, type Runtime } from "./rerun.ts";
+import {
+  compareExpected,
+  expectedFrom,
+  findChanges,
+  type ExpectedReport,
+  type Expecting,
+} from "./expected.ts";
+import { judge, titleOf } from "./judge.ts";
+import {
+  again,
+  finish,
+  firstState,
+  type How,
+  type State,
+  type VerifiedNode,
+} from "./node-state.ts";
+import type { Runtime } from "./rerun.ts";
 import { createSessionFrom, type CreateSession } from "./session.ts";
-import { isWorse, type Verdict } from "./verdicts.ts";
-import { runWhole } from "./whole.ts";
+import { locateFailure, runWhole, unoptimized, type Loads } from "./whole.ts";
 
 /** Options of {@link verifyModel}. */
 export interface VerifyOptions extends CaptureOptions {
@@ -35,6 +51,12 @@ export interface VerifyOptions extends CaptureOptions {
   readonly others?: Readonly<Record<string, CreateSession>>;
   /** The greatest difference of two near floats, relative to the larger one; 0 by default. */
   readonly tolerance?: number;
+  /**
+   * Outputs that the model should have, by name, such as the outputs of the PyTorch model that it was exported from. If
+   * the model has others, changes of single scatters and gathers that give the expected ones are reported. Floats may
+   * differ by the tolerance, or else by 1e-5 (halves: 2^-7), relative to their own magnitude plus the tensor's mean.
+   */
+  readonly expected?: Feeds;
   /** Makes sessions with one thread, to find out if threads cause a wrong result. */
   readonly oneThread?: CreateSession;
   /** The runtime's id in `dialects()`, by default `onnxruntime-cpu`. Known faults of this runtime are listed first. */
@@ -49,6 +71,7 @@ export const VERIFY_OPTIONS = [
     runs: true,
     others: true,
     tolerance: true,
+    expected: true,
     oneThread: true,
     dialect: true,
     onProgress: true,
@@ -62,45 +85,10 @@ export interface VerifyProgress {
   readonly runs: number;
   /** The number of nodes compared in this run. */
   readonly nodes: number;
+  /** The number of sessions made in this run in search of a node at which the runtime fails; 0 without a search. */
+  readonly searches: number;
   /** After all runs of the model: the node that is being run alone, and its number of runs so far. Null before. */
   readonly alone: { readonly path: string; readonly count: number } | null;
-}
-
-/** A node with its verdict, its first difference, and the reasons for the difference. */
-export interface VerifiedNode {
-  readonly path: string;
-  readonly op: string;
-  /** The version of the operator, such as 18. */
-  readonly version: number | null;
-  readonly verdict: Verdict;
-  /** A sentence about the node; empty for a node that is equal. */
-  readonly sentence: string;
-  /** The first element that differs, and its output; null if none differs. */
-  readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
-  /**
-   * Candidate reasons, most likely first, as {@link diagnose} returns them; empty if no known fault explains the
-   * result.
-   */
-  readonly diagnoses: readonly Diagnosis[];
-  /**
-   * The node with its inputs, as arguments of `explain`; null for a node that is equal, and if its inputs are unknown.
-   */
-  readonly call: NodeCall | null;
-  /**
-   * The iteration or call in which the node is wrong, such as `iteration 4 of node "loop"` or `call 1 of its function`,
-   * if it was right in the selected iteration and call; null otherwise.
-   */
-  readonly where: string | null;
-  /** False if another run gave a different result for the same inputs. */
-  readonly isReproducible: boolean;
-  /** The runs with a different result, such as `run 2`, `8 threads, run 1` or `run 3 of the node alone`. */
-  readonly otherRuns: readonly string[];
-  /**
-   * The results of running the node alone, at most 200 times or 2 seconds in each runtime. Null unless two updates have
-   * the same target: threads may race for such a target and still give the exact result in most runs. If the node's
-   * result already changed between runs of the model, it is not run alone, and `count` is 0.
-   */
-  readonly reruns: Reruns | null;
 }
 
 /** A node at which the runtime failed, so that nodes after it could not be compared. */
@@ -121,13 +109,23 @@ export interface VerifyReport {
   /** Nodes at which the runtime failed in the first run and on which other nodes depend, each listed once. */
   readonly failures: readonly FailedNode[];
   /**
-   * The runtime's message if it cannot run the whole model, although every node was right in the selected iteration and
-   * call; null if the model runs. In this case `verifyModel` searches for the failing iteration of a loop or call of a
-   * function. If the failing iteration or call is found, the sentence begins with it, and nodes that are wrong there
-   * get the verdicts of that iteration or call.
+   * How the runtime loads the whole model: as it is, only without graph optimization, or not at all. Nodes are compared
+   * in parts of the model, so they may be equal although the runtime cannot load the model.
+   */
+  readonly loads: Loads;
+  /**
+   * The runtime's message if it cannot load the whole model as it is, or cannot run it; null if the model runs. If the
+   * model loads, and every node was right in the selected iteration and call, `verifyModel` searches for the failing
+   * iteration of a loop or call of a function. If the failing iteration or call is found, the sentence begins with it,
+   * and nodes that are wrong there get the verdicts of that iteration or call.
    */
   readonly problem: string | null;
-  /** True if the model runs, and all nodes that ran are equal or near, and reproducible. */
+  /** The comparison with the outputs of the option `expected`; null without the option. */
+  readonly expected: ExpectedReport | null;
+  /**
+   * True if the model loads and runs, all nodes that ran are equal or near, and reproducible, and the outputs are those
+   * of the option `expected`.
+   */
   readonly agrees: boolean;
 }
 
@@ -163,45 +161,29 @@ export async function verifyModel(
   feeds: Feeds,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
-  const { own, runtimes, runs, report, ...how } = optionsFrom(options);
+  const { own, wanted, ...asked } = optionsFrom(options);
   const model = readModel(bytes);
   const given = feedsFrom(model, feeds);
-  const states: State[] = [];
-  const all = runtimes.length * runs;
-  let run = 0;
-  for (const { prefix, createSession } of runtimes) {
-    for (let nth = 1; nth <= runs; nth++) {
-      run++;
-      let at = 0;
-      // Runs must not overlap, so that each has the machine to itself.
-      // oxlint-disable-next-line no-await-in-loop
-      for await (const captured of captureCalls(bytes, Object.fromEntries(given), {
-        ...own,
-        createSession,
-      })) {
-        if (run === 1) states.push(firstState(captured, how.tolerance));
-        else states[at] = again(states[at], captured, `${prefix}run ${nth}`, how.tolerance);
-        at++;
-        report({ run, runs: all, nodes: at, alone: null });
-      }
-    }
-  }
-  const finished = (state: State): Promise<VerifiedNode> => {
-    const { path } = state.first;
-    const onRun = (count: number): void =>
-      report({ run, runs: all, nodes: states.length, alone: { path, count } });
-    return finish(state, { ...how, runtimes, onRun });
-  };
+  const index = new NodeIndex(model);
+  wantedNodes(index, captureOptionsFrom(own).node);
+  const outputs = expectedFrom(model, wanted);
+  const whole = { bytes, model, feeds: given };
+  const isPart = own.node !== undefined;
+  const { loads, problem } = await runWhole(whole, asked.runtimes[0].createSession, isPart);
+  const how = loads === "unoptimized" ? withoutOptimization(asked) : asked;
+  // Several runs test reproducibility, which a model that does not load lacks anyway.
+  const runs = loads === "never" ? 1 : how.runs;
+  const states = await compareRuns({ ...whole, ...how, own, runs });
+  const [{ createSession }] = how.runtimes;
+  const finished = (state: State): Promise<VerifiedNode> => finishTold(state, states, how, runs);
   const nodes: VerifiedNode[] = [];
   // oxlint-disable-next-line no-await-in-loop
   for (const state of states) nodes.push(await finished(state));
   const isRight = nodes.every((node) => node.isReproducible && isFine(node));
-  const failure = isRight
-    ? await runWhole({
-        ...{ bytes, model, feeds: given },
-        options: { ...own, createSession: runtimes[0].createSession },
-        isFine: (captured) => isFine(judge(captured, how.tolerance)),
-      })
+  const isLocated = isRight && problem !== null && loads === "as-is" && hasBodies(model);
+  const isFineCall = (captured: CapturedCall): boolean => isFine(judge(captured, how.tolerance));
+  const failure = isLocated
+    ? await locateFailure({ ...whole, options: { ...own, createSession }, isFine: isFineCall })
     : null;
   const elsewhere = failure?.captured ?? [];
   for (const captured of elsewhere) {
@@ -210,13 +192,100 @@ export async function verifyModel(
     const node = await finished(firstState(captured, how.tolerance));
     nodes[at] = { ...node, where: failure?.where ?? null };
   }
+  const { tolerance } = how;
+  const expected =
+    outputs &&
+    (await expectedReport(
+      { ...whole, expected: outputs, tolerance, createSession },
+      index,
+      states,
+    ));
   return {
     nodes,
+    expected,
     failures: failuresOf([...states.map(({ first }) => first), ...elsewhere]),
-    problem: failure && [failure.where, failure.message].filter(Boolean).join(": "),
-    agrees: isRight && failure === null,
+    loads,
+    problem: failure === null ? problem : `${failure.where}: ${failure.message}`,
+    agrees: isRight && problem === null && (expected?.outputs ?? []).every((one) => one.isGiven),
   };
 }
+
+/** Compares the outputs with the expected ones, and looks for changes that give them. */
+async function expectedReport(
+  options: Expecting,
+  index: NodeIndex,
+  states: readonly State[],
+): Promise<ExpectedReport> {
+  const outputs = await compareExpected(options);
+  const captured = states.map(({ first }) => first);
+  const isGiven = outputs.every((one) => one.isGiven);
+  return { outputs, changes: isGiven ? [] : await findChanges(options, index, captured) };
+}
+
+interface Comparing extends Checked {
+  readonly bytes: Uint8Array;
+  readonly feeds: ReadonlyMap<string, Tensor>;
+}
+
+/** Compares the nodes in all runs of all runtimes. */
+async function compareRuns(options: Comparing): Promise<readonly State[]> {
+  const { bytes, feeds, own, runtimes, runs, report, tolerance } = options;
+  const states: State[] = [];
+  const all = runtimes.length * runs;
+  let run = 0;
+  for (const { prefix, createSession } of runtimes) {
+    for (let nth = 1; nth <= runs; nth++) {
+      run++;
+      let at = 0;
+      const said = { run, runs: all, alone: null };
+      const onSearch = (searches: number): void =>
+        report({ ...said, nodes: states.length, searches });
+      // Runs must not overlap, so that each has the machine to itself.
+      // oxlint-disable-next-line no-await-in-loop
+      for await (const captured of captureCalls(bytes, Object.fromEntries(feeds), {
+        ...own,
+        createSession,
+        onSearch,
+      })) {
+        if (run === 1) states.push(firstState(captured, tolerance));
+        else states[at] = again(states[at], captured, `${prefix}run ${nth}`, tolerance);
+        at++;
+        report({ ...said, nodes: at, searches: 0 });
+      }
+    }
+  }
+  return states;
+}
+
+/** Returns the report on a node, and tells of its runs alone. */
+function finishTold(
+  state: State,
+  states: readonly State[],
+  { runtimes, report, ...how }: Omit<Checked, "own">,
+  runs: number,
+): Promise<VerifiedNode> {
+  const { path } = state.first;
+  const all = runtimes.length * runs;
+  const onRun = (count: number): void =>
+    report({ run: all, runs: all, nodes: states.length, searches: 0, alone: { path, count } });
+  return finish(state, { ...how, runtimes, onRun });
+}
+
+const hasBodies = ({ graph, functions = [] }: Model): boolean =>
+  functions.length > 0 ||
+  graph.nodes.some(({ attributes }) =>
+    Object.values(attributes).some((one) => one.type === "other" && one.graphs !== undefined),
+  );
+
+/** Returns the options with makers of sessions without graph optimization. */
+const withoutOptimization = (asked: Omit<Checked, "own">): Omit<Checked, "own"> => ({
+  ...asked,
+  runtimes: asked.runtimes.map((one) => ({
+    ...one,
+    createSession: unoptimized(one.createSession),
+  })),
+  oneThread: asked.oneThread && unoptimized(asked.oneThread),
+});
 
 function failuresOf(captured: readonly CapturedCall[]): readonly FailedNode[] {
   const culprits = new Set(captured.flatMap(({ behind }) => behind ?? []));
@@ -237,20 +306,15 @@ const isFine = ({ verdict }: Pick<VerifiedNode, "verdict">): boolean =>
 /** Maximum number of runs, each of which takes at least some milliseconds. */
 const MOST_RUNS = 10_000;
 
-/** Settings for judging and explaining a node. */
-interface How {
-  readonly tolerance: number;
-  readonly oneThread: CreateSession | null;
-  readonly dialect: DialectId;
-}
-
-/** Returns the checked options. */
-function optionsFrom(options: VerifyOptions): How & {
+/** The checked options. */
+interface Checked extends How {
   readonly own: Partial<CaptureOptions>;
   readonly runtimes: readonly Runtime[];
   readonly runs: number;
   readonly report: (progress: VerifyProgress) => void;
-} {
+}
+
+function optionsFrom(options: VerifyOptions): Checked & { readonly wanted: unknown } {
   const own = optionsOf(options, VERIFY_OPTIONS, {}, "the options of verifyModel");
   const { runs = 1, tolerance = 0, others = {}, oneThread, onProgress = () => {} } = own;
   if (!Number.isSafeInteger(runs) || Number(runs) < 1 || Number(runs) > MOST_RUNS) {
@@ -270,6 +334,7 @@ function optionsFrom(options: VerifyOptions): How & {
   ];
   return {
     own: Object.fromEntries(Object.entries(own).filter(([name]) => CAPTURE_OPTIONS.includes(name))),
+    wanted: own["expected"],
     runtimes,
     runs: Number(runs),
     tolerance,
@@ -278,106 +343,3 @@ function optionsFrom(options: VerifyOptions): How & {
     dialect: dialect ?? "onnxruntime-cpu",
   };
 }
-
-/** The state of a node between two runs. */
-interface State {
-  /** The node in the first run. */
-  readonly first: CapturedCall;
-  /** True if the first run gave a result that was compared with the exact one. */
-  readonly isCompared: boolean;
-  /** The worst judgement of all runs. */
-  readonly judgement: Judgement;
-  readonly isReproducible: boolean;
-  readonly otherRuns: readonly string[];
-}
-
-function firstState(first: CapturedCall, tolerance: number): State {
-  const judgement = judge(first, tolerance);
-  const isCompared = COMPARED.has(judgement.verdict);
-  return { first, isCompared, judgement, isReproducible: true, otherRuns: [] };
-}
-
-/** Returns a node after another run. Inputs that differ from the first run are the fault of an earlier node. */
-function again(state: State, captured: CapturedCall, run: string, tolerance: number): State {
-  const { first, otherRuns } = state;
-  const isSameInput = captured.isRun === first.isRun && isSame(captured.inputs, first.inputs);
-  const isSameResult =
-    captured.outputs === null || first.outputs === null
-      ? captured.problem === first.problem
-      : isSame(captured.outputs, first.outputs);
-  if (isSameInput && isSameResult) return state;
-  const worst = { ...state, judgement: worse(state.judgement, judge(captured, tolerance)) };
-  return isSameInput ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] } : worst;
-}
-
-/** Returns the worse of two judgements, or the earlier of two equally bad ones. */
-const worse = (known: Judgement, now: Judgement): Judgement =>
-  isWorse(now.verdict, known.verdict) ? now : known;
-
-/** Returns true if two records have the same names with the same bits. */
-function isSame(a: Readonly<Record<string, Tensor>>, b: Readonly<Record<string, Tensor>>): boolean {
-  const names = Object.keys(a);
-  return (
-    names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && equals(a[name], b[name]))
-  );
-}
-
-/** Settings for the report on a node after all runs. */
-interface Finish extends How {
-  readonly runtimes: readonly Runtime[];
-  readonly onRun: (count: number) => void;
-}
-
-/**
- * Returns the report on a node after all runs. A suspect is first run alone. The reason is searched once, in the first
- * of the worst results.
- */
-async function finish(state: State, how: Finish): Promise<VerifiedNode> {
-  const { first } = state;
-  let { judgement, isReproducible, otherRuns } = state;
-  let reruns: Reruns | null = null;
-  if (state.isCompared && isSuspect(first)) {
-    // A node whose result already changed between runs need not be run alone.
-    const found = await rerun(first, isReproducible ? how.runtimes : [], how.onRun);
-    ({ reruns } = found);
-    if (found.other !== null) {
-      const { outputs, run } = found.other;
-      judgement = worse(judgement, judge({ ...first, outputs }, how.tolerance));
-      [isReproducible, otherRuns] = [false, [...otherRuns, run]];
-    }
-    if (judgement.result !== null && how.oneThread !== null) {
-      const isExact = await isExactInOneThread(first, how.oneThread);
-      reruns = { ...reruns, isExactInOneThread: isExact };
-    }
-  }
-  const isRace = raceShown(reruns, isReproducible);
-  const { result: _, call, ...facts } = judgement;
-  const diagnoses = reasonsOf(judgement, { dialect: how.dialect, isRace });
-  // A runtime gives the same signs of zeros and the same NaN in every run, so a changing sign of a zero reveals a lost
-  // update.
-  const isLost = isRace === true && facts.verdict === "nan-or-zero" && diagnoses.length > 0;
-  return {
-    path: first.path,
-    op: first.node.op,
-    ...facts,
-    verdict: isLost ? "differs" : facts.verdict,
-    diagnoses,
-    call: facts.verdict === "equal" ? null : call,
-    where: null,
-    isReproducible,
-    otherRuns,
-    reruns,
-  };
-}
-
-/**
- * Returns true if threads decide the result of a node, or false if they do not, or undefined if its runs prove neither.
- */
-function raceShown(reruns: Reruns | null, isReproducible: boolean): boolean | undefined {
-  if (reruns === null) return undefined;
-  if (!isReproducible) return reruns.isExactInOneThread ?? true;
-  return reruns.problem === null ? false : undefined;
-}
-
-const COMPARED: ReadonlySet<Verdict> = new Set(["equal", "near", "nan-or-zero", "differs"]);

@@ -1,67 +1,162 @@
 /**
- * Runs the whole model after its nodes were compared in one iteration of each loop and one call of each function. If
- * the runtime fails, the failing iteration or call is located, and the nodes are captured there.
+ * Loads and runs the whole model. Its nodes are compared in parts, in one iteration of each loop and one call of each
+ * function, so they may be right in a model that does not run. If only the run fails, the failing iteration or call is
+ * located, and the nodes are captured there.
  */
 
-import { nodeTitle, type Model } from "../model/model.ts";
+import { TensorError } from "../../core/errors.ts";
+import { quote } from "../model/graph.ts";
+import { nodeTitle, type Model, type ModelNode, type ValueInfo } from "../model/model.ts";
 import { NodeIndex } from "../model/node-index.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { captureCalls, type CapturedCall, type CaptureOptions } from "./capture.ts";
+import { openModel } from "./carried.ts";
 import { findIteration } from "./search-loop.ts";
-import { openSession, RuntimeFailure } from "./session.ts";
+import { RuntimeFailure, type CreateSession } from "./session.ts";
 
-export interface WholeFailure {
-  /** The runtime's message. */
-  readonly message: string;
-  /** The failing iteration or call, such as `iteration 4 of node "loop"`; null if not located. */
-  readonly where: string | null;
-  /** The nodes that are wrong there; empty if another operator fails. */
-  readonly captured: readonly CapturedCall[];
+/** How the runtime loads a model: as it is, only without graph optimization, or not at all. */
+export type Loads = "as-is" | "unoptimized" | "never";
+
+export interface WholeRun {
+  readonly loads: Loads;
+  /** The runtime's message if it cannot load the model as it is, or cannot run it; else null. */
+  readonly problem: string | null;
 }
 
-/** Parameters for running the whole model. */
-export interface WholeRun {
+interface Whole {
   readonly bytes: Uint8Array;
   readonly model: Model;
   readonly feeds: ReadonlyMap<string, Tensor>;
-  readonly options: CaptureOptions;
-  /** Returns true if a node is right. */
-  readonly isFine: (captured: CapturedCall) => boolean;
 }
 
 /**
- * Runs the whole model; null if that succeeds. A model without bodies and functions is not run again, because it has
- * already run.
+ * Loads and runs the whole model. If the runtime cannot load it, tries once without graph optimization.
+ * @param isPart true if only a node is verified: without the other inputs of the model, the model is only loaded
+ * @throws TensorError `shape-mismatch` for a missing input
  */
-export async function runWhole(whole: WholeRun): Promise<WholeFailure | null> {
-  const { graph, functions = [] } = whole.model;
-  const hasBodies = graph.nodes.some(({ attributes }) =>
-    Object.values(attributes).some((one) => one.type === "other" && one.graphs !== undefined),
-  );
-  if (functions.length === 0 && !hasBodies) return null;
-  const message = await problemOf(whole);
-  if (message === null) return null;
-  return (
-    (await inIteration(whole)) ?? (await inCall(whole)) ?? { message, where: null, captured: [] }
-  );
+export async function runWhole(
+  { bytes, model, feeds }: Whole,
+  createSession: CreateSession,
+  isPart: boolean,
+): Promise<WholeRun> {
+  const missing = missingInput(model, feeds);
+  if (missing !== null && !isPart) {
+    const sentence = `the input ${quote(missing)} of the model needs a tensor`;
+    throw new TensorError("shape-mismatch", sentence, { input: missing });
+  }
+  const failureOf = (create: CreateSession) =>
+    failureOfRun(create, { bytes, model, feeds }, missing === null);
+  const failure = await failureOf(createSession);
+  if (failure === null || !failure.isLoad)
+    return { loads: "as-is", problem: failure?.message ?? null };
+  const again = await failureOf(unoptimized(createSession));
+  const { message } = failure;
+  if (again?.isLoad) return { loads: "never", problem: message };
+  return {
+    loads: "unoptimized",
+    problem: again === null ? message : `${message}; ${again.message}`,
+  };
 }
 
-async function problemOf({ bytes, feeds, options }: WholeRun): Promise<string | null> {
+/** Returns a maker of sessions without graph optimization. */
+export const unoptimized =
+  (createSession: CreateSession): CreateSession =>
+  (model, settings) =>
+    createSession(model, { ...settings, graphOptimizationLevel: "disabled" });
+
+function missingInput({ graph }: Model, feeds: Whole["feeds"]): string | null {
+  const known = new Set([...feeds.keys(), ...graph.constants.map(({ name }) => name)]);
+  return graph.inputs.find(({ name }) => !known.has(name))?.name ?? null;
+}
+
+async function failureOfRun(
+  create: CreateSession,
+  whole: Whole,
+  isRun: boolean,
+): Promise<RuntimeFailure | null> {
+  const failure = await failureOfSession(create, whole, isRun);
+  if (failure === null || failure.isLoad) return failure;
+  // A run that returns a sequence fails in onnxruntime-node, so another output stands for the sequence.
+  for (const copy of copiesWithoutSequences(whole.model)) {
+    // oxlint-disable-next-line no-await-in-loop
+    const other = await failureOfSession(create, { model: copy, feeds: whole.feeds }, isRun);
+    if (other === null || !other.isLoad) return other;
+  }
+  return failure;
+}
+
+/**
+ * Returns copies of a model in which the lengths of sequences are outputs, or only the tensors; empty for a model that
+ * declares all outputs as tensors.
+ */
+function copiesWithoutSequences(model: Model): readonly Model[] {
+  const { graph } = model;
+  const tensors = graph.outputs.filter(({ type }) => type !== null);
+  const others = graph.outputs.filter(({ type }) => type === null);
+  if (others.length === 0) return [];
+  const lengths = others.map(({ name }): ModelNode => {
+    const outputs = [`ndscatter: length of ${name}`];
+    return {
+      name,
+      op: "SequenceLength",
+      domain: "ai.onnx",
+      inputs: [name],
+      outputs,
+      attributes: {},
+    };
+  });
+  const counted = lengths.map(({ outputs: [name] }) => ({ name, type: null }));
+  const copyWith = (nodes: readonly ModelNode[], outputs: readonly ValueInfo[]): Model => ({
+    ...model,
+    graph: { ...graph, nodes: [...graph.nodes, ...nodes], outputs: [...outputs] },
+  });
+  return [
+    copyWith(lengths, [...tensors, ...counted]),
+    ...(tensors.length > 0 ? [copyWith([], tensors)] : []),
+  ];
+}
+
+async function failureOfSession(
+  create: CreateSession,
+  { bytes, model, feeds }: Omit<Whole, "bytes"> & Partial<Whole>,
+  isRun: boolean,
+): Promise<RuntimeFailure | null> {
   try {
-    const session = await openSession(options.createSession, bytes);
+    const session = await openModel(create, model, bytes);
     try {
-      await session.run(feeds, []);
+      if (isRun) await session.run(feeds, []);
     } finally {
       await session.release();
     }
     return null;
   } catch (error) {
-    if (error instanceof RuntimeFailure) return error.message;
+    if (error instanceof RuntimeFailure) return error;
     throw error;
   }
 }
 
-async function inIteration(whole: WholeRun): Promise<WholeFailure | null> {
+export interface WholeFailure {
+  /** The runtime's message. */
+  readonly message: string;
+  /** The failing iteration or call, such as `iteration 4 of node "loop"`. */
+  readonly where: string;
+  /** The nodes that are wrong there; empty if another operator fails. */
+  readonly captured: readonly CapturedCall[];
+}
+
+/** Parameters of the search in a model that loads and does not run. */
+export interface WholeSearch extends Whole {
+  readonly options: CaptureOptions;
+  /** Returns true if a node is right. */
+  readonly isFine: (captured: CapturedCall) => boolean;
+}
+
+/** Locates the failing iteration or call of a model whose run fails. */
+export async function locateFailure(whole: WholeSearch): Promise<WholeFailure | null> {
+  return (await inIteration(whole)) ?? (await inCall(whole));
+}
+
+async function inIteration(whole: WholeSearch): Promise<WholeFailure | null> {
   const { model, feeds, options } = whole;
   const found = await findIteration(model, new NodeIndex(model), feeds, options.createSession);
   if (found === null) return null;
@@ -71,7 +166,7 @@ async function inIteration(whole: WholeRun): Promise<WholeFailure | null> {
 }
 
 /** Tries the calls of functions. A function has at most one call to try for each node that calls it. */
-async function inCall(whole: WholeRun): Promise<WholeFailure | null> {
+async function inCall(whole: WholeSearch): Promise<WholeFailure | null> {
   const { model, options } = whole;
   const { nodes } = new NodeIndex(model);
   const counts = (model.functions ?? []).map(
@@ -91,7 +186,7 @@ async function inCall(whole: WholeRun): Promise<WholeFailure | null> {
 
 /** Returns the nodes that are wrong in another iteration or call. */
 async function wrongNodes(
-  { bytes, feeds, options, isFine }: WholeRun,
+  { bytes, feeds, options, isFine }: WholeSearch,
   elsewhere: Pick<CaptureOptions, "iteration" | "call">,
 ): Promise<readonly CapturedCall[]> {
   const wrong: CapturedCall[] = [];

@@ -250,3 +250,24 @@ export function gathered(view: NodeView, made: readonly Known[]): readonly Known
   });
   return [knownElements((made[0] ?? NOTHING_KNOWN).type?.dtype ?? null, indexShape.length, taken)];
 }
+
+/** `EmbedLayerNormalization` of com.microsoft: an embedding per position, the length of each text, and the sums. */
+export const embedded: TypeRule = (view) => {
+  const dtype = view.dtype(2);
+  const [batch = null, length = null] = view.shape(0) ?? [];
+  const [, width = null] = view.shape(2) ?? [];
+  const shape = [batch, length, width];
+  return [output(dtype, shape), output("int32", [batch]), output(dtype, shape)];
+};
+
+/** `GatherBlockQuantized` of com.microsoft: the values have the type of the scales; bytes may hold several values. */
+export const gatheredBlocks: TypeRule = (view) => {
+  const [data, indices] = [view.shape(0), view.shape(1)];
+  const axis = view.int("gather_axis", 0);
+  const dtype = view.dtype(2);
+  if (data === null || indices === null || axis === null) return [output(dtype, null)];
+  const at = countedAxis(axis, data.length);
+  const isPacked = view.dtype(0) === "uint8" || view.dtype(0) === null;
+  const dims = isPacked ? [...data.slice(0, -1), null] : data;
+  return [output(dtype, dims.toSpliced(at, 1, ...indices))];
+};

@@ -1,7 +1,7 @@
 /**
  * The output types of operators other than scatters and gathers: a row per ONNX operator, most of which refer to one of
- * a few rules. Outputs of an operator without a row are unknown: operators on sequences, optionals and maps produce no
- * tensors, and the remaining operators are rare. `values.ts` handles `If`, whose branches are graphs.
+ * a few rules. Outputs of an operator without a row are unknown: operators on maps produce no tensors, and the remaining
+ * operators are rare. `values.ts` handles `If`, whose branches are graphs.
  *
  * The rules follow ONNX's Operators document for each operator, in all its versions.
  */
@@ -13,6 +13,7 @@ import type { TypeRule } from "./node-view.ts";
 import { output } from "./node-view.ts";
 import * as parts from "./parts.ts";
 import * as reductions from "./reductions.ts";
+import * as sequences from "./sequences.ts";
 import * as shaping from "./shaping.ts";
 import * as windows from "./windows.ts";
 
@@ -103,6 +104,15 @@ const ONNX: Table = {
   Loop: matrices.loop,
   Scan: matrices.scan,
   OptionalHasElement: () => [output("bool", [])],
+  Optional: sequences.optional,
+  SequenceConstruct: sequences.construct,
+  SequenceEmpty: sequences.empty,
+  SequenceInsert: sequences.insert,
+  SequenceErase: sequences.erase,
+  SplitToSequence: sequences.split,
+  ...rows(sequences.element, "SequenceAt OptionalGetElement"),
+  SequenceLength: () => [output("int64", [])],
+  ConcatFromSequence: sequences.concatenate,
   ...rows(matrices.rankOfInput, "CenterCropPad DFT MaxUnpool StringNormalizer"),
   ...rows(matrices.typeOfInput, "AffineGrid Col2Im STFT"),
 
@@ -128,6 +138,8 @@ const MICROSOFT: Table = {
     `BiasGelu FastGelu Gelu QuickGelu RotaryEmbedding SimplifiedLayerNormalization SkipLayerNormalization
     SkipSimplifiedLayerNormalization`,
   ),
+  EmbedLayerNormalization: parts.embedded,
+  GatherBlockQuantized: parts.gatheredBlocks,
   FusedConv: windows.convolution(1),
   FusedGemm: matrices.gemm,
   ...rows(matrices.typeOfInput, "FusedMatMul"),

@@ -1,0 +1,21 @@
+/** The comparison of a model's outputs with expected ones, as text. */
+
+import type { ExpectedReport } from "../../entries/onnx.ts";
+import { printName } from "./layout.ts";
+
+/** Returns the lines about expected outputs, and the changes that give them. */
+export function expectedLines({ outputs, changes }: ExpectedReport): string[] {
+  const lines = outputs.map(({ name, isGiven, sentence }) =>
+    isGiven ? `  expected: ${printName(name)} is as expected` : `  not as expected: ${sentence}`,
+  );
+  if (outputs.every(({ isGiven }) => isGiven)) return lines;
+  if (changes.length === 0)
+    return [...lines, "  no change of a single scatter or gather gives the expected outputs"];
+  return [
+    ...lines,
+    ...changes.map(
+      ({ path, id, sentence }, at) =>
+        `  ${at === 0 ? "why" : "or"}: ${path} gives the expected outputs if ${sentence} (${id})`,
+    ),
+  ];
+}

@@ -1,0 +1,97 @@
+/** The constants of a graph, as a runtime sees them after it has loaded the whole model. */
+
+import { functionOf } from "../model/bound-graph.ts";
+import { findOpset } from "../model/graph.ts";
+import { constantOf as constantOfNode } from "../model/inline.ts";
+import { renamed, type Constant, type Graph, type Model, type ModelNode } from "../model/model.ts";
+import { needsOf } from "../model/uses.ts";
+import { DEFAULTS_SINCE, type Scope } from "../model/values.ts";
+import type { Opsets } from "./steps.ts";
+
+/** Returns the graphs in a node; those nested too deeply to have been read are left out. */
+export const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
+  Object.values(attributes).flatMap((one) => (one.type === "other" ? (one.graphs ?? []) : []));
+
+/** Returns the names of all values of a graph. */
+export const namesOf = ({ inputs, constants, nodes }: Graph): ReadonlySet<string> =>
+  new Set([
+    ...[...inputs, ...constants].map(({ name }) => name),
+    ...nodes.flatMap(({ outputs }) => outputs),
+  ]);
+
+/**
+ * Returns the initializers of a graph and the values of its `Constant` nodes.
+ * @param irVersion of the model; Infinity for a body
+ */
+export function constantsOf(
+  { constants, inputs, nodes }: Graph,
+  opsets: Opsets,
+  irVersion: number,
+): ReadonlyMap<string, Constant> {
+  const isInput = new Set(irVersion < DEFAULTS_SINCE ? [] : inputs.map(({ name }) => name));
+  const all = new Map<string, Constant>();
+  for (const one of constants) if (!isInput.has(one.name)) all.set(one.name, one);
+  for (const node of nodes) {
+    const opset = findOpset(opsets, node);
+    const made = opset === null ? null : constantOfNode(node, opset);
+    if (made !== null) all.set(made.name, made);
+  }
+  return all;
+}
+
+/**
+ * Returns the integers that a runtime folds when it loads the whole model, because they follow from constants and from
+ * certain shapes. From them, it learns the ranks of values such as the output of a Reshape.
+ * @param isConstant true for the other constants of the graph and of enclosing graphs
+ */
+export function tracedConstants(
+  model: Model,
+  { nodes }: Graph,
+  scope: Scope,
+  isConstant: (name: string) => boolean,
+): ReadonlyMap<string, Constant> {
+  const traced = new Map<string, Constant>();
+  for (const node of nodes) {
+    const isShape = node.op === "Shape" && node.domain === "ai.onnx";
+    const needs = [...needsOf(node)];
+    const isFolded =
+      needs.length > 0 &&
+      needs.every((name) => traced.has(name) || isConstant(name)) &&
+      mayFold(model, node);
+    if (!isShape && !isFolded) continue;
+    const made = node.outputs.filter((name) => name !== "");
+    const known = made.map((name) => scope.get(name).certain);
+    // Elements with a name or of unknown value are no constant.
+    if (known.some(({ elements, constant }) => elements === null || constant === null)) continue;
+    for (const [at, name] of made.entries())
+      traced.set(name, renamed(known[at].constant as Constant, name));
+  }
+  return traced;
+}
+
+/** Returns true if a runtime folds a node with constant inputs. */
+export const mayFold = (model: Model, node: ModelNode): boolean =>
+  FOLDED_DOMAINS.has(node.domain) &&
+  !MAKES_RANDOM.test(node.op) &&
+  bodiesIn(node).length === 0 &&
+  functionOf(model, node) === null;
+
+const FOLDED_DOMAINS: ReadonlySet<string> = new Set(["ai.onnx", "com.microsoft"]);
+
+/** Operators whose result differs each time, although their inputs are constants. */
+const MAKES_RANDOM = /Bernoulli|Dropout|Multinomial|Random|Sampling/;
+
+/** Returns the constants that a call passes to a function, which a runtime inlines, by their names in the function. */
+export function boundConstants(
+  { inputs }: Graph,
+  call: ModelNode,
+  constantOf: (name: string) => Constant | undefined,
+): Map<string, Constant> {
+  const bound = new Map<string, Constant>();
+  for (const [at, { name }] of inputs.entries()) {
+    const { [at]: given = "" } = call.inputs;
+    const constant = given === "" ? undefined : constantOf(given);
+    if (constant !== undefined) bound.set(name, renamed(constant, name));
+  }
+  return bound;
+}

@@ -1,0 +1,179 @@
+/**
+ * Replaced nodes that depend on constants alone. In the whole model, a runtime folds such a node when it loads the
+ * model, and then chooses the kernels for constants: packed weights, other layouts, fused operators, all of which round
+ * differently. The nodes therefore run once, before the model is cut, and their results are constants of the parts.
+ */
+
+import { run } from "../../core/call/run.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { functionOf } from "../model/bound-graph.ts";
+import { findOpset } from "../model/graph.ts";
+import {
+  constant,
+  readConstant,
+  type Constant,
+  type Graph,
+  type Model,
+  type ModelNode,
+} from "../model/model.ts";
+import { meantSpec, namingNode } from "../model/run-model.ts";
+import { Scope } from "../model/values.ts";
+import { GraphUses } from "../model/uses.ts";
+import { neededNodes } from "../split/needed.ts";
+import { partOf } from "../split/part.ts";
+import { openModel } from "../verify/carried.ts";
+import { runtimeError, type CreateSession, type OpenSession } from "../verify/session.ts";
+import { partTitle } from "./open.ts";
+import type { CreatePart } from "./part-session.ts";
+import { bodiesIn, constantsOf, mayFold, namesOf, tracedConstants } from "./constants.ts";
+import { isOurs, type Planned } from "./plan.ts";
+import type { Opsets } from "./steps.ts";
+
+/** Returns a constant of a graph or of an enclosing one, or null for other values. */
+type ConstantOf = (name: string) => Constant | null;
+
+/** The graph around a body. */
+interface Outer {
+  readonly constantOf: ConstantOf;
+  readonly scope: Scope;
+}
+
+/**
+ * Fills `planned.folded`.
+ * @param createSession for values between replaced nodes; null if only nodes that need no runtime are folded
+ * @throws TensorError as `run` for a replaced node
+ */
+export async function foldConstants(
+  planned: Planned,
+  createSession: CreatePart | null,
+  graph: Graph = planned.model.graph,
+  outer: Outer | null = null,
+): Promise<void> {
+  const folding = new Folding(planned, createSession, graph, outer);
+  const { nodes } = neededNodes(
+    graph,
+    graph.outputs.map(({ name }) => name),
+    folding.given,
+  );
+  // Each node may depend on the results of those before it.
+  // oxlint-disable-next-line no-await-in-loop
+  for (const node of graph.nodes) if (nodes.has(node)) await folding.add(node);
+}
+
+class Folding {
+  readonly #planned: Planned;
+  readonly #createSession: CreatePart | null;
+  readonly #graph: Graph;
+  readonly #opsets: Opsets;
+  readonly #outer: Outer | null;
+  readonly #scope: Scope;
+  readonly #own: ReadonlySet<string>;
+  readonly #uses: GraphUses;
+  readonly #constants: Map<string, Constant>;
+  readonly #folded = new Map<string, Constant>();
+  /** Values that the runtime folds. */
+  readonly #foldable = new Set<string>();
+
+  constructor(
+    planned: Planned,
+    createSession: CreatePart | null,
+    graph: Graph,
+    outer: Outer | null,
+  ) {
+    const { model, folded } = planned;
+    this.#planned = planned;
+    this.#createSession = createSession;
+    this.#graph = graph;
+    this.#opsets = model.opsets;
+    this.#outer = outer;
+    this.#own = namesOf(graph);
+    this.#uses = new GraphUses(graph.nodes);
+    const version = outer === null ? model.irVersion : Infinity;
+    this.#scope = new Scope(graph, outer?.scope ?? null, model.irVersion);
+    for (const node of graph.nodes) this.#scope.learn(node, findOpset(model.opsets, node));
+    this.#constants = new Map(constantsOf(graph, model.opsets, version));
+    const isConstant = (name: string): boolean => this.#constantOf(name) !== null;
+    for (const [name, one] of tracedConstants(model, graph, this.#scope, isConstant))
+      this.#constants.set(name, one);
+    folded.set(graph, this.#folded);
+  }
+
+  /** Returns true for a value that no node of the graph has to compute. */
+  readonly given = {
+    has: (name: string): boolean => !this.#uses.makers.has(name) || this.#constants.has(name),
+  };
+
+  readonly #constantOf: ConstantOf = (name) =>
+    this.#folded.get(name) ??
+    this.#constants.get(name) ??
+    (this.#own.has(name) ? null : (this.#outer?.constantOf(name) ?? null));
+
+  #isFixed(name: string): boolean {
+    return this.#foldable.has(name) || this.#constantOf(name) !== null;
+  }
+
+  async add(node: ModelNode): Promise<void> {
+    const { model, replaced } = this.#planned;
+    const needs = this.#uses.needsOf(node);
+    if (mayFold(model, node) && needs.length > 0 && needs.every((name) => this.#isFixed(name))) {
+      if (replaced.has(node)) await this.#run(node);
+      else for (const name of node.outputs) this.#foldable.add(name);
+      return;
+    }
+    if (!isOurs(this.#planned, node)) return;
+    const isCall = replaced.has(node);
+    const isShared = (name: string): boolean =>
+      this.#uses.usersOf(name).some((user) => !isOurs(this.#planned, user));
+    await this.#compute(
+      needs.filter((name) => this.#foldable.has(name) && (!isCall || isShared(name))),
+    );
+    const around = { constantOf: this.#constantOf, scope: this.#scope };
+    for (const body of functionOf(model, node) === null ? bodiesIn(node) : [])
+      // oxlint-disable-next-line no-await-in-loop
+      await foldConstants(this.#planned, this.#createSession, body, around);
+  }
+
+  /** Runs a replaced node whose inputs are constants, unless the runtime would have to compute them and cannot. */
+  async #run(node: ModelNode): Promise<void> {
+    await this.#compute(node.inputs.filter((name) => this.#foldable.has(name)));
+    const known = node.inputs.map((name) => (name === "" ? undefined : this.#constantOf(name)));
+    if (known.includes(null)) return;
+    const inputs = known.map((one) => (one ? readConstant(one) : undefined));
+    const [result] = namingNode(node, () => run(meantSpec(this.#opsets, node), inputs));
+    this.#folded.set(node.outputs[0], constant(node.outputs[0], result));
+  }
+
+  /** Computes values that the runtime folds. */
+  async #compute(names: readonly string[]): Promise<void> {
+    if (names.length === 0 || this.#createSession === null) return;
+    const given = { has: (name: string) => this.#constantOf(name) !== null };
+    const needed = neededNodes(this.#graph, names, given);
+    const part = partOf(this.#planned.model, {
+      ...{ graph: this.#graph, opsets: this.#opsets, inputs: [] },
+      nodes: this.#graph.nodes.filter((node) => needed.nodes.has(node)),
+      outputs: names.map((name) => ({ name, type: null })),
+      constants: [...needed.names].map(this.#constantOf).filter((one) => one !== null),
+    });
+    const outputs = await this.#runPart(part, names);
+    for (const [name, value] of outputs) {
+      this.#folded.set(name, constant(name, value));
+      this.#foldable.delete(name);
+    }
+  }
+  async #runPart(part: Model, names: readonly string[]): Promise<ReadonlyMap<string, Tensor>> {
+    const { nodes } = part.graph;
+    let session: OpenSession;
+    try {
+      session = await openModel(this.#createSession as CreateSession, part);
+    } catch (cause) {
+      throw runtimeError("load", partTitle(nodes), cause, nodes);
+    }
+    try {
+      return await session.run(new Map(), names);
+    } catch (cause) {
+      throw runtimeError("run", partTitle(nodes), cause, nodes);
+    } finally {
+      await session.release();
+    }
+  }
+}

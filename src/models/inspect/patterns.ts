@@ -1,0 +1,204 @@
+/**
+ * Mistakes that exporters spread over several nodes: each node is valid, and together they compute something else than
+ * the program that was exported. The sentences name the exporter and the cure.
+ */
+
+import { isTensorError } from "../../core/errors.ts";
+import {
+  nodeTitle,
+  readConstant,
+  type Constant,
+  type Graph,
+  type ModelNode,
+} from "../model/model.ts";
+import { quote } from "../model/graph.ts";
+import type { Place, PlacedNode } from "../model/places.ts";
+import type { Scope } from "../model/values.ts";
+import { GraphUses } from "../model/uses.ts";
+import { product } from "../../core/tensor/shape.ts";
+import { finding, type Finding } from "./findings.ts";
+
+/** Maximum number of elements of a constant that is read to find out whether it is zero. */
+const MAX_READ = 2 ** 20;
+
+/** Finds patterns around the scatters and gathers of a model. */
+export class Patterns {
+  readonly #uses = new Map<Graph, GraphUses | null>();
+
+  /**
+   * Returns findings about a scatter or gather and the nodes around it.
+   * @param repeats true if the indices are constant and repeat
+   */
+  of({ node, place }: PlacedNode, scope: Scope, repeats: boolean): readonly Finding[] {
+    if (node.domain !== "ai.onnx") return [];
+    const uses = this.#usesOf(place.graph);
+    if (uses === null) return [];
+    const around = { node, place, scope, uses };
+    return [lostRepeats(around, repeats), lostMean(around), flattened(around)].filter(
+      (found) => found !== null,
+    );
+  }
+
+  /** Returns the makers and users of a graph's values; null for bodies nested too deeply to be read. */
+  #usesOf(graph: Graph): GraphUses | null {
+    let uses = this.#uses.get(graph);
+    if (uses !== undefined) return uses;
+    try {
+      uses = new GraphUses(graph.nodes);
+    } catch (error) {
+      if (!isTensorError(error)) throw error;
+      uses = null;
+    }
+    this.#uses.set(graph, uses);
+    return uses;
+  }
+}
+
+interface Around {
+  readonly node: ModelNode;
+  readonly place: Place;
+  readonly scope: Scope;
+  readonly uses: GraphUses;
+}
+
+const isPlainScatter = ({ op, attributes: { reduction } }: ModelNode): boolean =>
+  op.startsWith("Scatter") && (reduction === undefined || reduction.value === "none");
+
+/** Updates that are scattered into zeros, and then added to another tensor: of repeated updates only one is added. */
+function lostRepeats({ node, scope, uses }: Around, repeats: boolean): Finding | null {
+  const [data = "", indices = ""] = node.inputs;
+  const [output = ""] = node.outputs;
+  const users = uses.usersOf(output);
+  const [add] = users;
+  if (!isPlainScatter(node) || users.length !== 1 || add.op !== "Add") return null;
+  const isConstant = scope.constantOf(indices) !== null;
+  if ((isConstant && !repeats) || !isZero(data, scope, uses)) return null;
+  if (!isConstant && areUnique(indices, uses)) return null;
+  const other = add.inputs.find((name) => name !== output) ?? "";
+  const sentence =
+    `its updates go into zeros, which ${nodeTitle(add)} adds to ${quote(other)}, so repeated updates are lost: only the last is added; ` +
+    `torch.onnx's legacy exporter writes index_put(accumulate=True) and scatter_add like this; scatter into ${quote(other)} with the reduction add (opset 16)`;
+  return finding("repeats-lost", sentence, { input: "indices" });
+}
+
+/** A scatter of a constant, whose targets a second scatter with the same indices overwrites. */
+function lostMean({ node, scope, uses }: Around): Finding | null {
+  const [data = "", indices = ""] = node.inputs;
+  const first = uses.makers.get(data);
+  if (first === undefined || !isPlainScatter(node) || !isPlainScatter(first)) return null;
+  const isSame =
+    first.op === node.op && first.inputs[1] === indices && axisOf(first) === axisOf(node);
+  if (!isSame || uses.usersOf(data).length !== 1) return null;
+  if (!isFill(first.inputs[2] ?? "", scope, uses)) return null;
+  const sentence =
+    `it overwrites all that ${nodeTitle(first)} writes, because both have the same indices and no reduction, so a mean is lost: only the last of repeated updates remains; ` +
+    "torch.onnx writes scatter_reduce(mean, include_self=False) like this; scatter sums and counts with the reduction add, and divide them";
+  return finding("mean-lost", sentence, { input: "indices" });
+}
+
+const axisOf = ({ attributes: { axis } }: ModelNode): number =>
+  axis?.type === "int" ? Number(axis.value) : 0;
+
+/** A gather by offsets in a flattened tensor, to which the last index of a tuple is added as it is in the input. */
+function flattened({ node, place, scope, uses }: Around): Finding | null {
+  const [data = "", indices = ""] = node.inputs;
+  if (node.op !== "Gather" || axisOf(node) !== 0) return null;
+  const maker = uses.makers.get(data);
+  if (maker === undefined || (maker.op !== "Reshape" && maker.op !== "Flatten")) return null;
+  const terms = termsOf(indices, uses);
+  const isMultiple = (name: string): boolean => uses.makers.get(name)?.op === "Mul";
+  const last = terms.find((name) => !isMultiple(name));
+  if (last === undefined || !terms.some(isMultiple)) return null;
+  const input = inputOf(last, place, uses);
+  if (input === null || scope.constantOf(input) !== null) return null;
+  const sentence =
+    `its indices are offsets in the flattened ${quote(data)}, computed from ${quote(input)}, so a negative index in ${quote(input)} takes an element of the row before; ` +
+    "torch.onnx's legacy exporter writes x[a, b] like this; use GatherND, which counts each index from the end of its own axis";
+  return finding("indices-flattened", sentence, { input: "indices" });
+}
+
+/** Operators whose output has the elements of the first input in another arrangement. */
+const ARRANGES: ReadonlySet<string> = new Set(
+  "Cast Expand Flatten Identity Reshape Slice Squeeze Tile Transpose Unsqueeze".split(" "),
+);
+
+/** Maximum number of nodes on a path that is followed: exporters write a few, and a hostile graph may have a cycle. */
+const MAX_STEPS = 32;
+
+/** Returns the value whose elements a value has. */
+function originOf(name: string, uses: GraphUses): string {
+  let origin = name;
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const maker = uses.makers.get(origin);
+    if (maker === undefined || !ARRANGES.has(maker.op)) return origin;
+    [origin = ""] = maker.inputs;
+  }
+  return origin;
+}
+
+/** Returns the terms of a sum. */
+function termsOf(name: string, uses: GraphUses): readonly string[] {
+  const terms: string[] = [];
+  const open = [name];
+  for (let step = 0; step < MAX_STEPS && open.length > 0; step++) {
+    const origin = originOf(open.pop() ?? "", uses);
+    const maker = uses.makers.get(origin);
+    if (maker?.op === "Add") open.push(...maker.inputs);
+    else terms.push(origin);
+  }
+  return terms;
+}
+
+/** Returns the model input whose elements a value has, or null. */
+function inputOf(name: string, { graph, kind }: Place, uses: GraphUses): string | null {
+  const origin = originOf(name, uses);
+  const isInput = kind.is === "model" && graph.inputs.some((one) => one.name === origin);
+  return isInput ? origin : null;
+}
+
+/** Operators that make indices without repeats. */
+const UNIQUE: ReadonlySet<string> = new Set(["NonZero", "Range", "TopK", "Unique"]);
+
+/** Returns true if an index input consists of values without repeats, moved to their places. */
+function areUnique(name: string, uses: GraphUses): boolean {
+  const open = [name];
+  for (let step = 0; step < MAX_STEPS && open.length > 0; step++) {
+    const maker = uses.makers.get(originOf(open.pop() ?? "", uses));
+    if (maker !== undefined && UNIQUE.has(maker.op)) return true;
+    if (maker?.op === "Concat" || maker?.op === "Gather") open.push(...maker.inputs);
+  }
+  return false;
+}
+
+/** Returns true if all elements of a value are 0. */
+function isZero(name: string, scope: Scope, uses: GraphUses): boolean {
+  const origin = originOf(name, uses);
+  const constant = scope.constantOf(origin);
+  if (constant !== null) return isZeroConstant(constant);
+  const maker = uses.makers.get(origin);
+  if (maker?.op !== "ConstantOfShape") return false;
+  const { value } = maker.attributes;
+  return value?.type !== "tensor" || isZeroConstant(value.value);
+}
+
+/** Returns true if all elements of a value are one constant. */
+function isFill(name: string, scope: Scope, uses: GraphUses): boolean {
+  const origin = originOf(name, uses);
+  const constant = scope.constantOf(origin);
+  if (constant !== null) return product(constant.shape) === 1 || isZeroConstant(constant);
+  return uses.makers.get(origin)?.op === "ConstantOfShape";
+}
+
+function isZeroConstant(constant: Constant): boolean {
+  if (constant.dtype === null || constant.dtype === "string" || product(constant.shape) > MAX_READ)
+    return false;
+  try {
+    return Array.prototype.every.call(
+      readConstant(constant).data,
+      (one: unknown) => Number(one) === 0,
+    );
+  } catch {
+    // Data in another file may be out of reach, and only an all-zero constant matters here.
+    return false;
+  }
+}

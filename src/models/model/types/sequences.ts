@@ -1,0 +1,67 @@
+/** Rules for sequences and optionals, whose elements have a common type, and for the tensors taken out of them. */
+
+import type { TensorType } from "../../../core/operators/operator.ts";
+import { eitherKnown, NOTHING_KNOWN, type Known } from "../known.ts";
+import { countedAxis } from "./dims.ts";
+import { output, typeOnly, type NodeView, type TypeRule } from "./node-view.ts";
+
+/** A sequence or an optional of tensors of a type. */
+const holding = (item: TensorType | null): Known =>
+  item === null ? NOTHING_KNOWN : { ...NOTHING_KNOWN, item };
+
+/** Returns the facts that are true of all types; null for an unknown one, or if data types differ. */
+const common = (types: readonly (TensorType | null)[]): TensorType | null =>
+  types.reduce(
+    (one, other) => one && other && eitherKnown(typeOnly(one), typeOnly(other)).type,
+    types[0] ?? null,
+  );
+
+const itemOf = (view: NodeView, position: number): TensorType | null =>
+  view.input(position).item ?? null;
+
+export const construct: TypeRule = (view) => [
+  holding(common(view.inputs().map(({ type }) => type))),
+];
+
+export const empty: TypeRule = (view) => {
+  const dtype = view.dtypeOf("dtype", "float32");
+  return [holding(dtype && { dtype, shape: null })];
+};
+
+export const insert: TypeRule = (view) => [holding(common([itemOf(view, 0), view.input(1).type]))];
+
+export const erase: TypeRule = (view) => [holding(itemOf(view, 0))];
+
+/** `SplitToSequence`: the parts have one size along the axis, or lack the axis. */
+export const split: TypeRule = (view) => {
+  const { type } = view.input(0);
+  const axis = view.int("axis", 0);
+  const keeps = view.has(1) ? 1 : view.int("keepdims", 1);
+  if (type === null) return [];
+  const { dtype, shape } = type;
+  if (shape === null || axis === null || keeps === null) return [holding({ dtype, shape: null })];
+  const at = countedAxis(axis, shape.length);
+  const size = view.has(1) ? null : 1;
+  return [holding({ dtype, shape: keeps === 0 ? shape.toSpliced(at, 1) : shape.with(at, size) })];
+};
+
+/** `SequenceAt`, and `OptionalGetElement` of a sequence or a tensor. */
+export const element: TypeRule = (view) => {
+  const { type } = view.input(0);
+  const item = type ?? itemOf(view, 0);
+  return [item === null ? NOTHING_KNOWN : typeOnly(item)];
+};
+
+/** `Optional` of a tensor; one of a sequence is unknown. */
+export const optional: TypeRule = (view) => [holding(view.input(0).type)];
+
+export const concatenate: TypeRule = (view) => {
+  const item = itemOf(view, 0);
+  const axis = view.int("axis", null);
+  const isNew = view.int("new_axis", 0);
+  if (item === null || item.shape === null || axis === null || isNew === null)
+    return [output(item?.dtype ?? null, null)];
+  const { dtype, shape } = item;
+  const at = countedAxis(axis, shape.length + isNew);
+  return [output(dtype, isNew === 1 ? shape.toSpliced(at, 0, null) : shape.with(at, null))];
+};

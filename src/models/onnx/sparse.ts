@@ -1,0 +1,118 @@
+/**
+ * Sparse initializers (`SparseTensorProto`): values and their positions in a tensor that is otherwise zero. They become
+ * dense constants; an unchanged one is written as it was.
+ *
+ * ONNX: `onnx.proto`, SparseTensorProto.
+ */
+
+import { fromBinary } from "@bufbuild/protobuf";
+
+import { malformed, TensorError } from "../../core/errors.ts";
+import { printShape, sameShape, sizeOf } from "../../core/tensor/shape.ts";
+import { Tensor, zeros } from "../../core/tensor/tensor.ts";
+import { quote } from "../model/graph.ts";
+import { readConstant, SOURCE, type Constant } from "../model/model.ts";
+import { SparseTensorProtoSchema } from "./schema_pb.ts";
+import { checkMessage, malformedAs, type Parts } from "./wire.ts";
+
+/** Maximum number of elements of a dense tensor, because a few bytes may announce any number. */
+const MAX_DENSE = 2 ** 28;
+
+/** The file's bytes of a sparse initializer, as the source of its constant. */
+class SparseSource {
+  readonly bytes: Uint8Array;
+  readonly name: string;
+
+  constructor(bytes: Uint8Array, name: string) {
+    this.bytes = bytes;
+    this.name = name;
+  }
+}
+
+/**
+ * Returns a sparse initializer as a constant that is dense when it is read.
+ * @param decode decodes the values and the indices
+ * @param isSourced false for an outline, which a writer does not write back
+ */
+export function decodeSparse(
+  bytes: Uint8Array,
+  parts: Parts,
+  decode: (tensor: Uint8Array) => Constant,
+  isSourced: boolean,
+): Constant {
+  checkMessage(SparseTensorProtoSchema, bytes, parts);
+  const source = malformedAs("a sparse tensor", () => fromBinary(SparseTensorProtoSchema, bytes));
+  const [values, indices] = [decode(source.values), decode(source.indices)];
+  const { name, dtype } = values;
+  const shape = source.dims.map((dim) => {
+    if (dim >= 0n && Number.isSafeInteger(Number(dim))) return Number(dim);
+    throw wrong(name, `has the dimension ${dim}`, { key: "dims", got: dim });
+  });
+  const read = (): Tensor => denseOf(values, indices, shape);
+  return {
+    name,
+    dtype,
+    shape,
+    read,
+    ...(isSourced && { [SOURCE]: new SparseSource(bytes, name) }),
+  };
+}
+
+/** Returns the bytes of an unchanged sparse initializer, or null for other constants. */
+export function sparseBytes({ name, [SOURCE]: source }: Constant): Uint8Array | null {
+  return source instanceof SparseSource && source.name === name ? source.bytes : null;
+}
+
+/** @throws TensorError `malformed-file` for indices that do not fit, `too-large` */
+function denseOf(values: Constant, indices: Constant, shape: readonly number[]): Tensor {
+  const { name } = values;
+  const size = sizeOf(shape, { input: name });
+  if (size > MAX_DENSE)
+    throw new TensorError(
+      "too-large",
+      `the sparse initializer ${quote(name)} has ${size} elements, and the limit is ${MAX_DENSE}`,
+      { input: name, got: size, limit: MAX_DENSE },
+    );
+  const [given, at] = [readConstant(values), readConstant(indices)];
+  const count = given.size;
+  const isFlat = sameShape(at.shape, [count]);
+  if (
+    at.dtype !== "int64" ||
+    given.shape.length !== 1 ||
+    !(isFlat || sameShape(at.shape, [count, shape.length]))
+  ) {
+    const must = `must have int64 indices of the shape [${count}] or [${count}, ${shape.length}]`;
+    throw wrong(name, `${must}, got ${at.dtype}${printShape(at.shape)}`, { key: "indices" });
+  }
+  const dense = zeros(given.dtype, shape);
+  const [from, to] = [given.data, dense.data as unknown[] | typeof given.data];
+  const read = at.data as BigInt64Array;
+  for (let nth = 0; nth < count; nth++) {
+    const position = isFlat ? flatPosition(read[nth], size) : positionOf(read, nth, shape);
+    if (position === null)
+      throw wrong(name, `has the index ${nth} out of range`, { key: "indices", at: [nth] });
+    (to as { [position: number]: unknown })[position] = from[nth];
+  }
+  return dense;
+}
+
+const flatPosition = (index: bigint, size: number): number | null =>
+  index >= 0n && index < BigInt(size) ? Number(index) : null;
+
+/** Returns the position of a tuple of coordinates, or null outside the shape. */
+function positionOf(
+  coordinates: BigInt64Array,
+  nth: number,
+  shape: readonly number[],
+): number | null {
+  let position = 0;
+  for (const [axis, dim] of shape.entries()) {
+    const coordinate = flatPosition(coordinates[nth * shape.length + axis], dim);
+    if (coordinate === null) return null;
+    position = position * dim + coordinate;
+  }
+  return position;
+}
+
+const wrong = (name: string, what: string, fields: Parameters<typeof malformed>[1]): TensorError =>
+  malformed(`the sparse initializer ${quote(name)} ${what}`, { ...fields, input: name });
