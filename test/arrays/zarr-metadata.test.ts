@@ -123,6 +123,8 @@ test("an array of Zarr v2 may lack what has no effect", () => {
   assert.equal(array.fillValue, 0);
 });
 
+const turn = (...order: number[]): JsonObject => ({ name: "transpose", configuration: { order } });
+
 const codecs = (...list: Json[]): JsonObject => ({ ...V3, codecs: list });
 
 // prettier-ignore
@@ -134,6 +136,7 @@ const TAKEN: readonly (readonly [string, JsonObject])[] = [
   ["no attributes and names", { ...V3, attributes: {}, dimension_names: null }],
   ["a separator of its own", { ...V3, chunk_key_encoding: { name: "default", configuration: { separator: "." } } }],
   ["shards with an index at the start", { ...V3, codecs: [shards({ index_location: "start" })] }],
+  ["an index with its axes in another order", { ...V3, codecs: [shards({ index_codecs: [turn(2, 0, 1), LITTLE] })] }],
   ["shards in shards", { ...V3, codecs: [shards({ codecs: [shards({ chunk_shape: [250, 25] }), "zstd"] }), "gzip"] }],
   ["a shape without elements", { ...V3, shape: [0, 1000] }],
   ["chunks larger than the array", { ...V3, shape: [3, 3] }],
@@ -233,6 +236,7 @@ const REFUSED: readonly (readonly [string, JsonObject, ErrorCode?])[] = [
   ["chunks of shards without elements", codecs(shards({ chunk_shape: [0, 50] }))],
   ["chunks of shards of another rank", codecs(shards({ chunk_shape: [500] }))],
   ["an index that is compressed", codecs(shards({ index_codecs: [LITTLE, "gzip"] }))],
+  ["an index with an order of two axes", codecs(shards({ index_codecs: [turn(1, 0), LITTLE] }))],
   ["an index of shards", codecs(shards({ index_codecs: [shards({})] }))],
   ["an index in the middle", codecs(shards({ index_location: "middle" }))],
   ["shards in shards in shards in shards in shards", codecs(DEEP)],
@@ -323,6 +327,13 @@ for (const [dtype, text] of NO_FILLS) {
   });
 }
 
+test("a fill value of float8e8m0 is printed as its bits, because TensorStore reads 1 as 2^-64", () => {
+  for (const bits of [0, 126, 127, 128]) {
+    const hex = `0x${bits.toString(16).padStart(2, "0")}`;
+    assert.equal(printFillValue("float8e8m0", Uint8Array.of(bits)), hex);
+  }
+});
+
 test("every bit pattern of a small type is printed such that it is read again", () => {
   for (const dtype of DTYPE_NAMES.filter(
     (one) => DTYPES[one].bytes === 1 || DTYPES[one].bytes === 2,
@@ -388,8 +399,6 @@ test("what a new array is given is what its metadata say", () => {
 });
 
 const INT32 = { dtype: "int32", shape: [4, 6], chunkShape: [2, 3] } as const;
-const turn = (...order: number[]): JsonObject => ({ name: "transpose", configuration: { order } });
-
 // prettier-ignore
 const CODECS_OF: readonly (readonly [string, object, readonly Json[]])[] = [
   ["none", {}, [LITTLE]],
@@ -399,6 +408,7 @@ const CODECS_OF: readonly (readonly [string, object, readonly Json[]])[] = [
   ["bytes behind the transpositions", { codecs: [turn(1, 0), turn(1, 0), "crc32c"] }, [turn(1, 0), turn(1, 0), LITTLE, { name: "crc32c" }]],
   ["gzip", { codecs: ["gzip"] }, [LITTLE, { name: "gzip", configuration: { level: 5 } }]],
   ["a level of its own", { codecs: [{ name: "gzip", configuration: { level: 9 } }] }, [LITTLE, { name: "gzip", configuration: { level: 9 } }]],
+  ["an order of drafts", { codecs: [{ name: "transpose", configuration: { order: "F" } }] }, [turn(1, 0), LITTLE]],
   ["blosc", { codecs: ["blosc"] }, [LITTLE, { name: "blosc", configuration: { cname: "zstd", clevel: 5, shuffle: "shuffle", typesize: 4, blocksize: 0 } }]],
   ["blosc with another compressor", { dtype: "int16", codecs: [{ name: "blosc", configuration: { cname: "lz4" } }] },
     [LITTLE, { name: "blosc", configuration: { cname: "lz4", clevel: 5, shuffle: "shuffle", typesize: 2, blocksize: 0 } }]],
@@ -418,6 +428,22 @@ test("numbers in attributes that JSON cannot say: a copy keeps those of a file, 
   assert.equal(printJson(array.attributes), printJson(text));
   const { array: copy } = arrayInMemory({ like: open({ ...V3, attributes: odd }) });
   assert.equal(printJson(copy.attributes), printJson(odd));
+});
+
+test("a copy has the numbers of attributes in the text of the file, unless the program changes them", () => {
+  const numbers =
+    '{ "a": 2.0, "b": 2, "c": [1.0, {"d": -0.0, "e": 1e-07}, 1e400], "f": 0.10, "2": 1e2 }';
+  const attributesOf = (text: string): JsonObject =>
+    arrayInMemory({ like: open({ ...V3, attributes: parse(text) }) }).array.attributes;
+  const copied = printJson(parse(printJson(attributesOf(numbers)))).replaceAll(/\s+/g, "");
+  assert.equal(copied, '{"2":1e2,"a":2.0,"b":2,"c":[1.0,{"d":-0.0,"e":1e-07},1e400],"f":0.10}');
+  const digits = `{"a": 1${"0".repeat(50)}}`;
+  assert.equal(printJson(attributesOf(digits)).replaceAll(/\s+/g, ""), digits.replace(" ", ""));
+  const changed = attributesOf(numbers);
+  Object.assign(changed, { a: 3, b: "2" });
+  const given = arrayInMemory({ ...INT32, attributes: changed }).array.attributes;
+  assert.match(printJson(given), /"a": 3,\s+"b": "2",\s+"c": \[\s+1.0,/);
+  assert.match(printJson(given), /"Infinity"/);
 });
 
 test("a new array like another one has what no option says otherwise", () => {
@@ -458,9 +484,18 @@ test("a new array like another one has what no option says otherwise", () => {
 
 test("zlib of Zarr v2 becomes gzip of the same level", () => {
   const old = open({ ...V2, compressor: { id: "zlib", level: 3 } });
-  const { codecs } = arrayInMemory({ like: old }).array;
-  const gzip = { name: "gzip", configuration: { level: 3 } };
-  assert.equal(JSON.stringify(codecs), JSON.stringify([LITTLE, gzip]));
+  const codecsLike = (array: typeof old): string =>
+    JSON.stringify(arrayInMemory({ like: array }).array.codecs);
+  const gzip = (level: number): JsonObject => ({ name: "gzip", configuration: { level } });
+  assert.equal(codecsLike(old), JSON.stringify([LITTLE, gzip(3)]));
+  // The default level of zlib is 6; gzip of Zarr v3 has no level -1.
+  const least = open({ ...V2, compressor: { id: "zlib", level: -1 } });
+  assert.equal(codecsLike(least), JSON.stringify([LITTLE, gzip(6)]));
+  // Earlier versions of this package wrote zlib into arrays of Zarr v3.
+  const inner = (codec: Json): JsonObject => shards({ codecs: [LITTLE, codec] });
+  const wrong = open({ ...V3, codecs: [inner({ name: "zlib", configuration: { level: 2 } })] });
+  const right = open({ ...V3, codecs: [inner(gzip(2))] });
+  assert.equal(codecsLike(wrong), codecsLike(right));
 });
 
 // prettier-ignore
@@ -474,6 +509,9 @@ const WRONG_OPTIONS: readonly (readonly [object, ErrorCode])[] = [
   [{ shards: [3, 5] }, "attribute"],
   [{ codecs: ["lzma"] }, "attribute"],
   [{ codecs: "zstd" }, "attribute"],
+  [{ codecs: ["zlib"] }, "attribute"],
+  [{ codecs: [{ name: "zlib", configuration: { level: 3 } }] }, "attribute"],
+  [{ codecs: [shards({ codecs: ["bytes", "zlib"] })] }, "attribute"],
   [{ codecs: [{ name: "blosc", configuration: { cname: "snappy" } }] }, "attribute"],
   [{ codecs: [{ name: "blosc", configuration: { cname: "lz5" } }] }, "attribute"],
   [{ codecs: [{ name: "blosc", configuration: { cname: 4 } }] }, "attribute"],

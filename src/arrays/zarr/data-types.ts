@@ -219,8 +219,9 @@ function printPart(dtype: DType, element: Uint8Array): Json {
   bytesOf(storage).set(element);
   const value = reader(dtype, storage)(0) as number | bigint | boolean;
   if (typeof value !== "number") return value;
-  // JSON prints -0 as 0, so -0 needs another form.
-  const shown = Number.isFinite(value) ? (Object.is(value, -0) ? null : value) : String(value);
+  // JSON prints -0 as 0, and TensorStore reads the number 1 as 2^-64 in float8_e8m0fnu, so both need another form.
+  const isNumber = !Object.is(value, -0) && dtype !== "float8e8m0";
+  const shown = Number.isFinite(value) ? (isNumber ? value : null) : String(value);
   const again = shown === null ? null : encodePart(dtype, shown);
   if (again?.every((byte, at) => byte === element[at]) === true) return shown;
   const digits = [...element].reverse().map((byte) => byte.toString(16).padStart(2, "0"));

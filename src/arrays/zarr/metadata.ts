@@ -7,7 +7,7 @@ import type { DType } from "../../core/tensor/dtype.ts";
 import { MAX_RANK, printShape, product } from "../../core/tensor/shape.ts";
 import { gridOf } from "../boxes/boxes.ts";
 import { parseDataType, parseFillValue, printDataType, printFillValue } from "./data-types.ts";
-import { isList, isObject, printJson, type Json, type JsonObject } from "./json.ts";
+import { isList, isObject, mapNumbers, printJson, type Json, type JsonObject } from "./json.ts";
 
 /** A codec as metadata describes it. */
 export interface Codec {
@@ -272,14 +272,9 @@ export function parseAttributes(value: Json | undefined, where: string): JsonObj
  * copied from a file keep these values.
  */
 export const newAttributes = (value: Json | undefined, where: string): JsonObject =>
-  asText(parseAttributes(value, where)) as JsonObject;
-
-function asText(value: Json): Json {
-  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
-  if (isList(value)) return value.map(asText);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, asText(one)]));
-}
+  mapNumbers(parseAttributes(value, where), (one) =>
+    Number.isFinite(one) ? one : String(one),
+  ) as JsonObject;
 
 function parseNames(
   value: Json | undefined,

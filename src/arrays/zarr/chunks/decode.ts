@@ -229,7 +229,7 @@ async function readShard(shards: Sharding, stored: Source, reading: Reading): Pr
 
 /** Reads the offset and size of each inner chunk. */
 async function readIndex(
-  { count, index }: Sharding,
+  { grid, count, index }: Sharding,
   source: Source,
   where: string,
 ): Promise<BigUint64Array> {
@@ -245,7 +245,13 @@ async function readIndex(
   }
   const entries = new BigUint64Array(2 * count);
   const target = new Uint8Array(entries.buffer);
-  target.set(bytes);
+  const { order } = index;
+  if (order === null) target.set(bytes);
+  else {
+    const [shape, start] = [[...grid, 2], [0, ...grid].map(() => 0)];
+    const stored = order.map((axis) => shape[axis]);
+    copyTransposed(bytes, { bytes: target, shape, start }, stored, order, 8);
+  }
   if (index.bigEndian) swapElements("uint64", target);
   return entries;
 }

@@ -43,6 +43,8 @@ export interface Sharding {
 
 export interface ShardIndex {
   readonly isAtStart: boolean;
+  /** Axis i of the stored index is axis `order[i]` of the index, whose shape is the grid and 2; null for this order. */
+  readonly order: readonly number[] | null;
   readonly bigEndian: boolean;
   readonly compression: readonly ByteCodec[];
   /** Size of the encoded index, in bytes. */
@@ -203,7 +205,12 @@ function parseEndian({ configuration }: Codec, dtype: DType, where: string): boo
   });
 }
 
-function parseOrder({ configuration }: Codec, rank: number, where: string): readonly number[] {
+/** Returns the axes in the order in which they are stored. @throws TensorError `malformed-file` for another list */
+export function parseOrder(
+  { configuration }: Codec,
+  rank: number,
+  where: string,
+): readonly number[] {
   const order = configuration?.order;
   // "C" and "F" come from drafts of the format, and zarrita still writes them.
   if (order === "C") return Array.from({ length: rank }, (_, axis) => axis);
@@ -264,7 +271,7 @@ function makeSharding(
       allowed: ["start", "end"],
     });
   }
-  const index = makeIndex(configuration.index_codecs, 16 * count, where);
+  const index = makeIndex(configuration.index_codecs, grid, where);
   return {
     inner: makePipeline(dtype, inner, codecs, where, depth + 1),
     grid,
@@ -276,23 +283,24 @@ function makeSharding(
 /** Builds the codecs of a shard's index, which may not be compressed, because the size must be known. */
 function makeIndex(
   codecs: Json | undefined,
-  bytes: number,
+  grid: readonly number[],
   where: string,
 ): Omit<ShardIndex, "isAtStart"> {
   const named = `the index of shards of ${where}`;
   const { bigEndian, compression, shards, order } = makePipeline(
     "uint64",
-    [],
+    [...grid, 2],
     parseCodecs(codecs, named),
     named,
-    MAX_DEPTH,
+    MAX_DEPTH - 1,
   );
-  let size: number | null = bytes;
+  let size: number | null = 16 * product(grid);
   for (const codec of compression) size = size === null ? null : codec.fixedSize(size);
-  if (size === null || shards !== null || order !== null) {
-    throw malformed(`${named} must have a fixed size, so it cannot be compressed`);
+  if (size === null || shards !== null) {
+    const sentence = `${named} must have a fixed size, so its codecs cannot compress it or divide it into shards`;
+    throw malformed(sentence, { key: "index_codecs", file: where });
   }
-  return { bigEndian, compression, size };
+  return { order, bigEndian, compression, size };
 }
 
 /** Returns the maximum stored size of a whole chunk or shard, in bytes. */
