@@ -29,7 +29,7 @@ import { product, sameShape, shapeOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { Buffers } from "./chunks/buffers.ts";
-import { readBox } from "./chunks/decode.ts";
+import { namingPage, readBox } from "./chunks/decode.ts";
 import { unwrittenOf } from "./codecs/blosc.ts";
 import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
@@ -197,15 +197,18 @@ export class ZarrArray implements PendingArray {
       this.#fill(into, box.shape);
       return false;
     }
+    const where = `the chunk ${key} of ${this.store.path}`;
     try {
       await readBox(this.#pipeline, source, {
         box,
         into,
-        where: `the chunk ${key} of ${this.store.path}`,
+        where,
         fill: this.metadata.fill,
         buffers: this.#buffers,
         concurrency: this.store.concurrency,
       });
+    } catch (error) {
+      throw await namingPage(error, source, where);
     } finally {
       await source.close();
     }

@@ -20,7 +20,7 @@ import { within } from "../boxes/urls.ts";
 import { encodeText, isFree, openArray, storeOf } from "./open.ts";
 import { Forbidden, readKey } from "./read-key.ts";
 import type { S3Options } from "./stores/s3-client.ts";
-import type { Source, Store } from "./stores/store.ts";
+import { orPage, type Source, type Store } from "./stores/store.ts";
 
 /** Options of {@link openGroup}. */
 export interface GroupOptions {
@@ -146,10 +146,8 @@ export async function openGroup(location: string, options: GroupOptions = {}): P
   const store = await storeOf(location, given.s3, given.signal);
   const own = await readGroup(store, "");
   if (own !== null) return new ZarrGroup(store, own, { location, options: given });
-  throw malformed(`${store.path} must be a Zarr group, but has neither zarr.json nor .zgroup`, {
-    file: store.path,
-    expected: "group",
-  });
+  const sentence = `${store.path} must be a Zarr group, but has neither zarr.json nor .zgroup`;
+  throw malformed(sentence + orPage(store), { file: store.path, expected: "group" });
 }
 
 /**

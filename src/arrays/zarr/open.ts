@@ -20,7 +20,7 @@ import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
 import type { S3Options } from "./stores/s3-client.ts";
 import { Forbidden, readKey, type Open } from "./read-key.ts";
-import { PARTIAL, type Store } from "./stores/store.ts";
+import { orPage, PARTIAL, type Store } from "./stores/store.ts";
 
 /** Options of {@link openArray}. */
 export interface OpenOptions {
@@ -100,10 +100,8 @@ export async function openArray(
     await checkWhole(store);
     return array;
   }
-  throw malformed(`${store.path} must be a Zarr array, but has neither zarr.json nor .zarray`, {
-    file: store.path,
-    expected: "array",
-  });
+  const sentence = `${store.path} must be a Zarr array, but has neither zarr.json nor .zarray`;
+  throw malformed(sentence + orPage(store), { file: store.path, expected: "array" });
 }
 
 /**

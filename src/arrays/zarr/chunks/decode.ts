@@ -14,6 +14,7 @@ import {
 } from "../../boxes/boxes.ts";
 import type { Box } from "../../boxes/grid.ts";
 import { isTensorError, malformed } from "../../../core/errors.ts";
+import { HEAD, otherKindOf } from "../../../core/tensor/other-kind.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import type { Buffers } from "./buffers.ts";
 import { reasonOf, type ByteCodec } from "../codecs/byte-codec.ts";
@@ -40,6 +41,20 @@ export async function readBox(pipeline: Pipeline, source: Source, reading: Readi
   const bytes = await decompress(pipeline, source, reading);
   await readTurned(pipeline, memorySource(bytes), reading);
   if (bytes.buffer !== source.bytes?.buffer) reading.buffers.release(bytes);
+}
+
+/** Returns the error of a chunk that cannot be read, or one that names the HTML page in its place. */
+export async function namingPage(error: unknown, source: Source, where: string): Promise<unknown> {
+  if (!isTensorError(error, "malformed-file")) return error;
+  const head = new Uint8Array(Math.min(source.size, HEAD));
+  const isRead = await source.read(0, head).then(
+    () => true,
+    () => false,
+  );
+  const got = otherKindOf(head);
+  if (!isRead || got !== "an HTML page") return error;
+  const sentence = `${where} is an HTML page, which a server sent in its place; check the URL, or get the file again`;
+  return malformed(sentence, { got }, { cause: error });
 }
 
 /** Reads a box of a chunk that is not compressed. */
