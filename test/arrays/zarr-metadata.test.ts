@@ -2,7 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DTYPE_NAMES, DTYPES, storedRange, type DType } from "../../src/core/tensor/dtype.ts";
+import {
+  DTYPE_NAMES,
+  DTYPES,
+  storedRange,
+  type DType,
+  type Scalar,
+} from "../../src/core/tensor/dtype.ts";
 import { arrayOf as open, arrayInMemory } from "../support/memory-store.ts";
 import { hexBytes } from "../support/npy-file.ts";
 import { assertRefused } from "../support/refusal.ts";
@@ -146,6 +152,8 @@ const TAKEN: readonly (readonly [string, JsonObject])[] = [
   ["zlib of numcodecs", { ...V2, compressor: { id: "zlib", level: 1 } }],
   ["the lowest level of zlib", { ...V2, compressor: { id: "zlib", level: -1 } }],
   ["the highest level of zlib", { ...V2, compressor: { id: "zlib", level: 9 } }],
+  ["the number of a shuffle", codecs(LITTLE, { name: "blosc", configuration: { shuffle: 1, typesize: 8 } })],
+  ["a shuffle that the encoder chooses", codecs(LITTLE, { name: "blosc", configuration: { shuffle: -1, typesize: 8 } })],
   ["the lowest levels", codecs(LITTLE, { name: "gzip", configuration: { level: 0 } }, { name: "zstd", configuration: { level: -131072, checksum: true } },
     { name: "blosc", configuration: { clevel: 0, blocksize: 0, typesize: 1 } })],
   ["the highest levels", codecs(LITTLE, { name: "gzip", configuration: { level: 9 } }, { name: "zstd", configuration: { level: 22 } },
@@ -170,13 +178,13 @@ const DEEP = [1, 2, 3, 4, 5].reduce<Json>(
 
 // prettier-ignore
 const REFUSED: readonly (readonly [string, JsonObject, ErrorCode?])[] = [
-  ["another version", { ...V3, zarr_format: 4 }],
-  ["a group", { ...V3, node_type: "group" }],
-  ["an unknown field", { ...V3, extra: {} }],
-  ["a storage transformer", { ...V3, storage_transformers: [{ name: "x" }] }],
-  ["another chunk grid", { ...V3, chunk_grid: { name: "rectilinear" } }],
+  ["another version", { ...V3, zarr_format: 4 }, "unsupported-file"],
+  ["a group", { ...V3, node_type: "group" }, "unsupported-file"],
+  ["an unknown field", { ...V3, extra: {} }, "unsupported-file"],
+  ["a storage transformer", { ...V3, storage_transformers: [{ name: "x" }] }, "unsupported-file"],
+  ["another chunk grid", { ...V3, chunk_grid: { name: "rectilinear" } }, "unsupported-file"],
   ["no chunk grid", { ...V3, chunk_grid: null }],
-  ["another key encoding", { ...V3, chunk_key_encoding: "fanout" }],
+  ["another key encoding", { ...V3, chunk_key_encoding: "fanout" }, "unsupported-file"],
   ["another separator", { ...V3, chunk_key_encoding: { name: "v2", configuration: { separator: ".." } } }],
   ["an unknown data type", { ...V3, data_type: "uint3" }, "dtype"],
   ["our own name of a type", { ...V3, data_type: "float8e5m2" }, "dtype"],
@@ -205,9 +213,9 @@ const REFUSED: readonly (readonly [string, JsonObject, ErrorCode?])[] = [
   ["too few names", { ...V3, dimension_names: ["x"] }],
   ["no codecs", codecs()],
   ["codecs that are no list", { ...V3, codecs: {} }],
-  ["1000 codecs", codecs(...Array.from({ length: 1000 }, () => "gzip"))],
-  ["an unknown codec", codecs(LITTLE, "lzma")],
-  ["a codec of Object's prototype", codecs(LITTLE, "toString")],
+  ["1000 codecs", codecs(...Array.from({ length: 1000 }, () => "gzip")), "unsupported-file"],
+  ["an unknown codec", codecs(LITTLE, "lzma"), "unsupported-file"],
+  ["a codec of Object's prototype", codecs(LITTLE, "toString"), "unsupported-file"],
   ["compression before bytes", codecs("gzip", LITTLE)],
   ["bytes twice", codecs(LITTLE, LITTLE)],
   ["a transposition of bytes", codecs(LITTLE, { name: "transpose", configuration: { order: [1, 0] } })],
@@ -230,7 +238,11 @@ const REFUSED: readonly (readonly [string, JsonObject, ErrorCode?])[] = [
   ["a level of zstd", codecs(LITTLE, { name: "zstd", configuration: { level: "9" } })],
   ["a checksum of zstd", codecs(LITTLE, { name: "zstd", configuration: { checksum: 1 } })],
   ["a compressor of blosc", codecs(LITTLE, { name: "blosc", configuration: { cname: "constructor" } })],
-  ["a shuffle of blosc", codecs(LITTLE, { name: "blosc", configuration: { shuffle: 1 } })],
+  ["a shuffle of blosc", codecs(LITTLE, { name: "blosc", configuration: { shuffle: 3 } })],
+  ["the number of a shuffle in quotes", codecs(LITTLE, { name: "blosc", configuration: { shuffle: "1" } })],
+  ["no version", { ...V3, zarr_format: "3" }],
+  ["another kind of node", { ...V3, node_type: "table" }],
+  ["storage transformers that are no list", { ...V3, storage_transformers: {} }],
   ["a typesize of blosc", codecs(LITTLE, { name: "blosc", configuration: { typesize: 0 } })],
   ["chunks that do not divide shards", codecs(shards({ chunk_shape: [300, 50] }))],
   ["chunks of shards without elements", codecs(shards({ chunk_shape: [0, 50] }))],
@@ -239,10 +251,11 @@ const REFUSED: readonly (readonly [string, JsonObject, ErrorCode?])[] = [
   ["an index with an order of two axes", codecs(shards({ index_codecs: [turn(1, 0), LITTLE] }))],
   ["an index of shards", codecs(shards({ index_codecs: [shards({})] }))],
   ["an index in the middle", codecs(shards({ index_location: "middle" }))],
-  ["shards in shards in shards in shards in shards", codecs(DEEP)],
+  ["shards in shards in shards in shards in shards", codecs(DEEP), "unsupported-file"],
   [
     "100,000,000 chunks in a shard",
     { ...codecs(shards({ chunk_shape: [1, 1] })), chunk_grid: grid([10000, 10000])["chunk_grid"] },
+    "unsupported-file",
   ],
   ["fields as a dtype", { ...V2, dtype: [["x", "<f4"]] }, "dtype"],
   ["text as a dtype", { ...V2, dtype: "<U8" }, "dtype"],
@@ -253,11 +266,11 @@ const REFUSED: readonly (readonly [string, JsonObject, ErrorCode?])[] = [
   ["a number as a dtype", { ...V2, dtype: 4 }, "dtype"],
   ["objects as a dtype", { ...V2, dtype: "|O" }, "dtype"],
   ["an unknown dtype", { ...V2, dtype: "<f16" }, "dtype"],
-  ["filters", { ...V2, filters: [{ id: "delta" }] }],
-  ["six filters", { ...V2, filters: ["a", "b", "c", "d", "e", "f"] }],
+  ["filters", { ...V2, filters: [{ id: "delta" }] }, "unsupported-file"],
+  ["six filters", { ...V2, filters: ["a", "b", "c", "d", "e", "f"] }, "unsupported-file"],
   ["filters that are no list", { ...V2, filters: {} }],
   ["another order", { ...V2, order: "K" }],
-  ["another compressor", { ...V2, compressor: { id: "lzma" } }],
+  ["another compressor", { ...V2, compressor: { id: "lzma" } }, "unsupported-file"],
   ["a compressor without an id", { ...V2, compressor: {} }],
   ["chunks of v2 of another rank", { ...V2, chunks: [10] }],
 ];
@@ -333,6 +346,36 @@ test("a fill value of float8e8m0 is printed as its bits, because TensorStore rea
     assert.equal(printFillValue("float8e8m0", Uint8Array.of(bits)), hex);
   }
 });
+
+/** Text in place of a number, and the value that zarr-python 3.1.6 reads. */
+// prettier-ignore
+const FILLS_OF_V2: readonly (readonly [dtype: string, text: string, value: Scalar])[] = [
+  ["|i1", "0", 0], ["|i1", "7", 7], ["|i1", "+7", 7], ["|i1", " 7 ", 7], ["|i1", "1_0", 10], ["|i1", "-0", 0],
+  ["<u8", "18446744073709551615", 2n ** 64n - 1n], ["<i8", "-1", -1n], ["<i4", "300", 300],
+  ["<f4", "1e20", Math.fround(1e20)], ["<f2", "1e20", Infinity], ["<f8", "7.5", 7.5], ["<f8", "-0", -0], ["<f8", ".5", 0.5],
+  ["<f8", "inf", Infinity], ["<f8", "-Infinity", -Infinity], ["<f8", "nan", NaN], ["<f8", "1e400", Infinity],
+  ["<f8", "18446744073709551615", 2 ** 64], ["<f8", "5.", 5],
+];
+
+for (const [dtype, text, value] of FILLS_OF_V2) {
+  test(`"${text}" is a fill value of ${dtype} in Zarr v2`, () => {
+    assert.ok(Object.is(open({ ...V2, dtype, fill_value: text }).fillValue, value));
+  });
+}
+
+// prettier-ignore
+const NO_FILLS_OF_V2: readonly (readonly [dtype: string, text: string])[] = [
+  ["|i1", "1e20"], ["|i1", ""], ["|i1", "7.0"], ["|i1", "300"], ["|i1", "NaN"], ["|i1", "0x10"], ["|u1", "-1"],
+  ["<u8", "18446744073709551616"], ["<f4", ""], ["<f4", "abc"], ["<f4", "0x10"], ["<f4", "true"], ["<f4", "1+2j"], ["|b1", "0"],
+];
+
+for (const [dtype, text] of NO_FILLS_OF_V2) {
+  test(`"${text}" is no fill value of ${dtype} in Zarr v2`, () => {
+    assertRefused("malformed-file", { key: "fill_value" }, () =>
+      open({ ...V2, dtype, fill_value: text }),
+    );
+  });
+}
 
 test("every bit pattern of a small type is printed such that it is read again", () => {
   for (const dtype of DTYPE_NAMES.filter(
@@ -482,6 +525,12 @@ test("a new array like another one has what no option says otherwise", () => {
   assert.deepEqual([plain.chunkShape, plain.innerChunkShape, plain.fillValue], [[2, 3], null, -1]);
 });
 
+test("a copy has the names of blosc's shuffles", () => {
+  const own = { name: "blosc", configuration: { cname: "lz4", shuffle: 2, typesize: 8 } };
+  const [, copied] = arrayInMemory({ like: open(codecs(LITTLE, own)) }).array.codecs;
+  assert.equal(copied.configuration?.["shuffle"], "bitshuffle");
+});
+
 test("zlib of Zarr v2 becomes gzip of the same level", () => {
   const old = open({ ...V2, compressor: { id: "zlib", level: 3 } });
   const codecsLike = (array: typeof old): string =>
@@ -534,16 +583,16 @@ for (const [options, code] of WRONG_OPTIONS) {
 }
 
 // prettier-ignore
-const JSON_TEXTS: readonly (readonly [string])[] = [
+const JSON_TEXTS: readonly (readonly [string, ErrorCode?])[] = [
   [""], ["[]"], ["{"],
   ['{"a": 1'], ['{"a": 1,}'], ['{"a": 01}'],
   ['{"a": 1} x'], ['{"a": tru}'], ['{"a": "\\x"}'], ['{"a": "\n"}'],
-  ['{"a": 1, "a": 2}'], [`{"a": ${"[".repeat(200)}`], ['{"a": -}'],
+  ['{"a": 1, "a": 2}'], [`{"a": ${"[".repeat(200)}`, "unsupported-file"], ['{"a": -}'],
 ];
 
-for (const [text] of JSON_TEXTS) {
+for (const [text, code = "malformed-file"] of JSON_TEXTS) {
   test(`${text.slice(0, 20)} is no JSON of metadata`, () => {
-    assertRefused("malformed-file", {}, () => parse(text));
+    assertRefused(code, {}, () => parse(text));
   });
 }
 
@@ -584,10 +633,10 @@ test("metadata have at most 16 MB and 100 levels", () => {
   const bytes = new Uint8Array(2 ** 24 + 1).fill(0x20);
   bytes.set(utf8("{}"));
   assert.deepEqual(Object.keys(parseJson(bytes.subarray(0, -1), "zarr.json")), []);
-  assertRefused("malformed-file", {}, () => parseJson(bytes, "zarr.json"));
+  assertRefused("unsupported-file", {}, () => parseJson(bytes, "zarr.json"));
   const lists = (count: number): string => "[".repeat(count) + "]".repeat(count);
   assert.ok(Array.isArray(valueOf(lists(100))));
-  assertRefused("malformed-file", {}, () => valueOf(lists(101)));
+  assertRefused("unsupported-file", {}, () => valueOf(lists(101)));
 });
 
 test("text ends at the first quote without a backslash of its own, however long it is", () => {

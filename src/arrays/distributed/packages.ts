@@ -6,7 +6,7 @@
 import { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
-import { isArray, messageOf, TensorError } from "../../core/errors.ts";
+import { isArray, messageOf, TensorError, isError } from "../../core/errors.ts";
 import { CLOCK, type Clock } from "./clock.ts";
 import { otherProtocol, silence, WrongRedis } from "./probe.ts";
 import { redisUrl, withoutPassword, type Connection } from "./redis-url.ts";
@@ -122,7 +122,7 @@ async function load(name: string, from: string | undefined): Promise<object> {
 
 /** Returns true if the package is missing; returns false if one of its dependencies is. */
 const isMissing = (error: unknown, name: string): boolean =>
-  error instanceof Error &&
+  isError(error) &&
   "code" in error &&
   error.code === "ERR_MODULE_NOT_FOUND" &&
   error.message.includes(`'${name}'`);
@@ -266,7 +266,7 @@ const OPTIONS = {
 
 /** Returns the text of an error. Connecting to a host name with several addresses fails with one error per address. */
 function textOf(error: unknown): string {
-  const errors = error instanceof Error && "errors" in error ? error.errors : [];
+  const errors = isError(error) && "errors" in error ? error.errors : [];
   return isArray(errors) && errors.length > 0 ? textOf(errors[0]) : messageOf(error);
 }
 

@@ -35,7 +35,7 @@ import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { mostRead } from "./chunks/most-read.ts";
 import { printJson, type JsonObject } from "./json.ts";
-import { parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
+import { nestedKeys, parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
 import { makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
 import { inParallel, type Staging, type Store } from "./stores/store.ts";
 import { ZARR } from "../../core/limits.ts";
@@ -194,6 +194,7 @@ export class ZarrArray implements PendingArray {
     const key = printKey(this.metadata.keys, at);
     const source = await this.store.open(key);
     if (source === null) {
+      await this.#checkKeys(at);
       this.#fill(into, box.shape);
       return false;
     }
@@ -213,6 +214,16 @@ export class ZarrArray implements PendingArray {
       await source.close();
     }
     return true;
+  }
+
+  /** Called for a missing chunk. @throws TensorError `malformed-file` if the chunk is stored under its nested key */
+  async #checkKeys(at: readonly number[]): Promise<void> {
+    const { keys } = this.metadata;
+    if (keys.isAssumed !== true || at.length < 2) return;
+    const key = printKey({ ...keys, separator: "/" }, at);
+    const nested = await this.store.open(key);
+    await nested?.close();
+    if (nested !== null) throw nestedKeys(this.store, key, printKey(keys, at));
   }
 
   #fill(into: Place, shape: readonly number[]): void {

@@ -9,7 +9,7 @@ import { bytesOf } from "../../core/tensor/storage.ts";
 import { checkDType, tensor } from "../../core/tensor/tensor.ts";
 import type { ScalarInput } from "../../core/tensor/values.ts";
 import { ZarrArray } from "./array.ts";
-import { unwrittenOf, WRITTEN } from "./codecs/blosc.ts";
+import { nameOfShuffle, unwrittenOf, WRITTEN } from "./codecs/blosc.ts";
 import { printDataType, zeroOf } from "./data-types.ts";
 import { isList, isObject, type Json, type JsonObject } from "./json.ts";
 import {
@@ -71,8 +71,8 @@ export function metadataOf(given: CreateOptions, where: string): Metadata {
   try {
     return newMetadata(options, where);
   } catch (error) {
-    // The parser reports a malformed file, but here the error is in an option.
-    if (!isTensorError(error, "malformed-file")) throw error;
+    // The parser reports an error of a file, but here the error is in an option.
+    if (!isTensorError(error, "malformed-file", "unsupported-file")) throw error;
     const { message, key = "options", got, expected, allowed, limit, file } = error;
     const fields = { key, got, expected, allowed, limit, file };
     throw new TensorError("attribute", message, fields, { cause: error });
@@ -172,12 +172,16 @@ function likeOf(array: ChunkedArray | undefined): Pattern | null {
 
 /**
  * Replaces what only older files have: zlib of Zarr v2 by gzip, the same compression in another container, and the orders
- * "C" and "F" of drafts, which zarr-python rejects, by lists of axes.
+ * "C" and "F" of drafts by lists of axes; and numbers of blosc's shuffles by their names.
  */
 function newerCodecs(codecs: readonly Codec[], rank: number, where: string): Codec[] {
   return codecs.map((codec): Codec => {
     const { name, configuration = {} } = codec;
     if (name === "zlib") return { ...codec, name: "gzip" };
+    if (name === "blosc" && typeof configuration.shuffle === "number") {
+      const shuffle = nameOfShuffle(configuration.shuffle, configuration.typesize);
+      return { ...codec, configuration: { ...configuration, shuffle } };
+    }
     if (name === "transpose") {
       return { ...codec, configuration: { order: parseOrder(codec, rank, where) } };
     }

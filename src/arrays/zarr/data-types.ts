@@ -171,8 +171,12 @@ export function parseFillValue(dtype: DType, value: Json | undefined, where: str
       return encoded !== null;
     });
   if (isWhole) return element;
+  throw wrongFillValue(dtype, value, where);
+}
+
+export function wrongFillValue(dtype: DType, value: Json | undefined, where: string): TensorError {
   const shown = isArray(value) ? "a list" : printValue(value);
-  throw malformed(`the fill_value of ${where} must be a value of ${dtype}, got ${shown}`, {
+  return malformed(`the fill_value of ${where} must be a value of ${dtype}, got ${shown}`, {
     key: "fill_value",
     file: where,
     got: shown,

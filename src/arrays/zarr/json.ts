@@ -3,7 +3,7 @@
  * rejects the NaN and Infinity that Python writes into attributes. The parser reads each byte once.
  */
 
-import { factOf, isArray, malformed, printValue } from "../../core/errors.ts";
+import { factOf, isArray, malformed, printValue, unsupported } from "../../core/errors.ts";
 
 /** A JSON value. Integers that a number cannot hold exactly are bigints. */
 export type Json =
@@ -50,7 +50,7 @@ function parseObject(
 
 function decodeText(bytes: Uint8Array, file: string): string {
   if (bytes.length > MAX_JSON_BYTES) {
-    throw malformed(`${file} has ${bytes.length} bytes, more than the limit for metadata`, {
+    throw unsupported(`${file} has ${bytes.length} bytes, more than the limit for metadata`, {
       file,
       got: bytes.length,
       limit: MAX_JSON_BYTES,
@@ -131,7 +131,7 @@ class Parser {
 
   #value(depth: number): Json {
     if (depth > MAX_DEPTH) {
-      throw malformed(`${this.#file} nests more than ${MAX_DEPTH} levels`, {
+      throw unsupported(`${this.#file} nests more than ${MAX_DEPTH} levels`, {
         file: this.#file,
         limit: MAX_DEPTH,
       });

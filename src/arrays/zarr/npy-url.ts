@@ -23,7 +23,8 @@ export async function openNpyInStore(
   // The state is read first, so that later changes are noticed.
   const state = await store.stateOf(name);
   const source = await store.open(name);
-  if (source === null) throw malformed(`${place} does not exist${orPage(store)}`, { file: place });
+  if (source === null)
+    throw malformed(`${place} does not exist${orPage(store)}`, { file: place, expected: "array" });
   const { size } = source;
   const first = new Uint8Array(Math.min(size, FIRST));
   await source.read(0, first);

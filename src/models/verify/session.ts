@@ -3,7 +3,7 @@
  * interface. This package depends on none of them.
  */
 
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, printValue, TensorError, isError } from "../../core/errors.ts";
 import type { ModelNode } from "../model/model.ts";
 import { OPEN } from "../../core/resources.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
@@ -101,7 +101,7 @@ export async function orFailure<T>(action: () => Promise<T>, isLoad = false): Pr
 /** Returns the message of a value thrown by a runtime, which need not be an error. */
 export function sentenceFrom(cause: unknown): string {
   try {
-    if (cause instanceof Error) return cause.message.trim();
+    if (isError(cause)) return cause.message.trim();
   } catch {
     // A Proxy may throw at any access.
   }

@@ -4,10 +4,10 @@
  * `encode.ts` run it.
  */
 
-import { factOf, malformed, printValue } from "../../../core/errors.ts";
+import { factOf, malformed, printValue, unsupported } from "../../../core/errors.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { printShape, product } from "../../../core/tensor/shape.ts";
-import { makeBloscCodec, COMPRESSORS, SHUFFLES } from "../codecs/blosc.ts";
+import { makeBloscCodec, COMPRESSORS, nameOfShuffle, SHUFFLES } from "../codecs/blosc.ts";
 import type { ByteCodec } from "../codecs/byte-codec.ts";
 import { makeCrc32cCodec } from "../codecs/crc32c.ts";
 import { makeDeflateCodec } from "../codecs/gzip.ts";
@@ -119,7 +119,7 @@ function wrongCodec(name: string, isKnown: boolean, where: string): Error {
     });
   }
   const known = ["bytes", "transpose", "sharding_indexed", ...Object.keys(BYTE_CODECS)].join(", ");
-  return malformed(
+  return unsupported(
     `the codec ${printValue(name)} of ${where} is not supported; the supported codecs are ${known}`,
     { key: "codecs", file: where, got: factOf(name) },
   );
@@ -146,8 +146,9 @@ const BYTE_CODECS: Readonly<Record<string, MakeByteCodec | undefined>> = Object.
 );
 
 function parseBlosc(configuration: JsonObject, where: string): ByteCodec {
-  const { cname = "lz4", clevel = 5, shuffle = "noshuffle" } = configuration;
+  const { cname = "lz4", clevel = 5, shuffle: given = "noshuffle" } = configuration;
   const { blocksize = 0, typesize = 1 } = configuration;
+  const shuffle = nameOfShuffle(given, typesize);
   if (!isNameIn(COMPRESSORS, cname)) {
     throw malformed(`blosc of ${where} has the unknown compressor ${printValue(cname)}`, {
       key: "cname",
@@ -241,7 +242,7 @@ function makeSharding(
   depth: number,
 ): Sharding {
   if (depth >= MAX_DEPTH)
-    throw malformed(`${where} nests more than ${MAX_DEPTH} levels of shards`, {
+    throw unsupported(`${where} nests more than ${MAX_DEPTH} levels of shards`, {
       file: where,
       limit: MAX_DEPTH,
     });
@@ -256,7 +257,7 @@ function makeSharding(
   const grid = shape.map((dim, axis) => dim / inner[axis]);
   const count = product(grid);
   if (count > MAX_INNER) {
-    throw malformed(`the shards of ${where} have ${count} chunks, more than ${MAX_INNER}`, {
+    throw unsupported(`the shards of ${where} have ${count} chunks, more than ${MAX_INNER}`, {
       file: where,
       got: count,
       limit: MAX_INNER,

@@ -1,6 +1,6 @@
 /** Explains why a server refused a request, and what to do about it. */
 
-import { TensorError } from "../../../core/errors.ts";
+import { TensorError, isError } from "../../../core/errors.ts";
 import { HTTP } from "../../../core/limits.ts";
 import { codesOf, waitAskedBy } from "./retries.ts";
 import { Silence, textOf } from "./silence.ts";
@@ -106,7 +106,7 @@ export function unreachable(what: string, cause: unknown, secrets: readonly stri
 /** Returns the error, or only its code if its text has a secret. Deno, for example, puts URLs into its messages. */
 function withoutSecrets(cause: unknown, secrets: readonly string[]): unknown {
   const texts: string[] = [];
-  for (let one = cause, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
+  for (let one = cause, depth = 0; isError(one) && depth < 5; one = one.cause, depth++) {
     texts.push(one.message, one.stack ?? "", ...Object.values(one).map(String));
   }
   const isSecret = secrets.some((secret) => texts.some((text) => text.includes(secret)));

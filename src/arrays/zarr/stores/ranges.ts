@@ -3,7 +3,7 @@
  * an object's length, some ignore ranges, and some compress in transit. Pages of another origin see few headers.
  */
 
-import { isTensorError, malformed, TensorError } from "../../../core/errors.ts";
+import { isTensorError, malformed, TensorError, unsupported } from "../../../core/errors.ts";
 import { HTTP } from "../../../core/limits.ts";
 import { join } from "../codecs/gzip.ts";
 import { TRAFFIC } from "../../boxes/traffic.ts";
@@ -146,7 +146,7 @@ async function readWhole(client: ObjectClient, first: Response | null): Promise<
       continue;
     }
     if (length <= HTTP.whole) return memorySource(join(pieces));
-    throw malformed(
+    throw unsupported(
       `the server does not report the size of ${client.what}, which exceeds ${HTTP.whole} bytes`,
       { file: client.what, limit: HTTP.whole },
     );

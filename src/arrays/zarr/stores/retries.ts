@@ -1,5 +1,6 @@
 /** Repeats requests after temporary failures and broken connections. */
 
+import { isError } from "../../../core/errors.ts";
 import { HTTP } from "../../../core/limits.ts";
 import { Silence, unlessSilent } from "./silence.ts";
 
@@ -144,7 +145,7 @@ const BROKEN: ReadonlySet<string> = new Set([
 /** Returns the codes of an error and its causes. */
 export function codesOf(error: unknown): string[] {
   const codes: string[] = [];
-  for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
+  for (let one = error, depth = 0; isError(one) && depth < 5; one = one.cause, depth++) {
     if ("code" in one && typeof one.code === "string") codes.push(one.code);
   }
   return codes;
@@ -157,7 +158,7 @@ export function codesOf(error: unknown): string[] {
 export function isTransient(error: unknown): boolean {
   const codes = codesOf(error);
   if (codes.length > 0) return codes.some((code) => BROKEN.has(code));
-  if (!(error instanceof Error)) return false;
+  if (!isError(error)) return false;
   const { cause } = error;
-  return cause === undefined || (cause instanceof Error && cause.message.includes("(SendRequest)"));
+  return cause === undefined || (isError(cause) && cause.message.includes("(SendRequest)"));
 }

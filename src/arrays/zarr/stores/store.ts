@@ -50,6 +50,8 @@ export interface Store {
   folders(prefix: string): Promise<readonly string[]>;
   /** Lists all objects, including those that do not belong to an array. */
   list(): AsyncIterable<StoredObject>;
+  /** Returns the first bytes of the file that is at the store's path; null for a folder; absent in stores of objects. */
+  head?(length: number): Promise<Uint8Array | null>;
   /** True once the server has sent an HTML page for an object, which is then missing; absent if a store has no server. */
   readonly sendsPages?: boolean;
   /** Staging operations; absent if a store cannot rename or copy objects. */
