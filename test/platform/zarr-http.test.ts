@@ -433,7 +433,7 @@ describe("a server that falls silent", () => {
   }
 
   test("is asked again, from where it fell silent", async (t) => {
-    t.after(setLimits({ HTTP: { first: 1, silence: 500, progress: 1 } }));
+    t.after(setLimits({ HTTP: { first: 1, silence: 500, total: 10_000, progress: 1 } }));
     const array = await openArray(urlOf("a.npy"));
     server.quirk = (exchange) => (exchange.before === 0 ? silent(exchange) : undefined);
     server.asked.length = 0;
