@@ -91,7 +91,7 @@ function fillFrom(dtype: DType, value: Json, where: string): Json {
   if (typeof value !== "string" || family === "bool" || family === "string") return value;
   // Bits in hexadecimal are a form of Zarr v3; TensorStore reads this text as a number in v2.
   if (/^0x/i.test(value)) throw wrongFillValue(dtype, value, where);
-  const text = value.trim().replaceAll(/(?<=\d)_(?=\d)/g, "");
+  const text = value.trim().replaceAll(/(\d)_(?=\d)/g, "$1");
   const number = Number(text);
   if (family === "int" || family === "int64") {
     if (!/^[+-]?\d{1,20}$/.test(text)) return value;
