@@ -64,6 +64,8 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
   disposed: null,
   "unknown-operator": () => "ndscatter ops lists operators and versions",
   "unsupported-model": unsupportedAdvice,
+  "unsupported-file": () =>
+    "save the data in another form; docs/files.md and docs/arrays/zarr.md list what is read",
   "malformed-file": (one) => absentAdvice(one) ?? fileAdvice(one),
   "too-large": ({ command }) =>
     command === "run"

@@ -103,6 +103,10 @@ export const FIELDS_OF_CODES = {
     always: [],
     sometimes: ["input", "key", "got", "expected", "allowed", "nearest"],
   },
+  "unsupported-file": {
+    always: [],
+    sometimes: ["input", "key", "at", "got", "expected", "allowed", "limit", "byte"],
+  },
   "malformed-file": {
     always: [],
     sometimes: ["input", "key", "at", "got", "expected", "allowed", "limit", "byte"],

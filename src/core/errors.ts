@@ -37,7 +37,8 @@ export const ERROR_CODES = Object.freeze({
   disposed: "memory was disposed of or transferred",
   "unknown-operator": "an operator, domain or version is unknown",
   "unsupported-model": "a model is not supported here",
-  "malformed-file": "a file violates its format",
+  "unsupported-file": "a valid file is not supported here",
+  "malformed-file": "a file is missing or violates its format",
   "too-large": "more than 2^32 - 1 elements, or not enough memory",
   engine: "an engine failed",
   runtime: "the user's runtime failed",
@@ -105,9 +106,26 @@ export function sentenceOf(error: TensorError): string {
   return message.startsWith(prefix) ? message.slice(prefix.length) : message;
 }
 
+/**
+ * Returns true for an error of any realm, or for one with this name. The class is not compared, because Jest, for example,
+ * runs code in a realm of its own, where errors of Node's modules are not instances of `Error`.
+ */
+export function isError(value: unknown, name?: string): value is Error {
+  try {
+    if (typeof value !== "object" || value === null) return false;
+    const { name: own, message } = value as Partial<Record<"name" | "message", unknown>>;
+    return (
+      typeof message === "string" && (name === undefined ? typeof own === "string" : own === name)
+    );
+  } catch {
+    // Reading the value threw, so the value has a Proxy or a getter, which errors do not have.
+    return false;
+  }
+}
+
 /** Returns the text of a thrown value: the message of an error, or any other value converted to a string. */
 export const messageOf = (thrown: unknown): string =>
-  thrown instanceof Error ? thrown.message : String(thrown);
+  isError(thrown) ? thrown.message : String(thrown);
 
 /** Creates the error that all formats throw for a file that breaks the format's rules. */
 export const malformed = (
@@ -115,6 +133,16 @@ export const malformed = (
   fields?: FieldsOf<"malformed-file">,
   options?: { cause?: unknown },
 ): TensorError => new TensorError("malformed-file", sentence, fields, options);
+
+/**
+ * Creates the error for a file that is valid but cannot be read here: of another format, or with a feature or a size that
+ * this package does not support.
+ */
+export const unsupported = (
+  sentence: string,
+  fields?: FieldsOf<"unsupported-file">,
+  options?: { cause?: unknown },
+): TensorError => new TensorError("unsupported-file", sentence, fields, options);
 
 /** An error with the code `C`, and with the fields that such an error always has. */
 export type ErrorOf<C extends ErrorCode> = C extends ErrorCode
@@ -144,7 +172,7 @@ export function isTensorError<C extends ErrorCode>(
 ): error is ErrorOf<C>;
 export function isTensorError(error: unknown, ...codes: readonly ErrorCode[]): boolean {
   try {
-    if (!(error instanceof Error) || error.name !== "TensorError") return false;
+    if (!isError(error, "TensorError")) return false;
     const code: unknown = "code" in error ? error.code : undefined;
     if (typeof code !== "string") return false;
     return codes.length === 0

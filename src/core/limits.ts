@@ -337,10 +337,15 @@ export const HTTP = {
   retries: 5,
   /** Maximum wait before the first retry, doubled for each later retry. The actual wait is a random fraction of it. */
   first: 100,
-  /** Maximum wait before a retry, even if a server asks for more. */
-  longest: 20_000,
-  /** Maximum total wait for all retries of a request. */
+  /** Maximum wait that a server may ask for with `Retry-After`. A longer one is an error. */
+  longest: 30_000,
+  /** Maximum total wait for all retries of a request that make no progress, including waits for silent servers. */
   total: 60_000,
+  /** Maximum time without a byte from the server, and the same for a request that stores an object. */
+  silence: 30_000,
+  store: 300_000,
+  /** Minimum bytes that an interrupted response must bring so that it counts as progress. */
+  progress: 64,
   /** Maximum bytes of an object that is held in memory because its server does not support ranges. */
   whole: 67_108_864,
   /** Maximum number of concurrent range requests for one file. */

@@ -12,6 +12,7 @@ import { equals, full, tensor } from "../../src/core/tensor/tensor.ts";
 import { Buffers } from "../../src/arrays/zarr/chunks/buffers.ts";
 import { encodeChunk } from "../../src/arrays/zarr/chunks/encode.ts";
 import { makePipeline } from "../../src/arrays/zarr/chunks/pipeline.ts";
+import type { JsonObject } from "../../src/arrays/zarr/json.ts";
 import type { CreateOptions } from "../../src/arrays/zarr/create.ts";
 import { parseJson, printJson } from "../../src/arrays/zarr/json.ts";
 import { printMetadata } from "../../src/arrays/zarr/metadata.ts";
@@ -173,6 +174,40 @@ test("an index may stand before the chunks of a shard, in the other byte order",
   const parts = [0, 54].map((offset, at) => ({ key: "c/0", offset, length: [48, 2][at] }));
   assert.deepEqual(store.reads, parts);
 });
+
+/** Offsets and sizes in the order in which TensorStore stores the index of the shard below, for orders of its axes. */
+const TURNED: readonly (readonly [readonly number[], readonly number[]])[] = [
+  [
+    [2, 0, 1],
+    [0, -1, 2, 4, 6, 8, 2, -1, 2, 2, 2, 2],
+  ],
+  [
+    [1, 2, 0],
+    [0, 4, 2, 2, -1, 6, -1, 2, 2, 8, 2, 2],
+  ],
+];
+
+for (const [order, index] of TURNED) {
+  test(`the axes of a shard's index are stored in the order [${order.join(", ")}]`, async () => {
+    const configuration: JsonObject = {
+      chunk_shape: [1, 2],
+      codecs: ["bytes"],
+      index_codecs: [
+        { name: "transpose", configuration: { order: [...order] } },
+        { name: "bytes", configuration: { endian: "little" } },
+      ],
+    };
+    const codecs = [{ name: "sharding_indexed", configuration }];
+    const shape = [2, 6];
+    const { array, store } = arrayInMemory({ dtype: "uint8", shape, chunkShape: shape, codecs });
+    const values = tensor("uint8", shape, [1, 2, 0, 0, 5, 6, 7, 8, 9, 10, 11, 12]);
+    await array.write(values);
+    const entries = new Uint8Array(BigInt64Array.from(index, BigInt).buffer);
+    const chunks = [1, 2, 5, 6, 7, 8, 9, 10, 11, 12];
+    assert.deepEqual(store.objects.get("c/0/0"), Uint8Array.of(...chunks, ...entries));
+    assert.ok(equals(await array.read(), values));
+  });
+}
 
 test("of a shard that has far more in it than chunks only these are read", async () => {
   const options: CreateOptions = { dtype: "uint8", shape: [4], chunkShape: [2], shards: [4] };

@@ -333,6 +333,8 @@ const SHOWN: readonly (readonly [location: string, shown: string])[] = [
   ["https://host/a?", "https://host/a"],
   ["https://host/a?b=c?d@e", "https://host/a?***"],
   ["redis://:p@host:6379", "redis://***@host:6379"],
+  ["redis://:p/a#s?s@host:6379", "redis://***@host:6379"],
+  ["rediss://u:12/p@host/0", "rediss://***@host/0"],
 ];
 
 for (const [location, shown] of SHOWN) {

@@ -174,6 +174,8 @@ const ROWS: readonly Row[] = [
   ["unsupported-model", { key: "node", got: "takes", nearest: "take" }, () => nodeCall(model, "takes", {})],
   ["unsupported-model", { node: 'node "same"' }, () => nodeCall(model, "same", { a: f32(2) })],
 
+  ["unsupported-file", { key: "descr", got: "|V8" }, () => readNpy(npyFile(npyDictionary("|V8", "()")))],
+  ["unsupported-file", { byte: 0, got: "a ZIP archive" }, () => readNpy(Uint8Array.from("PK\x03\x04", (one) => one.charCodeAt(0)))],
   ["malformed-file", { got: 4, expected: 6 }, () => readNpy(Uint8Array.of(0x93, 0x4e, 0x55, 0x4d))],
   ["malformed-file", { byte: 1, got: 0x6e, expected: 0x4e }, () => readNpy(Uint8Array.from("\x93numpy", (one) => one.charCodeAt(0)))],
   ["malformed-file", { key: "size", got: 3, expected: 8 }, () => readNpy(npyFile(npyDictionary("<f4", "(2,)"), [0, 0, 0]))],

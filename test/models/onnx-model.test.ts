@@ -212,7 +212,7 @@ test("constants are decoded when they are read", () => {
     ],
   );
   assert.deepEqual(constants[2].read().toArray(), [0, 0, 7]);
-  assertRefused("malformed-file", {}, () => constants[0].read());
+  assertRefused("unsupported-file", {}, () => constants[0].read());
   assertRefused("unsupported-model", {}, () => constants[1].read());
   const found = readModel(RICH_MODEL, {
     external: (_location, _offset, length) => new Uint8Array(length),
@@ -293,12 +293,21 @@ test("the files of a model are named, wherever their tensors are", () => {
 /** A name in a place where it is no UTF-8. */
 const unreadable = (field: number): Bytes => bytes(field, [0xff]);
 
+test("a file of another format is named, and is not called malformed", () => {
+  for (const other of [
+    file([0x93, ...text(0, "NUMPY").slice(2), 1, 0]),
+    new TextEncoder().encode("PK\u0003\u0004 and more"),
+    new TextEncoder().encode("# a text"),
+  ]) {
+    assertRefused("unsupported-file", {}, () => readModel(other));
+  }
+});
+
 // prettier-ignore
 const FAULTS: readonly (readonly [name: string, bytes: Uint8Array])[] = [
   ["no bytes", file()],
   ["no graph", file(int(MODEL.irVersion, 8))],
   ["a tensor", writeTensor(tensor("int32", [1], [1]))],
-  ["a NPY file", file([0x93, ...text(0, "NUMPY").slice(2), 1, 0])],
   ["a node without op_type", modelFile(bytes(GRAPH.node, text(NODE.input, "x")))],
   ["a second node without op_type", modelFile(node("A"), bytes(GRAPH.node, []))],
   ["two attributes of one name", modelFile(node("Foo", attribute("a", 0), attribute("a", "INT")))],

@@ -11,6 +11,7 @@ import * as path from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
 import { isTensorError, TensorError } from "../../src/core/errors.ts";
 import {
   submit,
@@ -454,6 +455,53 @@ test("a server that never answers is a sentence", { skip }, async () => {
   });
   silent.close();
   restore();
+});
+
+/** That an error says why a Redis cannot be used, without a secret. */
+const stated = (error: unknown, reason: RegExp, secret: string): boolean => {
+  assert.ok(isTensorError(error, "engine"), String(error));
+  assert.match(error.message, reason);
+  assert.doesNotMatch(error.message, /start Redis there/);
+  assert.ok(!inspect(error).includes(secret));
+  return true;
+};
+
+test(
+  "a password with signs of URLs is sent, and a wrong one is named, but never shown",
+  { skip },
+  async () => {
+    const [right, wrong] = ["5e/cr#e?t%@7", "wr0/ng#on?e"];
+    const encoded = (text: string): string => text.replaceAll(/[^\w]/g, encodeURIComponent);
+    const own = await startRedis({ requirepass: right });
+    const folder = makeJob({ milliseconds: 10 });
+    const submitTo = (user: string): Promise<void> =>
+      submitHere(folder, { connection: own.url.replace("//", `//${user}`) });
+    const options = { from: PACKAGES, threads: 2, memory: 2 ** 28 };
+    const connection = own.url.replace("//", `//:${right}@`);
+    const worker = await startWorker(STUB_CORE, { ...options, connection });
+    for (const user of [`:${right}@`, `:${encoded(right)}@`, `default:${right}@`])
+      await submitTo(user);
+    assertDone(folder);
+    await worker.close();
+    for (const user of [`:${wrong}@`, `:${encoded(wrong)}@`, `anna:${right}@`]) {
+      await assert.rejects(submitTo(user), (error) => stated(error, /refuses the password/, "wr0"));
+    }
+    await assert.rejects(submitTo(""), (error) => stated(error, /requires a password/, "5e/"));
+    await own.end();
+  },
+);
+
+test("a Redis in cluster mode and a replica are refused by name", { skip }, async () => {
+  const cluster = await startRedis({ "cluster-enabled": "yes" });
+  await assert.rejects(submitHere(makeJob(), { connection: cluster.url }), (error) =>
+    stated(error, /cluster mode/, "none"),
+  );
+  await cluster.end();
+  const replica = await startRedis({ replicaof: `127.0.0.1 ${redis.port}` });
+  await assert.rejects(submitHere(makeJob(), { connection: replica.url }), (error) =>
+    stated(error, /replica/, "none"),
+  );
+  await replica.end();
 });
 
 test("an address where nothing answers is a sentence", { skip }, async () => {

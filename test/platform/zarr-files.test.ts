@@ -297,7 +297,69 @@ test("metadata of 17 MB are not read", async () => {
   fs.mkdirSync(at("large.zarr"));
   fs.writeFileSync(at("large.zarr/zarr.json"), "");
   fs.truncateSync(at("large.zarr/zarr.json"), 17 * 2 ** 20);
-  await assertRejected("malformed-file", {}, () => openArray(at("large.zarr")));
+  await assertRejected("unsupported-file", {}, () => openArray(at("large.zarr")));
+});
+
+/** The beginning of a ZIP archive whose first file has this name. */
+function zipped(name: string): number[] {
+  const head = `PK\u0003\u0004${"\0".repeat(22)}${String.fromCharCode(name.length)}\0\0\0${name}`;
+  return Array.from(head, (one) => one.charCodeAt(0));
+}
+
+/** What is at a path that is no array, and the kind that the error names. */
+const OTHERS: readonly (readonly [name: string, bytes: readonly number[], kind: string])[] = [
+  ["arrays.npz", zipped("arr_0.npy"), "an .npz archive"],
+  ["arrays.data", zipped("weights.npy"), "an .npz archive"],
+  ["a.zarr.zip", zipped("zarr.json"), "a ZIP archive of a Zarr array"],
+  ["b.zarr", zipped(".zarray"), "a ZIP archive of a Zarr array"],
+  ["c.zip", zipped("readme.txt"), "a ZIP archive"],
+  ["d.h5", [0x89, 0x48, 0x44, 0x46, 13, 10, 26, 10], "an HDF5 file"],
+  ["e.nc", [0x43, 0x44, 0x46, 1, 0, 0], "a NetCDF file"],
+  ["f.array", [...writeNpy(VALUES)], "an NPY file"],
+  ["g.npy", zipped("arr_0.npy"), "an .npz archive"],
+];
+
+for (const [name, bytes, got] of OTHERS) {
+  test(`${name} is named as ${got}`, async () => {
+    fs.writeFileSync(at(name), Uint8Array.from(bytes));
+    await assertRejected("unsupported-file", { got }, () => openArray(at(name)));
+  });
+}
+
+test("an NPY file that is missing, or is a folder, is an error of the package", async () => {
+  fs.mkdirSync(at("folder.npy"));
+  for (const name of ["none.npy", "none/none.npy", "folder.npy"]) {
+    const facts = { file: at(name), expected: "array" };
+    const error = await assertRejected("malformed-file", facts, () => openArray(at(name)));
+    assert.ok(error.cause !== undefined);
+  }
+});
+
+test("chunks of Zarr v2 in folders need a separator in the metadata", async () => {
+  const metadata = { zarr_format: 2, shape: [2, 2], chunks: [1, 2], dtype: "|u1", order: "C" };
+  const rest = { compressor: null, filters: null, fill_value: 0 };
+  const make = (name: string, more: object, key: string): string => {
+    fs.mkdirSync(path.dirname(at(`${name}/${key}`)), { recursive: true });
+    fs.writeFileSync(at(`${name}/.zarray`), JSON.stringify({ ...metadata, ...rest, ...more }));
+    fs.writeFileSync(at(`${name}/${key}`), Uint8Array.of(5, 6));
+    return at(name);
+  };
+  const nested = await openArray(make("nested", {}, "1/0"));
+  // The first chunk is not stored, so nothing is known yet.
+  assert.deepEqual((await nested.read([0, 0], [1, 2])).toArray(), [[0, 0]]);
+  const facts = { key: "dimension_separator", got: "1/0", expected: "1.0" };
+  await assertRejected("malformed-file", facts, () => nested.read());
+  for (const [name, more, key] of [
+    ["slashes", { dimension_separator: "/" }, "1/0"],
+    ["dots", {}, "1.0"],
+    ["said", { dimension_separator: "." }, "1.0"],
+  ] as const) {
+    const array = await openArray(make(name, more, key));
+    assert.deepEqual((await array.read()).toArray(), [
+      [0, 0],
+      [5, 6],
+    ]);
+  }
 });
 
 test("NPY files are opened and made by the same functions", async () => {

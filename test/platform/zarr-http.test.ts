@@ -19,7 +19,7 @@ import {
 } from "../support/http-server.ts";
 import { WITH_FETCH_OF_BUN, WITH_FETCH_OF_DENO } from "../support/platform.ts";
 import { setLimits } from "../support/limits.ts";
-import { assertRejected } from "../support/refusal.ts";
+import { assertRejected, assertRejectedCode } from "../support/refusal.ts";
 
 const VALUES = tensor(
   "int32",
@@ -34,7 +34,7 @@ let home = "";
 let server: HttpServer;
 let restore = (): void => {};
 before(async () => {
-  restore = setLimits({ HTTP: { first: 1, longest: 30, total: 1000 } });
+  restore = setLimits({ HTTP: { first: 1, longest: 5000, total: 10_000 } });
   home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-http-"));
   const make = (name: string, shards?: readonly number[]) =>
     createArray(path.join(home, name), {
@@ -143,6 +143,15 @@ const wholeOnly: Quirk = ({ answer, file }) => {
 
 const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toUTCString();
 
+const pageFor = (url = "", type = "text/html; charset=utf-8") => {
+  const body = new TextEncoder().encode(`<!DOCTYPE html>\n<html><p>Nothing is at ${url}</html>`);
+  return {
+    status: 200,
+    headers: { "content-type": type, "content-length": `${body.length}` },
+    body,
+  };
+};
+
 /** What works anyway. */
 const READ: readonly (readonly [name: string, quirk: Quirk])[] = [
   ["that does as it should", () => {}],
@@ -211,12 +220,18 @@ const READ: readonly (readonly [name: string, quirk: Quirk])[] = [
     },
   ],
   ["that is busy twice", failing(503, 2)],
-  ["that is limited and says for how many seconds", failing(429, 2, { "retry-after": "3600" })],
-  ["that is limited and says until when", failing(429, 2, { "retry-after": later(3600) })],
+  ["that is limited and says for how many seconds", failing(429, 1, { "retry-after": "0" })],
+  ["that is limited and says until when", failing(429, 1, { "retry-after": later(-5) })],
   ["that fails twice", failing(500, 2)],
   ["whose gateway fails twice", failing(502, 2)],
   ["that cuts the connection twice", resetting(2)],
   ["that breaks off in the middle twice", breaking(2)],
+  [
+    "that sends a page where nothing is",
+    ({ request, answer }) => {
+      if (answer.status === 404) Object.assign(answer, pageFor(request.url));
+    },
+  ],
 ];
 
 for (const [name, quirk] of READ) {
@@ -248,6 +263,10 @@ const REFUSED: readonly (readonly [string, Quirk, ErrorCode, most?: number])[] =
   ["answers 404", ({ answer }) => void (answer.status = 404), "malformed-file", 1],
   ["answers 501", failing(501), "engine", 1],
   ["is always busy", failing(503), "engine", 6],
+  ["asks to wait for an hour", failing(429, Infinity, { "retry-after": "3600" }), "engine", 1],
+  ["sends pages instead of files", ({ request, answer }) => {
+    Object.assign(answer, pageFor(request.url));
+  }, "malformed-file", 1],
   ["always fails", failing(500), "engine", 6],
   ["always cuts the connection", resetting(Infinity), "engine", 6],
   ["always breaks off", only(breaking(Infinity)), "engine"],
@@ -328,19 +347,137 @@ test("a server without ranges sends a shard once for all reads of it", async () 
 test("an object of unknown length is held in memory up to a limit", async (t) => {
   t.after(setLimits({ HTTP: { whole: 100 } }));
   server.quirk = only(gzipping);
-  await assertRejected("malformed-file", {}, () => readBoth(urlOf("v2.zarr")));
+  await assertRejected("unsupported-file", {}, () => readBoth(urlOf("v2.zarr")));
 });
 
-test("the waits together have a limit, and Retry-After may ask for longer ones only up to a limit", async (t) => {
-  t.after(setLimits({ HTTP: { first: 1, longest: 20, total: 50 } }));
-  server.quirk = failing(503, Infinity, { "retry-after": "3600" });
-  await assertRejected("engine", {}, () => openArray(urlOf("v3.zarr")));
-  // Two waits of 20 fit in 50, a third does not.
+test("a server that asks to wait until tomorrow is not asked again", async () => {
+  server.quirk = failing(503, Infinity, { "retry-after": later(86_400) });
+  await assertRejectedCode("engine", { got: 503 }, () => openArray(urlOf("v3.zarr")));
+  assert.equal(server.asked.length, 1);
+});
+
+test("the waits together have a limit", async (t) => {
+  t.after(setLimits({ HTTP: { first: 1, longest: 2000, total: 2500 } }));
+  server.quirk = failing(503, Infinity, { "retry-after": "1" });
+  await assertRejected("engine", { got: 503 }, () => openArray(urlOf("v3.zarr")));
+  // Two waits of a second fit in 2.5, a third does not.
   assert.equal(server.asked.length, 3);
 });
 
+/** A file of 12,800 bytes, of which a server sends at most `most` before it ends the connection. */
+const cutting =
+  (most: number): Quirk =>
+  ({ request, response, answer }) => {
+    if (request.method === "HEAD" || answer.body.length <= most) return;
+    response.writeHead(answer.status, answer.headers);
+    response.write(answer.body.subarray(0, most), () => response.destroy());
+    return true;
+  };
+
+test(
+  "a server that always breaks off is read as long as each answer brings something",
+  { skip: WITH_FETCH_OF_BUN },
+  async () => {
+    const long = tensor(
+      "float32",
+      [3200],
+      Array.from({ length: 3200 }, (_, at) => at),
+    );
+    fs.writeFileSync(path.join(home, "long.npy"), writeNpy(long));
+    const array = await openArray(urlOf("long.npy"));
+    server.quirk = cutting(1000);
+    assert.ok(equals((await array.read()) as Tensor, long));
+    const ranges = server.asked.filter((one) => one.includes("bytes=") && one.endsWith("-12927"));
+    assert.deepEqual(ranges.slice(0, 2), [
+      "GET /long.npy bytes=128-12927",
+      "GET /long.npy bytes=1128-12927",
+    ]);
+    server.quirk = cutting(10);
+    await assertRejectedCode("engine", {}, () => array.read());
+  },
+);
+
+test(
+  "a file that changes between two parts of it is an error",
+  { skip: WITH_FETCH_OF_BUN },
+  async () => {
+    const array = await openArray(urlOf("v2.zarr"));
+    server.quirk = only((exchange) => {
+      if (exchange.before === 0) return breaking(1)(exchange);
+      if (exchange.request.headers["if-match"] !== undefined) exchange.answer.status = 412;
+      return false;
+    });
+    await assertRejected("malformed-file", {}, () => array.read());
+  },
+);
+
+const silent: Quirk = ({ response, answer, request }) => {
+  if (request.method === "HEAD") return;
+  response.writeHead(answer.status, answer.headers);
+  response.write(answer.body.subarray(0, 10));
+  return true;
+};
+
 for (const [name, quirk] of [
-  ["a wait", failing(503, Infinity, { "retry-after": "3600" })],
+  ["before its answer", () => true],
+  ["within its answer", only(silent)],
+] as const) {
+  test(`a server that falls silent ${name} is an error after a while`, async (t) => {
+    t.after(setLimits({ HTTP: { first: 1, silence: 100, total: 200 } }));
+    server.quirk = quirk;
+    await assertRejected("engine", {}, () => readBoth(urlOf("a.npy")));
+    const [method] = (server.asked.at(-1) ?? "").split(" ");
+    assert.equal(server.asked.filter((one) => one.startsWith(method)).length, 2);
+  });
+}
+
+test("a silent server is asked again, from where it fell silent", async (t) => {
+  t.after(setLimits({ HTTP: { first: 1, silence: 500, total: 10_000, progress: 1 } }));
+  const array = await openArray(urlOf("a.npy"));
+  server.quirk = (exchange) => (exchange.before === 0 ? silent(exchange) : undefined);
+  server.asked.length = 0;
+  assert.ok(equals((await array.read()) as Tensor, VALUES));
+  assert.deepEqual(server.asked, ["GET /a.npy bytes=128-271", "GET /a.npy bytes=138-271"]);
+});
+
+test("a silent server can be left by a signal", async () => {
+  const controller = new AbortController();
+  const array = await openArray(urlOf("a.npy"), { signal: controller.signal });
+  server.quirk = silent;
+  const read = array.read();
+  setTimeout(() => controller.abort(new Error("enough")), 50);
+  await assert.rejects(read, /enough/);
+});
+
+test("a chunk that is an HTML page is named, whatever its type", async () => {
+  for (const form of ["v3.zarr", "v2.zarr", "shards.zarr"]) {
+    const array = await openArray(urlOf(form));
+    server.quirk = only(({ request, answer, file }) => {
+      const page = pageFor(request.url, "application/octet-stream");
+      const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? [];
+      Object.assign(answer, page, {
+        headers: { ...page.headers, etag: etagOf(file ?? page.body) },
+      });
+      if (from === undefined) return;
+      Object.assign(answer, rangeOf(page.body, Number(from), Number(to) + 1, answer.headers));
+    });
+    await assertRejected("malformed-file", { got: "an HTML page" }, () =>
+      array.read([0, 0], [1, 1]),
+    );
+    server.quirk = () => {};
+  }
+});
+
+test("a chunk for which a server sends a page as such is missing", async () => {
+  const array = await openArray(urlOf("v3.zarr"));
+  server.quirk = ({ request, answer }) => {
+    if (request.url?.endsWith("/c/1/0") === true) Object.assign(answer, pageFor(request.url));
+  };
+  assert.deepEqual((await array.read([1, 0], [4, 1])).toArray(), [[4007], [0], [0], [16_007]]);
+});
+
+for (const [name, quirk] of [
+  ["a wait", failing(503, Infinity, { "retry-after": "5" })],
   ["a request", () => true],
 ] as const) {
   test(`an aborted signal ends ${name}, and no other request follows`, async (t) => {

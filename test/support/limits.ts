@@ -116,7 +116,18 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     goodbye: 100,
     answer: 2000,
   },
-  HTTP: { retries: 1, first: 1, longest: 1, total: 100, whole: 0, ranges: 1 },
+  HTTP: {
+    retries: 1,
+    first: 1,
+    longest: 1,
+    total: 100,
+    // A busy machine answers late.
+    silence: 5000,
+    store: 5000,
+    progress: 1,
+    whole: 0,
+    ranges: 1,
+  },
   CLI: { progress: 0, lines: 0, stage: 0, long: 1e9, npy: 1, light: 1, weights: 1 },
   // Less patience finds less, so those limits keep their values, and some tests set their own.
   DIAGNOSE: {

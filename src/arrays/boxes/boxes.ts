@@ -149,6 +149,21 @@ export function copyTransposed(
   );
 }
 
+/** Returns the elements of an array of `shape` with axis `order[i]` as axis i. */
+export function transpose(
+  from: Uint8Array,
+  into: Uint8Array,
+  shape: readonly number[],
+  order: readonly number[],
+  width: number,
+): void {
+  // Axis i of `from` is axis `inverse[i]` of the result.
+  const inverse = shape.map((_, axis) => order.indexOf(axis));
+  const turned = order.map((axis) => shape[axis]);
+  const place = { bytes: into, shape: turned, start: turned.map(() => 0) };
+  copyTransposed(from, place, shape, inverse, width);
+}
+
 /** Strided elements in memory: the position of the first element, and the step along each axis, in elements. */
 interface Strided {
   readonly bytes: Uint8Array;

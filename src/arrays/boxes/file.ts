@@ -2,7 +2,7 @@
 
 import type * as Fs from "node:fs";
 import type * as Path from "node:path";
-import { isTensorError, malformed } from "../../core/errors.ts";
+import { isTensorError, malformed, isError } from "../../core/errors.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 import { files, type OpenFile } from "./files.ts";
@@ -18,7 +18,7 @@ export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.t
 
 /** Returns true for a system error with one of these codes, such as `ENOENT`. */
 export const isCode = (error: unknown, ...codes: string[]): boolean =>
-  error instanceof Error && "code" in error && codes.includes(String(error.code));
+  isError(error) && "code" in error && codes.includes(String(error.code));
 
 /** Returns true if a file or folder exists at this path. */
 export async function isThere(file: string): Promise<boolean> {
@@ -167,7 +167,7 @@ export async function withFile<T>(
 export function withPath(error: unknown, file: string): unknown {
   // `errno` cannot be tested, because Deno's errors lack it.
   const isBare =
-    error instanceof Error &&
+    isError(error) &&
     "code" in error &&
     !isTensorError(error) &&
     Reflect.get(error, "path") === undefined;

@@ -6,12 +6,13 @@
 
 import type * as Fs from "node:fs/promises";
 import type * as Path from "node:path";
-import { malformed, TensorError } from "../../core/errors.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { parseNpyHeaderLength, printNpyHeader, readNpyHeader } from "../npy/header.ts";
 import { printDescr, type ElementType } from "../npy/descr.ts";
 import { swapBytes } from "../npy/layout.ts";
 import { allocate, DTYPES, type NumericStorage } from "../../core/tensor/dtype.ts";
 import { findNonBool } from "../../core/tensor/packing.ts";
+import { HEAD } from "../../core/tensor/other-kind.ts";
 import { printShape, product, shapeOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
@@ -137,11 +138,11 @@ export async function headIn(
   { size: fileSize, state, read }: NpySource,
   name: string,
 ): Promise<Head> {
-  const first = new Uint8Array(Math.min(fileSize, 12));
+  const first = new Uint8Array(Math.min(fileSize, HEAD));
   await read(0, first);
   const length = Math.min(parseNpyHeaderLength(first), fileSize);
   if (length > MAX_HEADER_BYTES) {
-    throw malformed(
+    throw unsupported(
       `the header of the NPY file must have at most ${MAX_HEADER_BYTES} bytes, got ${length}`,
       { got: length, limit: MAX_HEADER_BYTES },
     );
@@ -154,7 +155,7 @@ export async function headIn(
   // C order and Fortran order are the same if fewer than two axes are longer than 1.
   if (fortranOrder && shape.filter((dim) => dim > 1).length > 1) {
     const advice = "save it again with np.save(path, np.ascontiguousarray(array))";
-    throw malformed(
+    throw unsupported(
       `the NPY file must be in C order to be read in parts, got Fortran order; ${advice}`,
       { key: "fortran_order", got: true, expected: false },
     );

@@ -22,8 +22,10 @@ interface UrlParts {
 /** Splits a URL into parts, without the fragment, which servers do not see; returns null for a path. */
 function partsOf(location: string): UrlParts | null {
   // An unencoded password may contain slashes. Digits between a colon and the first slash are a port, not a password.
-  const pattern =
-    /^([a-z][a-z0-9+.-]+:\/\/)([^/?#]*@|[^/?#[]*:(?!\d*\/)[^?#]*@)?([^?#]*)(\?[^#]*)?/is;
+  // No path of a Redis contains an `@`, so everything before the last one may be a password.
+  const pattern = /^rediss?:/i.test(location)
+    ? /^(rediss?:\/\/)(.*@)?([^?#]*)(\?[^#]*)?/is
+    : /^([a-z][a-z0-9+.-]+:\/\/)([^/?#]*@|[^/?#[]*:(?!\d*\/)[^?#]*@)?([^?#]*)(\?[^#]*)?/is;
   const [, scheme, user = "", place = "", query = ""] = pattern.exec(location) ?? [];
   return scheme === undefined ? null : { scheme, user, place, query: query === "?" ? "" : query };
 }

@@ -6,9 +6,12 @@
 import { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
-import { isArray, messageOf, TensorError } from "../../core/errors.ts";
+import { isArray, messageOf, TensorError, isError } from "../../core/errors.ts";
 import { CLOCK, type Clock } from "./clock.ts";
 import { otherProtocol, silence, WrongRedis } from "./probe.ts";
+import { redisUrl, withoutPassword, type Connection } from "./redis-url.ts";
+
+export type { Connection } from "./redis-url.ts";
 
 /** A job in a queue. */
 export interface QueuedJob {
@@ -71,6 +74,8 @@ export interface RedisClient extends Emitter {
   readonly status: string;
   connect(): Promise<void>;
   disconnect(): void;
+  /** Returns lines of names and values. */
+  info(): Promise<string>;
   get(key: string): Promise<string | null>;
   mget(keys: readonly string[]): Promise<readonly (string | null)[]>;
   /** Sets a key that expires after `milliseconds`. */
@@ -89,9 +94,6 @@ export interface RedisConnection {
 interface Ioredis {
   readonly Redis: new (...args: readonly unknown[]) => RedisClient;
 }
-
-/** A URL such as `redis://host:6379`, or options of ioredis. */
-export type Connection = string | Readonly<Record<string, unknown>>;
 
 const INSTALL =
   "BullMQ and its Redis client are not installed; install them: npm install bullmq ioredis";
@@ -120,7 +122,7 @@ async function load(name: string, from: string | undefined): Promise<object> {
 
 /** Returns true if the package is missing; returns false if one of its dependencies is. */
 const isMissing = (error: unknown, name: string): boolean =>
-  error instanceof Error &&
+  isError(error) &&
   "code" in error &&
   error.code === "ERR_MODULE_NOT_FOUND" &&
   error.message.includes(`'${name}'`);
@@ -143,9 +145,38 @@ export const loadBullmq = async (from: string | undefined): Promise<Bullmq> =>
   exportsOf(await load("bullmq", from)) as Bullmq;
 
 function unusable(connection: Connection, why: string, cause: unknown): TensorError {
-  const advice = why.includes("; ") ? "" : "; start Redis there, or give another address";
-  const sentence = `Redis at ${printAddress(connection)} cannot be used: ${why}${advice}`;
-  return new TensorError("engine", sentence, {}, { cause });
+  const refusal = REFUSALS.find(([sign]) => sign.test(why))?.[1];
+  const reason = refusal ?? withoutPassword(why, connection).message.replace(/\.$/, "");
+  const isSilent = !reason.includes("; ") && !/^[A-Z]+ /.test(reason);
+  const advice = isSilent ? "; start Redis there, or give another address" : "";
+  const sentence = `Redis at ${printAddress(connection)} cannot be used: ${reason}${advice}`;
+  return new TensorError("engine", sentence, {}, { cause: withoutPassword(cause, connection) });
+}
+
+/** What a server's refusal means. Its messages begin with a word in capitals. */
+const REFUSALS: readonly (readonly [RegExp, string])[] = [
+  [/^WRONGPASS|invalid password/i, "it refuses the password; check the user and the password"],
+  [/^NOAUTH/, "it requires a password; give redis://:PASSWORD@HOST:PORT"],
+  [/^NOPERM/, "the user lacks a permission; allow all commands and keys of the queue"],
+];
+
+/**
+ * Checks that a server can hold a queue.
+ * @throws WrongRedis for a cluster, a sentinel and a replica, in which commands would fail again and again
+ */
+async function checkMode(client: RedisClient): Promise<void> {
+  // A user may lack the permission for this command alone.
+  const info = await client.info().catch(() => "");
+  const [, mode] = /^redis_mode:(\w+)/m.exec(info) ?? [];
+  if (mode === "cluster") {
+    throw new WrongRedis(
+      "it is in cluster mode, in which the keys of a queue are on several servers; give a Redis without cluster mode",
+    );
+  }
+  if (mode === "sentinel")
+    throw new WrongRedis("it is a sentinel, which holds no keys; give the server that it watches");
+  if (/^role:slave/m.test(info))
+    throw new WrongRedis("it is a replica, which can only be read; give the server that it copies");
 }
 
 /**
@@ -167,7 +198,7 @@ export async function connect(
     ...(typeof connection === "string" ? {} : connection),
   };
   const client =
-    typeof connection === "string" ? new Redis(connection, options) : new Redis(options);
+    typeof connection === "string" ? new Redis(redisUrl(connection), options) : new Redis(options);
   const clients = [client];
   const duplicate = client.duplicate.bind(client);
   client.duplicate = (...own) => {
@@ -183,7 +214,7 @@ export async function connect(
   let reason = "it does not answer";
   let isConnected = false;
   client.on("error", (error) => {
-    const text = textOf(error);
+    const text = withoutPassword(textOf(error), connection).message;
     // The client retries repeatedly and reports the same message each time.
     if (isConnected && text !== reason) onLost(`Redis at ${printAddress(connection)}: ${text}`);
     reason = text;
@@ -195,7 +226,8 @@ export async function connect(
   const over = new AbortController();
   try {
     const { signal } = over;
-    await Promise.race([client.connect(), otherProtocol(connection, signal), silence(signal)]);
+    const connected = client.connect().then(() => checkMode(client));
+    await Promise.race([connected, otherProtocol(connection, signal), silence(signal)]);
   } catch (cause) {
     disconnect();
     const why = cause instanceof WrongRedis ? cause.message : reason;
@@ -234,14 +266,15 @@ const OPTIONS = {
 
 /** Returns the text of an error. Connecting to a host name with several addresses fails with one error per address. */
 function textOf(error: unknown): string {
-  const errors = error instanceof Error && "errors" in error ? error.errors : [];
+  const errors = isError(error) && "errors" in error ? error.errors : [];
   return isArray(errors) && errors.length > 0 ? textOf(errors[0]) : messageOf(error);
 }
 
 /** Prints the host and port of a connection, without a password. */
 export function printAddress(connection: Connection): string {
   if (typeof connection === "string") {
-    return URL.canParse(connection) ? new URL(connection).host : "the address given";
+    const url = redisUrl(connection);
+    return URL.canParse(url) ? new URL(url).host : "the address given";
   }
   const { host = "127.0.0.1", port = 6379 } = connection;
   return `${String(host)}:${String(port)}`;

@@ -7,11 +7,10 @@
 import * as net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DISTRIBUTED } from "../../core/limits.ts";
+import { redisUrl, type Connection } from "./redis-url.ts";
 
 /** Error whose message states, as the end of a sentence, why a server cannot be used. */
 export class WrongRedis extends Error {}
-
-type Connection = string | Readonly<Record<string, unknown>>;
 
 interface Address {
   readonly host: string;
@@ -26,8 +25,9 @@ function addressOf(connection: Connection): Address | null {
     const isTcp = path === undefined && typeof host === "string" && Number.isInteger(Number(port));
     return isTcp ? { host, port: Number(port), isTls: tls !== undefined } : null;
   }
-  if (!/^rediss?:\/\/[^/]/.test(connection) || !URL.canParse(connection)) return null;
-  const { protocol, hostname, port } = new URL(connection);
+  const url = redisUrl(connection);
+  if (!URL.canParse(url)) return null;
+  const { protocol, hostname, port } = new URL(url);
   // Brackets around IPv6 addresses are removed, because only URLs use them.
   const host = hostname.replace(/^\[|\]$/g, "");
   return { host, port: port === "" ? 6379 : Number(port), isTls: protocol === "rediss:" };

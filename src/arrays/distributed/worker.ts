@@ -4,7 +4,7 @@ import * as os from "node:os";
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
 import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
-import { messageOf, TensorError, type ErrorCode } from "../../core/errors.ts";
+import { messageOf, TensorError, type ErrorCode, isError } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
 import type { Clock } from "./clock.ts";
 import type { Core } from "./core.ts";
@@ -168,7 +168,7 @@ function otherVersion(own: string, version: unknown): string {
 function noteErrors(worker: QueueWorker, queue: JobQueue, onNote: (sentence: string) => void) {
   for (const emitter of [worker, queue]) {
     emitter.on("error", (error) => {
-      if (error instanceof Error && !("syscall" in error)) onNote(`BullMQ: ${error.message}`);
+      if (isError(error) && !("syscall" in error)) onNote(`BullMQ: ${error.message}`);
     });
   }
   worker.on("stalled", (id) =>

@@ -4,7 +4,7 @@
  */
 
 import { DTYPE_NAMES, DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
-import { factOf, malformed, TensorError } from "../../core/errors.ts";
+import { factOf, malformed, TensorError, unsupported } from "../../core/errors.ts";
 
 /** The storage format of a file's elements. */
 export interface ElementType {
@@ -35,10 +35,15 @@ const UNREAD: Readonly<Record<string, string>> = {
   m: "durations, which cannot be read; save integers, for example array.view('int64')",
 };
 
+/** The codes of NumPy's data types, with or without a size and a unit of time. */
+const NUMPY =
+  /^(?:[?bBhHiIlLqQpPefdgFDG]|b1|[iu][1248]|f(?:2|4|8|12|16)|c(?:8|16|24|32)|O8?|[SaV]\d*|[mM](?:8(?:\[[^\]]*\])?)?)$/;
+
 /**
  * Parses `descr` into an element type. A missing byte order, `=` and `|` mean little-endian, the byte order of every
  * machine that this package supports.
- * @throws TensorError `malformed-file` if the type is not in the table of data types
+ * @throws TensorError `unsupported-file` for a type of NumPy that is not in the table of data types, `malformed-file` for
+ *   other text
  */
 export function parseDescr(descr: string): ElementType {
   const order = "<>=|".includes(descr.charAt(0)) ? descr.charAt(0) : "";
@@ -54,7 +59,8 @@ export function parseDescr(descr: string): ElementType {
   if (dtype === undefined) {
     const known = DTYPE_NAMES.flatMap((one) => rowOf(one).npy ?? []).join(" ");
     const why = UNREAD[name.charAt(0)] ?? `an unknown data type; the supported types are ${known}`;
-    throw malformed(`the descr of the NPY file, '${descr}', means ${why}`, {
+    const refuse = NUMPY.test(name) ? unsupported : malformed;
+    throw refuse(`the descr of the NPY file, '${descr}', means ${why}`, {
       key: "descr",
       got: factOf(descr),
     });

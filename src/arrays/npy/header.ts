@@ -6,7 +6,8 @@
  * All sizes in the header are compared with the file length before anything is allocated.
  */
 
-import { malformed, TensorError } from "../../core/errors.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
+import { otherKindOf } from "../../core/tensor/other-kind.ts";
 import { MAX_SIZE, printShape, product } from "../../core/tensor/shape.ts";
 import { parseDescr, type ElementType } from "./descr.ts";
 import { parseDictionary } from "./literal.ts";
@@ -57,7 +58,7 @@ export function readNpyHeader(
   const version = `${file[VERSION_AT]}.${file[VERSION_AT + 1]}`;
   const width = LENGTH_BYTES[version];
   if (width === undefined) {
-    throw malformed(
+    throw unsupported(
       `the NPY file has version ${version}, but the supported versions are 1.0, 2.0 and 3.0`,
       { key: "version", got: version, allowed: ["1.0", "2.0", "3.0"] },
     );
@@ -98,12 +99,14 @@ function checkMagic(file: Uint8Array): void {
       expected: MAGIC.length,
     });
   }
-  const isArchive = file[0] === 0x50 && file[1] === 0x4b;
+  const kind = otherKindOf(file);
+  if (kind !== null) {
+    const sentence = `the file must be an NPY file, but it is ${kind.name}; ${kind.advice}`;
+    throw unsupported(sentence, { byte: wrong, got: kind.name });
+  }
   throw malformed(
-    isArchive
-      ? "the file must be an NPY file, but it is a ZIP archive; unpack an .npz file first"
-      : "the file must be an NPY file, which begins with \\x93NUMPY, " +
-          `but byte ${wrong} is 0x${file[wrong].toString(16).padStart(2, "0")}; save it with np.save`,
+    "the file must be an NPY file, which begins with \\x93NUMPY, " +
+      `but byte ${wrong} is 0x${file[wrong].toString(16).padStart(2, "0")}; save it with np.save`,
     { byte: wrong, got: file[wrong], expected: MAGIC[wrong] },
   );
 }

@@ -4,7 +4,7 @@
  * `descr`.
  */
 
-import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { MAX_RANK } from "../../core/tensor/shape.ts";
 
 export interface HeaderFields {
@@ -61,7 +61,7 @@ export function parseDictionary(bytes: Uint8Array, start: number, end: number): 
 
 function parseTypeName(cursor: LiteralCursor): string {
   if (cursor.accept("[") || cursor.accept("(")) {
-    throw malformed(
+    throw unsupported(
       "the descr of the NPY file is a structured data type, which cannot be read; save each field separately, " +
         "for example np.save(path, array['field'])",
       { key: "descr" },

@@ -7,7 +7,7 @@
  * rejected.
  */
 
-import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { coordinatesOf, printShape } from "../../core/tensor/shape.ts";
 import { ARRAYS } from "../../core/limits.ts";
 
@@ -71,7 +71,7 @@ function checkCodes(
       const what = isPair
         ? "half of a surrogate pair, which must be stored as a single character"
         : `greater than the largest code point, 0x${MAX_CODE_POINT.toString(16)}`;
-      throw malformed(
+      throw (isPair ? unsupported : malformed)(
         `the NPY file has the code 0x${code.toString(16)} in the text at ${printShape(at)}, which is ${what}`,
         { at, got: code },
       );

@@ -29,13 +29,13 @@ import { product, sameShape, shapeOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { Buffers } from "./chunks/buffers.ts";
-import { readBox } from "./chunks/decode.ts";
+import { namingPage, readBox } from "./chunks/decode.ts";
 import { unwrittenOf } from "./codecs/blosc.ts";
 import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { mostRead } from "./chunks/most-read.ts";
 import { printJson, type JsonObject } from "./json.ts";
-import { parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
+import { nestedKeys, parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
 import { makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
 import { inParallel, type Staging, type Store } from "./stores/store.ts";
 import { ZARR } from "../../core/limits.ts";
@@ -194,22 +194,36 @@ export class ZarrArray implements PendingArray {
     const key = printKey(this.metadata.keys, at);
     const source = await this.store.open(key);
     if (source === null) {
+      await this.#checkKeys(at);
       this.#fill(into, box.shape);
       return false;
     }
+    const where = `the chunk ${key} of ${this.store.path}`;
     try {
       await readBox(this.#pipeline, source, {
         box,
         into,
-        where: `the chunk ${key} of ${this.store.path}`,
+        where,
         fill: this.metadata.fill,
         buffers: this.#buffers,
         concurrency: this.store.concurrency,
       });
+    } catch (error) {
+      throw await namingPage(error, source, where);
     } finally {
       await source.close();
     }
     return true;
+  }
+
+  /** Called for a missing chunk. @throws TensorError `malformed-file` if the chunk is stored under its nested key */
+  async #checkKeys(at: readonly number[]): Promise<void> {
+    const { keys } = this.metadata;
+    if (keys.isAssumed !== true || at.length < 2) return;
+    const key = printKey({ ...keys, separator: "/" }, at);
+    const nested = await this.store.open(key);
+    await nested?.close();
+    if (nested !== null) throw nestedKeys(this.store, key, printKey(keys, at));
   }
 
   #fill(into: Place, shape: readonly number[]): void {

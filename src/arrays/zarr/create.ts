@@ -9,9 +9,9 @@ import { bytesOf } from "../../core/tensor/storage.ts";
 import { checkDType, tensor } from "../../core/tensor/tensor.ts";
 import type { ScalarInput } from "../../core/tensor/values.ts";
 import { ZarrArray } from "./array.ts";
-import { unwrittenOf, WRITTEN } from "./codecs/blosc.ts";
+import { nameOfShuffle, unwrittenOf, WRITTEN } from "./codecs/blosc.ts";
 import { printDataType, zeroOf } from "./data-types.ts";
-import type { Json, JsonObject } from "./json.ts";
+import { isList, isObject, type Json, type JsonObject } from "./json.ts";
 import {
   checkGrid,
   newAttributes,
@@ -20,7 +20,7 @@ import {
   type Codec,
   type Metadata,
 } from "./metadata.ts";
-import { makePipeline } from "./chunks/pipeline.ts";
+import { makePipeline, parseOrder } from "./chunks/pipeline.ts";
 import type { S3Options } from "./stores/s3-client.ts";
 
 /** Options of {@link createArray}. */
@@ -71,8 +71,8 @@ export function metadataOf(given: CreateOptions, where: string): Metadata {
   try {
     return newMetadata(options, where);
   } catch (error) {
-    // The parser reports a malformed file, but here the error is in an option.
-    if (!isTensorError(error, "malformed-file")) throw error;
+    // The parser reports an error of a file, but here the error is in an option.
+    if (!isTensorError(error, "malformed-file", "unsupported-file")) throw error;
     const { message, key = "options", got, expected, allowed, limit, file } = error;
     const fields = { key, got, expected, allowed, limit, file };
     throw new TensorError("attribute", message, fields, { cause: error });
@@ -92,7 +92,7 @@ function newMetadata(options: CreateOptions, where: string): Metadata {
   const chunkShape = shards == null ? inner : parseShape([...shards], "shards", where);
   checkGrid(shape, inner, where);
   checkGrid(shape, chunkShape, where);
-  const codecs = codecsOf(options.codecs ?? like?.codecs ?? [], type, where);
+  const codecs = codecsOf(options.codecs ?? like?.codecs ?? [], type, shape.length, where);
   const metadata: Metadata = {
     version: 3,
     dtype: type,
@@ -160,15 +160,38 @@ function likeOf(array: ChunkedArray | undefined): Pattern | null {
   };
   if (array instanceof SlicedArray) return likeSlice(array, pattern);
   if (!(array instanceof ZarrArray)) return { ...pattern, fill: undefined, attributes: {} };
-  const { codecs, attributes, metadata, dimensionNames } = array;
-  // zlib is a Zarr v2 codec; gzip is the same compression in another container.
-  const newer = codecs.map((codec) => (codec.name === "zlib" ? { ...codec, name: "gzip" } : codec));
+  const { attributes, metadata, dimensionNames } = array;
+  const newer = newerCodecs(array.codecs, shape.length, array.location.path);
   const [first] = newer;
   const isSharded = newer.length === 1 && first.name === "sharding_indexed";
   const shared = { ...pattern, codecs: newer, fill: metadata.fill, attributes, dimensionNames };
   if (!isSharded || array.innerChunkShape === null) return shared;
   const inner = parseCodecs(first.configuration?.codecs, array.location.path);
   return { ...shared, inner: array.innerChunkShape, shards: chunkShape, codecs: inner };
+}
+
+/**
+ * Replaces what only older files have: zlib of Zarr v2 by gzip, the same compression in another container, and the orders
+ * "C" and "F" of drafts by lists of axes; and numbers of blosc's shuffles by their names.
+ */
+function newerCodecs(codecs: readonly Codec[], rank: number, where: string): Codec[] {
+  return codecs.map((codec): Codec => {
+    const { name, configuration = {} } = codec;
+    if (name === "zlib") return { ...codec, name: "gzip" };
+    if (name === "blosc" && typeof configuration.shuffle === "number") {
+      const shuffle = nameOfShuffle(configuration.shuffle, configuration.typesize);
+      return { ...codec, configuration: { ...configuration, shuffle } };
+    }
+    if (name === "transpose") {
+      return { ...codec, configuration: { order: parseOrder(codec, rank, where) } };
+    }
+    if (name !== "sharding_indexed") return codec;
+    const inner = newerCodecs(parseCodecs(configuration.codecs, where), rank, where);
+    return {
+      ...codec,
+      configuration: { ...configuration, codecs: inner.map((one) => ({ ...one })) },
+    };
+  });
 }
 
 /**
@@ -186,11 +209,17 @@ function likeSlice(
 }
 
 /** Returns the codecs, and adds `bytes` unless a codec already converts elements to bytes. */
-function codecsOf(given: unknown, dtype: DType, where: string): Codec[] {
+function codecsOf(given: unknown, dtype: DType, rank: number, where: string): Codec[] {
   if (!isArray(given)) {
     throw wrongOption("codecs", "a list", given);
   }
-  const codecs = parseCodecs(given as Json, where).map((codec) => withDefaults(codec, dtype));
+  if (includesCodec(given as Json, "zlib")) {
+    const sentence =
+      "zlib is a codec of Zarr v2, which readers of v3 do not know; use gzip, the same compression";
+    throw new TensorError("attribute", sentence, { key: "codecs", got: "zlib", nearest: "gzip" });
+  }
+  const newer = newerCodecs(parseCodecs(given as Json, where), rank, where);
+  const codecs = newer.map((codec) => withDefaults(codec, dtype));
   const unwritten = unwrittenOf(codecs);
   if (unwritten !== null) {
     const sentence = `${unwritten} in blosc can be read but not written; choose another codec (codecs, --codec), such as zstd, or blosc with ${WRITTEN.join(", ")}`;
@@ -204,6 +233,17 @@ function codecsOf(given: unknown, dtype: DType, where: string): Codec[] {
   const transposes = codecs.findLastIndex(({ name }) => name === "transpose") + 1;
   return codecs.toSpliced(transposes, 0, withDefaults({ name: "bytes" }, dtype));
 }
+
+/** Returns true if the codecs, or those of the chunks in a shard, include one of this name. */
+const includesCodec = (codecs: Json, wanted: string): boolean =>
+  isList(codecs) &&
+  codecs.some((codec) => {
+    if (!isObject(codec)) return codec === wanted;
+    const { name, configuration } = codec;
+    return (
+      name === wanted || (isObject(configuration) && includesCodec(configuration.codecs, wanted))
+    );
+  });
 
 /** Completes codec configurations with zarr-python's defaults. */
 function withDefaults(codec: Codec, dtype: DType): Codec {

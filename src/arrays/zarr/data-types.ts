@@ -171,8 +171,12 @@ export function parseFillValue(dtype: DType, value: Json | undefined, where: str
       return encoded !== null;
     });
   if (isWhole) return element;
+  throw wrongFillValue(dtype, value, where);
+}
+
+export function wrongFillValue(dtype: DType, value: Json | undefined, where: string): TensorError {
   const shown = isArray(value) ? "a list" : printValue(value);
-  throw malformed(`the fill_value of ${where} must be a value of ${dtype}, got ${shown}`, {
+  return malformed(`the fill_value of ${where} must be a value of ${dtype}, got ${shown}`, {
     key: "fill_value",
     file: where,
     got: shown,
@@ -219,8 +223,9 @@ function printPart(dtype: DType, element: Uint8Array): Json {
   bytesOf(storage).set(element);
   const value = reader(dtype, storage)(0) as number | bigint | boolean;
   if (typeof value !== "number") return value;
-  // JSON prints -0 as 0, so -0 needs another form.
-  const shown = Number.isFinite(value) ? (Object.is(value, -0) ? null : value) : String(value);
+  // JSON prints -0 as 0, and TensorStore reads the number 1 as 2^-64 in float8_e8m0fnu, so both need another form.
+  const isNumber = !Object.is(value, -0) && dtype !== "float8e8m0";
+  const shown = Number.isFinite(value) ? (isNumber ? value : null) : String(value);
   const again = shown === null ? null : encodePart(dtype, shown);
   if (again?.every((byte, at) => byte === element[at]) === true) return shown;
   const digits = [...element].reverse().map((byte) => byte.toString(16).padStart(2, "0"));

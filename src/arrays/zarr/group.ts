@@ -4,7 +4,7 @@
  */
 
 import type { ChunkedArray } from "../boxes/array.ts";
-import { factOf, malformed, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import {
   isObject,
@@ -17,6 +17,7 @@ import {
 import { newAttributes, parseAttributes, wrongFormat } from "./metadata.ts";
 import { moduleOfNode } from "../boxes/node.ts";
 import { within } from "../boxes/urls.ts";
+import { absentGroup } from "./absent.ts";
 import { encodeText, isFree, openArray, storeOf } from "./open.ts";
 import { Forbidden, readKey } from "./read-key.ts";
 import type { S3Options } from "./stores/s3-client.ts";
@@ -146,10 +147,7 @@ export async function openGroup(location: string, options: GroupOptions = {}): P
   const store = await storeOf(location, given.s3, given.signal);
   const own = await readGroup(store, "");
   if (own !== null) return new ZarrGroup(store, own, { location, options: given });
-  throw malformed(`${store.path} must be a Zarr group, but has neither zarr.json nor .zgroup`, {
-    file: store.path,
-    expected: "group",
-  });
+  throw absentGroup(store);
 }
 
 /**
@@ -226,7 +224,8 @@ async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | nu
 function parseGroup(json: JsonObject, where: string): OwnMetadata {
   if (json.zarr_format !== 3) throw wrongFormat(null, json, where, [2, 3]);
   if (json.node_type !== "group") {
-    throw malformed(
+    const refuse = json.node_type === "array" ? unsupported : malformed;
+    throw refuse(
       `${where} must be a group, got ${printValue(json.node_type)}; name the group around it`,
       { key: "node_type", file: where, got: factOf(json.node_type), expected: "group" },
     );
@@ -335,7 +334,7 @@ const MAX_DEPTH = 16;
 /** Finds the arrays and groups below a group. The contents of arrays are not searched. */
 async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<GroupMember[]> {
   if (prefix.split("/").length > MAX_DEPTH) {
-    throw malformed(`the groups of ${store.path} are nested more than ${MAX_DEPTH} levels deep`, {
+    throw unsupported(`the groups of ${store.path} are nested more than ${MAX_DEPTH} levels deep`, {
       file: store.path,
       limit: MAX_DEPTH,
     });
@@ -349,7 +348,7 @@ async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<G
     if (member === null) continue;
     if (!isInside(name)) {
       const sentence = `${store.path} has a member ${printValue(place)}, which could not be opened by this name`;
-      throw malformed(`${sentence}; rename its folder`);
+      throw unsupported(`${sentence}; rename its folder`);
     }
     found.push(member);
     // oxlint-disable-next-line no-await-in-loop

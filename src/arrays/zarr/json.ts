@@ -3,7 +3,7 @@
  * rejects the NaN and Infinity that Python writes into attributes. The parser reads each byte once.
  */
 
-import { factOf, isArray, malformed, printValue } from "../../core/errors.ts";
+import { factOf, isArray, malformed, printValue, unsupported } from "../../core/errors.ts";
 
 /** A JSON value. Integers that a number cannot hold exactly are bigints. */
 export type Json =
@@ -50,7 +50,7 @@ function parseObject(
 
 function decodeText(bytes: Uint8Array, file: string): string {
   if (bytes.length > MAX_JSON_BYTES) {
-    throw malformed(`${file} has ${bytes.length} bytes, more than the limit for metadata`, {
+    throw unsupported(`${file} has ${bytes.length} bytes, more than the limit for metadata`, {
       file,
       got: bytes.length,
       limit: MAX_JSON_BYTES,
@@ -78,6 +78,38 @@ const WORDS: Readonly<Record<string, Json>> = {
   "-Infinity": -Infinity,
 };
 
+/**
+ * Key of the numbers whose text differs from JavaScript's, such as 2.0, by their names or positions. Python reads 2.0 as
+ * a float but 2 as an int, so a copy must print the same text. The property is not enumerable, so it is not compared.
+ */
+const TEXTS = Symbol("texts of numbers");
+
+type Texts = Record<string | number, string>;
+
+function keepText(parent: object, name: string | number, value: Json, text: string): void {
+  if (typeof value !== "number" || String(value) === text) return;
+  const texts = textsIn(parent) ?? (Object.create(null) as Texts);
+  texts[name] = text;
+  Object.defineProperty(parent, TEXTS, { value: texts, configurable: true });
+}
+
+const textsIn = (parent: object): Texts | undefined =>
+  Reflect.get(parent, TEXTS) as Texts | undefined;
+
+/** Returns a copy of parsed JSON in which `change` has replaced numbers; the others keep their text. */
+export function mapNumbers(value: Json, change: (value: number) => Json): Json {
+  if (typeof value === "number") return change(value);
+  if (typeof value !== "object" || value === null) return value;
+  const copy = isList(value)
+    ? value.map((one) => mapNumbers(one, change))
+    : Object.fromEntries(
+        Object.entries(value).map(([name, one]) => [name, mapNumbers(one, change)]),
+      );
+  const texts = textsIn(value);
+  if (texts !== undefined) Object.defineProperty(copy, TEXTS, { value: texts });
+  return copy;
+}
+
 class Parser {
   readonly #text: string;
   readonly #file: string;
@@ -99,7 +131,7 @@ class Parser {
 
   #value(depth: number): Json {
     if (depth > MAX_DEPTH) {
-      throw malformed(`${this.#file} nests more than ${MAX_DEPTH} levels`, {
+      throw unsupported(`${this.#file} nests more than ${MAX_DEPTH} levels`, {
         file: this.#file,
         limit: MAX_DEPTH,
       });
@@ -133,6 +165,7 @@ class Parser {
       this.#skip();
       const from = this.#at;
       object[name] = this.#value(depth + 1);
+      keepText(object, name, object[name], this.#text.slice(from, this.#at));
       if (depth === 0) this.spans.set(name, [from, this.#at]);
     });
     return object;
@@ -140,7 +173,12 @@ class Parser {
 
   #list(depth: number): Json {
     const list: Json[] = [];
-    this.#members("]", () => list.push(this.#value(depth + 1)));
+    this.#members("]", () => {
+      this.#skip();
+      const from = this.#at;
+      const value = this.#value(depth + 1);
+      keepText(list, list.push(value) - 1, value, this.#text.slice(from, this.#at));
+    });
     return list;
   }
 
@@ -242,22 +280,27 @@ export function withMember(
 const MAX_DIGITS = 40;
 
 /**
- * Prints `value` as JSON. Bigints are printed as digits, and values that JSON lacks, such as NaN, in the form that
- * Python and this parser accept.
+ * Prints `value` as JSON. A number that was parsed is printed as the file had it. Bigints are printed as digits, and
+ * values that JSON lacks, such as NaN, in the form that Python and this parser accept.
+ * @param text the text of a number, if `value` was parsed from it
  */
-export function printJson(value: Json, indent = ""): string {
+export function printJson(value: Json, indent = "", text?: string): string {
   if (typeof value === "bigint") return value.toString();
+  // A program may have changed the value.
+  if (text !== undefined && Object.is(Number(text), value)) return text;
   if (typeof value === "number" && !Number.isFinite(value)) return `${value}`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const inner = `${indent}  `;
+  const texts = textsIn(value);
   if (isList(value)) {
     if (value.every((one) => typeof one !== "object" || one === null)) {
-      return `[${value.map((one) => printJson(one)).join(", ")}]`;
+      return `[${value.map((one, at) => printJson(one, "", texts?.[at])).join(", ")}]`;
     }
-    return `[\n${value.map((one) => inner + printJson(one, inner)).join(",\n")}\n${indent}]`;
+    const items = value.map((one, at) => inner + printJson(one, inner, texts?.[at]));
+    return `[\n${items.join(",\n")}\n${indent}]`;
   }
   const members = Object.entries(value).map(
-    ([name, one]) => `${inner}${JSON.stringify(name)}: ${printJson(one, inner)}`,
+    ([name, one]) => `${inner}${JSON.stringify(name)}: ${printJson(one, inner, texts?.[name])}`,
   );
   return members.length === 0 ? "{}" : `{\n${members.join(",\n")}\n${indent}}`;
 }

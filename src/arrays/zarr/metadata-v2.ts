@@ -3,9 +3,10 @@
  * metadata.
  */
 
-import { factOf, malformed, printValue } from "../../core/errors.ts";
-import { DTYPES } from "../../core/tensor/dtype.ts";
-import { parseFillValue, parseNumpyType } from "./data-types.ts";
+import { factOf, malformed, printValue, unsupported } from "../../core/errors.ts";
+import { DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
+import { nameOfShuffle } from "./codecs/blosc.ts";
+import { parseFillValue, parseNumpyType, wrongFillValue } from "./data-types.ts";
 import { isList, isObject, type Json, type JsonObject } from "./json.ts";
 import {
   checkGrid,
@@ -13,6 +14,7 @@ import {
   parseSeparator,
   parseShape,
   type Codec,
+  type KeyEncoding,
   type Metadata,
   wrongFormat,
 } from "./metadata.ts";
@@ -45,12 +47,18 @@ export function parseMetadataV2(
     shape,
     chunkShape,
     codecs,
-    fill: parseFillValue(dtype, json.fill_value ?? null, where),
-    keys: { name: "v2", separator: parseSeparator(json.dimension_separator ?? ".", where) },
+    fill: parseFillValue(dtype, fillFrom(dtype, json.fill_value ?? null, where), where),
+    keys: keysOf(json.dimension_separator ?? null, where),
     attributes: named,
     dimensionNames: namesIn(named, shape.length),
   };
 }
+
+/** A missing separator is a dot, but older writers also omitted a slash. */
+const keysOf = (separator: Json, where: string): KeyEncoding =>
+  separator === null
+    ? { name: "v2", separator: ".", isAssumed: true }
+    : { name: "v2", separator: parseSeparator(separator, where) };
 
 /** Returns the axis names that xarray writes into the attributes, because v2 has no field for them. */
 function namesIn({ _ARRAY_DIMENSIONS: names }: JsonObject, rank: number): readonly string[] | null {
@@ -62,13 +70,37 @@ function namesIn({ _ARRAY_DIMENSIONS: names }: JsonObject, rank: number): readon
 function checkFilters(filters: Json | undefined, where: string): void {
   if (filters === undefined || filters === null) return;
   if (isList(filters) && filters.length === 0) return;
-  const ids = isList(filters)
-    ? filters.map((one) => printValue(isObject(one) ? one.id : one)).slice(0, 5)
-    : ["no list"];
-  throw malformed(`${where} has filters (${ids.join(", ")}), but filters are not supported`, {
-    key: "filters",
-    file: where,
-  });
+  const fields = { key: "filters", file: where };
+  if (!isList(filters)) {
+    throw malformed(`the filters of ${where} must be null or a list`, fields);
+  }
+  const ids = filters.map((one) => printValue(isObject(one) ? one.id : one)).slice(0, 5);
+  throw unsupported(
+    `${where} has filters (${ids.join(", ")}), but filters are not supported`,
+    fields,
+  );
+}
+
+/**
+ * Returns a fill value with numbers in place of their text, such as "7", "1e20" or "inf", which zarr-python reads as Python
+ * does. zarr-python reads any text as true for bool, so that text is not converted.
+ */
+function fillFrom(dtype: DType, value: Json, where: string): Json {
+  if (isList(value)) return value.map((one) => fillFrom(dtype, one, where));
+  const { family } = rowOf(dtype);
+  if (typeof value !== "string" || family === "bool" || family === "string") return value;
+  // Bits in hexadecimal are a form of Zarr v3; TensorStore reads this text as a number in v2.
+  if (/^0x/i.test(value)) throw wrongFillValue(dtype, value, where);
+  const text = value.trim().replaceAll(/(\d)_(?=\d)/g, "$1");
+  const number = Number(text);
+  if (family === "int" || family === "int64") {
+    if (!/^[+-]?\d{1,20}$/.test(text)) return value;
+    // BigInt accepts no plus, and an integer has no -0.
+    return Number.isSafeInteger(number) ? number + 0 : BigInt(text.replace("+", ""));
+  }
+  const [, sign = "", word = ""] = /^([+-]?)(inf(?:inity)?|nan)$/i.exec(text) ?? [];
+  if (word !== "") return Number(`${sign}${/^n/i.test(word) ? "NaN" : "Infinity"}`);
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? number : value;
 }
 
 /** Returns a transpose codec for column-major chunks. */
@@ -85,9 +117,6 @@ function orderOf(order: Json | undefined, rank: number, where: string): Codec[] 
   return [{ name: "transpose", configuration: { order: reversed } }];
 }
 
-/** The names of blosc's shuffles, by their numbers in numcodecs; -1 means that the encoder chose. */
-const SHUFFLES: readonly string[] = ["noshuffle", "shuffle", "bitshuffle"];
-
 function compressorOf(compressor: Json | undefined, typesize: number, where: string): Codec[] {
   if (compressor === null || compressor === undefined) return [];
   if (!isObject(compressor) || typeof compressor.id !== "string") {
@@ -98,15 +127,16 @@ function compressorOf(compressor: Json | undefined, typesize: number, where: str
   }
   const { id, level, cname, clevel, shuffle, blocksize } = compressor;
   if (id === "gzip" || id === "zlib" || id === "zstd") {
-    return [{ name: id, configuration: level === undefined ? {} : { level } }];
+    // For zlib and gzip, -1 is the default of the library, which is 6; Zarr v3 has no such level.
+    const number = level === -1 && id !== "zstd" ? 6 : level;
+    return [{ name: id, configuration: number === undefined ? {} : { level: number } }];
   }
   if (id === "blosc") {
-    const kind = SHUFFLES[Number(shuffle)] ?? (typesize === 1 ? "bitshuffle" : "shuffle");
-    const given = { cname, clevel, shuffle: kind, typesize, blocksize };
+    const given = { cname, clevel, shuffle: nameOfShuffle(shuffle, typesize), typesize, blocksize };
     const known = Object.entries(given).filter(([, value]) => value !== undefined);
     return [{ name: "blosc", configuration: Object.fromEntries(known) as JsonObject }];
   }
-  throw malformed(
+  throw unsupported(
     `the compressor ${printValue(id)} of ${where} is not supported; the supported compressors are zlib, gzip, zstd and blosc`,
     { key: "compressor", file: where, got: factOf(id), allowed: ["zlib", "gzip", "zstd", "blosc"] },
   );

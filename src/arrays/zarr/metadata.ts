@@ -2,12 +2,12 @@
  * Defines array metadata for both versions of Zarr, and reads and writes `zarr.json`. `pipeline.ts` checks the codecs.
  */
 
-import { factOf, malformed, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { MAX_RANK, printShape, product } from "../../core/tensor/shape.ts";
 import { gridOf } from "../boxes/boxes.ts";
 import { parseDataType, parseFillValue, printDataType, printFillValue } from "./data-types.ts";
-import { isList, isObject, printJson, type Json, type JsonObject } from "./json.ts";
+import { isList, isObject, mapNumbers, printJson, type Json, type JsonObject } from "./json.ts";
 
 /** A codec as metadata describes it. */
 export interface Codec {
@@ -36,6 +36,8 @@ export interface Metadata {
 export interface KeyEncoding {
   readonly name: "default" | "v2";
   readonly separator: "/" | ".";
+  /** True if the metadata of Zarr v2 has no separator. */
+  readonly isAssumed?: true;
 }
 
 export function printKey({ name, separator }: KeyEncoding, at: readonly number[]): string {
@@ -62,7 +64,8 @@ export function wrongFormat(
   const title = file === null ? where : `the ${file} of ${where}`;
   const must = `${title} must be of Zarr format ${allowed.join(" or ")}`;
   const fields = { key: "zarr_format", file: where, got: factOf(got), allowed };
-  return malformed(`${must}, got ${printValue(got)}`, fields);
+  const isOther = Number.isSafeInteger(got) && got !== 2 && got !== 3;
+  return (isOther ? unsupported : malformed)(`${must}, got ${printValue(got)}`, fields);
 }
 
 const FIELDS = new Set([
@@ -87,7 +90,8 @@ export function parseMetadata(json: JsonObject, where: string): Metadata {
   if (json.zarr_format !== 3) throw wrongFormat(null, json, where, [2, 3]);
   if (json.node_type !== "array") {
     const advice = json.node_type === "group" ? "; name an array in it" : "";
-    throw malformed(`${where} must be an array, got ${printValue(json.node_type)}${advice}`, {
+    const refuse = json.node_type === "group" ? unsupported : malformed;
+    throw refuse(`${where} must be an array, got ${printValue(json.node_type)}${advice}`, {
       key: "node_type",
       file: where,
       got: factOf(json.node_type),
@@ -119,23 +123,24 @@ function checkFields(json: JsonObject, where: string): void {
   for (const [name, value] of Object.entries(json)) {
     if (FIELDS.has(name)) continue;
     if (isObject(value) && value.must_understand === false) continue;
-    throw malformed(
+    throw unsupported(
       `${where} has the extension ${printValue(name)}, which is required to read the array, but is not supported`,
       { key: name, file: where },
     );
   }
   const { storage_transformers: transformers = [] } = json;
   if (isList(transformers) && transformers.every(mayIgnore)) return;
-  throw malformed(`${where} has storage transformers, which are not supported`, {
-    key: "storage_transformers",
-    file: where,
-  });
+  const fields = { key: "storage_transformers", file: where };
+  if (!isList(transformers)) {
+    throw malformed(`the storage_transformers of ${where} must be a list`, fields);
+  }
+  throw unsupported(`${where} has storage transformers, which are not supported`, fields);
 }
 
 const mayIgnore = (value: Json): boolean => isObject(value) && value.must_understand === false;
 
 const unknownExtension = (field: string, name: string, where: string): TensorError =>
-  malformed(`the ${field} ${printValue(name)} of ${where} is not supported`, {
+  unsupported(`the ${field} ${printValue(name)} of ${where} is not supported`, {
     key: field,
     file: where,
     got: factOf(name),
@@ -160,11 +165,14 @@ const MAX_CODECS = 32;
 
 export function parseCodecs(value: Json | undefined, where: string): Codec[] {
   if (!isList(value) || value.length > MAX_CODECS) {
-    throw malformed(`the codecs of ${where} must be a list of at most ${MAX_CODECS}`, {
-      key: "codecs",
-      file: where,
-      limit: MAX_CODECS,
-    });
+    throw (isList(value) ? unsupported : malformed)(
+      `the codecs of ${where} must be a list of at most ${MAX_CODECS}`,
+      {
+        key: "codecs",
+        file: where,
+        limit: MAX_CODECS,
+      },
+    );
   }
   return value.map((one) => {
     const codec = extensionOf(one, "codec", where);
@@ -249,6 +257,14 @@ function parseKeys(value: Json | undefined, where: string): KeyEncoding {
   return { name, separator: parseSeparator(separator, where) };
 }
 
+/** Returns the error for chunks in folders, which an array of Zarr v2 without a separator does not have. */
+export const nestedKeys = ({ path }: { readonly path: string }, got: string, expected: string) =>
+  malformed(
+    `${path} has the chunk ${got} in folders, but its .zarray has no dimension_separator, so the chunk must be ${expected}; ` +
+      'add "dimension_separator": "/" to .zarray',
+    { key: "dimension_separator", file: path, got, expected },
+  );
+
 export function parseSeparator(value: Json, where: string): "/" | "." {
   if (value === "/" || value === ".") return value;
   throw malformed(`the separator of chunk keys of ${where} must be "/" or "."`, {
@@ -272,14 +288,9 @@ export function parseAttributes(value: Json | undefined, where: string): JsonObj
  * copied from a file keep these values.
  */
 export const newAttributes = (value: Json | undefined, where: string): JsonObject =>
-  asText(parseAttributes(value, where)) as JsonObject;
-
-function asText(value: Json): Json {
-  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
-  if (isList(value)) return value.map(asText);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, asText(one)]));
-}
+  mapNumbers(parseAttributes(value, where), (one) =>
+    Number.isFinite(one) ? one : String(one),
+  ) as JsonObject;
 
 function parseNames(
   value: Json | undefined,

@@ -5,7 +5,8 @@ import { defaultChunks } from "../boxes/grid.ts";
 import { checkFiles, moduleOfNode } from "../boxes/node.ts";
 import type * as NpyArrays from "../boxes/npy-array.ts";
 import type { ChunkedArray, PendingArray } from "../boxes/array.ts";
-import { TensorError } from "../../core/errors.ts";
+import { malformed, TensorError } from "../../core/errors.ts";
+import { isCode } from "../boxes/file.ts";
 import { MAX_RANK } from "../../core/tensor/shape.ts";
 import { checkDType } from "../../core/tensor/tensor.ts";
 import { checkCoordinates } from "../boxes/checks.ts";
@@ -20,7 +21,14 @@ async function load(path: string): Promise<typeof NpyArrays> {
 }
 
 export async function openNpy(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray> {
-  return (await load(path)).openNpyArray(path, chunkShape);
+  const { openNpyArray } = await load(path);
+  try {
+    return await openNpyArray(path, chunkShape);
+  } catch (cause) {
+    if (!isCode(cause, "ENOENT", "ENOTDIR", "EISDIR")) throw cause;
+    const what = isCode(cause, "EISDIR") ? "must be an NPY file, got a folder" : "does not exist";
+    throw malformed(`${path} ${what}`, { file: path, expected: "array" }, { cause });
+  }
 }
 
 /** @param store the store that contains the file, if it is on a server */

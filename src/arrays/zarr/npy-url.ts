@@ -6,7 +6,7 @@ import { groupsOf, readGroup, type ReadAt, type Run } from "../boxes/runs.ts";
 import { within } from "../boxes/urls.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import { ARRAYS, HTTP } from "../../core/limits.ts";
-import { inParallel, type Source, type Store } from "./stores/store.ts";
+import { inParallel, orPage, type Source, type Store } from "./stores/store.ts";
 
 /** Size of the first request, in bytes; nearly every header fits. */
 const FIRST = 1024;
@@ -23,7 +23,8 @@ export async function openNpyInStore(
   // The state is read first, so that later changes are noticed.
   const state = await store.stateOf(name);
   const source = await store.open(name);
-  if (source === null) throw malformed(`${place} does not exist`, { file: place });
+  if (source === null)
+    throw malformed(`${place} does not exist${orPage(store)}`, { file: place, expected: "array" });
   const { size } = source;
   const first = new Uint8Array(Math.min(size, FIRST));
   await source.read(0, first);

@@ -7,6 +7,7 @@ import { checkFiles } from "../boxes/node.ts";
 import { placeOfUrl, shownUrl, splitUrl } from "../boxes/urls.ts";
 import { factOf, malformed, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
+import { absentArray } from "./absent.ts";
 import { ZarrArray } from "./array.ts";
 import { metadataOf, type CreateOptions } from "./create.ts";
 import { Buffers } from "./chunks/buffers.ts";
@@ -63,8 +64,9 @@ const formatOf = (location: string): FileFormat | undefined =>
  * @param location a path, or a URL of a web server or an object store
  * @param options the chunk shape for a format that does not define chunks, and settings for the store
  * @param guard for internal use
- * @throws TensorError `malformed-file` unless the location holds an array, `dtype` for an unsupported data type; the
- *   system's error if reading fails
+ * @throws TensorError `malformed-file` unless the location holds an array, `unsupported-file` for a file of another
+ *   kind and for features that are not supported, `dtype` for an unsupported data type; the system's error if reading
+ *   fails
  *
  * @example
  * ```ts
@@ -100,10 +102,7 @@ export async function openArray(
     await checkWhole(store);
     return array;
   }
-  throw malformed(`${store.path} must be a Zarr array, but has neither zarr.json nor .zarray`, {
-    file: store.path,
-    expected: "array",
-  });
+  throw await absentArray(store);
 }
 
 /**

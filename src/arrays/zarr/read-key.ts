@@ -1,6 +1,6 @@
 /** Reads metadata from stores. */
 
-import { isTensorError, malformed } from "../../core/errors.ts";
+import { isTensorError, unsupported } from "../../core/errors.ts";
 import { MAX_JSON_BYTES } from "./json.ts";
 import { readAll, type Source, type Store } from "./stores/store.ts";
 
@@ -17,7 +17,7 @@ export async function readKey(
   if (source === null) return null;
   try {
     if (source.size > MAX_JSON_BYTES) {
-      throw malformed(
+      throw unsupported(
         `${key} of ${path} has ${source.size} bytes, more than the limit for metadata`,
         { key, file: path, got: source.size },
       );

@@ -54,7 +54,8 @@ async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {
     return await openGroup(placeOf(io, name));
   } catch (error) {
     // Other errors concern an existing group.
-    if (isTensorError(error, "malformed-file") && error.expected === "group") return null;
+    const isOther = isTensorError(error, "malformed-file", "unsupported-file");
+    if (isOther && error.expected === "group") return null;
     throw failureAt(io, name, error);
   }
 }

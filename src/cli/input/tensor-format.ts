@@ -28,7 +28,11 @@ const NPY_MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 export function checkFormat(file: string): Format {
   const format = FORMATS[path.extname(file).toLowerCase()];
   if (format !== undefined) return format;
-  const advice = file.includes(".zarr") ? "; a Zarr array needs --memory, such as --memory 1G" : "";
+  const advice = /\.(?:npz|zip)$/i.test(file)
+    ? "; archives are not supported, so unpack it and name a file in it"
+    : file.includes(".zarr")
+      ? "; a Zarr array needs --memory, such as --memory 1G"
+      : "";
   throw wrongUsage(
     `${file} must end in ${Object.keys(FORMATS).join(" or ")}, which determines its format${advice}`,
   );

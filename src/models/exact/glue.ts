@@ -7,7 +7,7 @@
  * -25, Unsqueeze-1 to -25.
  */
 
-import { malformed } from "../../core/errors.ts";
+import { malformed, TensorError } from "../../core/errors.ts";
 import { allocate, DTYPES, integerRange, type DType } from "../../core/tensor/dtype.ts";
 import { isKnown, printShape, product } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
@@ -194,9 +194,11 @@ export function runGlue(
 ): Value {
   const row = GLUE.get(node.op);
   if (row === undefined)
-    throw malformed(`${nodeTitle(node)} is not supported by exact sessions`, {
-      node: nodeTitle(node),
-    });
+    throw new TensorError(
+      "unsupported-model",
+      `${nodeTitle(node)} is not supported by exact sessions`,
+      { node: nodeTitle(node) },
+    );
   const tensors = values.map((value, at) => {
     const { [at]: name } = node.inputs;
     if (gpu === null || !value.isOnGpu) return value.tensor(name);

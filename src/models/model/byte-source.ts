@@ -1,6 +1,13 @@
 /** A file that is read by ranges: the format requests ranges, and the opener of the file reads them. */
 
-import { factOf, malformed, printValue, readForeign, TensorError } from "../../core/errors.ts";
+import {
+  factOf,
+  malformed,
+  printValue,
+  readForeign,
+  TensorError,
+  isError,
+} from "../../core/errors.ts";
 import { isBytes, plainBytes } from "../../core/tensor/storage.ts";
 
 /** A file of any size, on disk, in memory or elsewhere. */
@@ -22,7 +29,7 @@ export function readRange(source: ByteSource, start: number, end: number): Uint8
   try {
     bytes = source.read(start, length);
   } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
+    if (!isError(cause, "RangeError")) throw cause;
     throw new TensorError(
       "too-large",
       `${length} bytes do not fit in memory`,

@@ -1,6 +1,6 @@
 /** Recognizes files of other formats, because users name a wrong file more often than a damaged file. */
 
-import { isTensorError, malformed } from "../../core/errors.ts";
+import { isTensorError, malformed, unsupported } from "../../core/errors.ts";
 
 /** The number of bytes that identify a format. */
 export const HEAD = 64;
@@ -28,7 +28,7 @@ const MAGIC: readonly (readonly [what: string, at: number, start: string])[] = [
 /**
  * Returns the result of `read`. If `read` fails and the file has another format, the error names it.
  * @param head the first {@link HEAD} bytes of the file, or all of it
- * @throws TensorError the error of `read`
+ * @throws TensorError `unsupported-file` for a file of another format; otherwise the error of `read`
  */
 export function namingFormat<T>(head: () => Uint8Array, read: () => T): T {
   try {
@@ -36,15 +36,17 @@ export function namingFormat<T>(head: () => Uint8Array, read: () => T): T {
   } catch (cause) {
     if (!isTensorError(cause, "malformed-file")) throw cause;
     const what = formatOf(head());
-    throw what === null
-      ? cause
-      : malformed(`the file must be an ONNX model, got ${what}`, {}, { cause });
+    if (what === null) throw cause;
+    const refuse = what === EMPTY ? malformed : unsupported;
+    throw refuse(`the file must be an ONNX model, got ${what}`, {}, { cause });
   }
 }
 
+const EMPTY = "an empty file; get it again";
+
 /** Returns the format of a file, or null if it may be a broken model. */
 function formatOf(head: Uint8Array): string | null {
-  if (head.length === 0) return "an empty file; get it again";
+  if (head.length === 0) return EMPTY;
   const text = String.fromCharCode(...head);
   const found = MAGIC.find(([, at, start]) => text.startsWith(start, at));
   if (found !== undefined) return found[0];

@@ -10,7 +10,7 @@ import { fromBinary, type DescField } from "@bufbuild/protobuf";
 import { BinaryReader, type WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPE_NAMES, DTYPES, type DType } from "../../core/tensor/dtype.ts";
-import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { dtypeOfNumber } from "../model/element-type.ts";
 import { MAX_RANK, printShape } from "../../core/tensor/shape.ts";
 import { StringStringEntryProtoSchema, TensorProtoSchema } from "./schema_pb.ts";
@@ -122,7 +122,7 @@ class HeaderReader {
 
   #takeDims(payload: Uint8Array, count: number): void {
     if (this.#dims.length + count > MAX_RANK) {
-      throw malformed(`${tensorTitle(this.#name)} has more than ${MAX_RANK} dimensions`, {
+      throw unsupported(`${tensorTitle(this.#name)} has more than ${MAX_RANK} dimensions`, {
         input: this.#name,
         limit: MAX_RANK,
       });

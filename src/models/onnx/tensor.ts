@@ -16,7 +16,7 @@ import {
   type NumericStorage,
   type Storage,
 } from "../../core/tensor/dtype.ts";
-import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { EXTERNAL } from "../../core/limits.ts";
 import { writer } from "../../core/tensor/scalar.ts";
 import { findNonBool, pack, packedBytes, unpack } from "../../core/tensor/packing.ts";
@@ -94,11 +94,15 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
   const { name, dtype, dataType, shape, raw, counts, external, segmented } = header;
   const what = tensorTitle(name);
   if (dtype === null) {
-    throw malformed(`${what} has data type ${dataType}, which this package does not know`, {
-      input: name,
-      key: "dataType",
-      got: dataType,
-    });
+    // 0 stands for no data type, and no number is negative.
+    throw (dataType <= 0 ? malformed : unsupported)(
+      `${what} has data type ${dataType}, which this package does not know`,
+      {
+        input: name,
+        key: "dataType",
+        got: dataType,
+      },
+    );
   }
   // A constant is read on demand, long after its file was opened.
   if (header.bytes.length === 0) {
@@ -108,7 +112,9 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
     });
   }
   if (segmented)
-    throw malformed(`${what} is one segment of a tensor, which is not supported`, { input: name });
+    throw unsupported(`${what} is one segment of a tensor, which is not supported`, {
+      input: name,
+    });
   const size = sizeOf(shape, { input: name === "" ? undefined : name });
   const sources = [...counts.keys(), ...(raw.length > 0 ? ["rawData"] : [])];
   if (external !== null) {

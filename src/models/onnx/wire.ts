@@ -14,6 +14,7 @@ import {
   messageOf,
   printValue,
   TensorError,
+  isError,
 } from "../../core/errors.ts";
 
 /**
@@ -239,7 +240,7 @@ export function encodedAs<T>(what: string, action: () => T): T {
   try {
     return action();
   } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
+    if (!isError(cause, "RangeError")) throw cause;
     throw new TensorError("too-large", `${what} does not fit in memory as a file`, {}, { cause });
   }
 }

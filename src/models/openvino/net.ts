@@ -4,7 +4,7 @@
  * elsewhere.
  */
 
-import { factOf, malformed, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { parseDecimal } from "../model/decimal.ts";
 import { parseXml, type Element } from "./xml.ts";
 
@@ -50,7 +50,7 @@ export const NET_VERSIONS: readonly number[] = [10, 11];
 export function readNet(xml: string | Uint8Array): Net {
   const root = parseXml(xml);
   if (root.name !== "net")
-    throw malformed(`the XML holds <${root.name}>, but an IR holds <net>`, {
+    throw unsupported(`the XML holds <${root.name}>, but an IR holds <net>`, {
       got: root.name,
       expected: "net",
     });

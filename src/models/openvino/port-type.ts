@@ -1,6 +1,6 @@
 /** The types of values in an IR: the data type is a word, the shape is a text or a list of `dim` elements. */
 
-import { factOf, malformed, printValue } from "../../core/errors.ts";
+import { factOf, malformed, printValue, unsupported } from "../../core/errors.ts";
 import { dtypeOfElementType, elementTypeOf } from "../model/element-type.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { parseDecimal } from "../model/decimal.ts";
@@ -77,5 +77,8 @@ function parseDimText(text: string, who: string): Dim {
 
 function checkDimCount(dims: readonly unknown[], who: string): void {
   if (dims.length > MAX_RANK)
-    throw malformed(`${who} has more than ${MAX_RANK} dimensions`, { key: "dim", limit: MAX_RANK });
+    throw unsupported(`${who} has more than ${MAX_RANK} dimensions`, {
+      key: "dim",
+      limit: MAX_RANK,
+    });
 }

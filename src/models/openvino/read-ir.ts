@@ -1,7 +1,7 @@
 /** Reads IR files into the plain `Model`. */
 
 import type { DType } from "../../core/tensor/dtype.ts";
-import { factOf, malformed, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { readRange, sourceFrom, sourceOfBytes, type ByteSource } from "../model/byte-source.ts";
 import { dtypeOfElementType } from "../model/element-type.ts";
 import {
@@ -182,7 +182,7 @@ function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | nu
     dtype === null ? whole : { ...whole, size: usedBytes(dtype, shape, whole.size, who) };
   const read = (): Tensor => {
     if (dtype !== null) return decodeConst(dtype, shape, () => readBin(range, bin, who), who);
-    throw malformed(
+    throw unsupported(
       `${who} has the element type ${printValue(elementType)}, which this package does not know`,
       { node: who, key: "element_type", got: factOf(elementType) },
     );

@@ -6,7 +6,15 @@
 
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 
-import { factOf, malformed, messageOf, printValue, TensorError } from "../../core/errors.ts";
+import {
+  factOf,
+  malformed,
+  messageOf,
+  printValue,
+  TensorError,
+  unsupported,
+  isError,
+} from "../../core/errors.ts";
 import { plainBytes } from "../../core/tensor/storage.ts";
 
 export interface Element {
@@ -72,7 +80,7 @@ export function parseXml(xml: string | Uint8Array): Element {
   const text = typeof xml === "string" ? xml : decodeXml(xml);
   const [declaration, encoding = "UTF-8"] = DECLARATION.exec(text) ?? [""];
   if (!/^utf-?8$/i.test(encoding)) {
-    throw malformed(`the XML is in ${encoding}, but an IR is in UTF-8`, {
+    throw unsupported(`the XML is in ${encoding}, but an IR is in UTF-8`, {
       key: "encoding",
       got: encoding,
       expected: "UTF-8",
@@ -130,7 +138,9 @@ function checkText(text: string): void {
       throw tooLargeXml(`a tag or text of more than ${MAX_TAG_LENGTH} characters`);
     blank = code <= SPACE ? blank + 1 : 0;
     if (blank > MAX_BLANKS)
-      throw malformed(`the XML has more than ${MAX_BLANKS} blanks in a row`, { limit: MAX_BLANKS });
+      throw malformed(`the XML has more than ${MAX_BLANKS} blanks in a row`, {
+        limit: MAX_BLANKS,
+      });
   }
 }
 
@@ -167,7 +177,7 @@ function guarded<T>(action: () => T): T {
   try {
     return action();
   } catch (cause) {
-    const code = cause instanceof RangeError ? "too-large" : "malformed-file";
+    const code = isError(cause, "RangeError") ? "too-large" : "malformed-file";
     throw new TensorError(code, `the XML cannot be read: ${messageOf(cause)}`, {}, { cause });
   }
 }

@@ -3,7 +3,7 @@
  * interface. This package depends on none of them.
  */
 
-import { factOf, isTensorError, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, isError, isTensorError, printValue, TensorError } from "../../core/errors.ts";
 import { nodeTitle, type ModelNode } from "../model/model.ts";
 import { OPEN } from "../../core/resources.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
@@ -102,7 +102,7 @@ export async function orFailure<T>(action: () => Promise<T>, isLoad = false): Pr
 /** Returns the message of a value thrown by a runtime, which need not be an error, in one line. */
 export function sentenceFrom(cause: unknown): string {
   try {
-    if (cause instanceof Error) return cause.message.trim().replaceAll(/\s*\n\s*/g, " ");
+    if (isError(cause)) return cause.message.trim().replaceAll(/\s*\n\s*/g, " ");
   } catch {
     // A Proxy may throw at any access.
   }

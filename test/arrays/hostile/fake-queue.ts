@@ -21,6 +21,7 @@ exports.Redis = class {
   on() { return this; }
   async connect() {}
   disconnect() {}
+  async info() { return ""; }
   duplicate() { return this; }
   async set() { return "OK"; }
   async get() { return null; }

@@ -62,16 +62,19 @@ export class RedisServer {
   }
 }
 
-export async function startRedis(): Promise<RedisServer> {
+/** @param more settings as in `redis.conf` */
+export async function startRedis(
+  more: Readonly<Record<string, string>> = {},
+): Promise<RedisServer> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-redis-"));
   const port = await freePort();
-  const settings = { port, bind: "127.0.0.1", dir: folder, save: "", appendonly: "no" };
+  const settings = { port, bind: "127.0.0.1", dir: folder, save: "", appendonly: "no", ...more };
   const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, `${value}`]);
   const group = new ProcessGroup(["redis-server", ...options, "--maxmemory-policy", "noeviction"]);
   const server = new RedisServer(port, group, folder);
   for (let attempt = 0; ; attempt++) {
     const answer = await server.command("PING").catch(() => "");
-    if (answer === "+PONG") return server;
+    if (answer === "+PONG" || answer.startsWith("-NOAUTH")) return server;
     if (attempt === 100) {
       await server.end();
       throw new Error(`Redis does not start:\n${group.output}`);

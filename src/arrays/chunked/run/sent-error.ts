@@ -10,6 +10,7 @@ import {
   TensorError,
   type ErrorCode,
   type ErrorFields,
+  isError,
 } from "../../../core/errors.ts";
 
 export type SentError =
@@ -22,7 +23,7 @@ export function sendError(error: unknown): SentError {
   }
   const system: Record<string, unknown> = {};
   for (const name of ["code", "errno", "syscall", "path"]) {
-    if (error instanceof Error && name in error) system[name] = Reflect.get(error, name);
+    if (isError(error) && name in error) system[name] = Reflect.get(error, name);
   }
   return { message: messageOf(error), system };
 }

@@ -7,7 +7,7 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import * as path from "node:path";
-import { malformed, TensorError } from "../../../core/errors.ts";
+import { malformed, TensorError, isError } from "../../../core/errors.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
 import type { Box } from "../../boxes/grid.ts";
@@ -193,7 +193,7 @@ async function readSeen(file: string): Promise<Readonly<Record<string, unknown>>
     const seen: unknown = JSON.parse(text);
     if (typeof seen === "object" && seen !== null) return { ...seen };
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+    if (!isError(error, "SyntaxError")) throw error;
   }
   throw malformed(
     `${path.basename(path.dirname(file))}/${path.basename(file)} must be a file that a task wrote, but is not`,

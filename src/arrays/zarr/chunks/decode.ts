@@ -13,10 +13,11 @@ import {
   type Place,
 } from "../../boxes/boxes.ts";
 import type { Box } from "../../boxes/grid.ts";
-import { isTensorError, malformed } from "../../../core/errors.ts";
+import { isTensorError, malformed, unsupported } from "../../../core/errors.ts";
+import { HEAD, otherKindOf, PAGE } from "../../../core/tensor/other-kind.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import type { Buffers } from "./buffers.ts";
-import { reasonOf, type ByteCodec } from "../codecs/byte-codec.ts";
+import { OtherKind, reasonOf, type ByteCodec } from "../codecs/byte-codec.ts";
 import { needsChange, swapElements, toMemory } from "./elements.ts";
 import { MISSING, mostStored, type Pipeline, type Sharding } from "./pipeline.ts";
 import { inParallel, memorySource, partOfSource, readAll, type Source } from "../stores/store.ts";
@@ -40,6 +41,20 @@ export async function readBox(pipeline: Pipeline, source: Source, reading: Readi
   const bytes = await decompress(pipeline, source, reading);
   await readTurned(pipeline, memorySource(bytes), reading);
   if (bytes.buffer !== source.bytes?.buffer) reading.buffers.release(bytes);
+}
+
+/** Returns the error of a chunk that cannot be read, or one that names the HTML page in its place. */
+export async function namingPage(error: unknown, source: Source, where: string): Promise<unknown> {
+  // An error with a file is about the file's state, not about its bytes.
+  if (!isTensorError(error, "malformed-file") || error.file !== undefined) return error;
+  const head = new Uint8Array(Math.min(source.size, HEAD));
+  const isRead = await source.read(0, head).then(
+    () => true,
+    () => false,
+  );
+  if (!isRead || otherKindOf(head) !== PAGE) return error;
+  const sentence = `${where} is an HTML page, which a server sent in its place; check the URL, or get the file again`;
+  return malformed(sentence, { got: PAGE.name }, { cause: error });
 }
 
 /** Reads a box of a chunk that is not compressed. */
@@ -118,7 +133,8 @@ async function decodeStep(
     result = await codec.decode(bytes, decoded);
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    throw malformed(
+    const refuse = cause instanceof OtherKind ? unsupported : malformed;
+    throw refuse(
       `${where} cannot be decoded with ${codec.name}: ${reasonOf(cause)}`,
       {},
       { cause },
@@ -229,7 +245,7 @@ async function readShard(shards: Sharding, stored: Source, reading: Reading): Pr
 
 /** Reads the offset and size of each inner chunk. */
 async function readIndex(
-  { count, index }: Sharding,
+  { grid, count, index }: Sharding,
   source: Source,
   where: string,
 ): Promise<BigUint64Array> {
@@ -245,7 +261,13 @@ async function readIndex(
   }
   const entries = new BigUint64Array(2 * count);
   const target = new Uint8Array(entries.buffer);
-  target.set(bytes);
+  const { order } = index;
+  if (order === null) target.set(bytes);
+  else {
+    const [shape, start] = [[...grid, 2], [0, ...grid].map(() => 0)];
+    const stored = order.map((axis) => shape[axis]);
+    copyTransposed(bytes, { bytes: target, shape, start }, stored, order, 8);
+  }
   if (index.bigEndian) swapElements("uint64", target);
   return entries;
 }

@@ -1,6 +1,6 @@
 /** Encodes chunks into parts, so that the elements of an uncompressed chunk are never copied. */
 
-import { chunksOf, copyBox, copyTransposed, isFilled, offsetOf } from "../../boxes/boxes.ts";
+import { chunksOf, copyBox, isFilled, offsetOf, transpose } from "../../boxes/boxes.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { newBytes, type Buffers } from "./buffers.ts";
@@ -24,7 +24,8 @@ export async function encodeChunk(
   const release = (bytes: Uint8Array): void => {
     if (bytes.buffer !== chunk.buffer) buffers.release(bytes);
   };
-  const stored = order === null ? chunk : transpose(pipeline, order, chunk);
+  const stored = order === null ? chunk : newBytes(chunk.length);
+  if (order !== null) transpose(chunk, stored, pipeline.shape, order, pipeline.width);
   const parts =
     shards === null
       ? [toFile(pipeline, stored)]
@@ -52,19 +53,6 @@ async function encodeStep(
     const sentence = `${bytes.length} bytes cannot be encoded with ${codec.name}: ${reasonOf(cause)}`;
     throw new TensorError("engine", sentence, {}, { cause });
   }
-}
-
-function transpose(
-  { shape, storedShape, width }: Pipeline,
-  order: readonly number[],
-  chunk: Uint8Array,
-): Uint8Array {
-  const turned = newBytes(chunk.length);
-  // Axis i of `chunk` is axis `inverse[i]` of the stored chunk.
-  const inverse = shape.map((_, axis) => order.indexOf(axis));
-  const place = { bytes: turned, shape: storedShape, start: storedShape.map(() => 0) };
-  copyTransposed(chunk, place, shape, inverse, width);
-  return turned;
 }
 
 function toFile({ dtype, bigEndian }: Pipeline, bytes: Uint8Array): Uint8Array {
@@ -102,6 +90,11 @@ async function encodeShard(
     parts.push(...encoded);
   }
   let bytes = new Uint8Array(entries.buffer);
+  if (index.order !== null) {
+    const turned = new Uint8Array(bytes.length);
+    transpose(bytes, turned, [...grid, 2], index.order, 8);
+    bytes = turned;
+  }
   if (index.bigEndian) swapElements("uint64", bytes);
   for (const codec of index.compression) bytes = new Uint8Array(await codec.encode(bytes));
   return index.isAtStart ? [bytes, ...parts] : [...parts, bytes];

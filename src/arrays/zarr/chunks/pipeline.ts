@@ -4,10 +4,10 @@
  * `encode.ts` run it.
  */
 
-import { factOf, malformed, printValue } from "../../../core/errors.ts";
+import { factOf, malformed, printValue, unsupported } from "../../../core/errors.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { printShape, product } from "../../../core/tensor/shape.ts";
-import { makeBloscCodec, COMPRESSORS, SHUFFLES } from "../codecs/blosc.ts";
+import { makeBloscCodec, COMPRESSORS, nameOfShuffle, SHUFFLES } from "../codecs/blosc.ts";
 import type { ByteCodec } from "../codecs/byte-codec.ts";
 import { makeCrc32cCodec } from "../codecs/crc32c.ts";
 import { makeDeflateCodec } from "../codecs/gzip.ts";
@@ -43,6 +43,8 @@ export interface Sharding {
 
 export interface ShardIndex {
   readonly isAtStart: boolean;
+  /** Axis i of the stored index is axis `order[i]` of the index, whose shape is the grid and 2; null for this order. */
+  readonly order: readonly number[] | null;
   readonly bigEndian: boolean;
   readonly compression: readonly ByteCodec[];
   /** Size of the encoded index, in bytes. */
@@ -117,7 +119,7 @@ function wrongCodec(name: string, isKnown: boolean, where: string): Error {
     });
   }
   const known = ["bytes", "transpose", "sharding_indexed", ...Object.keys(BYTE_CODECS)].join(", ");
-  return malformed(
+  return unsupported(
     `the codec ${printValue(name)} of ${where} is not supported; the supported codecs are ${known}`,
     { key: "codecs", file: where, got: factOf(name) },
   );
@@ -144,8 +146,9 @@ const BYTE_CODECS: Readonly<Record<string, MakeByteCodec | undefined>> = Object.
 );
 
 function parseBlosc(configuration: JsonObject, where: string): ByteCodec {
-  const { cname = "lz4", clevel = 5, shuffle = "noshuffle" } = configuration;
+  const { cname = "lz4", clevel = 5, shuffle: given = "noshuffle" } = configuration;
   const { blocksize = 0, typesize = 1 } = configuration;
+  const shuffle = nameOfShuffle(given, typesize);
   if (!isNameIn(COMPRESSORS, cname)) {
     throw malformed(`blosc of ${where} has the unknown compressor ${printValue(cname)}`, {
       key: "cname",
@@ -203,7 +206,12 @@ function parseEndian({ configuration }: Codec, dtype: DType, where: string): boo
   });
 }
 
-function parseOrder({ configuration }: Codec, rank: number, where: string): readonly number[] {
+/** Returns the axes in the order in which they are stored. @throws TensorError `malformed-file` for another list */
+export function parseOrder(
+  { configuration }: Codec,
+  rank: number,
+  where: string,
+): readonly number[] {
   const order = configuration?.order;
   // "C" and "F" come from drafts of the format, and zarrita still writes them.
   if (order === "C") return Array.from({ length: rank }, (_, axis) => axis);
@@ -234,7 +242,7 @@ function makeSharding(
   depth: number,
 ): Sharding {
   if (depth >= MAX_DEPTH)
-    throw malformed(`${where} nests more than ${MAX_DEPTH} levels of shards`, {
+    throw unsupported(`${where} nests more than ${MAX_DEPTH} levels of shards`, {
       file: where,
       limit: MAX_DEPTH,
     });
@@ -249,7 +257,7 @@ function makeSharding(
   const grid = shape.map((dim, axis) => dim / inner[axis]);
   const count = product(grid);
   if (count > MAX_INNER) {
-    throw malformed(`the shards of ${where} have ${count} chunks, more than ${MAX_INNER}`, {
+    throw unsupported(`the shards of ${where} have ${count} chunks, more than ${MAX_INNER}`, {
       file: where,
       got: count,
       limit: MAX_INNER,
@@ -264,7 +272,7 @@ function makeSharding(
       allowed: ["start", "end"],
     });
   }
-  const index = makeIndex(configuration.index_codecs, 16 * count, where);
+  const index = makeIndex(configuration.index_codecs, grid, where);
   return {
     inner: makePipeline(dtype, inner, codecs, where, depth + 1),
     grid,
@@ -276,23 +284,24 @@ function makeSharding(
 /** Builds the codecs of a shard's index, which may not be compressed, because the size must be known. */
 function makeIndex(
   codecs: Json | undefined,
-  bytes: number,
+  grid: readonly number[],
   where: string,
 ): Omit<ShardIndex, "isAtStart"> {
   const named = `the index of shards of ${where}`;
   const { bigEndian, compression, shards, order } = makePipeline(
     "uint64",
-    [],
+    [...grid, 2],
     parseCodecs(codecs, named),
     named,
-    MAX_DEPTH,
+    MAX_DEPTH - 1,
   );
-  let size: number | null = bytes;
+  let size: number | null = 16 * product(grid);
   for (const codec of compression) size = size === null ? null : codec.fixedSize(size);
-  if (size === null || shards !== null || order !== null) {
-    throw malformed(`${named} must have a fixed size, so it cannot be compressed`);
+  if (size === null || shards !== null) {
+    const sentence = `${named} must have a fixed size, so its codecs cannot compress it or divide it into shards`;
+    throw malformed(sentence, { key: "index_codecs", file: where });
   }
-  return { bigEndian, compression, size };
+  return { order, bigEndian, compression, size };
 }
 
 /** Returns the maximum stored size of a whole chunk or shard, in bytes. */

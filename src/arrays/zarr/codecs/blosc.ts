@@ -3,13 +3,21 @@
  * also has C-Blosc, but returns uninitialized memory for a broken chunk, and shuffles every type as if it had 4 bytes.
  */
 
-import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from "./byte-codec.ts";
+import {
+  broken,
+  mostCompressed,
+  OtherKind,
+  type ByteCodec,
+  type Decoded,
+  type Held,
+} from "./byte-codec.ts";
 import { decodeBloscLz, decodeLz4, decodeSnappy } from "./blosc-streams.ts";
 import { makeDeflateCodec } from "./gzip.ts";
 import { shuffleBits, shuffleBytes, unshuffleBits, unshuffleBytes } from "./shuffle.ts";
 import { makeZstdCodec } from "./zstd.ts";
 import { isArray } from "../../../core/errors.ts";
 import { ZARR } from "../../../core/limits.ts";
+import type { Json } from "../json.ts";
 import type { Codec } from "../metadata.ts";
 
 /** Maximum compression ratio: that of zstd, the highest among blosc's compressors. */
@@ -21,6 +29,17 @@ export const SHUFFLES: Readonly<Record<string, 0 | 1 | 2>> = {
   shuffle: 1,
   bitshuffle: 2,
 };
+
+/**
+ * Returns the name of a shuffle that numcodecs, and writers that use it, give as a number; -1 and null leave the choice to
+ * the encoder. Other values are returned unchanged.
+ */
+export function nameOfShuffle(value: Json | undefined, typesize: Json | undefined): Json {
+  if (value === undefined || value === null || value === -1) {
+    return typesize === 1 ? "bitshuffle" : "shuffle";
+  }
+  return Object.keys(SHUFFLES).find((name) => SHUFFLES[name] === value) ?? value;
+}
 
 /** Number of each compressor's format in a chunk header. */
 export const COMPRESSORS: Readonly<Record<string, number>> = {
@@ -118,7 +137,9 @@ function readHeader(bytes: Uint8Array, { size, isExact }: Decoded): Header {
   const [promised, blocksize, length] = [4, 8, 12].map((at) => view.getUint32(at, true));
   const [version, , flags, typesize] = bytes;
   if (version !== 2)
-    throw broken(`it has version ${version} of blosc's format, but only version 2 is supported`);
+    throw new OtherKind(
+      `it has version ${version} of blosc's format, but only version 2 is supported`,
+    );
   if (isExact ? promised !== size : promised > size) {
     throw broken(`it decodes to ${promised} bytes, not ${size}`);
   }
@@ -208,7 +229,7 @@ async function decodeStream(from: Uint8Array, into: Uint8Array, format: number):
 function streamCodec(format: number, level: number): ByteCodec {
   if (format === COMPRESSORS.zlib) return makeDeflateCodec("zlib", level);
   if (format === COMPRESSORS.zstd) return makeZstdCodec(level, false);
-  throw broken(`its compressor ${format} is not supported`);
+  throw new OtherKind(`its compressor ${format} is not supported`);
 }
 
 /** Maximum chunk size, in bytes, for which block offsets fit in 4 bytes. */

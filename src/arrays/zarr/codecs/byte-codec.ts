@@ -45,6 +45,9 @@ export const mostCompressed = (size: number): number => size + Math.ceil(size / 
 /** Creates an error for a decoder to throw; the caller includes the text in another error. */
 export const broken = (reason: string): Error => new Error(reason);
 
+/** Error of a decoder for bytes of a kind that it does not read. */
+export class OtherKind extends Error {}
+
 /** Returns the message of a library's error, in a form that fits within a sentence. */
 export const reasonOf = (cause: unknown): string =>
   messageOf(cause)

@@ -1,7 +1,9 @@
 /** Explains why a server refused a request, and what to do about it. */
 
-import { TensorError } from "../../../core/errors.ts";
-import { codesOf } from "./retries.ts";
+import { TensorError, isError } from "../../../core/errors.ts";
+import { HTTP } from "../../../core/limits.ts";
+import { codesOf, waitAskedBy } from "./retries.ts";
+import { Silence, textOf } from "./silence.ts";
 
 /** Maximum number of characters that are read from an error response; S3's have a few hundred. */
 const MOST = 16_384;
@@ -39,7 +41,7 @@ async function adviceOf(response: Response): Promise<string> {
   const { status, headers } = response;
   if (status >= 500 || status === 429) {
     await response.body?.cancel();
-    return "";
+    return adviceToWait(waitAskedBy(response));
   }
   const text = await beginningOf(response);
   const code = elementIn(text, "Code") ?? "";
@@ -58,6 +60,11 @@ async function adviceOf(response: Response): Promise<string> {
   return BY_CODE[code] ?? (status === 400 ? "" : DENIED);
 }
 
+const adviceToWait = (asked: number): string =>
+  asked > HTTP.longest
+    ? `the server asks to wait for ${Math.ceil(asked / 1000)} s, longer than the limit of ${HTTP.longest / 1000} s; try again later`
+    : "";
+
 const printSkew = (skew: number): string =>
   Number.isNaN(skew)
     ? "the local clock differs from the server's clock; set the local clock"
@@ -66,24 +73,8 @@ const printSkew = (skew: number): string =>
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
 /** Reads the beginning of a body as text. An error response may be any page, of any length, and may be cut off. */
-async function beginningOf({ body }: Response): Promise<string> {
-  if (body === null) return "";
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  try {
-    while (text.length < MOST) {
-      // oxlint-disable-next-line no-await-in-loop -- one piece after the other
-      const { done, value } = await reader.read();
-      if (done) break;
-      text += decoder.decode(value, { stream: true });
-    }
-    await reader.cancel();
-  } catch {
-    // If reading fails, the text that was read before the failure is used.
-  }
-  return text;
-}
+const beginningOf = (response: Response): Promise<string> =>
+  textOf(response, undefined, MOST).catch(() => "");
 
 const elementIn = (xml: string, name: string): string | null =>
   new RegExp(`<${name}>([\\w-]{1,60})</${name}>`).exec(xml)?.[1] ?? null;
@@ -96,6 +87,10 @@ const TRUST =
  * @param secrets texts that must not appear in messages, including the message of the cause
  */
 export function unreachable(what: string, cause: unknown, secrets: readonly string[]): TensorError {
+  if (cause instanceof Silence) {
+    const sentence = `the server of ${what} sent nothing for ${cause.time / 1000} s`;
+    return new TensorError("engine", sentence, { file: what }, { cause });
+  }
   const [code] = codesOf(cause).toReversed();
   const reason = code === undefined ? "" : ` (${code})`;
   const advice = /SELF_SIGNED|LEAF_SIGNATURE|GET_ISSUER_CERT/.test(code ?? "") ? `; ${TRUST}` : "";
@@ -111,7 +106,7 @@ export function unreachable(what: string, cause: unknown, secrets: readonly stri
 /** Returns the error, or only its code if its text has a secret. Deno, for example, puts URLs into its messages. */
 function withoutSecrets(cause: unknown, secrets: readonly string[]): unknown {
   const texts: string[] = [];
-  for (let one = cause, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
+  for (let one = cause, depth = 0; isError(one) && depth < 5; one = one.cause, depth++) {
     texts.push(one.message, one.stack ?? "", ...Object.values(one).map(String));
   }
   const isSecret = secrets.some((secret) => texts.some((text) => text.includes(secret)));

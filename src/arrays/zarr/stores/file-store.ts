@@ -189,6 +189,14 @@ export class FileStore implements Store {
     return openSource(await this.fileToRead(key));
   }
 
+  async head(length: number): Promise<Uint8Array | null> {
+    const source = await openSource(this.path);
+    const bytes = new Uint8Array(Math.min(length, source?.size ?? 0));
+    await source?.read(0, bytes);
+    await source?.close();
+    return bytes.length === 0 ? null : bytes;
+  }
+
   async stateOf(key: string): Promise<string> {
     const file = await this.fileToRead(key);
     const stat = await ifThere(() => files.stat(file));

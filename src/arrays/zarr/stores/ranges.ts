@@ -3,11 +3,12 @@
  * an object's length, some ignore ranges, and some compress in transit. Pages of another origin see few headers.
  */
 
-import { isTensorError, malformed, TensorError } from "../../../core/errors.ts";
+import { isTensorError, malformed, TensorError, unsupported } from "../../../core/errors.ts";
 import { HTTP } from "../../../core/limits.ts";
 import { join } from "../codecs/gzip.ts";
 import { TRAFFIC } from "../../boxes/traffic.ts";
 import { isTransient, Pauses, type Request } from "./retries.ts";
+import { eachPiece } from "./silence.ts";
 import { memorySource, type Source } from "./store.ts";
 
 /** Sends requests for one object. */
@@ -134,7 +135,7 @@ async function readWhole(client: ObjectClient, first: Response | null): Promise<
     let length = 0;
     try {
       // oxlint-disable-next-line no-await-in-loop
-      await eachPiece(response, (piece) => {
+      await eachPiece(response, client.signal, (piece) => {
         length += piece.length;
         pieces.push(piece);
         return length <= HTTP.whole;
@@ -145,7 +146,7 @@ async function readWhole(client: ObjectClient, first: Response | null): Promise<
       continue;
     }
     if (length <= HTTP.whole) return memorySource(join(pieces));
-    throw malformed(
+    throw unsupported(
       `the server does not report the size of ${client.what}, which exceeds ${HTTP.whole} bytes`,
       { file: client.what, limit: HTTP.whole },
     );
@@ -155,22 +156,9 @@ async function readWhole(client: ObjectClient, first: Response | null): Promise<
 /** Waits after a response that was cut off. @throws TensorError if no attempt is left */
 async function pauseAfter(client: ObjectClient, pauses: Pauses, error: unknown): Promise<void> {
   client.signal?.throwIfAborted();
-  const pause = isTransient(error) ? pauses.next() : null;
+  const pause = isTransient(error) ? pauses.next(error) : null;
   if (pause === null) throw client.unreachable(error);
   await pauses.wait(pause);
-}
-
-/** Passes the pieces of a body to `take` until `take` returns false. */
-async function eachPiece(response: Response, take: (piece: Uint8Array) => boolean): Promise<void> {
-  if (response.body === null) return;
-  const reader = response.body.getReader();
-  for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- one piece after the other
-    const { done, value } = await reader.read();
-    if (done) return;
-    if (!take(value)) break;
-  }
-  await reader.cancel();
 }
 
 class RangeSource implements Source {
@@ -189,16 +177,21 @@ class RangeSource implements Source {
 
   async close(): Promise<void> {}
 
-  /** Reads a range, with more requests after interruptions or if the server sends less than requested. */
+  /**
+   * Reads a range, with more requests after interruptions or if the server sends less than requested. Retries are limited
+   * only while they make no progress.
+   */
   async read(offset: number, into: Uint8Array): Promise<void> {
     const pauses = new Pauses(this.#client.signal);
     for (let done = 0; done < into.length && this.#whole === null;) {
+      const before = done;
       const count = (length: number): void => void (done += length);
       try {
         // oxlint-disable-next-line no-await-in-loop -- what is missing is known after the answer before
         await this.#readPart(offset + done, into.subarray(done), count);
       } catch (error) {
         if (isTensorError(error)) throw error;
+        if (done - before >= HTTP.progress) pauses.reset();
         // oxlint-disable-next-line no-await-in-loop
         await pauseAfter(this.#client, pauses, error);
       }
@@ -217,14 +210,14 @@ class RangeSource implements Source {
     const sent = status === 206 ? rangeIn(headers) : null;
     if (status !== 206 && into.length < this.size && this.size <= HTTP.whole) {
       const whole = new Uint8Array(this.size);
-      if ((await fill(whole, response, 0)) < whole.length) throw changed(this.#client);
+      if ((await this.#fill(whole, response, 0)) < whole.length) throw changed(this.#client);
       this.#whole = whole;
       return;
     }
     const length = Math.min(into.length, sent === null ? Infinity : sent.end - at);
     // A server without range support sends the whole object.
     const skip = status === 206 ? 0 : at;
-    const got = await fill(into.subarray(0, length), response, skip, count);
+    const got = await this.#fill(into.subarray(0, length), response, skip, count);
     if (got === length) return;
     // The body is shorter than its header declares; fetch does not always report this.
     if (sent !== null) throw new Error("the body is shorter than its range");
@@ -258,33 +251,33 @@ class RangeSource implements Source {
     const now = headers.get("last-modified");
     return modified !== null && now !== null && now !== modified;
   }
+
+  /**
+   * Skips `skip` bytes of a body, fills `into` with the following bytes, and cancels the rest.
+   * @returns the number of bytes filled
+   */
+  async #fill(
+    into: Uint8Array,
+    response: Response,
+    skip: number,
+    count?: (length: number) => void,
+  ): Promise<number> {
+    let [skipping, done] = [skip, 0];
+    await eachPiece(response, this.#client.signal, (value) => {
+      const piece = value.subarray(skipping);
+      skipping -= value.length - piece.length;
+      const part = piece.subarray(0, into.length - done);
+      into.set(part, done);
+      done += part.length;
+      count?.(part.length);
+      return done < into.length;
+    });
+    return done;
+  }
 }
 
 const changed = ({ what }: ObjectClient): TensorError =>
   malformed(`${what} changed while it was read`, { file: what });
-
-/**
- * Skips `skip` bytes of a body, fills `into` with the following bytes, and cancels the rest.
- * @returns the number of bytes filled
- */
-async function fill(
-  into: Uint8Array,
-  response: Response,
-  skip: number,
-  count?: (length: number) => void,
-): Promise<number> {
-  let [skipping, done] = [skip, 0];
-  await eachPiece(response, (value) => {
-    const piece = value.subarray(skipping);
-    skipping -= value.length - piece.length;
-    const part = piece.subarray(0, into.length - done);
-    into.set(part, done);
-    done += part.length;
-    count?.(part.length);
-    return done < into.length;
-  });
-  return done;
-}
 
 /** Describes how a response differs from the request; returns null if it does not. */
 function wrongAnswer({ status, headers }: Response, at: number): string | null {

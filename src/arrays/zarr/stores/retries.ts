@@ -1,6 +1,8 @@
 /** Repeats requests after temporary failures and broken connections. */
 
+import { isError } from "../../../core/errors.ts";
 import { HTTP } from "../../../core/limits.ts";
+import { Silence, unlessSilent } from "./silence.ts";
 
 export interface Request {
   readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
@@ -8,9 +10,10 @@ export interface Request {
   readonly body?: Uint8Array;
 }
 
-export type Send = (url: URL, request: Request) => Promise<Response>;
+/** Sends one request, until `signal` aborts. */
+export type Send = (url: URL, request: Request, signal: AbortSignal) => Promise<Response>;
 
-/** Waits between the attempts of one request: few, increasing, and limited in total. */
+/** Waits between attempts that make no progress: few, increasing, and limited in total. */
 export class Pauses {
   readonly #signal: AbortSignal | undefined;
   #count = 0;
@@ -20,16 +23,23 @@ export class Pauses {
     this.#signal = signal;
   }
 
+  /** Begins again, because an attempt made progress. */
+  reset(): void {
+    this.#count = 0;
+    this.#waited = 0;
+  }
+
   /**
    * Returns the time to wait before the next attempt, in ms; null if no attempt is left.
-   * @param retryAfter the value of the `retry-after` header: seconds, or a date
+   * @param failure the error of the last attempt; the time of a silent one counts as waited
+   * @param asked the time that the server asks for, in ms
    */
-  next(retryAfter: string | null = null): number | null {
+  next(failure?: unknown, asked = 0): number | null {
     const { retries, first, longest, total } = HTTP;
-    if (this.#count >= retries) return null;
+    if (failure instanceof Silence) this.#waited += failure.time;
+    if (this.#count >= retries || asked > longest) return null;
     // The wait is random, so that clients that failed at the same time do not retry at the same time.
-    const backoff = Math.random() * first * 2 ** this.#count;
-    const pause = Math.min(longest, Math.max(backoff, millisecondsOf(retryAfter)));
+    const pause = Math.max(Math.random() * first * 2 ** this.#count, asked);
     if (this.#waited + pause > total) return null;
     this.#count++;
     this.#waited += pause;
@@ -54,15 +64,20 @@ export class Pauses {
   }
 }
 
-function millisecondsOf(retryAfter: string | null): number {
+/** Returns the time that the header `retry-after` asks for, as seconds or as a date, in ms. */
+export function waitAskedBy({ headers }: Response): number {
+  const retryAfter = headers.get("retry-after");
   if (retryAfter === null) return 0;
   if (/^\s*\d{1,9}\s*$/.test(retryAfter)) return Number(retryAfter) * 1000;
   const time = Date.parse(retryAfter);
   return Number.isNaN(time) ? 0 : Math.max(0, time - Date.now());
 }
 
-/** Wraps `send` to retry requests after temporary failures, until no attempt is left. */
-export function retrying(send: Send, signal: AbortSignal | undefined): Send {
+/** Wraps `send` to retry requests after temporary failures and silence, until no attempt is left. */
+export function retrying(
+  send: Send,
+  signal: AbortSignal | undefined,
+): (url: URL, request: Request) => Promise<Response> {
   return async (url, request) => {
     const pauses = new Pauses(signal);
     for (;;) {
@@ -70,20 +85,33 @@ export function retrying(send: Send, signal: AbortSignal | undefined): Send {
       let pause: number | null;
       try {
         // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
-        const response = await send(url, request);
-        pause = isBusy(response, request) ? pauses.next(response.headers.get("retry-after")) : null;
+        const response = await answerTo(send, url, request, signal);
+        pause = isBusy(response, request) ? pauses.next(null, waitAskedBy(response)) : null;
         if (pause === null) return response;
         // oxlint-disable-next-line no-await-in-loop -- a body that is not read keeps its connection
         await response.body?.cancel();
       } catch (error) {
         signal?.throwIfAborted();
-        pause = isTransient(error) && !isConditional(request) ? pauses.next() : null;
+        pause = isTransient(error) && !isConditional(request) ? pauses.next(error) : null;
         if (pause === null) throw error;
       }
       // oxlint-disable-next-line no-await-in-loop
       await pauses.wait(pause);
     }
   };
+}
+
+/** Returns the response to a request, whose body may follow. @throws Silence */
+function answerTo(
+  send: Send,
+  url: URL,
+  request: Request,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  const controller = new AbortController();
+  const limit = request.method === "PUT" ? HTTP.store : HTTP.silence;
+  const answer = send(url, request, controller.signal);
+  return unlessSilent(answer, signal, (reason) => controller.abort(reason), limit);
 }
 
 /**
@@ -117,7 +145,7 @@ const BROKEN: ReadonlySet<string> = new Set([
 /** Returns the codes of an error and its causes. */
 export function codesOf(error: unknown): string[] {
   const codes: string[] = [];
-  for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
+  for (let one = error, depth = 0; isError(one) && depth < 5; one = one.cause, depth++) {
     if ("code" in one && typeof one.code === "string") codes.push(one.code);
   }
   return codes;
@@ -130,7 +158,7 @@ export function codesOf(error: unknown): string[] {
 export function isTransient(error: unknown): boolean {
   const codes = codesOf(error);
   if (codes.length > 0) return codes.some((code) => BROKEN.has(code));
-  if (!(error instanceof Error)) return false;
+  if (!isError(error)) return false;
   const { cause } = error;
-  return cause === undefined || (cause instanceof Error && cause.message.includes("(SendRequest)"));
+  return cause === undefined || (isError(cause) && cause.message.includes("(SendRequest)"));
 }

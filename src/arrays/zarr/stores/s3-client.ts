@@ -81,7 +81,6 @@ export async function makeClient(
   const { send, secrets } = await senderOf(settings, {
     url,
     location: place.location,
-    signal,
     // Keys from the environment are meant for object storage; other servers receive only keys that were given as
     // options.
     isSigned: isS3 || (given.accessKeyId ?? "") !== "" || isTrusted(isS3 ? place.bucketUrl : url),

@@ -10,6 +10,7 @@ import { within } from "../../boxes/urls.ts";
 import { refusalOf, unreachable } from "./failures.ts";
 import { openObject, stateOfObject, type ObjectClient } from "./ranges.ts";
 import type { Request } from "./retries.ts";
+import { textOf } from "./silence.ts";
 import { encodeKey, makeClient, type S3Client, type S3Options } from "./s3-client.ts";
 import { readAll, type Source, type Staging, type Store, type StoredObject } from "./store.ts";
 
@@ -29,6 +30,7 @@ export class S3Store implements Store {
   readonly concurrency = 8;
   readonly client: S3Client;
   readonly staging?: Staging;
+  sendsPages = false;
 
   constructor(client: S3Client) {
     this.client = client;
@@ -63,12 +65,25 @@ export class S3Store implements Store {
     const { ok, status } = response;
     // A URL may be signed only for GET, so a forbidden HEAD does not mean that the object is missing.
     const isForbidden = status === 403 && request.method === "GET";
-    const isMissing = status === 404 || (isForbidden && forbiddenIsMissing === true);
+    const isMissing =
+      status === 404 ||
+      (isForbidden && forbiddenIsMissing === true) ||
+      this.#isPage(response, request);
     if (!isMissing && (ok || expected.includes(status))) return response;
     if (!isMissing) throw await refusalOf(response, request.method, what);
     // An unread body keeps its connection open.
     await response.body?.cancel();
     return null;
+  }
+
+  /** Returns true for an HTML page, which some servers send for missing objects, with status 200. */
+  #isPage({ ok, headers }: Response, { method }: Request): boolean {
+    const isPage =
+      ok &&
+      (method === "GET" || method === "HEAD") &&
+      /^\s*text\/html\b/i.test(headers.get("content-type") ?? "");
+    if (isPage) this.sendsPages = true;
+    return isPage;
   }
 
   open(key: string): Promise<Source | null> {
@@ -197,7 +212,7 @@ export class S3Store implements Store {
 
   async #textOf(response: Response): Promise<string> {
     try {
-      return await response.text();
+      return await textOf(response, this.client.signal);
     } catch (cause) {
       this.client.signal?.throwIfAborted();
       throw unreachable(this.path, cause, this.client.secrets ?? []);

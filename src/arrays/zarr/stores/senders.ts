@@ -16,7 +16,6 @@ export interface Asked {
   readonly url: URL;
   /** The location without secrets, for messages. */
   readonly location: string;
-  readonly signal: AbortSignal | undefined;
   /** True if requests are to be signed when keys are available. */
   readonly isSigned: boolean;
   /** Returns true if a request that is redirected to `url` must also be signed for `url`. */
@@ -31,23 +30,23 @@ export interface Sender {
 
 /** @throws TensorError `engine` if requests must be signed and `aws4fetch` is not installed */
 export async function senderOf(keys: Keys, asked: Asked): Promise<Sender> {
-  const { url, signal } = asked;
+  const { url } = asked;
   const { accessKeyId, secretAccessKey, sessionToken = "" } = keys;
-  if (url.username !== "" || url.password !== "") return senderWithUser(url, signal);
+  if (url.username !== "" || url.password !== "") return senderWithUser(url);
   // Servers refuse a presigned URL if the request is also signed.
   const isPresigned = /[?&]x-amz-(?:signature|credential)=/i.test(url.search);
   const isSigned = asked.isSigned && !isPresigned;
   if (accessKeyId === undefined || secretAccessKey === undefined || !isSigned) {
-    return { send: senderWith({}, signal), secrets: [url.search.slice(1)].filter(Boolean) };
+    return { send: senderWith({}), secrets: [url.search.slice(1)].filter(Boolean) };
   }
   const secrets = [secretAccessKey, sessionToken, url.search.slice(1)].filter(Boolean);
   return { send: await signingSender({ ...keys, accessKeyId, secretAccessKey }, asked), secrets };
 }
 
 const senderWith =
-  (more: Readonly<Record<string, string>>, signal: AbortSignal | undefined): Send =>
-  (url, request) =>
-    fetch(url, { ...initOf(request, more), ...(signal && { signal }) });
+  (more: Readonly<Record<string, string>>): Send =>
+  (url, request, signal) =>
+    fetch(url, { ...initOf(request, more), signal });
 
 const initOf = (
   { method, headers, body }: Request,
@@ -66,14 +65,11 @@ const plainLength = (method: Request["method"]): Record<string, string> =>
  * Sends the user of a URL in a header, because fetch rejects URLs with a user. The header is not sent to another origin
  * after a redirect.
  */
-function senderWithUser(
-  { username, password, search }: URL,
-  signal: AbortSignal | undefined,
-): Sender {
+function senderWithUser({ username, password, search }: URL): Sender {
   const pair = `${decoded(username)}:${decoded(password)}`;
   const code = btoa(String.fromCharCode(...new TextEncoder().encode(pair)));
   const secrets = [decoded(password), password, code, search.slice(1)].filter(Boolean);
-  return { send: senderWith({ authorization: `Basic ${code}` }, signal), secrets };
+  return { send: senderWith({ authorization: `Basic ${code}` }), secrets };
 }
 
 /** Maximum number of redirects per request. */
@@ -86,7 +82,7 @@ async function signingSender(
     sessionToken,
     region,
   }: Keys & { accessKeyId: string; secretAccessKey: string },
-  { location, signal, keepsSigning }: Asked,
+  { location, keepsSigning }: Asked,
 ): Promise<Send> {
   const { AwsClient } = await loadAws4fetch(location);
   const client = new AwsClient({
@@ -96,7 +92,7 @@ async function signingSender(
     ...(sessionToken !== undefined && { sessionToken }),
     ...(region !== undefined && { region }),
   });
-  return async (first, request) => {
+  return async (first, request, signal) => {
     let url = first;
     for (let count = 0; ; count++) {
       const { headers, body, method } = request;
@@ -112,7 +108,7 @@ async function signingSender(
         signed.headers.set(name, value);
       // If fetch followed the redirect, the request would carry the session token and a signature for another host.
       // oxlint-disable-next-line no-await-in-loop
-      const response = await fetch(signed, { redirect: "manual", ...(signal && { signal }) });
+      const response = await fetch(signed, { redirect: "manual", signal });
       const place = isRedirect(response.status) ? response.headers.get("location") : null;
       const next = place === null ? null : new URL(place, url);
       const isOwn = next !== null && (next.origin === url.origin || keepsSigning(next));

@@ -50,6 +50,10 @@ export interface Store {
   folders(prefix: string): Promise<readonly string[]>;
   /** Lists all objects, including those that do not belong to an array. */
   list(): AsyncIterable<StoredObject>;
+  /** Returns the first bytes of the file that is at the store's path; null for a folder; absent in stores of objects. */
+  head?(length: number): Promise<Uint8Array | null>;
+  /** True once the server has sent an HTML page for an object, which is then missing; absent if a store has no server. */
+  readonly sendsPages?: boolean;
   /** Staging operations; absent if a store cannot rename or copy objects. */
   readonly staging?: Staging;
 }
@@ -82,6 +86,10 @@ export interface Staging {
   remove(name: string): Promise<void>;
   end(): Promise<void>;
 }
+
+/** Returns the end of a sentence about a missing object. */
+export const orPage = ({ sendsPages }: Store): string =>
+  sendsPages === true ? "; its server sends an HTML page instead, so check the URL" : "";
 
 /** Returns bytes in memory as a source. */
 export const memorySource = (bytes: Uint8Array): Source => ({

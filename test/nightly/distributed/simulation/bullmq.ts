@@ -353,6 +353,7 @@ export function surroundingsOf(world: World, server: Server, process: Process): 
     status: "ready",
     connect: async () => {},
     disconnect: () => {},
+    info: async () => "",
     get: (key) => link.call((redis, now) => redis.read(key, now)),
     mget: (keys) => link.call((redis, now) => keys.map((key) => redis.read(key, now))),
     set: (key, value, _, milliseconds) =>

@@ -1,0 +1,70 @@
+/**
+ * Reads the URL of a Redis. Passwords are often generated, and `/`, `#` and `?` end the host in a URL, so a password that
+ * is not encoded has to be found. It may be anywhere in a URL that cannot be read, so errors never show the text.
+ */
+
+import { messageOf, TensorError } from "../../core/errors.ts";
+
+/** A URL such as `redis://host:6379`, or options of ioredis. */
+export type Connection = string | Readonly<Record<string, unknown>>;
+
+/**
+ * Returns the URL with the user and the password encoded. Other text, such as the path of a socket, is unchanged.
+ * @throws TensorError `attribute` for a URL that cannot be read
+ */
+export function redisUrl(text: string): string {
+  const isUrl = /^rediss?:\/\//i.test(text);
+  if (!isUrl && !/@|:\//.test(text)) return text;
+  const url = isUrl ? (isPlain(text) ? text : withEncodedUser(text)) : "";
+  if (URL.canParse(url) && new URL(url).hostname !== "") return url;
+  const sentence =
+    "the connection must be a URL such as redis://user:password@host:6379, got text that cannot be read as one";
+  throw new TensorError("attribute", sentence, { key: "connection" });
+}
+
+/** Returns true for a URL whose parts are those of a Redis, so that none of them is a piece of a password. */
+function isPlain(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { pathname, search, hash, username, password } = new URL(text);
+  const areEncoded = [username, password].every((one) => isEncoded(one));
+  const isQuery = search === "" || /^\?\w+=/.test(search);
+  return areEncoded && hash === "" && isQuery && /^\/?\d*$/.test(pathname);
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The last `@` ends the user, because neither a host nor the number of a database contains this character. */
+function withEncodedUser(text: string): string {
+  const [, scheme = "", user, place = ""] = /^(rediss?:\/\/)(.*)@(.*)$/is.exec(text) ?? [];
+  if (user === undefined) return text;
+  const [, name = "", colon = "", password = ""] = /^([^:]*)(:?)(.*)$/s.exec(user) ?? [];
+  return scheme + encode(name) + colon + encode(password) + "@" + place;
+}
+
+const encode = (text: string): string =>
+  encodeURIComponent(isEncoded(text) ? decodeURIComponent(text) : text);
+
+/** Returns an error without the passwords of a connection, which clients repeat in the arguments of a command. */
+export function withoutPassword(cause: unknown, connection: Connection): Error {
+  const text = messageOf(cause);
+  return new Error(passwordsOf(connection).reduce((all, one) => all.replaceAll(one, "***"), text));
+}
+
+function passwordsOf(connection: Connection): string[] {
+  if (typeof connection !== "string") {
+    const { password, sentinelPassword } = connection;
+    return [password, sentinelPassword].filter(
+      (one) => typeof one === "string" && one !== "",
+    ) as string[];
+  }
+  const url = redisUrl(connection);
+  const { password } = URL.canParse(url) ? new URL(url) : { password: "" };
+  return password === "" ? [] : [password, decodeURIComponent(password)];
+}

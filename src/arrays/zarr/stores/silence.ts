@@ -1,0 +1,86 @@
+/**
+ * Limits how long a server may send nothing. Without a limit, fetch waits five minutes for an answer, and again for each
+ * piece of a body, and a retry starts from there.
+ */
+
+import { HTTP } from "../../../core/limits.ts";
+
+/** Error for a server that sends nothing for too long. */
+export class Silence extends Error {
+  override readonly name = "Silence";
+  /** The code of a connection that timed out, after which a request is retried. */
+  readonly code = "ETIMEDOUT";
+  /** Time without an answer, in ms. */
+  readonly time: number;
+
+  constructor(time: number) {
+    super(`the server sent nothing for ${time / 1000} s`);
+    this.time = time;
+  }
+}
+
+/**
+ * Waits for a promise, at most `limit` ms.
+ * @param stop ends what the promise waits for; called on silence, and if the signal aborts
+ * @throws Silence after `limit` ms; the signal's reason when it aborts
+ */
+export function unlessSilent<T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+  stop: (reason: unknown) => void,
+  limit: number = HTTP.silence,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    };
+    // A stopped promise may resolve, so the error comes first.
+    const fail = (reason: unknown): void => {
+      settle();
+      reject(reason as Error);
+      stop(reason);
+    };
+    const abort = (): void => fail(signal?.reason);
+    const timer = setTimeout(() => fail(new Silence(limit)), limit);
+    signal?.addEventListener("abort", abort, { once: true });
+    promise.finally(settle).then(resolve, reject);
+    if (signal?.aborted === true) abort();
+  });
+}
+
+/**
+ * Passes the pieces of a body to `take` until `take` returns false.
+ * @throws Silence; the signal's reason when it aborts
+ */
+export async function eachPiece(
+  { body }: Response,
+  signal: AbortSignal | undefined,
+  take: (piece: Uint8Array) => boolean,
+): Promise<void> {
+  if (body === null) return;
+  const reader = body.getReader();
+  const stop = (reason: unknown): void => void reader.cancel(reason).catch(() => {});
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- one piece after the other
+    const { done, value } = await unlessSilent(reader.read(), signal, stop);
+    if (done) return;
+    if (!take(value)) break;
+  }
+  await reader.cancel();
+}
+
+/** Reads a body as text, up to about `most` characters. @throws like {@link eachPiece} */
+export async function textOf(
+  response: Response,
+  signal: AbortSignal | undefined,
+  most = Infinity,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  await eachPiece(response, signal, (piece) => {
+    text += decoder.decode(piece, { stream: true });
+    return text.length < most;
+  });
+  return text + decoder.decode();
+}
