@@ -32,6 +32,7 @@ import { Buffers } from "./chunks/buffers.ts";
 import { readBox } from "./chunks/decode.ts";
 import { unwrittenOf } from "./codecs/blosc.ts";
 import { encodeChunk } from "./chunks/encode.ts";
+import { lengthOf } from "./codecs/gzip.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { mostRead } from "./chunks/most-read.ts";
 import { printJson, type JsonObject } from "./json.ts";
@@ -223,11 +224,16 @@ export class ZarrArray implements PendingArray {
     await this.#encode(checked, bytes, (parts) => this.store.put(key, parts, this.#isDurable));
   }
 
-  async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<void> {
+  async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<number> {
     const { at: checked, bytes } = checkChunkBytes(at, from, this, "from");
     this.checkWritable();
     const staging = this.#staging(name);
-    await this.#encode(checked, bytes, (parts) => staging.put(name, parts));
+    let size = 0;
+    await this.#encode(checked, bytes, (parts) => {
+      size = lengthOf(parts);
+      return staging.put(name, parts);
+    });
+    return size;
   }
 
   /** Encodes a chunk and passes it to `put`. A chunk at the end of an axis is padded with the fill value. */
@@ -282,11 +288,21 @@ export class ZarrArray implements PendingArray {
     return this.#staging(name).publish(name, printKey(this.metadata.keys, checked));
   }
 
-  async isStaged(at: readonly number[], name: string): Promise<boolean> {
+  async stagedSize(at: readonly number[], name: string): Promise<number | null> {
     checkChunk(at, this);
     const staged = await this.#staging(name).open(name);
     await staged?.close();
-    return staged !== null;
+    return staged?.size ?? null;
+  }
+
+  storedSize(at: readonly number[]): Promise<number | null> {
+    return this.store.sizeOf(printKey(this.metadata.keys, checkChunk(at, this)));
+  }
+
+  async isPending(): Promise<boolean> {
+    const staged = await this.store.staging?.open("zarr.json");
+    await staged?.close();
+    return staged != null;
   }
 
   async discard(name: string): Promise<void> {
@@ -298,7 +314,9 @@ export class ZarrArray implements PendingArray {
   }
 
   async publish(): Promise<void> {
-    if ((await this.store.staging?.publish("zarr.json", "zarr.json")) === true) return;
+    const { staging } = this.store;
+    const publish = staging?.publishNew?.bind(staging) ?? staging?.publish.bind(staging);
+    if ((await publish?.("zarr.json", "zarr.json")) === true) return;
     const published = await this.store.open("zarr.json");
     await published?.close();
     if (published !== null) return;

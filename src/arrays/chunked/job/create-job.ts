@@ -16,6 +16,7 @@ import { timed } from "./measure.ts";
 import { checkOutput, planRequest, type JobRequest, type PlannedJob } from "./plan-job.ts";
 import { findJob, findSpec, isDone, type BegunJob } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
+import { forgetDamaged } from "./written.ts";
 
 export type { JobRequest } from "./plan-job.ts";
 
@@ -199,7 +200,9 @@ async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise
   // Bad indices may have been repaired since the last run.
   await forgetFailures(folder);
   await beginOutput(file);
-  await checkUnchanged(await openContext(folder, known));
+  const context = await openContext(folder, known);
+  await forgetDamaged(context);
+  await checkUnchanged(context);
 }
 
 /**

@@ -14,6 +14,7 @@ import { openOutput, partOf, publishPart } from "./open-arrays.ts";
 import { isDone, markComplete } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 import { printTook, TOOK, tookOf } from "./took.ts";
+import { forgetDamaged } from "./written.ts";
 import { WORKERS } from "./workers.ts";
 
 /** Suffix of a folder that is being removed. */
@@ -21,7 +22,7 @@ const TRASH = ".trash";
 
 /**
  * @throws TensorError the error of the job's first bad index; `engine` if tasks are not done; `attribute` if an input
- *   has changed since a task read it
+ *   has changed since a task read it; `malformed-file` if a chunk that the job wrote is gone or cut short
  */
 export async function finish(job: JobContext): Promise<void> {
   const { folder, out, spec } = job;
@@ -37,23 +38,32 @@ export async function finish(job: JobContext): Promise<void> {
     if (left === 0) continue;
     // Another run may have finished the job and removed the listed files.
     if (await isDone(folder)) return;
-    const sentence = `the job in ${folder} cannot be finished: ${left} of its ${name} tasks are not done; run them (ndscatter job resume ${folder})`;
-    throw new TensorError("engine", sentence, { file: folder, got: left });
+    throw unfinished(folder, name, left);
   }
   await checkUnchanged(job, spec.inPlace ? ["partition"] : ["partition", "apply"]);
+  const damage = await forgetDamaged(job);
+  if (damage !== null) throw damage;
   if (!spec.inPlace && "publish" in out)
     await (spec.out.format === "npy" ? publishPart(spec) : out.publish());
   // A run may have ended after it wrote a task's mark and before it renamed the chunks. Renamed chunks are compared
   // with their recorded state.
   if (spec.inPlace)
     for (const { name, tasks } of listed.stages)
-      if (name === "apply")
-        await inGroups([...Array(tasks).keys()], (task) => isPublished(job, task));
+      if (name === "apply") {
+        const all = await inGroups([...Array(tasks).keys()], (task) => isPublished(job, task));
+        const { length: left } = all.filter((isOver) => !isOver);
+        if (left > 0) throw unfinished(folder, name, left);
+      }
   await markComplete(folder);
   await endStaging(job);
   await makeNew(fileOf.done(folder), printTook(await tookOf(listed).catch(() => null)));
   await cleanUpDone(folder, spec);
 }
+
+const unfinished = (folder: string, stage: string, left: number): TensorError => {
+  const sentence = `the job in ${folder} cannot be finished: ${left} of its ${stage} tasks are not done; run them (ndscatter job resume ${folder})`;
+  return new TensorError("engine", sentence, { file: folder, got: left });
+};
 
 /** Removes all task files of a finished job from its folder and from the output. */
 export async function cleanUpDone(folder: string, spec: JobSpec): Promise<void> {

@@ -11,6 +11,7 @@ import { CHUNKED } from "../../../core/limits.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { fragmentBytes, headBytes } from "../stages/fragments.ts";
+import { SIZE_LINE } from "../stages/marks.ts";
 import { isReadByRows, type JobParts } from "../stages/budget.ts";
 import type { StageName } from "./spec.ts";
 
@@ -96,7 +97,7 @@ export function mostBytes(parts: MostParts): MostBytes {
     heads +
     rows +
     (isGather ? rowsAgain(parts, rows) : slices * readsOfLead(chunksPerTask, pieces));
-  const marks = isGather || !out.inPlace ? 0 : markBytes(parts, chunks);
+  const marks = out.inPlace ? markBytes(parts, chunks) : SIZE_LINE * out.files;
   const output = outputDisk(out, threads * chunksPerTask, chunks);
   return {
     read: { ...readBytes(parts, blocks), shuffle: checking + applying + placing },
@@ -105,8 +106,11 @@ export function mostBytes(parts: MostParts): MostBytes {
       // In addition to its file, a task may leave a record of its inputs, and a file name that records its costs.
       partition: { job: taskFiles(2 * blocks, shuffle), output: 0 },
       check: { job: isChecked ? taskFiles(leads) : 0, output: 0 },
-      apply: { job: taskFiles(2 * tasks, gathered + marks), output: isGather ? 0 : output },
-      place: { job: isGather ? taskFiles(blocks) : 0, output: isGather ? output : 0 },
+      apply: {
+        job: taskFiles(2 * tasks, isGather ? gathered : marks),
+        output: isGather ? 0 : output,
+      },
+      place: { job: isGather ? taskFiles(blocks, marks) : 0, output: isGather ? output : 0 },
       // The last stage writes only texts.
       finish: { job: FOLDERS + out.texts, output: FOLDERS + out.texts },
     },
@@ -159,11 +163,11 @@ function rowsAgain({ address, data }: MostParts, rows: number): number {
 }
 
 /**
- * Returns the size of the lines in marks, in bytes: the name of each staged chunk, and the keys, sizes and times of the
- * files that it replaces.
+ * Returns the size of the lines in marks, in bytes: the name and size of each staged chunk, and the keys, sizes and
+ * times of the files that it replaces.
  */
 const markBytes = ({ data, out }: MostParts, chunks: number): number =>
-  chunks * 64 + out.files * (64 + 17 * data.shape.length);
+  chunks * (64 + SIZE_LINE) + out.files * (64 + 17 * data.shape.length);
 
 /**
  * Returns the disk space that an output takes. In place, staged chunks take space in addition to the existing chunks

@@ -13,7 +13,7 @@ import type {
 } from "../../boxes/array.ts";
 import { SlicedArray } from "../../boxes/slice.ts";
 import { createPendingNpy, openNpyArray, openPendingNpy } from "../../boxes/npy-array.ts";
-import { TensorError } from "../../../core/errors.ts";
+import { isTensorError, malformed, TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product, sameShape } from "../../../core/tensor/shape.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
@@ -49,10 +49,17 @@ const partAt = <T extends ChunkedArray>(
 export const partOf = ({ out, id }: JobSpec): string => `${out.path}.${id}.part`;
 
 /** Opens the output of a job that creates a new array. */
-export const openOutput = (spec: JobSpec, guard?: Guard): Promise<PendingArray> =>
-  spec.out.format === "npy"
-    ? openPendingNpy(spec.out.path, spec.out.chunkShape, partOf(spec))
-    : openPending(spec.out.path, {}, guard);
+export async function openOutput(spec: JobSpec, guard?: Guard): Promise<PendingArray> {
+  if (spec.out.format === "zarr") return openPending(spec.out.path, {}, guard);
+  const part = partOf(spec);
+  try {
+    return await openPendingNpy(spec.out.path, spec.out.chunkShape, part);
+  } catch (error) {
+    if (!isTensorError(error, "malformed-file")) throw error;
+    const sentence = `${part} was cut short while the job ran; ndscatter job resume writes it again`;
+    throw malformed(sentence, { file: part }, { cause: error });
+  }
+}
 
 /**
  * Creates a job's new array.

@@ -3,6 +3,7 @@
 import { availableParallelism } from "node:os";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
+import { renewOutput } from "../job/begin-output.ts";
 import { abandon, cleanUpDone, cleanUpOutput } from "../job/finish.ts";
 import {
   checkUnchanged,
@@ -18,6 +19,7 @@ import {
 import { isThere, placeError } from "../../boxes/file.ts";
 import { checkStageDisk, freeSpaceOf, printBytes, type FreeSpace } from "../job/disk.ts";
 import { tookOf } from "../job/took.ts";
+import { forgetDamaged } from "../job/written.ts";
 import { isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
 import type { JobSpec } from "../job/spec.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
@@ -115,8 +117,12 @@ export async function runBegun(
   const { folder, spec } = job;
   try {
     if (await isDone(folder)) return await cleanUpDone(folder, spec);
+    if (!isChecked) await renewOutput(job);
     const context = await openContext(folder, spec);
-    if (!isChecked) await checkUnchanged(context);
+    if (!isChecked) {
+      await forgetDamaged(context);
+      await checkUnchanged(context);
+    }
     await runStages(context, options, freeOf);
     if (options.onNote !== undefined) await noteExcess(jobOf(context), spec, options.onNote);
   } catch (error) {

@@ -35,6 +35,8 @@ export interface Store {
    * exist.
    */
   stateOf(key: string): Promise<string>;
+  /** Returns the size of an object, in bytes; null if the object does not exist. */
+  sizeOf(key: string): Promise<number | null>;
   /**
    * Writes an object from parts, atomically.
    * @param isDurable true to sync the bytes before the object is replaced; otherwise a crash may leave it empty
@@ -79,6 +81,11 @@ export interface Staging {
   copy(from: Store, key: string, name: string, most?: number): Promise<boolean>;
   /** @returns false if nothing is staged as `name` */
   publish(name: string, key: string): Promise<boolean>;
+  /**
+   * Publishes like {@link publish}, but never replaces an object; absent if objects may be replaced.
+   * @throws TensorError `attribute` if the key holds another object
+   */
+  publishNew?(name: string, key: string): Promise<boolean>;
   remove(name: string): Promise<void>;
   end(): Promise<void>;
 }
