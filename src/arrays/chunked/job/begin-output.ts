@@ -9,6 +9,7 @@ import * as path from "node:path";
 import type { ArrayType } from "../../boxes/array.ts";
 import { isThere, isUrl } from "../../boxes/file.ts";
 import { openPendingNpy } from "../../boxes/npy-array.ts";
+import { isFree, storeOf } from "../../zarr/open.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { resolveCall } from "./call-spec.ts";
 import { claim, claimOf, isClaimed } from "./claim.ts";
@@ -84,7 +85,7 @@ const isWhole = ({ out }: JobSpec, part: string): Promise<boolean> =>
 
 async function begin(folder: string, spec: JobSpec): Promise<void> {
   const { inPlace, out } = spec;
-  if (!isUrl(out.path) && out.format === "zarr") await claim(out.path, claimOf(folder, spec));
+  if (out.format === "zarr") await claim(out.path, claimOf(folder, spec));
   if (!inPlace) await createNew(spec);
 }
 
@@ -116,18 +117,20 @@ const lost = (folder: string, out: string): TensorError => {
 async function isOurs(spec: JobSpec): Promise<boolean> {
   const { out, inPlace } = spec;
   if (out.format === "npy") return isThere(partOf(spec));
-  if (!isUrl(out.path) && !(await isClaimed(out.path, spec))) return false;
-  return (
-    inPlace ||
-    openOutput(spec).then(
-      () => true,
-      () => false,
-    )
+  if (!(await isClaimed(out.path, spec))) return false;
+  if (inPlace) return true;
+  return openOutput(spec).then(
+    (opened) => !isUrl(out.path) || opened.isPending(),
+    () => false,
   );
 }
 
-const isPublished = ({ out }: JobSpec): Promise<boolean> =>
-  isThere(out.format === "npy" ? out.path : path.join(out.path, "zarr.json"));
+async function isPublished({ id, out }: JobSpec): Promise<boolean> {
+  // In object storage, another program may have written an array.
+  if (isUrl(out.path))
+    return (await isClaimed(out.path, { id })) && !(await isFree(await storeOf(out.path)));
+  return isThere(out.format === "npy" ? out.path : path.join(out.path, "zarr.json"));
+}
 
 /** Returns the folder with the marks of the tasks that write to the output. */
 const writingFolder = ({ updates }: JobSpec): string =>

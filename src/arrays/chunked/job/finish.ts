@@ -5,6 +5,7 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { isCode, isThere, isUrl, makeNew } from "../../boxes/file.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
+import { storeOf } from "../../zarr/open.ts";
 import { endClaim, giveUpClaim, readClaim, removeLateFiles } from "./claim.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
@@ -109,7 +110,7 @@ export async function cleanUp(folder: string): Promise<void> {
 export async function abandon(spec: JobSpec): Promise<void> {
   const { out, inPlace } = spec;
   if (out.format === "npy") return fs.rm(partOf(spec), { force: true });
-  if (isUrl(out.path)) return endPending(spec);
+  if (isUrl(out.path)) return endPending(spec, true);
   const found = await readClaim(out.path);
   // The array may already belong to a later job.
   if (found?.id !== spec.id) return;
@@ -130,24 +131,37 @@ export async function abandon(spec: JobSpec): Promise<void> {
 export async function withdraw(spec: JobSpec): Promise<void> {
   const { out } = spec;
   if (out.format === "npy") return fs.rm(partOf(spec), { force: true });
-  if (isUrl(out.path)) return endPending(spec);
+  if (isUrl(out.path)) return endPending(spec, false);
   const found = await readClaim(out.path);
   if (found?.id === spec.id) await endClaim(out.path, found);
   else await cleanUpOutput(spec);
 }
 
-async function endPending(spec: JobSpec): Promise<void> {
-  const out = await openOutput(spec).catch((error: unknown) => {
-    // The output was never begun.
-    if (isTensorError(error, "malformed-file")) return null;
-    throw error;
-  });
-  await out?.endStaging();
+/**
+ * Removes a job's unfinished objects, unless another job owns the location.
+ * @param withChunks true to remove the chunks of an unpublished array too
+ */
+async function endPending(spec: JobSpec, withChunks: boolean): Promise<void> {
+  const { path: place } = spec.out;
+  if ((await readClaim(place))?.id !== spec.id) return;
+  const store = await storeOf(place);
+  const isPending = await openOutput(spec).then(
+    (out) => out.isPending(),
+    (error: unknown) => {
+      // The output was never begun.
+      if (isTensorError(error, "malformed-file")) return false;
+      throw error;
+    },
+  );
+  const keys: string[] = [];
+  if (withChunks && isPending) for await (const { key } of store.list()) keys.push(key);
+  for (const key of keys) if (key.startsWith("c/")) await store.remove(key);
+  await store.staging?.end();
 }
 
 /** Removes an output's folder for staged chunks, unless the output already belongs to a later job. */
 async function endStaging({ out, spec }: JobContext): Promise<void> {
-  if (spec.out.format === "npy" || isUrl(spec.out.path)) return out.endStaging();
+  if (spec.out.format === "npy") return out.endStaging();
   const found = await readClaim(spec.out.path);
   if (found !== null && found.id !== spec.id) return;
   if (!spec.inPlace) await out.endStaging();

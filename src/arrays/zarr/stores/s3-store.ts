@@ -11,7 +11,14 @@ import { refusalOf, unreachable } from "./failures.ts";
 import { openObject, stateOfObject, type ObjectClient } from "./ranges.ts";
 import type { Request } from "./retries.ts";
 import { encodeKey, makeClient, type S3Client, type S3Options } from "./s3-client.ts";
-import { readAll, type Source, type Staging, type Store, type StoredObject } from "./store.ts";
+import {
+  CLAIM,
+  readAll,
+  type Source,
+  type Staging,
+  type Store,
+  type StoredObject,
+} from "./store.ts";
 
 /** The prefix of objects that readers ignore. */
 const STAGING = ".ndscatter/";
@@ -323,6 +330,8 @@ class S3Staging implements Staging {
   async end(): Promise<void> {
     const keys: string[] = [];
     for await (const { key } of this.#store.listUnder(STAGING)) keys.push(key);
+    // The claim goes last, because it names the job of the objects that are left.
+    keys.sort((a, b) => Number(a === STAGING + CLAIM) - Number(b === STAGING + CLAIM));
     for (const key of keys) await this.#store.remove(key);
   }
 }
