@@ -5,6 +5,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
+import * as zlib from "node:zlib";
 import {
   checkUnclaimed,
   claim,
@@ -13,7 +14,7 @@ import {
   isClaimed,
   readClaim,
 } from "../../src/arrays/chunked/job/claim.ts";
-import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
+import { createJob, planJob } from "../../src/arrays/chunked/job/create-job.ts";
 import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
 import { openContext } from "../../src/arrays/chunked/job/job.ts";
 import { markedState } from "../../src/arrays/chunked/stages/marks.ts";
@@ -483,3 +484,40 @@ test("an array of Zarr v2 is changed in place too", { skip: WITHOUT_NODE_ITSELF 
   await assertRejected("attribute", {}, () => createJob(ofPart));
   assert.ok(!fs.existsSync(other) && !fs.existsSync(path.join(array, ".ndscatter")));
 });
+
+test(
+  "an array that can be read but not written here is refused before anything is written",
+  { skip: "zstdCompress" in zlib ? "Node has zstd of its own" : WITHOUT_NODE_ITSELF },
+  async () => {
+    const home = makeHome();
+    await storeInputs(home);
+    const [data, file] = ["data.zarr", "data.zarr/zarr.json"].map((name) => path.join(home, name));
+    for (const shards of [null, [2]]) {
+      fs.rmSync(data, { recursive: true });
+      const codecs = ["zstd"];
+      const array = await createArray(data, {
+        dtype: "float32",
+        shape: [4],
+        chunkShape: [1],
+        codecs,
+        shards,
+      });
+      await array.write(tensor("float32", [4], [1, 1, 1, 1]));
+      // zarr-python writes its frames with a checksum if the codec says so, and reads both.
+      const text = fs.readFileSync(file, "utf8");
+      fs.writeFileSync(file, text.replace(/"checksum": *false/, `"checksum": true`));
+      assert.deepEqual(await readAll(data), [1, 1, 1, 1]);
+      const before = fs.readdirSync(home).toSorted();
+      for (const out of [null, { format: "zarr", path: path.join(home, "out.zarr") } as const]) {
+        const request = await requestIn(home, add, { out });
+        await assertRejected("attribute", { key: "codecs" }, () => createJob(request));
+        await assertRejected("attribute", { key: "codecs" }, () => planJob(request));
+      }
+      assert.deepEqual(fs.readdirSync(home).toSorted(), before);
+      assert.ok(!fs.existsSync(path.join(data, ".ndscatter")));
+      await makeJob(home, add, { codecs: ["zstd"] });
+      fs.rmSync(path.join(home, "out.zarr"), { recursive: true });
+      fs.rmSync(path.join(home, "job"), { recursive: true });
+    }
+  },
+);

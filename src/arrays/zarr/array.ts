@@ -37,7 +37,7 @@ import { heldBytes } from "./chunks/held.ts";
 import { mostRead } from "./chunks/most-read.ts";
 import { printJson, type JsonObject } from "./json.ts";
 import { parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
-import { makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
+import { checkEncodable, makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
 import { inParallel, type Staging, type Store } from "./stores/store.ts";
 import { ZARR } from "../../core/limits.ts";
 
@@ -342,12 +342,12 @@ export class ZarrArray implements PendingArray {
 
   /**
    * For internal use.
-   * @throws TensorError `attribute` for a compressor that can only be read, and for an array whose shape has changed
+   * @throws TensorError `attribute` for a codec that can only be read, and for an array whose shape has changed
    */
   checkWritable(): void {
     if (!this.isCurrent) throw changedSince(this.store);
     const unwritten = unwrittenOf(this.codecs);
-    if (unwritten === null) return;
+    if (unwritten === null) return checkEncodable(this.#pipeline, this.store.path);
     const advice =
       "copy the array with another codec (ndscatter array a.zarr -o b.zarr --codec zstd)";
     const sentence = `${this.store.path} is compressed with ${unwritten}, which can be read but not written; ${advice}`;

@@ -20,7 +20,7 @@ import {
   type Codec,
   type Metadata,
 } from "./metadata.ts";
-import { makePipeline } from "./chunks/pipeline.ts";
+import { checkEncodable, makePipeline } from "./chunks/pipeline.ts";
 import type { S3Options } from "./stores/s3-client.ts";
 
 /** Options of {@link createArray}. */
@@ -107,7 +107,7 @@ function newMetadata(options: CreateOptions, where: string): Metadata {
         : newAttributes(options.attributes, where),
     dimensionNames: namesOf(options.dimensionNames, shape.length, like?.dimensionNames ?? null),
   };
-  makePipeline(type, chunkShape, metadata.codecs, where);
+  checkEncodable(makePipeline(type, chunkShape, metadata.codecs, where), where);
   return metadata;
 }
 
