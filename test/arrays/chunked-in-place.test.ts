@@ -168,7 +168,7 @@ test("what does not say whose claim it is belongs to an older version", async ()
     assert.deepEqual(await readClaim(array), expected);
     await assert.rejects(checkUnclaimed(array, null), {
       code: "attribute",
-      message: `another job is changing ${array} in place (job ${text})`,
+      message: `a job is changing ${array} in place (job ${text})`,
     });
   }
   // One that says nothing of how it changes the array is taken to change it in place.
@@ -521,3 +521,37 @@ test(
     }
   },
 );
+
+test("elements of an array that an unfinished job has changed in part are read only by who asks for them", async () => {
+  const { folder, array } = await makeHalf();
+  const opened = await openArray(array);
+  const fields = { file: array, got: 2, expected: 4 };
+  const chunk = new Uint8Array(4);
+  for (const read of [
+    () => opened.read(),
+    () => opened.read([1], [1]),
+    () => opened.readBytes([0], [1], chunk),
+    () => opened.readChunk([0], chunk),
+    () => opened.slice([0, 2]).read(),
+  ]) {
+    await assertRejected("malformed-file", fields, read);
+  }
+  const notes: string[] = [];
+  const asked = await openArray(array, { onNote: (sentence) => notes.push(sentence) });
+  assert.deepEqual([...(await asked.read()).data], [1, 6, 1, 6]);
+  assert.equal(notes.length, 1);
+  await assertRejected("attribute", { key: "onNote" }, () =>
+    openArray(array, { onNote: "print" as unknown as () => void }),
+  );
+  await run(folder);
+  assert.deepEqual([...(await opened.read()).data], [6, 6, 6, 6]);
+  await openArray(array, { onNote: () => assert.fail("the job is finished") });
+});
+
+test("an array of which a job has changed nothing yet is read", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  await makeJob(home, add, { out: null });
+  const array = await openArray(path.join(home, "data.zarr"));
+  assert.deepEqual([...(await array.read()).data], [1, 1, 1, 1]);
+});

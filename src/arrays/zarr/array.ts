@@ -29,17 +29,18 @@ import { product, sameShape, shapeOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { Buffers } from "./chunks/buffers.ts";
+import type { Unfinished } from "./claims.ts";
 import { readBox } from "./chunks/decode.ts";
 import { unwrittenOf } from "./codecs/blosc.ts";
 import { encodeChunk } from "./chunks/encode.ts";
 import { lengthOf } from "./codecs/gzip.ts";
+import { padding } from "./chunks/elements.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { mostRead } from "./chunks/most-read.ts";
 import { printJson, type JsonObject } from "./json.ts";
 import { parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
 import { checkEncodable, makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
 import { inParallel, type Staging, type Store } from "./stores/store.ts";
-import { ZARR } from "../../core/limits.ts";
 
 /** Number and total size of the stored chunks. */
 export interface StoredChunks {
@@ -73,6 +74,8 @@ export class ZarrArray implements PendingArray {
    * old shape.
    */
   isCurrent = true;
+  /** Finds out whether a job that had partly changed the array when it was opened is still unfinished. */
+  findUnfinished: (() => Promise<Unfinished | null>) | null = null;
   readonly #isDurable: boolean;
   readonly #pipeline: Pipeline;
   readonly #buffers = new Buffers();
@@ -192,6 +195,9 @@ export class ZarrArray implements PendingArray {
   }
 
   async #readPart(at: readonly number[], box: Box, into: Place): Promise<boolean> {
+    const unfinished = await this.findUnfinished?.();
+    if (unfinished != null) throw unfinished.error;
+    this.findUnfinished = null;
     const key = printKey(this.metadata.keys, at);
     const source = await this.store.open(key);
     if (source === null) {
@@ -384,15 +390,6 @@ export const changedSince = ({ path }: Store): TensorError =>
     `the metadata of ${path} has changed since the array was opened; open it again`,
     { key: "metadata", file: path },
   );
-
-/** Returns `missing` bytes of padding, filled with copies of an element, in pieces. */
-function padding(missing: number, fill: Uint8Array): readonly Uint8Array[] {
-  const { padding: most } = ZARR;
-  const piece = new Uint8Array(Math.min(missing, most));
-  fillBytes(piece, fill);
-  const count = Math.ceil(missing / most);
-  return Array.from({ length: count }, (_, at) => piece.subarray(0, missing - at * most));
-}
 
 /** Prints the metadata that determines a chunk's encoded bytes. */
 const printEncoding = ({ dtype, chunkShape, codecs, fill }: Metadata): string =>

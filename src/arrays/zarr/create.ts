@@ -79,6 +79,14 @@ export function metadataOf(given: CreateOptions, where: string): Metadata {
   }
 }
 
+/** @throws TensorError like {@link metadataOf}; `attribute` for codecs that can only be read here */
+export function writableMetadataOf(options: CreateOptions, where: string): Metadata {
+  const metadata = metadataOf(options, where);
+  const { dtype, chunkShape, codecs } = metadata;
+  checkEncodable(makePipeline(dtype, chunkShape, codecs, where), where);
+  return metadata;
+}
+
 function newMetadata(options: CreateOptions, where: string): Metadata {
   const like = likeOf(options.like);
   const { dtype, fillValue } = options;
@@ -107,7 +115,7 @@ function newMetadata(options: CreateOptions, where: string): Metadata {
         : newAttributes(options.attributes, where),
     dimensionNames: namesOf(options.dimensionNames, shape.length, like?.dimensionNames ?? null),
   };
-  checkEncodable(makePipeline(type, chunkShape, metadata.codecs, where), where);
+  makePipeline(type, chunkShape, metadata.codecs, where);
   return metadata;
 }
 

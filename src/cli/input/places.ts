@@ -29,10 +29,17 @@ export function partOf(io: Io, name: string): NamedPart {
   return { place: placeOf(io, array), ranges };
 }
 
-/** Opens an array, or a part of it, by its typed name. */
-export async function openPart(io: Io, name: string): Promise<ChunkedArray> {
+/**
+ * Opens an array, or a part of it, by its typed name.
+ * @param onNote receives a message about an array that an unfinished job has partly changed, which is then read as it is
+ */
+export async function openPart(
+  io: Io,
+  name: string,
+  onNote?: (sentence: string) => void,
+): Promise<ChunkedArray> {
   const { place, ranges } = partOf(io, name);
-  const array = await openArray(place);
+  const array = await openArray(place, onNote === undefined ? {} : { onNote });
   if (ranges === null) return array;
   const parsed = parseRanges(ranges, array.shape.length);
   try {

@@ -24,18 +24,12 @@ import {
 import { malformed, TensorError } from "../../../core/errors.ts";
 import { readSpec } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
+import { countChanges, parseClaim, type Claim } from "../../zarr/claims.ts";
 import { storeOf } from "../../zarr/open.ts";
 import { readKey } from "../../zarr/read-key.ts";
-import { CLAIM, PARTIAL, STAGING } from "../../zarr/stores/store.ts";
+import { CHANGED, CLAIM, PARTIAL, STAGING } from "../../zarr/stores/store.ts";
 
-export interface Claim {
-  readonly id: string;
-  readonly inPlace: boolean;
-  /** The job's folder; null for a claim by an older version, which recorded only the id. */
-  readonly folder: string | null;
-  /** The number of chunks of the array. */
-  readonly chunks: number;
-}
+export type { Claim } from "../../zarr/claims.ts";
 
 export const claimOf = (folder: string, { id, inPlace, chunks }: JobSpec): Claim => ({
   id,
@@ -43,9 +37,6 @@ export const claimOf = (folder: string, { id, inPlace, chunks }: JobSpec): Claim
   folder,
   chunks,
 });
-
-/** Name of the folder that records changes in place. */
-const CHANGED = "changed";
 
 const inStaging = (array: string, ...names: string[]): string =>
   path.join(array, STAGING, ...names);
@@ -126,16 +117,7 @@ export async function holdsObjects(place: string): Promise<boolean> {
 /** Reads the claim of the job that owns the array; returns null if no job does. */
 export async function readClaim(array: string): Promise<Claim | null> {
   const text = await (isUrl(array) ? readUrlClaim(array) : findText(inStaging(array, CLAIM)));
-  if (text === null) return null;
-  try {
-    const { id, inPlace, folder, chunks } = JSON.parse(text) as Record<string, unknown>;
-    if (typeof id === "string" && typeof folder === "string") {
-      return { id, inPlace: inPlace !== false, folder, chunks: Number(chunks) };
-    }
-  } catch {
-    // An older version wrote only the id.
-  }
-  return { id: text, inPlace: true, folder: null, chunks: 0 };
+  return text === null ? null : parseClaim(text);
 }
 
 /** Returns true if this job owns the array. */
@@ -163,9 +145,7 @@ export async function changesOf(array: string): Promise<number> {
     if (isCode(error, "ENOENT")) return [];
     throw placeError(error);
   });
-  // Tasks did not write names of other forms.
-  const counts = names.map((name) => /^\d+\.(\d{1,9})$/.exec(name)?.[1] ?? 0);
-  return counts.reduce<number>((sum, count) => sum + Number(count), 0);
+  return countChanges(names);
 }
 
 /** Ends the claim of an abandoned job, and leaves a mark if chunks were changed. */
@@ -233,8 +213,7 @@ export async function refusal(
   array: string,
   { id, folder, inPlace, chunks }: Claim,
 ): Promise<TensorError> {
-  if (folder === null)
-    return refuse(`another job is changing ${array} in place (job ${id})`, array);
+  if (folder === null) return refuse(`a job is changing ${array} in place (job ${id})`, array);
   const isHere = await holdsJob(folder, id);
   const ways = `finish it (ndscatter job resume ${folder}), or give it up (ndscatter job remove ${folder})`;
   if (!inPlace) {
@@ -245,7 +224,7 @@ export async function refusal(
     );
   }
   const changed = await changesOf(array);
-  const what = `another job is changing ${array} in place: ${changed} of ${chunks} chunks are changed`;
+  const what = `a job is changing ${array} in place: ${changed} of ${chunks} chunks are changed`;
   const cost = changed > 0 ? ", which leaves the array partly changed" : "";
   if (isHere) return refuse(`${what}; ${ways}${cost}`, array);
   const remedy =

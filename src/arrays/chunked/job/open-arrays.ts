@@ -27,6 +27,9 @@ import {
 import type { JobArrays } from "../stages/context.ts";
 import type { JobSpec } from "./spec.ts";
 
+/** A job's tasks read what the job has changed. Other jobs are refused with a claim of their own. */
+const onNote = (): void => {};
+
 export async function openLocated(location: ArrayLocation, guard?: Guard): Promise<ChunkedArray> {
   const { format, path, chunkShape } = location;
   const isFile = format === "npy" && !isUrl(path);
@@ -34,7 +37,7 @@ export async function openLocated(location: ArrayLocation, guard?: Guard): Promi
     location,
     isFile
       ? await openNpyArray(path, chunkShape)
-      : await openArray(path, chunkShape === undefined ? {} : { chunkShape }, guard),
+      : await openArray(path, { onNote, ...(chunkShape && { chunkShape }) }, guard),
   );
 }
 

@@ -265,6 +265,10 @@ class FileStaging implements Staging {
     return this.#store.open(`${STAGING}/${name}`);
   }
 
+  async names(folder: string): Promise<readonly string[]> {
+    return (await ifThere(() => fs.readdir(this.#store.fileOf(`${STAGING}/${folder}`)))) ?? [];
+  }
+
   async put(name: string, parts: readonly Uint8Array[]): Promise<void> {
     await writeFile(await this.#file(name), parts, true);
   }

@@ -62,6 +62,9 @@ export const STAGING = ".ndscatter";
 /** The file in the folder {@link STAGING} that names the job that owns the array. */
 export const CLAIM = "job";
 
+/** The folder in the folder {@link STAGING} that records changes in place. */
+export const CHANGED = "changed";
+
 /**
  * The file in the folder {@link STAGING} that marks an array as partly changed: JSON with the number of changed chunks.
  */
@@ -70,6 +73,8 @@ export const PARTIAL = "partial";
 /** Operations on staged objects, which readers ignore. Callers check the names. */
 export interface Staging {
   open(name: string): Promise<Source | null>;
+  /** Lists the names in a folder; absent in stores whose arrays are not changed in place. */
+  names?(folder: string): Promise<readonly string[]>;
   /** Syncs the object to disk. */
   put(name: string, parts: readonly Uint8Array[]): Promise<void>;
   putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean>;
