@@ -14,6 +14,15 @@ export const isUrl = (name: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(
 export const placeOf = ({ cwd }: Io, name: string): string =>
   isUrl(name) ? name : path.resolve(cwd, name);
 
+/**
+ * The absolute path of a job's folder.
+ * @throws Failure for a URL, because a job needs operations that only a file system has
+ */
+export function folderOf({ cwd }: Io, name: string): string {
+  if (!isUrl(name)) return path.resolve(cwd, name);
+  throw wrongUsage(`a job's folder must be on this machine, got ${quote(name)}; give a path`);
+}
+
 /** An array and an optional part of it, as typed: `a.zarr[10:20, ::2]`. */
 export interface NamedPart {
   readonly place: string;

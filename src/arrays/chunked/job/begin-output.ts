@@ -3,7 +3,6 @@
  * the array that is changed in place.
  */
 
-import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { ArrayType } from "../../boxes/array.ts";
@@ -21,6 +20,7 @@ import { createOutput, openLocated, openOutput, outputExists, partOf } from "./o
 import { countChanged } from "../stages/marks.ts";
 import type { JobSpec } from "./spec.ts";
 import type { BegunJob } from "./spec-file.ts";
+import { temporaryOf } from "./temporary.ts";
 
 /**
  * Creates the output if it does not exist. A second call continues with the existing output.
@@ -62,7 +62,7 @@ export async function renewOutput({
   const part = partOf(spec);
   if (!(await isThere(part)) || (await isWhole(spec, part))) return;
   // Of several runs one takes the file away. A file that another run has begun by now is put back.
-  const taken = `${part}.${randomBytes(6).toString("hex")}`;
+  const taken = temporaryOf(part);
   await fs.rename(part, taken);
   try {
     if (await isWhole(spec, taken)) return await fs.link(taken, part);

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import * as path from "node:path";
 import { isThere, isUrl, makeFolders } from "../../boxes/file.ts";
-import { factOf, printValue, TensorError } from "../../../core/errors.ts";
+import { factOf, printValue, TensorError, wrongOption } from "../../../core/errors.ts";
 import { checkCount } from "../stages/budget.ts";
 import { hasSecrets, shownUrl } from "../../boxes/urls.ts";
 import { beginOutput } from "./begin-output.ts";
@@ -246,6 +246,7 @@ function checkRequest({
   shards,
 }: JobRequest): void {
   checkCount("memory", memory);
+  if (isUrl(folder)) throw wrongOption("folder", "the path of a folder on this machine", folder);
   if (threads !== 0) checkCount("threads", threads);
   for (const [name, array] of Object.entries({ data, indices, updates })) {
     if (array === undefined && name === "updates") continue;

@@ -5,6 +5,7 @@ import * as path from "node:path";
 import { isCode, isUrl, writeFully, withFile } from "../../boxes/file.ts";
 import type { JobContext } from "../stages/context.ts";
 import type { StageName } from "./spec.ts";
+import { removeLeft, temporaryOf } from "./temporary.ts";
 import { TensorError } from "../../../core/errors.ts";
 
 export interface Room {
@@ -151,6 +152,8 @@ async function existing(folder: string): Promise<string> {
 /** Number of bytes that are written to measure a disk; less if the disk has less than four times as many free. */
 const PROBE = 2 ** 27;
 
+const PROBE_NAME = ".ndscatter-probe";
+
 /**
  * Measures the write rate of a folder's disk, in bytes per second. A file of 128 MB, or less on a nearly full disk, is
  * written, synced and removed.
@@ -166,7 +169,8 @@ const PROBE = 2 ** 27;
  */
 export async function diskRate(folder: string): Promise<number> {
   const there = await existing(folder);
-  const file = path.join(there, `.ndscatter-${process.pid}.probe`);
+  await removeLeft(there, PROBE_NAME);
+  const file = temporaryOf(path.join(there, PROBE_NAME));
   const { free } = await freeSpaceOf(there);
   const size = Math.max(2 ** 12, Math.min(PROBE, Math.floor(free / 4)));
   const bytes = new Uint8Array(size);

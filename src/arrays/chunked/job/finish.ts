@@ -11,7 +11,7 @@ import { fileOf, type JobContext } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
 import { isPublished } from "../stages/publish.ts";
 import { checkUnchanged, FOLDERS, jobFailure, jobOf, remainingTasks } from "./job.ts";
-import { openOutput, partOf, publishPart } from "./open-arrays.ts";
+import { openOutput, publishPart, removePart } from "./open-arrays.ts";
 import { isDone, markComplete } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 import { printTook, TOOK, tookOf } from "./took.ts";
@@ -109,7 +109,7 @@ export async function cleanUp(folder: string): Promise<void> {
  */
 export async function abandon(spec: JobSpec): Promise<void> {
   const { out, inPlace } = spec;
-  if (out.format === "npy") return fs.rm(partOf(spec), { force: true });
+  if (out.format === "npy") return removePart(spec);
   if (isUrl(out.path)) return endPending(spec, true);
   const found = await readClaim(out.path);
   // The array may already belong to a later job.
@@ -130,7 +130,7 @@ export async function abandon(spec: JobSpec): Promise<void> {
  */
 export async function withdraw(spec: JobSpec): Promise<void> {
   const { out } = spec;
-  if (out.format === "npy") return fs.rm(partOf(spec), { force: true });
+  if (out.format === "npy") return removePart(spec);
   if (isUrl(out.path)) return endPending(spec, false);
   const found = await readClaim(out.path);
   if (found?.id === spec.id) await endClaim(out.path, found);
