@@ -7,6 +7,8 @@ import {
   createJob,
   describeJob,
   diskRate,
+  openJob,
+  remainingTasks,
   removeJob,
   type JobRequest,
 } from "../../entries/chunked.ts";
@@ -183,7 +185,7 @@ export async function runChunked(
   const { folder } = request;
   if (options.plan === true) return printPlan(io, request, options.json === true);
   const spec = await createJob(request);
-  const wasDone = fs.existsSync(path.join(folder, "done"));
+  const wasDone = (await remainingTasks(await openJob(folder), "finish")).length === 0;
   if (options.slurm === true) {
     const { memory, threads, tasksPerElement } = options;
     return printSlurm(io, folder, {

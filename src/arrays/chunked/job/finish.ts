@@ -55,9 +55,12 @@ export async function finish(job: JobContext): Promise<void> {
         const { length: left } = all.filter((isOver) => !isOver);
         if (left > 0) throw unfinished(folder, name, left);
       }
+  // Before the job is complete, a file `done` is foreign, and its contents must not become the job's totals.
+  if (!(await isDone(folder))) await fs.rm(fileOf.done(folder), { recursive: true, force: true });
+  const took = await tookOf(listed).catch(() => null);
   await markComplete(folder);
   await endStaging(job);
-  await makeNew(fileOf.done(folder), printTook(await tookOf(listed).catch(() => null)));
+  await makeNew(fileOf.done(folder), printTook(took));
   await cleanUpDone(folder, spec);
 }
 
