@@ -13,6 +13,7 @@ import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { runTask as runJobTask } from "../../src/arrays/chunked/run/tasks.ts";
 import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
 import { add, makeHome, MEMORY, readAll, requestIn, storeInputs } from "../support/job-files.ts";
+import { setLimits } from "../support/limits.ts";
 import { assertRejected } from "../support/refusal.ts";
 
 /** What happens to a file. */
@@ -140,6 +141,84 @@ test("an NPY file that is cut short is not extended by later tasks", async () =>
   await assertRejected("malformed-file", {}, () => runTask(folder, "place", 1));
   await resume(folder);
   assert.deepEqual(await readAll(out), [1, 1, 1, 1]);
+});
+
+const isGathered = (file: string): boolean => path.basename(path.dirname(file)) === "applied";
+
+/** Changes a byte of a file; of two offsets, the second is that in a file of gathered slices. */
+const flip = (file: string, ...offsets: readonly [number, number]): void => {
+  const bytes = fs.readFileSync(file);
+  bytes[offsets[isGathered(file) ? 1 : 0]] ^= 1;
+  fs.writeFileSync(file, bytes);
+};
+
+/** What happens to a file between two stages: as above, or a byte of it changes. */
+const CHANGES: Readonly<Record<string, (file: string) => void>> = {
+  ...DAMAGES,
+  "changed in its entries": (file) => {
+    const { size } = fs.statSync(file);
+    flip(file, size - 1, size - 1);
+  },
+  // Of the file's 4 chunks, the block has entries for the last two; the chunk has slices for the first of 2 blocks.
+  "changed in its checksums": (file) => flip(file, 16 + 4 * 5 + 4 * 2, 16 + 4 * 3),
+  "changed in its starts": (file) => flip(file, 16 + 4 * 3, 16 + 4),
+};
+
+for (const small of [1000, 0]) {
+  for (const [name, kind, stage] of [
+    ["updates", KINDS.scatter, "partition"],
+    ["updates in place", KINDS.scatter, "partition"],
+    ["positions of a gather", KINDS.gather, "partition"],
+    ["slices of a gather", KINDS.gather, "apply"],
+  ] as const) {
+    for (const [what, damage] of Object.entries(CHANGES)) {
+      test(`${name}, with heads of up to ${small} numbers: a file that is ${what} is written again`, async () => {
+        const inPlace = name.endsWith("in place");
+        const restore = setLimits({ CHUNKED: { fragments: small } });
+        try {
+          const { folder, out } = await written({
+            ...kind,
+            stage,
+            ...(inPlace && { more: { out: null } }),
+          });
+          const file = path.join(folder, stage === "apply" ? "applied" : "shuffle", "1");
+          const whole = fs.readFileSync(file);
+          damage(file);
+          await assertRejected("malformed-file", { file }, () => resumeOnce(folder, what));
+          await resume(folder);
+          const result = inPlace ? path.join(path.dirname(out), "data.zarr") : out;
+          assert.deepEqual(await readAll(result), kind.expected);
+          assert.ok(whole.length > 0);
+        } finally {
+          restore();
+        }
+      });
+    }
+  }
+}
+
+/** Runs what is left; a removed file is written again at once, so its reader runs alone. */
+async function resumeOnce(folder: string, what: string): Promise<void> {
+  if (what !== "removed") return resume(folder);
+  const { stages } = await readSpec(folder);
+  const next = fs.readdirSync(path.join(folder, "applied")).some((name) => /^\d+$/.test(name));
+  return runTask(folder, next ? "place" : "apply", stages.length > 0 ? 1 : 0);
+}
+
+test("a block whose file was lost is read again only as it was, once chunks are written", async () => {
+  const { folder, out } = await written({ ...KINDS.scatter, stage: "partition" });
+  await runTask(folder, "apply", 0);
+  fs.rmSync(path.join(folder, "shuffle", "1"));
+  const file = path.join(path.dirname(out), "updates.zarr", "c", "0");
+  const stat = fs.statSync(file);
+  const old = fs.readFileSync(file);
+  fs.writeFileSync(file, new Uint8Array(Float32Array.of(7, 7, 7, 7).buffer));
+  fs.utimesSync(file, 1, 1);
+  await assertRejected("attribute", { input: "updates" }, () => runTask(folder, "partition", 1));
+  fs.writeFileSync(file, old);
+  fs.utimesSync(file, stat.atimeMs / 1000, Math.round(stat.mtimeMs) / 1000);
+  await resume(folder);
+  assert.deepEqual(await readAll(out), SUMS);
 });
 
 /** A job in place that was killed between the mark of its task 1 and the renaming of its chunk. */

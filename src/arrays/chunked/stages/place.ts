@@ -5,7 +5,7 @@ import { chunksOf, copyBox } from "../../boxes/boxes.ts";
 import { contiguousRuns } from "../../boxes/runs.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { fileOf, POSITIONS, tasksOfPiece, type JobContext } from "./context.ts";
-import { findFragment, inGroups, readColumn, readSlices } from "./fragments.ts";
+import { findFragment, inGroups, readSlices, readWholeColumn } from "./fragments.ts";
 import { elementsOf, placeSlices, toOffsets } from "./move.ts";
 import { mark, printSizes } from "./marks.ts";
 import { putNew } from "./publish.ts";
@@ -86,7 +86,6 @@ async function readPiece(
   const bytes = pieceBytes[piece];
   const wanted = fileOf.task(folder, "shuffle", block);
   const { total } = await findFragment(wanted, shuffle, 0);
-  const everything = { file: wanted, start: 0, count: total, total, ahead: [] };
   if (total > count)
     throw malformed(`${wanted} has ${total} positions, but its block has ${count}`, {
       file: wanted,
@@ -95,7 +94,7 @@ async function readPiece(
     });
   const positions = memory.words("positions", total);
   const sorted = memory.bytes("sorted", total * bytes);
-  await readColumn(everything, shuffle, POSITIONS, 0, positions);
+  await readWholeColumn(wanted, shuffle, POSITIONS, positions);
   // A slice for a position outside the block would be written beyond the block's memory.
   const wrong = positions.find((position) => position >= count);
   if (wrong !== undefined)
