@@ -182,8 +182,11 @@ export const CHUNKED = {
   rows: 4_194_304,
   /** Number of indices to read at once if they are only checked, because no position uses them. */
   indices: 1_048_576,
-  /** Maximum number of fragments whose start positions are read at once: 4 kB, which the disk reads anyway. */
-  fragments: 1000,
+  /**
+   * Maximum number of starts and checksums in the head of a file of fragments that is read at once. Every task reads
+   * every head: with 169 blocks and heads of 2.4 kB, what the garbage collector had not freed yet took 100 MB.
+   */
+  fragments: 100,
   /** Number of files that are examined or read concurrently. */
   reads: 8,
   /** Maximum bytes of a data chunk that shares a task: a task takes about 2 ms in addition to its chunks. */

@@ -17,6 +17,7 @@ import {
   type StageName,
 } from "../job/job.ts";
 import { isThere, placeError } from "../../boxes/file.ts";
+import { shortMemory } from "../job/job-plan.ts";
 import { checkStageDisk, freeSpaceOf, printBytes, type FreeSpace } from "../job/disk.ts";
 import { tookOf } from "../job/took.ts";
 import { forgetDamaged } from "../job/written.ts";
@@ -52,8 +53,8 @@ export interface RunJobOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   /**
-   * Called with a message, at most once for each reason, if the process takes a quarter more memory than allowed, or if
-   * the job has read or written more than planned.
+   * Called with a message, at most once for each reason, if the process takes a quarter more memory than allowed, if the
+   * memory is so short that it makes the job slow, or if the job has read or written more than planned.
    */
   readonly onNote?: ((sentence: string) => void) | undefined;
 }
@@ -181,8 +182,10 @@ async function runStages(
   const pool = startPool({ threads: wanted === 0 ? 0 : threads, memory }, freeOf);
   const { onNote } = options;
   const endWatch = onNote === undefined ? () => {} : watchMemory(memory, onNote);
+  const job = jobOf(context);
+  const note = shortMemory(job, memory);
+  if (note !== null) onNote?.(note);
   try {
-    const job = jobOf(context);
     for (const stage of job.stages) {
       signal?.throwIfAborted();
       // The last stage also makes this check, but by then the array has changed.
