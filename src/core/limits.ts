@@ -73,10 +73,7 @@ export const GPU = {
   sparse: 16,
   /** Maximum number of indices that a single workgroup checks in one dispatch. */
   alone: 256,
-  /**
-   * Sorted positions in a block. Drivers kill dispatches that take seconds, and llvmpipe silently ends loops after
-   * 65,535 rounds.
-   */
+  /** Sorted positions in a block. Drivers kill long dispatches, and llvmpipe silently ends loops after 65,535 rounds. */
   block: 15_360,
   /** Maximum blocks of one target in a command buffer. One invocation applies all their updates, two per loop round. */
   blocks: 8,
@@ -182,8 +179,8 @@ export const CHUNKED = {
   rows: 4_194_304,
   /** Number of indices to read at once if they are only checked, because no position uses them. */
   indices: 1_048_576,
-  /** Maximum number of fragments whose start positions are read at once: 4 kB, which the disk reads anyway. */
-  fragments: 1000,
+  /** Maximum starts and checksums of a file of fragments that are read at once; with 1000, garbage took 100 MB. */
+  fragments: 100,
   /** Number of files that are examined or read concurrently. */
   reads: 8,
   /** Maximum bytes of a data chunk that shares a task: a task takes about 2 ms in addition to its chunks. */
@@ -292,10 +289,7 @@ export const FILES = {
 
 /** Limits for boxes of arrays, and for NPY files. */
 export const ARRAYS = {
-  /**
-   * Number of 4-byte elements to transpose together: a 64-byte cache line. Loading a line per element takes 2 to 4
-   * times as long.
-   */
+  /** Number of 4-byte elements to transpose together, a cache line: a line per element takes 2 to 4 times as long. */
   tile: 16,
   /** Minimum run length, in bytes, for `set` and `subarray`, which take as long as copying 200 bytes word by word. */
   run: 256,
@@ -360,10 +354,7 @@ export const DISTRIBUTED = {
   batch: 500,
   /** Delay before the first retry of a task, doubled for each later retry. */
   backoff: 1000,
-  /**
-   * Lifetime of a lock, which is renewed after half of this time. Other workers look for expired locks at intervals of
-   * `stalled`, so a killed worker is noticed after 3 to 9 seconds.
-   */
+  /** Lifetime of a lock, renewed after half of it; workers look for expired locks at intervals of `stalled`. */
   lock: 6000,
   stalled: 3000,
   /** Delay of a worker that cannot see a job's folder, so that other workers can take the task. */
@@ -397,9 +388,8 @@ export const CLI = {
   stage: 1,
   /** Minimum duration of a job, in seconds, for measuring the disk, because measuring takes time too. */
   long: 10,
-  /** Size of an ONNX file, in bytes, from which its weights stay in the file when a runtime loads the model. */
+  /** Sizes of an ONNX file and of an initializer, in bytes, from which a runtime reads weights from the file. */
   light: 67_108_864,
-  /** Data of an initializer, in bytes, from which it stays in such a file. */
   weights: 1_048_576,
   /** Chunk size, in bytes, when another array is copied into an NPY file. */
   npy: 67_108_864,

@@ -68,14 +68,14 @@ for (let turn = 0; turn < caseCount(24, 8); turn++) {
 /** A step at which a call waits until another one has ended, and whether the call then finds the output there. */
 const HELD: readonly (readonly [output: Output, step: RegExp, fails: boolean])[] = [
   // The job is planned, but has no folder yet.
-  ["out.zarr", /^rename \S+\.job\.\w+\.tmp \S+\.job$/, true],
-  ["out.zarr", /^mkdir \S+\.job\.\w+\.tmp$/, true],
-  ["out.npy", /^mkdir \S+\.job\.\w+\.tmp$/, true],
-  ["data.zarr", /^rename \S+job\.\w+\.tmp \S+job$/, false],
+  ["out.zarr", /^rename \S+\.job\.[\w.-]+\.tmp \S+\.job$/, true],
+  ["out.zarr", /^mkdir \S+\.job\.[\w.-]+\.tmp$/, true],
+  ["out.npy", /^mkdir \S+\.job\.[\w.-]+\.tmp$/, true],
+  ["data.zarr", /^rename \S+job\.[\w.-]+\.tmp \S+job$/, false],
   // The job has a folder, but no output yet.
   ["out.zarr", /^link \S+\.ndscatter.job\.\w+\.tmp /, false],
   ["out.zarr", /^link \S+\.ndscatter.zarr\.json\.\S+\.tmp /, false],
-  ["out.npy", /^link \S+\.part\.\w+ \S+\.part$/, false],
+  ["out.npy", /^link \S+\.part\.[\w.-]+ \S+\.part$/, false],
   ["data.zarr", /^link \S+\.ndscatter.job\.\w+\.tmp /, false],
   // The tasks are done, but the output is hidden.
   ["out.zarr", /^rename \S+\.ndscatter.zarr\.json \S+out\.zarr.zarr\.json$/, false],

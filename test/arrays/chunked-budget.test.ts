@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
+import { shortMemory } from "../../src/arrays/chunked/job/job-plan.ts";
+import type { Stage } from "../../src/arrays/chunked/job/job.ts";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
 import { openContext } from "../../src/arrays/chunked/job/job.ts";
 import { resolveCall } from "../../src/arrays/chunked/job/call-spec.ts";
@@ -320,4 +322,16 @@ test("another version of the package refuses a job", async () => {
   assert.match(String(spec["package"]), /^\d+\.\d+\.\d+/);
   fs.writeFileSync(file, JSON.stringify({ ...spec, package: "0.0.1" }));
   await assertRejected("malformed-file", {}, () => runJob(folder, { threads: 0, memory: MEMORY }));
+});
+
+test("memory that divides a job into very many small parts is noted", () => {
+  const stages = (partition: number, apply: number): readonly Stage[] => [
+    { name: "partition", tasks: partition },
+    { name: "apply", tasks: apply },
+    { name: "finish", tasks: 1 },
+  ];
+  const noted = (blocks: number, tasks: number): boolean =>
+    shortMemory({ stages: stages(blocks, tasks) }, 2 ** 27) !== null;
+  assert.deepEqual([noted(169, 196), noted(1, 100_000), noted(31, 4319)], [true, false, false]);
+  assert.deepEqual([noted(100, 99), noted(100, 100)], [false, true]);
 });

@@ -319,8 +319,8 @@ test("a plan says what the job will do, and writes nothing", async () => {
     const plan = await planJob(request);
     assert.equal(fs.readdirSync(home, { recursive: true }).length, before);
     // 4 floats and 4 integers of 8 bytes. Between the stages each update has a row beside its slice, and each of 2 files says
-    // in 36 bytes where the fragments of 4 chunks begin, which 2 tasks read.
-    const [head, entries] = [16 + 4 * 5, 4 * (4 + 4)];
+    // in 68 bytes where the fragments of 4 chunks begin, and their checksums, which 2 tasks read.
+    const [head, entries] = [16 + 4 * 5 + 2 * 4 * 4, 4 * (4 + 4)];
     assert.deepEqual(plan.read, {
       data: 16,
       indices: 32,

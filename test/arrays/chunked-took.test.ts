@@ -301,3 +301,15 @@ for (const [name, format, more] of COMMON) {
     assert.deepEqual([...(await result.read()).data], [...expected.data]);
   });
 }
+
+test("a file `done` that no task of the job wrote is not believed, and is replaced", async () => {
+  const { folder } = await makeSmall();
+  const foreign = { tasks: 3, read: 7777, written: 5, seconds: 1, memory: 3 };
+  fs.writeFileSync(path.join(folder, "done"), JSON.stringify({ took: foreign }));
+  const job = await openJob(folder);
+  assert.equal(await tookOf(job), null);
+  const notes: string[] = [];
+  await runJob(folder, { ...HERE, onNote: (note) => notes.push(note) });
+  assert.deepEqual(notes, []);
+  assert.notEqual((await took(folder)).read, foreign.read);
+});

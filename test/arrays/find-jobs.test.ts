@@ -1,6 +1,7 @@
 /** The jobs below a folder are found, in arrays' folders nothing is looked for, and what cannot be read is said. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { before, test } from "node:test";
@@ -8,10 +9,12 @@ import {
   checkFree,
   describeJob,
   findJobs,
+  removeJob,
   runJob,
   startPool,
   type JobFacts,
 } from "../../src/entries/chunked.ts";
+import { HOST } from "../../src/arrays/chunked/job/temporary.ts";
 import { openArray } from "../../src/entries/zarr.ts";
 import { makeFolder } from "../support/cli.ts";
 import { add, makeHome, makeJob, MEMORY, storeInputs } from "../support/job-files.ts";
@@ -62,7 +65,7 @@ test("jobs are found wherever they lie, and arrays whose jobs lie elsewhere", as
 test("nobody writes into an array that a job is changing", async () => {
   const array = "deep/er/b/data.zarr";
   const before = fs.readFileSync(at(`${array}/c/1`));
-  const says = `another job is changing ${at(array)} in place: 3 of 4 chunks are changed; finish it (ndscatter job resume ${at("deep/er/b/job")})`;
+  const says = `a job is changing ${at(array)} in place: 3 of 4 chunks are changed; finish it (ndscatter job resume ${at("deep/er/b/job")})`;
   await assert.rejects(
     async () => checkFree(await openArray(at(array))),
     (error: Error) => error.message.startsWith(says),
@@ -72,7 +75,7 @@ test("nobody writes into an array that a job is changing", async () => {
   const line = `array a/updates.zarr[1:3] -o ${array}[1:3]`;
   const { status, stdout, stderr } = await ndscatter(line);
   assert.deepEqual([status, stdout], [1, ""]);
-  assert.ok(stderr.includes("another job is changing"), stderr);
+  assert.ok(stderr.includes("a job is changing"), stderr);
   assert.deepEqual(fs.readFileSync(at(`${array}/c/1`)), before);
   // An array whose job is done is anybody's, and so is one that a job only reads.
   for (const name of ["a/out.zarr", "deep/er/b/updates.zarr"]) {
@@ -82,8 +85,8 @@ test("nobody writes into an array that a job is changing", async () => {
   }
 });
 
-/** Of 4 rows of data, indices and updates; 36 bytes of each file between the stages say where its fragments are. */
-const PLANNED = { read: 16 + 32 + 16 + 36 * 4 + 16 + 16, written: 36 + 16 + 16 + 16 };
+/** Of 4 rows of data, indices and updates; 68 bytes of each file between the stages are its head. */
+const PLANNED = { read: 16 + 32 + 16 + 68 * 4 + 16 + 16, written: 68 + 16 + 16 + 16 };
 
 /** What all tasks took, without what differs from run to run. */
 const TOOK = { tasks: 5, ...PLANNED };
@@ -98,7 +101,7 @@ test("a job says what it is about", async () => {
   const out = at("deep/er/b/data.zarr");
   const facts = { call: "scatterND", out, inPlace: true, chunks: 4, changed: 3 };
   // One task of four is left.
-  const took = { tasks: 4, read: PLANNED.read - 36 - 12, written: PLANNED.written - 4 };
+  const took = { tasks: 4, read: PLANNED.read - 68 - 12, written: PLANNED.written - 4 };
   const most = { planned: PLANNED, took };
   assert.deepEqual(withoutTimes(await describeJob(at("deep/er/b/job"))), { ...facts, ...most });
   const done = {
@@ -146,4 +149,31 @@ test("job list has a line for each", async () => {
   const nowhere = await ndscatter("job list nowhere");
   assert.equal(nowhere.status, 1);
   assert.match(nowhere.stderr, /nowhere: no such file or directory/);
+});
+
+test("what a killed process has begun of a job, and not named, is removed by whoever comes next", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const { pid } = spawnSync(process.execPath, ["--version"]);
+  const left = (kind: string, process: number): string => {
+    const name = `${kind}.${HOST}-${process}-0123456789ab.tmp`;
+    fs.mkdirSync(path.join(home, name, "shuffle"), { recursive: true });
+    fs.writeFileSync(path.join(home, name, "job.json"), "{}");
+    return name;
+  };
+  const names = (): string[] => fs.readdirSync(home).filter((name) => name.endsWith(".tmp"));
+  const running = left("job", process.pid);
+  const elsewhere = `job.${HOST}x-1-0123456789ab.tmp`;
+  fs.mkdirSync(path.join(home, elsewhere));
+  const kept = [running, elsewhere].toSorted();
+
+  left("job", pid);
+  const folder = await makeJob(home, add);
+  assert.deepEqual(names().toSorted(), kept, "the next job");
+  left("job", pid);
+  await removeJob(folder);
+  assert.deepEqual(names().toSorted(), kept, "removing the job");
+  left("other", pid);
+  assert.deepEqual(await findJobs(home), []);
+  assert.deepEqual(names().toSorted(), kept, "listing jobs");
 });

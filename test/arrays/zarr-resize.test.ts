@@ -9,7 +9,7 @@ import type { ZarrArray } from "../../src/arrays/zarr/array.ts";
 import { metadataOf, type CreateOptions } from "../../src/arrays/zarr/create.ts";
 import { parseJson } from "../../src/arrays/zarr/json.ts";
 import { parseMetadata, printMetadata } from "../../src/arrays/zarr/metadata.ts";
-import { fingerprintOf } from "../../src/arrays/zarr/open.ts";
+import { fingerprintOf } from "../../src/arrays/zarr/read-key.ts";
 import { ZarrArray as OwnArray } from "../../src/arrays/zarr/array.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";

@@ -10,6 +10,8 @@ import { checkResult, makeFolder, prints, fails } from "../support/cli.ts";
 import { testTranscript } from "../support/transcripts.ts";
 import { setLimits } from "../support/limits.ts";
 
+const ADD = "run ScatterND --attr reduction=add";
+
 const folder = makeFolder();
 const { at, json, ndscatter, save } = folder;
 
@@ -54,6 +56,11 @@ before(async () => {
   fs.mkdirSync(at("group"));
   fs.writeFileSync(at("group/.zgroup"), '{"zarr_format": 2}');
   for (const name of ["t.zarr", "place.zarr", "part.zarr", "mine.zarr"]) await makeTable(name);
+  await makeTable("started.zarr");
+  const line = `${ADD} started.zarr i.npy u.npy --in-place --job started --slurm`;
+  for (const one of [line, "job task started partition 0", "job task started apply 0"]) {
+    checkResult(await ndscatter(one), prints(one, /^/, null));
+  }
   fs.mkdirSync(at("mine.zarr/.ndscatter"));
   fs.writeFileSync(at("mine.zarr/.ndscatter/job"), "0123456789abcdef");
 });
@@ -64,8 +71,6 @@ const openTable = async (name: string, [from, to]: readonly [number, number]) =>
 
 /** A sentence of which this is a part. */
 const part = (text: string): RegExp => new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-
-const ADD = "run ScatterND --attr reduction=add";
 
 testTranscript(folder, "chunked", "Chunked runs");
 

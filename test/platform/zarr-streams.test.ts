@@ -195,8 +195,10 @@ test(
   async () => {
     await withZlib({}, async () => {
       await assert.rejects(makeZstdCodec(0, true).encode(FRAME), {
-        message: "zstd with a checksum needs Node 22.15 or newer; omit the checksum",
+        message: "zstd with a checksum needs Node 22.15 or newer",
       });
+      assert.equal(makeZstdCodec(0, false).unwritable?.(2 ** 29), null);
+      assert.match(makeZstdCodec(0, false).unwritable?.(2 ** 29 + 1) ?? "", /Node 22\.15/);
       // The other decoder copies what it reads and what it makes into its own memory.
       assert.ok(makeZstdCodec(0, false).held.decode(2 ** 24) > 2 ** 25);
       const size = 2 ** 29 + 1;

@@ -25,7 +25,7 @@ export function makeHome(): string {
 }
 
 export const readAll = async (file: string): Promise<number[]> =>
-  [...(await (await openArray(file)).read()).data] as number[];
+  [...(await (await openArray(file, { onNote: () => {} })).read()).data] as number[];
 
 export async function store(
   file: string,

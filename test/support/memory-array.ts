@@ -84,8 +84,9 @@ export class MemoryArray implements PendingArray {
     this.#copy(start, shape, from, false);
   }
 
-  async stageChunk(_at: readonly number[], from: Uint8Array, name: string): Promise<void> {
+  async stageChunk(_at: readonly number[], from: Uint8Array, name: string): Promise<number> {
     this.staged.set(name, from.slice());
+    return from.length;
   }
 
   async stageCopy(): Promise<boolean> {
@@ -101,8 +102,16 @@ export class MemoryArray implements PendingArray {
     return true;
   }
 
-  async isStaged(_at: readonly number[], name: string): Promise<boolean> {
-    return this.staged.has(name);
+  async stagedSize(_at: readonly number[], name: string): Promise<number | null> {
+    return this.staged.get(name)?.length ?? null;
+  }
+
+  async storedSize(at: readonly number[]): Promise<number> {
+    return product(this.#box(at).shape) * DTYPES[this.dtype].bytes;
+  }
+
+  async isPending(): Promise<boolean> {
+    return true;
   }
 
   async discard(name: string): Promise<void> {

@@ -48,6 +48,10 @@ export class MemoryStore implements Store {
     return String(this.objects.get(key)?.length ?? "");
   }
 
+  async sizeOf(key: string): Promise<number | null> {
+    return this.objects.get(key)?.length ?? null;
+  }
+
   async open(key: string): Promise<Source | null> {
     const bytes = this.objects.get(key);
     if (bytes === undefined) return null;

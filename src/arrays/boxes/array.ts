@@ -121,8 +121,11 @@ export interface Staged {
  * atomically. The caller decides what happens between the two steps.
  */
 export interface StagedArray extends ChunkedArray {
-  /** Writes the encoded chunk as `name` into the array's folder for staged chunks, and syncs it to disk. */
-  stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<void>;
+  /**
+   * Writes the encoded chunk as `name` into the array's folder for staged chunks, and syncs it to disk.
+   * @returns the size of the stored bytes
+   */
+  stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<number>;
   /**
    * Stages a copy of another array's encoded chunk, without decoding it. The data types and encodings must be equal.
    * @returns false if the encodings differ, or if `from` has no such chunk
@@ -132,8 +135,10 @@ export interface StagedArray extends ChunkedArray {
   readonly mostStaged: Staged;
   /** Moves the file staged as `name` to the chunk's path. @returns false if nothing is staged as `name` */
   publishChunk(at: readonly number[], name: string): Promise<boolean>;
-  /** Returns true while the chunk staged as `name` is complete and no part of it has been moved into place. */
-  isStaged(at: readonly number[], name: string): Promise<boolean>;
+  /** Returns the size of the chunk staged as `name`; null unless all of its parts are still staged. */
+  stagedSize(at: readonly number[], name: string): Promise<number | null>;
+  /** Returns the size of the stored chunk, in bytes; null if the chunk, or a part of it, is not stored. */
+  storedSize(at: readonly number[]): Promise<number | null>;
   /** Removes the file staged as `name`, if any. */
   discard(name: string): Promise<void>;
   /** Removes the folder for staged chunks with its contents. */
@@ -142,6 +147,11 @@ export interface StagedArray extends ChunkedArray {
 
 /** An array that is invisible until it is complete: its metadata, or the final name of its file, is written last. */
 export interface PendingArray extends StagedArray {
-  /** Makes the array visible, replacing any array at its path. A second call does nothing. */
+  /** Returns true until the array is published. */
+  isPending(): Promise<boolean>;
+  /**
+   * Makes the array visible. A second call does nothing. In files, the array replaces any array at its path.
+   * @throws TensorError `attribute` if object storage holds another array by now
+   */
   publish(): Promise<void>;
 }

@@ -55,23 +55,23 @@ function readFlags(): number {
 }
 
 /** Maximum size of a text file, in bytes; the longest text is the mark of a task with 4096 chunks. */
-const MOST_TEXT = 2 ** 20;
+export const MOST_TEXT = 2 ** 20;
 
 /**
  * Reads the text of an open file.
- * @throws TensorError `malformed-file` for more than 1 MiB, and for a folder, pipe or device, because a device may be
+ * @throws TensorError `malformed-file` for more than `most` bytes, and for a folder, pipe or device, because a device may be
  *   endless
  */
-export async function readText(handle: OpenFile, file: string): Promise<string> {
+export async function readText(handle: OpenFile, file: string, most = MOST_TEXT): Promise<string> {
   const stat = await handle.stat();
   if (!stat.isFile())
     throw malformed(`${file} must be a file, got a folder, a pipe or a device; remove it`, {
       file,
     });
-  if (stat.size > MOST_TEXT)
+  if (stat.size > most)
     throw malformed(
-      `${file} must have at most ${MOST_TEXT} bytes, the limit for a job's files, got ${stat.size}`,
-      { file, got: stat.size, limit: MOST_TEXT },
+      `${file} must have at most ${most} bytes, the limit for a job's files, got ${stat.size}`,
+      { file, got: stat.size, limit: most },
     );
   const bytes = new Uint8Array(stat.size);
   await fill(handle, bytes, 0);
@@ -79,9 +79,9 @@ export async function readText(handle: OpenFile, file: string): Promise<string> 
 }
 
 /** Reads a small file like {@link readText}; returns null if the file does not exist. */
-export async function findText(file: string): Promise<string | null> {
+export async function findText(file: string, most = MOST_TEXT): Promise<string | null> {
   try {
-    return await withFile(file, "r", (handle) => readText(handle, file));
+    return await withFile(file, "r", (handle) => readText(handle, file, most));
   } catch (error) {
     if (isCode(error, "ENOENT", "ENOTDIR")) return null;
     throw placeError(error);

@@ -26,6 +26,7 @@ import type {
   Staged,
 } from "./array.ts";
 import type { AxisBoxes } from "./axis-boxes.ts";
+import { clippedShape } from "./boxes.ts";
 import { checkChunkBytes, checkRead, checkStart, checkWrite, type CheckedBox } from "./checks.ts";
 import { files, type OpenFile } from "./files.ts";
 import { isCode, isThere, printState, readFully, withFile, writeFully } from "./file.ts";
@@ -215,7 +216,8 @@ export class NpyArray implements ChunkedArray {
 
   async write(values: Tensor, start?: readonly number[]): Promise<void> {
     const box = checkWrite(values, start, this);
-    await withFile(await this.place(), "r+", (handle) => this.#writeBox(handle, box));
+    const file = await this.place();
+    await withFile(file, "r+", (handle) => this.#writeBox(file, handle, box));
   }
 
   async readBytes(
@@ -251,7 +253,7 @@ export class NpyArray implements ChunkedArray {
   protected async writeTo(file: string, at: readonly number[], from: Uint8Array): Promise<void> {
     const box = checkChunkBytes(at, from, this, "from");
     await withFile(file, "r+", async (handle) => {
-      await this.#writeBox(handle, box);
+      await this.#writeBox(file, handle, box);
       await handle.datasync();
     });
   }
@@ -275,7 +277,22 @@ export class NpyArray implements ChunkedArray {
     });
   }
 
-  async #writeBox(handle: OpenFile, { start, shape, bytes }: CheckedBox): Promise<void> {
+  /** The size of the whole file, in bytes. */
+  protected get fileSize(): number {
+    return this.#head.start + product(this.shape) * DTYPES[this.dtype].bytes;
+  }
+
+  async #writeBox(
+    file: string,
+    handle: OpenFile,
+    { start, shape, bytes }: CheckedBox,
+  ): Promise<void> {
+    const { size } = await handle.stat();
+    // Writing past the end would fill the missing part with zeros.
+    if (size < this.fileSize) {
+      const sentence = `${file} must have ${this.fileSize} bytes, but was cut to ${size} since it was opened`;
+      throw malformed(sentence, { file, got: size, expected: this.fileSize });
+    }
     const { unit, bigEndian } = this.#head.type;
     const from = bigEndian ? bytes.slice() : bytes;
     if (bigEndian) swapBytes(from, unit);
@@ -310,8 +327,9 @@ class PendingNpyArray extends NpyArray implements PendingArray {
     return (await isThere(this.#part)) ? this.#part : this.file;
   }
 
-  async stageChunk(at: readonly number[], from: Uint8Array): Promise<void> {
+  async stageChunk(at: readonly number[], from: Uint8Array): Promise<number> {
     await this.writeTo(this.#part, at, from);
+    return from.length;
   }
 
   get mostStaged(): Staged {
@@ -326,8 +344,21 @@ class PendingNpyArray extends NpyArray implements PendingArray {
     return true;
   }
 
-  async isStaged(): Promise<boolean> {
-    return false;
+  async stagedSize(): Promise<null> {
+    return null;
+  }
+
+  async storedSize(at: readonly number[]): Promise<number | null> {
+    const stat = await files.stat(await this.place()).catch((error: unknown) => {
+      if (isCode(error, "ENOENT")) return null;
+      throw error;
+    });
+    if (stat === null || stat.size < this.fileSize) return null;
+    return product(clippedShape(at, this.shape, this.chunkShape)) * DTYPES[this.dtype].bytes;
+  }
+
+  isPending(): Promise<boolean> {
+    return isThere(this.#part);
   }
 
   async discard(): Promise<void> {}

@@ -175,10 +175,11 @@ export class SlicedArray implements StagedArray {
     await this.#write(box, box.bytes);
   }
 
-  async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<void> {
+  async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<number> {
     const base = this.#stagedBase();
     const box = checkChunkBytes(at, from, this, "from");
     const source = { bytes: box.bytes, shape: this.#axes.whole(box.shape) };
+    let size = 0;
     for (const [number, part] of [...this.#axes.partsOf(box)].entries()) {
       const clipped = clippedShape(part.at, base.shape, base.chunkShape);
       const chunk = new Uint8Array(product(clipped) * this.#width);
@@ -195,8 +196,9 @@ export class SlicedArray implements StagedArray {
       );
       this.#staged.set(name, number + 1);
       // oxlint-disable-next-line no-await-in-loop
-      await base.stageChunk(part.at, chunk, nameOfPart(name, number));
+      size += await base.stageChunk(part.at, chunk, nameOfPart(name, number));
     }
+    return size;
   }
 
   async stageCopy(): Promise<boolean> {
@@ -215,15 +217,28 @@ export class SlicedArray implements StagedArray {
     return isThere;
   }
 
-  async isStaged(at: readonly number[], name: string): Promise<boolean> {
+  stagedSize(at: readonly number[], name: string): Promise<number | null> {
     const base = this.#stagedBase();
-    const parts = [
-      ...this.#axes.partsOf(new Grid(this.shape, this.chunkShape).boxAt(checkChunk(at, this))),
-    ];
-    const found = await Promise.all(
-      parts.map((part, number) => base.isStaged(part.at, nameOfPart(name, number))),
+    return this.#sumOfParts(at, (part, number) => base.stagedSize(part, nameOfPart(name, number)));
+  }
+
+  storedSize(at: readonly number[]): Promise<number | null> {
+    const base = this.#stagedBase();
+    return this.#sumOfParts(at, (part) => base.storedSize(part));
+  }
+
+  /** Sums the sizes of a chunk's parts; returns null if a part has none. */
+  async #sumOfParts(
+    at: readonly number[],
+    sizeOf: (part: readonly number[], number: number) => Promise<number | null>,
+  ): Promise<number | null> {
+    const box = new Grid(this.shape, this.chunkShape).boxAt(checkChunk(at, this));
+    const parts = [...this.#axes.partsOf(box)];
+    const sizes = await Promise.all(parts.map((part, number) => sizeOf(part.at, number)));
+    return sizes.reduce<number | null>(
+      (sum, size) => (sum === null || size === null ? null : sum + size),
+      0,
     );
-    return found.every(Boolean);
   }
 
   async discard(name: string): Promise<void> {

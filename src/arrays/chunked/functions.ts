@@ -219,9 +219,9 @@ function outOf(data: ChunkedArray, out: unknown): Pick<ArrayLocation, "format" |
 
 /** Checks options early, because the errors would otherwise end a job that has begun. */
 function checkRun({ job, signal, onNote, onProgress }: Readonly<Record<string, unknown>>): void {
-  const isPath = typeof job === "string" && job !== "" && !job.includes("\0");
+  const isPath = typeof job === "string" && job !== "" && !job.includes("\0") && !isUrl(job);
   if (job !== undefined && !isPath) {
-    throw wrongOption("job", "the path of a folder", job);
+    throw wrongOption("job", "the path of a folder on this machine", job);
   }
   for (const [name, given] of Object.entries({ onProgress, onNote })) {
     if (given === undefined || typeof given === "function") continue;

@@ -22,23 +22,25 @@ import {
 import type { Box } from "../boxes/grid.ts";
 import { sliceOf } from "../boxes/slice.ts";
 import { checkChunk, checkChunkBytes, checkRead, checkStart, checkWrite } from "../boxes/checks.ts";
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
+import { TensorError } from "../../core/errors.ts";
 import { allocate, isNumericStorage, type DType, type Scalar } from "../../core/tensor/dtype.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { product, sameShape, shapeOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { Buffers } from "./chunks/buffers.ts";
+import type { Unfinished } from "./claims.ts";
 import { namingPage, readBox } from "./chunks/decode.ts";
 import { unwrittenOf } from "./codecs/blosc.ts";
 import { encodeChunk } from "./chunks/encode.ts";
+import { lengthOf } from "./codecs/gzip.ts";
+import { padding } from "./chunks/elements.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { mostRead } from "./chunks/most-read.ts";
 import { printJson, type JsonObject } from "./json.ts";
 import { nestedKeys, parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
-import { makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
-import { inParallel, type Staging, type Store } from "./stores/store.ts";
-import { ZARR } from "../../core/limits.ts";
+import { checkEncodable, makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
+import { inParallel, stagingOf, type Store } from "./stores/store.ts";
 
 /** Number and total size of the stored chunks. */
 export interface StoredChunks {
@@ -72,6 +74,8 @@ export class ZarrArray implements PendingArray {
    * old shape.
    */
   isCurrent = true;
+  /** Finds out whether a job that had partly changed the array when it was opened is still unfinished. */
+  findUnfinished: (() => Promise<Unfinished | null>) | null = null;
   readonly #isDurable: boolean;
   readonly #pipeline: Pipeline;
   readonly #buffers = new Buffers();
@@ -191,6 +195,9 @@ export class ZarrArray implements PendingArray {
   }
 
   async #readPart(at: readonly number[], box: Box, into: Place): Promise<boolean> {
+    const unfinished = await this.findUnfinished?.();
+    if (unfinished != null) throw unfinished.error;
+    this.findUnfinished = null;
     const key = printKey(this.metadata.keys, at);
     const source = await this.store.open(key);
     if (source === null) {
@@ -237,11 +244,16 @@ export class ZarrArray implements PendingArray {
     await this.#encode(checked, bytes, (parts) => this.store.put(key, parts, this.#isDurable));
   }
 
-  async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<void> {
+  async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<number> {
     const { at: checked, bytes } = checkChunkBytes(at, from, this, "from");
     this.checkWritable();
-    const staging = this.#staging(name);
-    await this.#encode(checked, bytes, (parts) => staging.put(name, parts));
+    const staging = stagingOf(this.store, name);
+    let size = 0;
+    await this.#encode(checked, bytes, (parts) => {
+      size = lengthOf(parts);
+      return staging.put(name, parts);
+    });
+    return size;
   }
 
   /** Encodes a chunk and passes it to `put`. A chunk at the end of an axis is padded with the fill value. */
@@ -280,7 +292,7 @@ export class ZarrArray implements PendingArray {
 
   async stageCopy(from: ChunkedArray, at: readonly number[], name: string): Promise<boolean> {
     const checked = checkChunk(at, this);
-    const staging = this.#staging(name);
+    const staging = stagingOf(this.store, name);
     if (!(from instanceof ZarrArray) || !this.#isEncodedAs(from)) return false;
     return staging.copy(from.store, printKey(from.metadata.keys, checked), name, this.mostStored);
   }
@@ -293,18 +305,28 @@ export class ZarrArray implements PendingArray {
 
   async publishChunk(at: readonly number[], name: string): Promise<boolean> {
     const checked = checkChunk(at, this);
-    return this.#staging(name).publish(name, printKey(this.metadata.keys, checked));
+    return stagingOf(this.store, name).publish(name, printKey(this.metadata.keys, checked));
   }
 
-  async isStaged(at: readonly number[], name: string): Promise<boolean> {
+  async stagedSize(at: readonly number[], name: string): Promise<number | null> {
     checkChunk(at, this);
-    const staged = await this.#staging(name).open(name);
+    const staged = await stagingOf(this.store, name).open(name);
     await staged?.close();
-    return staged !== null;
+    return staged?.size ?? null;
+  }
+
+  storedSize(at: readonly number[]): Promise<number | null> {
+    return this.store.sizeOf(printKey(this.metadata.keys, checkChunk(at, this)));
+  }
+
+  async isPending(): Promise<boolean> {
+    const staged = await this.store.staging?.open("zarr.json");
+    await staged?.close();
+    return staged != null;
   }
 
   async discard(name: string): Promise<void> {
-    await this.#staging(name).remove(name);
+    await stagingOf(this.store, name).remove(name);
   }
 
   async endStaging(): Promise<void> {
@@ -312,7 +334,9 @@ export class ZarrArray implements PendingArray {
   }
 
   async publish(): Promise<void> {
-    if ((await this.store.staging?.publish("zarr.json", "zarr.json")) === true) return;
+    const { staging } = this.store;
+    const publish = staging?.publishNew?.bind(staging) ?? staging?.publish.bind(staging);
+    if ((await publish?.("zarr.json", "zarr.json")) === true) return;
     const published = await this.store.open("zarr.json");
     await published?.close();
     if (published !== null) return;
@@ -338,12 +362,12 @@ export class ZarrArray implements PendingArray {
 
   /**
    * For internal use.
-   * @throws TensorError `attribute` for a compressor that can only be read, and for an array whose shape has changed
+   * @throws TensorError `attribute` for a codec that can only be read, and for an array whose shape has changed
    */
   checkWritable(): void {
     if (!this.isCurrent) throw changedSince(this.store);
     const unwritten = unwrittenOf(this.codecs);
-    if (unwritten === null) return;
+    if (unwritten === null) return checkEncodable(this.#pipeline, this.store.path);
     const advice =
       "copy the array with another codec (ndscatter array a.zarr -o b.zarr --codec zstd)";
     const sentence = `${this.store.path} is compressed with ${unwritten}, which can be read but not written; ${advice}`;
@@ -351,24 +375,6 @@ export class ZarrArray implements PendingArray {
       key: "codecs",
       file: this.store.path,
       got: unwritten,
-    });
-  }
-
-  #staging(name: string): Staging {
-    // The names of staged chunks become file names and may come from another machine, so they are checked.
-    if (typeof name !== "string" || !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name)) {
-      const must = "must consist of letters, digits, dots, _ and -, and may not begin with a dot";
-      throw new TensorError("attribute", `the name ${printValue(name)} of a staged chunk ${must}`, {
-        key: "name",
-        got: factOf(name),
-      });
-    }
-    const { staging } = this.store;
-    if (staging !== undefined && name !== "zarr.json") return staging;
-    const why = staging === undefined ? "only arrays in files can be staged" : "it is the metadata";
-    throw new TensorError("attribute", `a chunk cannot be staged as ${printValue(name)}: ${why}`, {
-      key: "name",
-      got: factOf(name),
     });
   }
 }
@@ -380,15 +386,6 @@ export const changedSince = ({ path }: Store): TensorError =>
     `the metadata of ${path} has changed since the array was opened; open it again`,
     { key: "metadata", file: path },
   );
-
-/** Returns `missing` bytes of padding, filled with copies of an element, in pieces. */
-function padding(missing: number, fill: Uint8Array): readonly Uint8Array[] {
-  const { padding: most } = ZARR;
-  const piece = new Uint8Array(Math.min(missing, most));
-  fillBytes(piece, fill);
-  const count = Math.ceil(missing / most);
-  return Array.from({ length: count }, (_, at) => piece.subarray(0, missing - at * most));
-}
 
 /** Prints the metadata that determines a chunk's encoded bytes. */
 const printEncoding = ({ dtype, chunkShape, codecs, fill }: Metadata): string =>

@@ -20,7 +20,7 @@ import {
   type Codec,
   type Metadata,
 } from "./metadata.ts";
-import { makePipeline, parseOrder } from "./chunks/pipeline.ts";
+import { checkEncodable, makePipeline, parseOrder } from "./chunks/pipeline.ts";
 import type { S3Options } from "./stores/s3-client.ts";
 
 /** Options of {@link createArray}. */
@@ -77,6 +77,14 @@ export function metadataOf(given: CreateOptions, where: string): Metadata {
     const fields = { key, got, expected, allowed, limit, file };
     throw new TensorError("attribute", message, fields, { cause: error });
   }
+}
+
+/** @throws TensorError like {@link metadataOf}; `attribute` for codecs that can only be read here */
+export function writableMetadataOf(options: CreateOptions, where: string): Metadata {
+  const metadata = metadataOf(options, where);
+  const { dtype, chunkShape, codecs } = metadata;
+  checkEncodable(makePipeline(dtype, chunkShape, codecs, where), where);
+  return metadata;
 }
 
 function newMetadata(options: CreateOptions, where: string): Metadata {

@@ -9,7 +9,8 @@ import { factOf, malformed, printValue, TensorError, wrongOption } from "../../c
 import { optionsOf } from "../../core/tensor/options.ts";
 import { absentArray } from "./absent.ts";
 import { ZarrArray } from "./array.ts";
-import { metadataOf, type CreateOptions } from "./create.ts";
+import { findUnfinished } from "./claims.ts";
+import { writableMetadataOf, type CreateOptions } from "./create.ts";
 import { Buffers } from "./chunks/buffers.ts";
 import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
@@ -20,7 +21,7 @@ import { parseMetadataV2 } from "./metadata-v2.ts";
 import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
 import type { S3Options } from "./stores/s3-client.ts";
-import { Forbidden, readKey, type Open } from "./read-key.ts";
+import { fingerprintOf, Forbidden, readKey, type Open } from "./read-key.ts";
 import { PARTIAL, type Store } from "./stores/store.ts";
 
 /** Options of {@link openArray}. */
@@ -29,6 +30,11 @@ export interface OpenOptions {
   readonly chunkShape?: readonly number[];
   /** Settings for `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options;
+  /**
+   * Receives a message if an unfinished job has changed a part of the array in place; the array is then read as it is.
+   * Without this function, reading such an array is an error until the job is finished.
+   */
+  readonly onNote?: (sentence: string) => void;
   /** Aborts requests to servers and the waits between them, including those of later reads and writes. */
   readonly signal?: AbortSignal;
 }
@@ -79,11 +85,11 @@ export async function openArray(
   options: OpenOptions = {},
   guard?: Guard,
 ): Promise<ChunkedArray> {
-  const { chunkShape, s3, signal } = optionsOf(
-    options,
-    ["chunkShape", "s3", "signal"],
-    {},
-  ) as OpenOptions;
+  const names = ["chunkShape", "s3", "signal", "onNote"];
+  const { chunkShape, s3, signal, onNote } = optionsOf(options, names, {}) as OpenOptions;
+  if (onNote !== undefined && typeof onNote !== "function") {
+    throw wrongOption("onNote", "a function", onNote);
+  }
   const format = formatOf(checkLocation(location));
   if (format !== undefined && isUrl(location)) {
     const { folder, name } = splitUrl(location);
@@ -100,6 +106,9 @@ export async function openArray(
   const array = await openIn(store, (key) => store.open(key));
   if (array !== null) {
     await checkWhole(store);
+    const unfinished = await findUnfinished(store);
+    if (unfinished !== null && onNote !== undefined) onNote(unfinished.sentence);
+    else if (unfinished !== null) array.findUnfinished = () => findUnfinished(store);
     return array;
   }
   throw await absentArray(store);
@@ -153,7 +162,7 @@ export async function createArray(location: string, options: CreateOptions): Pro
     });
   }
   const store = await storeOf(location, options.s3);
-  const metadata = metadataOf(options, store.path);
+  const metadata = writableMetadataOf(options, store.path);
   const text = encodeText(printMetadata(metadata));
   await makeRoom(store, options);
   if (!(await store.putNew("zarr.json", [text]))) throw isThere(store);
@@ -170,7 +179,7 @@ export interface ChunkCosts extends HeldBytes {
 
 /** Returns what a chunk costs in an array created with these options. */
 export function costsOf(options: CreateOptions): ChunkCosts {
-  const metadata = metadataOf(options, "a new array");
+  const metadata = writableMetadataOf(options, "a new array");
   const { dtype, chunkShape, codecs } = metadata;
   const pipeline = makePipeline(dtype, chunkShape, codecs, "a new array");
   return {
@@ -188,7 +197,7 @@ export async function encodeSample(
   options: CreateOptions,
   chunk: Uint8Array,
 ): Promise<number | null> {
-  const { dtype, chunkShape, codecs, fill } = metadataOf(options, "a new array");
+  const { dtype, chunkShape, codecs, fill } = writableMetadataOf(options, "a new array");
   const pipeline = makePipeline(dtype, chunkShape, codecs, "a new array");
   if (pipeline.isPlain) return null;
   return lengthOf(await encodeChunk(pipeline, chunk, fill, new Buffers()));
@@ -219,7 +228,7 @@ export async function createPending(
   const store = await storeOf(location, options.s3);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
-  const metadata = metadataOf(options, store.path);
+  const metadata = writableMetadataOf(options, store.path);
   const text = encodeText(printMetadata(metadata));
   await makeRoom(store, options);
   const array = new ZarrArray(store, metadata, await fingerprintOf(text));
@@ -385,10 +394,3 @@ async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
 }
 
 export const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-/** Returns a hash of metadata. */
-export async function fingerprintOf(metadata: Uint8Array): Promise<string> {
-  const hash = await globalThis.crypto.subtle.digest("SHA-256", new Uint8Array(metadata));
-  const digits = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0"));
-  return `zarr:${digits.join("").slice(0, 32)}`;
-}

@@ -51,3 +51,10 @@ export class Forbidden {
     if (this.#error !== null) throw this.#error;
   }
 }
+
+/** Returns a hash of metadata. */
+export async function fingerprintOf(metadata: Uint8Array): Promise<string> {
+  const hash = await globalThis.crypto.subtle.digest("SHA-256", new Uint8Array(metadata));
+  const digits = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0"));
+  return `zarr:${digits.join("").slice(0, 32)}`;
+}

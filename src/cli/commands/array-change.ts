@@ -6,7 +6,7 @@ import { wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
-import { failureAt, openNamed } from "./array-facts.ts";
+import { checkUnused, failureAt, openNamed } from "./array-facts.ts";
 
 export interface ChangeOptions {
   readonly append?: string;
@@ -25,6 +25,8 @@ export async function changeArray(io: Io, name: string, options: ChangeOptions):
   }
   const array = await openNamed(io, name);
   const values = more === undefined ? null : await openNamed(io, more);
+  await checkUnused(io, name, array);
+  if (more !== undefined && values !== null) await checkUnused(io, more, values);
   try {
     if (shape !== undefined) return printNow(name, await resize(array, shape), "");
     return await appendTo(io, name, array, values as ChunkedArray, axis);

@@ -11,8 +11,8 @@ import {
   type PendingArray,
 } from "../../entries/zarr.ts";
 import { CLI } from "../../core/limits.ts";
-import { failureAt, openNamed } from "./array-facts.ts";
-import { errorAt, wrongUsage } from "../failure.ts";
+import { checkUnused, failureAt, openToCopy } from "./array-facts.ts";
+import { errorAt, Failure, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { coordinatesOf } from "../text/cells.ts";
 import { printCount } from "../text/layout.ts";
@@ -26,6 +26,7 @@ export interface CopyOptions {
   readonly shards?: readonly number[];
   readonly codec?: readonly (string | Codec)[];
   readonly force?: boolean;
+  readonly unfinished?: boolean;
 }
 
 /** @returns a line that describes the copy */
@@ -43,19 +44,22 @@ export async function copyArray(
   if (options.force !== true && isArray(place)) {
     throw wrongUsage(`${output} already exists; replace it with --force, or give another output`);
   }
-  const from = await openNamed(io, name);
+  const from = await openToCopy(io, name, options.unfinished);
   const into = await create(io, output, createOptions(from, place, options));
   const clean = (): void => removeBegun(place);
   const release = io.onSignal(clean);
   const progress = new ProgressLine(io.stderr);
   try {
     const copied = await copyChunks(from, into, progress, (error) => failureAt(io, name, error));
+    // A job that began meanwhile may have changed some of the chunks before they were read.
+    if (options.unfinished !== true) await checkUnused(io, name, from);
     await into.publish();
     await into.endStaging();
     const { dtype, shape } = into;
     return `${output}: ${dtype} ${printShape(shape)}, ${printCount(copied, "chunk")}`;
   } catch (error) {
     clean();
+    if (error instanceof Failure) throw error;
     throw isTensorError(error) ? failureAt(io, output, error) : errorAt(output, error);
   } finally {
     progress.clear();

@@ -2,11 +2,12 @@
 
 import * as fs from "node:fs";
 import { DTYPES, isTensorError, printShape, type DType } from "../../entries/index.ts";
+import { checkFree } from "../../entries/chunked.ts";
 import { type ChunkedArray, type Codec, type ZarrArray } from "../../entries/zarr.ts";
-import { errorAt, wrongData } from "../failure.ts";
+import { errorAt, Failure, wrongData } from "../failure.ts";
 import { shownUrl } from "../../arrays/boxes/urls.ts";
 import { isUrl, openPart, partOf } from "../input/places.ts";
-import type { Io } from "../io.ts";
+import { printNote, type Io } from "../io.ts";
 import { escapeControls, printTable } from "../text/layout.ts";
 
 export interface ArrayFacts {
@@ -32,12 +33,45 @@ export interface ArrayFacts {
 }
 
 /** Opens an array by the name typed by the user. @throws Failure with a sentence about that name */
-export async function openNamed(io: Io, name: string): Promise<ChunkedArray> {
+export async function openNamed(
+  io: Io,
+  name: string,
+  onNote?: (sentence: string) => void,
+): Promise<ChunkedArray> {
   try {
-    return await openPart(io, name);
+    return await openPart(io, name, onNote);
   } catch (error) {
     throw failureAt(io, name, error);
   }
+}
+
+/**
+ * Opens an array to copy its elements. An array that a job is changing is refused, or noted if the user asked for it.
+ * @throws Failure with a sentence about that name
+ */
+export async function openToCopy(
+  io: Io,
+  name: string,
+  isAsked: boolean | undefined,
+): Promise<ChunkedArray> {
+  if (isAsked === true) return openNamed(io, name, (sentence) => void printNote(io, sentence));
+  const array = await openNamed(io, name);
+  await checkUnused(io, name, array, "; --unfinished copies it as it is");
+  return array;
+}
+
+/** @throws Failure while a job is changing the array */
+export async function checkUnused(
+  io: Io,
+  name: string,
+  array: ChunkedArray,
+  advice = "",
+): Promise<void> {
+  await checkFree(array).catch((error: unknown) => {
+    const failure = failureAt(io, name, error);
+    if (!(failure instanceof Failure)) throw failure;
+    throw wrongData(failure.message + advice, error, name);
+  });
 }
 
 /** Returns an error about an array, with the typed name instead of its path in the sentence. */

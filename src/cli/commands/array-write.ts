@@ -1,7 +1,6 @@
 /** Writes an array into a part of an existing one. */
 
 import { printShape } from "../../entries/index.ts";
-import { checkFree } from "../../entries/chunked.ts";
 import type { ChunkedArray } from "../../entries/zarr.ts";
 import { wrongData, wrongUsage } from "../failure.ts";
 import { partOf } from "../input/places.ts";
@@ -11,7 +10,7 @@ import { coordinatesOf } from "../text/cells.ts";
 import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
 import type { CopyOptions } from "./array-copy.ts";
-import { failureAt, openNamed } from "./array-facts.ts";
+import { checkUnused, failureAt, openNamed, openToCopy } from "./array-facts.ts";
 
 /** @returns a line that describes the written part */
 export async function writePart(
@@ -20,7 +19,7 @@ export async function writePart(
   output: string,
   options: CopyOptions,
 ): Promise<string> {
-  const odd = Object.keys(options).find((option) => option !== "force");
+  const odd = Object.keys(options).find((option) => !["force", "unfinished"].includes(option));
   if (odd !== undefined) {
     throw wrongUsage(
       `--${odd} needs a new array, but ${output} is a part of an existing array; leave --${odd} out`,
@@ -31,15 +30,13 @@ export async function writePart(
       `${name} and ${output} are parts of the same array; copy ${name} to another array first`,
     );
   }
-  const [from, into] = [await openNamed(io, name), await openNamed(io, output)];
+  const from = await openToCopy(io, name, options.unfinished);
+  const into = await openNamed(io, output);
   if (printKind(from) !== printKind(into)) {
     const sentence = `${name} is ${printKind(from)}, but ${output} is ${printKind(into)}`;
     throw wrongData(`${sentence}; the data type and the shape must be the same`);
   }
-  const check = (): Promise<void> =>
-    checkFree(into).catch((error: unknown) => {
-      throw failureAt(io, output, error);
-    });
+  const check = (): Promise<void> => checkUnused(io, output, into);
   await check();
   const progress = new ProgressLine(io.stderr);
   try {

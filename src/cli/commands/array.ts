@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { wrongUsage } from "../failure.ts";
-import type { Io } from "../io.ts";
+import { printNote, type Io } from "../io.ts";
 import { changeArray, type ChangeOptions } from "./array-change.ts";
 import { copyArray, type CopyOptions } from "./array-copy.ts";
 import { writePart } from "./array-write.ts";
@@ -74,6 +74,7 @@ export function addArrayCommand(program: Command, io: Io): void {
     .option("--chunks <shape>", "the chunk shape of the copy, such as 1000,128", parseChunks)
     .option("--shards <shape>", "the shard shape of the copy, a multiple of --chunks", parseChunks)
     .option("--codec <name>", "a codec of the copy, such as zstd or gzip:9; repeatable", addCodec)
+    .option("--unfinished", "copy an array although a job that changes it is not finished")
     .optionsGroup("Change the array:")
     .option("--append <array>", "append the elements of this array")
     .option("--axis <axis>", "the axis along which --append adds elements (default: the first)")
@@ -111,7 +112,8 @@ export function addArrayCommand(program: Command, io: Io): void {
         await io.stdout.write(`${json === true ? printJson(group) : printGroup(group)}\n`);
         return;
       }
-      const facts = await factsOf(name, await openNamed(io, name));
+      const array = await openNamed(io, name, (sentence) => void printNote(io, sentence));
+      const facts = await factsOf(name, array);
       await io.stdout.write(`${json === true ? printJson(facts) : printFacts(facts)}\n`);
     });
 }

@@ -7,6 +7,8 @@ import {
   createJob,
   describeJob,
   diskRate,
+  openJob,
+  remainingTasks,
   removeJob,
   type JobRequest,
 } from "../../entries/chunked.ts";
@@ -24,7 +26,7 @@ import { printJson, quote } from "../text/layout.ts";
 import { didYouMean } from "../text/names.ts";
 import { isOperator, parseCall, type Call, type CallOptions } from "../input/operator-call.ts";
 import { bindFiles, bindInputFiles } from "../input/bindings.ts";
-import { isUrl, openPart, partOf, placeOf } from "../input/places.ts";
+import { folderOf, isUrl, openPart, partOf, placeOf } from "../input/places.ts";
 import { readTensorFile } from "../input/read-files.ts";
 import { DEFAULT_MEMORY, parseMemory, wholeOption } from "../input/numbers.ts";
 import { checkArrayFormat } from "../input/tensor-format.ts";
@@ -183,7 +185,7 @@ export async function runChunked(
   const { folder } = request;
   if (options.plan === true) return printPlan(io, request, options.json === true);
   const spec = await createJob(request);
-  const wasDone = fs.existsSync(path.join(folder, "done"));
+  const wasDone = (await remainingTasks(await openJob(folder), "finish")).length === 0;
   if (options.slurm === true) {
     const { memory, threads, tasksPerElement } = options;
     return printSlurm(io, folder, {
@@ -285,7 +287,7 @@ async function requestOf(
   const data = await open(io, dataFile);
   const call = numberedAxis(target, options, data);
   const request = {
-    folder: path.resolve(io.cwd, job ?? `${place}.job`),
+    folder: folderOf(io, job ?? `${place}.job`),
     call: { node: call.node, axis: axisOf(io, call.given, typedFor("axis")) },
     data,
     indices: await open(io, indicesFile),

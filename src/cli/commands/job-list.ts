@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { describeJob, findJobs, jobFailure, openJob } from "../../entries/chunked.ts";
 import { isTensorError } from "../../entries/index.ts";
 import type { Io } from "../io.ts";
-import { isUrl } from "../input/places.ts";
+import { folderOf, isUrl } from "../input/places.ts";
 import { JSON_HELP, printJson, printTable } from "../text/layout.ts";
 import { statusOf } from "./job-status.ts";
 
@@ -46,7 +46,7 @@ async function listJobs(io: Io, given: string, isJson: boolean): Promise<void> {
     return isUrl(place) || relative.startsWith("..") ? place : relative === "" ? "." : relative;
   };
   const jobs: ListedJob[] = [];
-  for (const { folder, array } of await findJobs(path.resolve(io.cwd, given))) {
+  for (const { folder, array } of await findJobs(folderOf(io, given))) {
     const place = folder === null ? null : short(folder);
     if (array !== null)
       jobs.push({ folder: place, state: "not here", call: null, out: short(array) });

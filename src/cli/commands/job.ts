@@ -1,6 +1,5 @@
 /** `ndscatter job`: shows, resumes and removes jobs, and runs single tasks for schedulers. */
 
-import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import {
@@ -28,6 +27,7 @@ import { didYouMean } from "../text/names.ts";
 import { runHere, type LocalRun } from "./job-engines.ts";
 import { JobReport, printSeconds } from "./job-report.ts";
 import { parseMemory, wholeOption } from "../input/numbers.ts";
+import { folderOf } from "../input/places.ts";
 
 const TASK_HELP = `
 Schedulers call this command. Tasks are numbered from 0: give a number, a range
@@ -83,7 +83,7 @@ export function addJobCommand(program: Command, io: Io): void {
 }
 
 async function resumeJob(io: Io, given: string, options: LocalRun): Promise<void> {
-  const folder = path.resolve(io.cwd, given);
+  const folder = folderOf(io, given);
   const report = new JobReport(io);
   await runHere(io, folder, options, report);
   const took = await tookLines(folder, report);
@@ -96,7 +96,7 @@ async function tookLines(folder: string, { seconds }: JobReport): Promise<string
 }
 
 async function giveUpJob(io: Io, given: string): Promise<void> {
-  const folder = path.resolve(io.cwd, given);
+  const folder = folderOf(io, given);
   await openJob(folder);
   await removeJob(folder);
   await io.stdout.write(`${given}: removed\n`);
@@ -109,7 +109,7 @@ interface TaskOptions {
 }
 
 async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void> {
-  const job = await openJob(path.resolve(io.cwd, folder));
+  const job = await openJob(folderOf(io, folder));
   const stages = await statusOf(job);
   const failure = await jobFailure(job);
   const workers = await workersOf(job);
@@ -158,7 +158,7 @@ async function runTasks(
   text: string,
   { threads = io.threads ?? 1, memory, wait = 0 }: TaskOptions,
 ): Promise<void> {
-  const folder = path.resolve(io.cwd, given);
+  const folder = folderOf(io, given);
   const job = await openJob(folder);
   const stage = job.stages.find(({ name }) => name === stageName);
   if (stage === undefined) {

@@ -14,6 +14,15 @@ export const isUrl = (name: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(
 export const placeOf = ({ cwd }: Io, name: string): string =>
   isUrl(name) ? name : path.resolve(cwd, name);
 
+/**
+ * The absolute path of a job's folder.
+ * @throws Failure for a URL, because a job needs operations that only a file system has
+ */
+export function folderOf({ cwd }: Io, name: string): string {
+  if (!isUrl(name)) return path.resolve(cwd, name);
+  throw wrongUsage(`a job's folder must be on this machine, got ${quote(name)}; give a path`);
+}
+
 /** An array and an optional part of it, as typed: `a.zarr[10:20, ::2]`. */
 export interface NamedPart {
   readonly place: string;
@@ -29,10 +38,17 @@ export function partOf(io: Io, name: string): NamedPart {
   return { place: placeOf(io, array), ranges };
 }
 
-/** Opens an array, or a part of it, by its typed name. */
-export async function openPart(io: Io, name: string): Promise<ChunkedArray> {
+/**
+ * Opens an array, or a part of it, by its typed name.
+ * @param onNote receives a message about an array that an unfinished job has partly changed, which is then read as it is
+ */
+export async function openPart(
+  io: Io,
+  name: string,
+  onNote?: (sentence: string) => void,
+): Promise<ChunkedArray> {
   const { place, ranges } = partOf(io, name);
-  const array = await openArray(place);
+  const array = await openArray(place, onNote === undefined ? {} : { onNote });
   if (ranges === null) return array;
   const parsed = parseRanges(ranges, array.shape.length);
   try {

@@ -7,7 +7,9 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { ArrayType } from "../../boxes/array.ts";
 import { isThere, isUrl } from "../../boxes/file.ts";
-import { TensorError } from "../../../core/errors.ts";
+import { openPendingNpy } from "../../boxes/npy-array.ts";
+import { isFree, storeOf } from "../../zarr/open.ts";
+import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { resolveCall } from "./call-spec.ts";
 import { claim, claimOf, isClaimed } from "./claim.ts";
 import { fileOf } from "../stages/context.ts";
@@ -18,6 +20,7 @@ import { createOutput, openLocated, openOutput, outputExists, partOf } from "./o
 import { countChanged } from "../stages/marks.ts";
 import type { JobSpec } from "./spec.ts";
 import type { BegunJob } from "./spec-file.ts";
+import { temporaryOf } from "./temporary.ts";
 
 /**
  * Creates the output if it does not exist. A second call continues with the existing output.
@@ -25,6 +28,7 @@ import type { BegunJob } from "./spec-file.ts";
  */
 export async function beginOutput(job: BegunJob): Promise<void> {
   const { folder, spec } = job;
+  await renewOutput(job);
   if (await isOurs(spec)) return;
   const { inPlace, out } = spec;
   const done = await marksOf(folder, spec);
@@ -46,9 +50,42 @@ export async function beginOutput(job: BegunJob): Promise<void> {
   if (!isOver && failure !== null) throw failure.error;
 }
 
+/**
+ * Begins an NPY output again if its unfinished file was cut short, because the bytes behind the end of the file are
+ * lost. All tasks that write to the file then run again.
+ */
+export async function renewOutput({
+  folder,
+  spec,
+}: Pick<BegunJob, "folder" | "spec">): Promise<void> {
+  if (spec.out.format !== "npy") return;
+  const part = partOf(spec);
+  if (!(await isThere(part)) || (await isWhole(spec, part))) return;
+  // Of several runs one takes the file away. A file that another run has begun by now is put back.
+  const taken = temporaryOf(part);
+  await fs.rename(part, taken);
+  try {
+    if (await isWhole(spec, taken)) return await fs.link(taken, part);
+    const stage = fileOf.stage(folder, writingFolder(spec));
+    for (const mark of await marksIn(stage)) await fs.rm(path.join(stage, mark), { force: true });
+    await createNew(spec);
+  } finally {
+    await fs.rm(taken, { force: true });
+  }
+}
+
+const isWhole = ({ out }: JobSpec, part: string): Promise<boolean> =>
+  openPendingNpy(out.path, out.chunkShape, part).then(
+    () => true,
+    (error: unknown) => {
+      if (isTensorError(error, "malformed-file")) return false;
+      throw error;
+    },
+  );
+
 async function begin(folder: string, spec: JobSpec): Promise<void> {
   const { inPlace, out } = spec;
-  if (!isUrl(out.path) && out.format === "zarr") await claim(out.path, claimOf(folder, spec));
+  if (out.format === "zarr") await claim(out.path, claimOf(folder, spec));
   if (!inPlace) await createNew(spec);
 }
 
@@ -80,24 +117,33 @@ const lost = (folder: string, out: string): TensorError => {
 async function isOurs(spec: JobSpec): Promise<boolean> {
   const { out, inPlace } = spec;
   if (out.format === "npy") return isThere(partOf(spec));
-  if (!isUrl(out.path) && !(await isClaimed(out.path, spec))) return false;
-  return (
-    inPlace ||
-    openOutput(spec).then(
-      () => true,
-      () => false,
-    )
+  if (!(await isClaimed(out.path, spec))) return false;
+  if (inPlace) return true;
+  return openOutput(spec).then(
+    (opened) => !isUrl(out.path) || opened.isPending(),
+    () => false,
   );
 }
 
-const isPublished = ({ out }: JobSpec): Promise<boolean> =>
-  isThere(out.format === "npy" ? out.path : path.join(out.path, "zarr.json"));
+async function isPublished({ id, out }: JobSpec): Promise<boolean> {
+  // In object storage, another program may have written an array.
+  if (isUrl(out.path))
+    return (await isClaimed(out.path, { id })) && !(await isFree(await storeOf(out.path)));
+  return isThere(out.format === "npy" ? out.path : path.join(out.path, "zarr.json"));
+}
+
+/** Returns the folder with the marks of the tasks that write to the output. */
+const writingFolder = ({ updates }: JobSpec): string =>
+  updates === undefined ? FOLDERS.place : FOLDERS.apply;
+
+const marksIn = async (stage: string): Promise<string[]> =>
+  (await fs.readdir(stage)).filter((name) => /^\d+$/.test(name));
 
 /** Returns the number of tasks that have written to a new output, or the number of chunks changed in place. */
-async function marksOf(folder: string, { updates, inPlace }: JobSpec): Promise<number> {
-  const stage = fileOf.stage(folder, updates === undefined ? FOLDERS.place : FOLDERS.apply);
-  const marks = (await fs.readdir(stage)).filter((name) => /^\d+$/.test(name));
-  if (!inPlace) return marks.length;
+async function marksOf(folder: string, spec: JobSpec): Promise<number> {
+  const stage = fileOf.stage(folder, writingFolder(spec));
+  const marks = await marksIn(stage);
+  if (!spec.inPlace) return marks.length;
   const changes = await inGroups(marks, (name) => countChanged(path.join(stage, name)));
   return changes.reduce((sum, count) => sum + count, 0);
 }

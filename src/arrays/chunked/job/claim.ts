@@ -1,7 +1,8 @@
 /**
  * Claims arrays for jobs. An array that a job changes in place belongs to that job, because a second job at the same
  * time would read half of the changes. A new array belongs to its job until it is complete. The array's folder records
- * the job and the changed chunks for machines that cannot see the job's folder.
+ * the job and the changed chunks for machines that cannot see the job's folder. In object storage, where arrays are not
+ * changed in place, the claim is an object that is created under the condition that there is none.
  *
  *     .ndscatter/job            the claim: which job has the array
  *     .ndscatter/changed/<n>.<c>    task n has changed c chunks in place, or is about to
@@ -14,6 +15,7 @@ import * as path from "node:path";
 import {
   findText,
   isCode,
+  isUrl,
   makeEmpty,
   makeFolders,
   placeError,
@@ -22,16 +24,12 @@ import {
 import { malformed, TensorError } from "../../../core/errors.ts";
 import { readSpec } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
-import { CLAIM, PARTIAL, STAGING } from "../../zarr/stores/store.ts";
+import { countChanges, parseClaim, type Claim } from "../../zarr/claims.ts";
+import { storeOf } from "../../zarr/open.ts";
+import { readKey } from "../../zarr/read-key.ts";
+import { CHANGED, CLAIM, PARTIAL, STAGING } from "../../zarr/stores/store.ts";
 
-export interface Claim {
-  readonly id: string;
-  readonly inPlace: boolean;
-  /** The job's folder; null for a claim by an older version, which recorded only the id. */
-  readonly folder: string | null;
-  /** The number of chunks of the array. */
-  readonly chunks: number;
-}
+export type { Claim } from "../../zarr/claims.ts";
 
 export const claimOf = (folder: string, { id, inPlace, chunks }: JobSpec): Claim => ({
   id,
@@ -39,9 +37,6 @@ export const claimOf = (folder: string, { id, inPlace, chunks }: JobSpec): Claim
   folder,
   chunks,
 });
-
-/** Name of the folder that records changes in place. */
-const CHANGED = "changed";
 
 const inStaging = (array: string, ...names: string[]): string =>
   path.join(array, STAGING, ...names);
@@ -66,6 +61,7 @@ export async function checkStaging(array: string): Promise<void> {
 
 /** @throws TensorError `attribute` if another job owns the array */
 export async function claim(array: string, own: Claim): Promise<void> {
+  if (isUrl(array)) return claimUrl(array, own);
   const file = inStaging(array, CLAIM);
   await checkStaging(array);
   // Several runs of the same job may claim the array at once, so the temporary name must be unique.
@@ -89,19 +85,39 @@ export async function claim(array: string, own: Claim): Promise<void> {
   }
 }
 
+async function claimUrl(array: string, own: Claim): Promise<void> {
+  const { staging } = await storeOf(array);
+  const text = new TextEncoder().encode(JSON.stringify(own));
+  // Creating the array refuses servers on which nothing can be staged.
+  if (staging === undefined || (await staging.putNew(CLAIM, [text]))) return;
+  const found = await readClaim(array);
+  if (found === null) return claimUrl(array, own);
+  if (found.id !== own.id) throw await refusal(array, found);
+}
+
+async function readUrlClaim(array: string): Promise<string | null> {
+  const store = await storeOf(array);
+  const text = await readKey(store, CLAIM, async (key) => (await store.staging?.open(key)) ?? null);
+  return text === null ? null : new TextDecoder().decode(text);
+}
+
+/**
+ * Returns true if object storage holds an array or a claim. Objects without metadata count, because they would become
+ * chunks of the new array.
+ */
+export async function holdsObjects(place: string): Promise<boolean> {
+  const store = await storeOf(place);
+  // Creating the array refuses servers on which nothing can be staged.
+  if (store.staging === undefined) return false;
+  if ((await readClaim(place)) !== null) return true;
+  for await (const { key } of store.list()) if (!key.startsWith(`${STAGING}/`)) return true;
+  return false;
+}
+
 /** Reads the claim of the job that owns the array; returns null if no job does. */
 export async function readClaim(array: string): Promise<Claim | null> {
-  const text = await findText(inStaging(array, CLAIM));
-  if (text === null) return null;
-  try {
-    const { id, inPlace, folder, chunks } = JSON.parse(text) as Record<string, unknown>;
-    if (typeof id === "string" && typeof folder === "string") {
-      return { id, inPlace: inPlace !== false, folder, chunks: Number(chunks) };
-    }
-  } catch {
-    // An older version wrote only the id.
-  }
-  return { id: text, inPlace: true, folder: null, chunks: 0 };
+  const text = await (isUrl(array) ? readUrlClaim(array) : findText(inStaging(array, CLAIM)));
+  return text === null ? null : parseClaim(text);
 }
 
 /** Returns true if this job owns the array. */
@@ -129,9 +145,7 @@ export async function changesOf(array: string): Promise<number> {
     if (isCode(error, "ENOENT")) return [];
     throw placeError(error);
   });
-  // Tasks did not write names of other forms.
-  const counts = names.map((name) => /^\d+\.(\d{1,9})$/.exec(name)?.[1] ?? 0);
-  return counts.reduce<number>((sum, count) => sum + Number(count), 0);
+  return countChanges(names);
 }
 
 /** Ends the claim of an abandoned job, and leaves a mark if chunks were changed. */
@@ -199,8 +213,7 @@ export async function refusal(
   array: string,
   { id, folder, inPlace, chunks }: Claim,
 ): Promise<TensorError> {
-  if (folder === null)
-    return refuse(`another job is changing ${array} in place (job ${id})`, array);
+  if (folder === null) return refuse(`a job is changing ${array} in place (job ${id})`, array);
   const isHere = await holdsJob(folder, id);
   const ways = `finish it (ndscatter job resume ${folder}), or give it up (ndscatter job remove ${folder})`;
   if (!inPlace) {
@@ -211,7 +224,7 @@ export async function refusal(
     );
   }
   const changed = await changesOf(array);
-  const what = `another job is changing ${array} in place: ${changed} of ${chunks} chunks are changed`;
+  const what = `a job is changing ${array} in place: ${changed} of ${chunks} chunks are changed`;
   const cost = changed > 0 ? ", which leaves the array partly changed" : "";
   if (isHere) return refuse(`${what}; ${ways}${cost}`, array);
   const remedy =

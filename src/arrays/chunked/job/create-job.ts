@@ -5,7 +5,7 @@ import * as path from "node:path";
 import { checkCall } from "./call-spec.ts";
 import { checkNames, namesOf } from "../../../core/tensor/options.ts";
 import { isThere, isUrl, makeFolders } from "../../boxes/file.ts";
-import { factOf, printValue, TensorError } from "../../../core/errors.ts";
+import { factOf, printValue, TensorError, wrongOption } from "../../../core/errors.ts";
 import { checkCount } from "../stages/budget.ts";
 import { hasSecrets, shownUrl } from "../../boxes/urls.ts";
 import { beginOutput } from "./begin-output.ts";
@@ -18,6 +18,7 @@ import { timed } from "./measure.ts";
 import { checkOutput, planRequest, type JobRequest, type PlannedJob } from "./plan-job.ts";
 import { findJob, findSpec, isDone, type BegunJob } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
+import { forgetDamaged } from "./written.ts";
 
 export type { JobRequest } from "./plan-job.ts";
 
@@ -201,7 +202,9 @@ async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise
   // Bad indices may have been repaired since the last run.
   await forgetFailures(folder);
   await beginOutput(file);
-  await checkUnchanged(await openContext(folder, known));
+  const context = await openContext(folder, known);
+  await forgetDamaged(context);
+  await checkUnchanged(context);
 }
 
 /**
@@ -253,6 +256,7 @@ function checkRequest(request: JobRequest): void {
   checkNames("key of a request", request, REQUEST_KEYS, {});
   checkCall(request.call);
   checkCount("memory", memory);
+  if (isUrl(folder)) throw wrongOption("folder", "the path of a folder on this machine", folder);
   if (threads !== 0) checkCount("threads", threads);
   for (const [name, array] of Object.entries({ data, indices, updates })) {
     if (array === undefined && name === "updates") continue;

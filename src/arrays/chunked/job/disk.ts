@@ -5,6 +5,7 @@ import * as path from "node:path";
 import { isCode, isUrl, writeFully, withFile } from "../../boxes/file.ts";
 import type { JobContext } from "../stages/context.ts";
 import type { StageName } from "./spec.ts";
+import { removeLeft, temporaryOf } from "./temporary.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 
@@ -149,6 +150,8 @@ async function existing(folder: string): Promise<string> {
   }
 }
 
+const PROBE_NAME = ".ndscatter-probe";
+
 /**
  * Measures the write rate of a folder's disk, in bytes per second. A file of 128 MB, or less on a nearly full disk, is
  * written, synced and removed.
@@ -164,7 +167,8 @@ async function existing(folder: string): Promise<string> {
  */
 export async function diskRate(folder: string): Promise<number> {
   const there = await existing(folder);
-  const file = path.join(there, `.ndscatter-${process.pid}.probe`);
+  await removeLeft(there, PROBE_NAME);
+  const file = temporaryOf(path.join(there, PROBE_NAME));
   const { free } = await freeSpaceOf(there);
   const size = Math.max(2 ** 12, Math.min(CHUNKED.probe, Math.floor(free / 4)));
   const bytes = new Uint8Array(size);

@@ -7,6 +7,7 @@ import type { ChunkedArray } from "../../boxes/array.ts";
 import { changesOf, checkUnclaimed, readClaim } from "./claim.ts";
 import { readSpec, specFile } from "./spec-file.ts";
 import type { Planned } from "./spec.ts";
+import { isTemporary, removeLeft } from "./temporary.ts";
 import { tookOf, type Took } from "./took.ts";
 
 /** A job, or an array with an unfinished job. */
@@ -21,7 +22,8 @@ export interface FoundJob {
 const DEPTH = 8;
 
 /**
- * Finds the jobs in and below a folder, ordered by name. Does not search arrays or follow links.
+ * Finds the jobs in and below a folder, ordered by name. Does not search arrays or follow links. Removes temporary
+ * folders of jobs whose process was killed while it created them.
  *
  * @param root the path of the folder
  * @throws file system errors
@@ -70,6 +72,7 @@ async function search(folder: string, depth: number, found: FoundJob[]): Promise
   }
   const claim = await readClaim(folder).catch(passOver);
   if (claim !== null) found.push({ folder: claim.folder, array: folder });
+  await removeLeft(folder);
   const entries = (await fs.readdir(folder, { withFileTypes: true }).catch(passOver)) ?? [];
   const isArray = entries.some(({ name }) => name === "zarr.json" || name === ".zarray");
   const isGroup = entries.some(
@@ -77,10 +80,12 @@ async function search(folder: string, depth: number, found: FoundJob[]): Promise
   );
   if (depth === 0 || claim !== null || (isArray && !isGroup)) return;
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (!entry.isDirectory() || entry.name.startsWith(".") || entry.name === "node_modules")
-      continue;
+    const { name } = entry;
+    if (!entry.isDirectory() || name.startsWith(".") || name === "node_modules") continue;
+    // A job that another process is creating.
+    if (isTemporary(name)) continue;
     // oxlint-disable-next-line no-await-in-loop -- in the order of names
-    await search(path.join(folder, entry.name), depth - 1, found);
+    await search(path.join(folder, name), depth - 1, found);
   }
 }
 

@@ -5,15 +5,17 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { isCode, isThere, isUrl, makeNew } from "../../boxes/file.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
+import { storeOf } from "../../zarr/open.ts";
 import { endClaim, giveUpClaim, readClaim, removeLateFiles } from "./claim.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
 import { isPublished } from "../stages/publish.ts";
 import { checkUnchanged, FOLDERS, jobFailure, jobOf, remainingTasks } from "./job.ts";
-import { openOutput, partOf, publishPart } from "./open-arrays.ts";
+import { openOutput, publishPart, removePart } from "./open-arrays.ts";
 import { isDone, markComplete } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 import { printTook, TOOK, tookOf } from "./took.ts";
+import { forgetDamaged } from "./written.ts";
 import { WORKERS } from "./workers.ts";
 
 /** Suffix of a folder that is being removed. */
@@ -21,7 +23,7 @@ const TRASH = ".trash";
 
 /**
  * @throws TensorError the error of the job's first bad index; `engine` if tasks are not done; `attribute` if an input
- *   has changed since a task read it
+ *   has changed since a task read it; `malformed-file` if a chunk that the job wrote is gone or cut short
  */
 export async function finish(job: JobContext): Promise<void> {
   const { folder, out, spec } = job;
@@ -37,23 +39,35 @@ export async function finish(job: JobContext): Promise<void> {
     if (left === 0) continue;
     // Another run may have finished the job and removed the listed files.
     if (await isDone(folder)) return;
-    const sentence = `the job in ${folder} cannot be finished: ${left} of its ${name} tasks are not done; run them (ndscatter job resume ${folder})`;
-    throw new TensorError("engine", sentence, { file: folder, got: left });
+    throw unfinished(folder, name, left);
   }
   await checkUnchanged(job, spec.inPlace ? ["partition"] : ["partition", "apply"]);
+  const damage = await forgetDamaged(job);
+  if (damage !== null) throw damage;
   if (!spec.inPlace && "publish" in out)
     await (spec.out.format === "npy" ? publishPart(spec) : out.publish());
   // A run may have ended after it wrote a task's mark and before it renamed the chunks. Renamed chunks are compared
   // with their recorded state.
   if (spec.inPlace)
     for (const { name, tasks } of listed.stages)
-      if (name === "apply")
-        await inGroups([...Array(tasks).keys()], (task) => isPublished(job, task));
+      if (name === "apply") {
+        const all = await inGroups([...Array(tasks).keys()], (task) => isPublished(job, task));
+        const { length: left } = all.filter((isOver) => !isOver);
+        if (left > 0) throw unfinished(folder, name, left);
+      }
+  // Before the job is complete, a file `done` is foreign, and its contents must not become the job's totals.
+  if (!(await isDone(folder))) await fs.rm(fileOf.done(folder), { recursive: true, force: true });
+  const took = await tookOf(listed).catch(() => null);
   await markComplete(folder);
   await endStaging(job);
-  await makeNew(fileOf.done(folder), printTook(await tookOf(listed).catch(() => null)));
+  await makeNew(fileOf.done(folder), printTook(took));
   await cleanUpDone(folder, spec);
 }
+
+const unfinished = (folder: string, stage: string, left: number): TensorError => {
+  const sentence = `the job in ${folder} cannot be finished: ${left} of its ${stage} tasks are not done; run them (ndscatter job resume ${folder})`;
+  return new TensorError("engine", sentence, { file: folder, got: left });
+};
 
 /** Removes all task files of a finished job from its folder and from the output. */
 export async function cleanUpDone(folder: string, spec: JobSpec): Promise<void> {
@@ -98,8 +112,8 @@ export async function cleanUp(folder: string): Promise<void> {
  */
 export async function abandon(spec: JobSpec): Promise<void> {
   const { out, inPlace } = spec;
-  if (out.format === "npy") return fs.rm(partOf(spec), { force: true });
-  if (isUrl(out.path)) return endPending(spec);
+  if (out.format === "npy") return removePart(spec);
+  if (isUrl(out.path)) return endPending(spec, true);
   const found = await readClaim(out.path);
   // The array may already belong to a later job.
   if (found?.id !== spec.id) return;
@@ -119,25 +133,38 @@ export async function abandon(spec: JobSpec): Promise<void> {
  */
 export async function withdraw(spec: JobSpec): Promise<void> {
   const { out } = spec;
-  if (out.format === "npy") return fs.rm(partOf(spec), { force: true });
-  if (isUrl(out.path)) return endPending(spec);
+  if (out.format === "npy") return removePart(spec);
+  if (isUrl(out.path)) return endPending(spec, false);
   const found = await readClaim(out.path);
   if (found?.id === spec.id) await endClaim(out.path, found);
   else await cleanUpOutput(spec);
 }
 
-async function endPending(spec: JobSpec): Promise<void> {
-  const out = await openOutput(spec).catch((error: unknown) => {
-    // The output was never begun.
-    if (isTensorError(error, "malformed-file")) return null;
-    throw error;
-  });
-  await out?.endStaging();
+/**
+ * Removes a job's unfinished objects, unless another job owns the location.
+ * @param withChunks true to remove the chunks of an unpublished array too
+ */
+async function endPending(spec: JobSpec, withChunks: boolean): Promise<void> {
+  const { path: place } = spec.out;
+  if ((await readClaim(place))?.id !== spec.id) return;
+  const store = await storeOf(place);
+  const isPending = await openOutput(spec).then(
+    (out) => out.isPending(),
+    (error: unknown) => {
+      // The output was never begun.
+      if (isTensorError(error, "malformed-file")) return false;
+      throw error;
+    },
+  );
+  const keys: string[] = [];
+  if (withChunks && isPending) for await (const { key } of store.list()) keys.push(key);
+  for (const key of keys) if (key.startsWith("c/")) await store.remove(key);
+  await store.staging?.end();
 }
 
 /** Removes an output's folder for staged chunks, unless the output already belongs to a later job. */
 async function endStaging({ out, spec }: JobContext): Promise<void> {
-  if (spec.out.format === "npy" || isUrl(spec.out.path)) return out.endStaging();
+  if (spec.out.format === "npy") return out.endStaging();
   const found = await readClaim(spec.out.path);
   if (found !== null && found.id !== spec.id) return;
   if (!spec.inPlace) await out.endStaging();

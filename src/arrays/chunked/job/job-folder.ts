@@ -2,7 +2,6 @@
  * Creates and removes jobs' folders. A folder appears complete, with one rename, and only the job's files are removed.
  */
 
-import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { TensorError } from "../../../core/errors.ts";
@@ -14,6 +13,7 @@ import { TOOK } from "./took.ts";
 import { WORKERS } from "./workers.ts";
 import { checkFolderOf, findSpec, isDone, specFile } from "./spec-file.ts";
 import { printSpec, type JobSpec } from "./spec.ts";
+import { removeLeft, temporaryOf } from "./temporary.ts";
 
 /**
  * Creates a job's folder; an empty folder may exist.
@@ -26,7 +26,8 @@ export async function makeFolder(
   spec: JobSpec,
   check: () => Promise<void>,
 ): Promise<JobSpec> {
-  const temporary = `${folder}.${randomBytes(6).toString("hex")}.tmp`;
+  const temporary = temporaryOf(folder);
+  await removeLeft(path.dirname(folder), path.basename(folder));
   try {
     // Stage folders are created only here, so tasks that run after the job has ended fail because the folders are
     // missing.
@@ -103,6 +104,7 @@ const isOnlyMark = (names: readonly string[]): boolean => names.length === 1 && 
  */
 export async function removeJob(folder: string, id?: string): Promise<void> {
   try {
+    await removeLeft(path.dirname(folder), path.basename(folder));
     await removeAll(folder, id);
   } catch (error) {
     throw placeError(error);

@@ -9,6 +9,7 @@ import { SlicedArray } from "../../boxes/slice.ts";
 import { ZarrArray } from "../../zarr/array.ts";
 import type { ChunkCosts } from "../../zarr/open.ts";
 import { memoryOf, type JobParts } from "../stages/budget.ts";
+import { printBytes } from "./disk.ts";
 import { mostBytes, onDisk, type MostBytes, type OutputParts } from "./most-bytes.ts";
 import { printSpec, type JobSpec, type Planned, type Stage } from "./spec.ts";
 
@@ -72,6 +73,28 @@ export interface PlanParts {
   readonly takes: Pick<JobPlan, "threads" | "taskBytes">;
   /** Memory and storage that a new array's chunks take; null if data is changed in place. */
   readonly costs: ChunkCosts | null;
+}
+
+/** Returns the number of parts of blocks that the tasks of a job look for. */
+export function partsOf(stages: readonly Stage[]): number {
+  const tasksOf = (name: Stage["name"]): number =>
+    stages.find((stage) => stage.name === name)?.tasks ?? 0;
+  return tasksOf("partition") * tasksOf("apply");
+}
+
+/** Number of blocks, and of their parts that tasks read, from which memory counts as short: the parts take 1 to 4 s. */
+const MANY_BLOCKS = 32;
+const MANY_PARTS = 10_000;
+
+/** Returns a note for a job whose memory divides it into many small blocks; null for other jobs. */
+export function shortMemory({ stages }: Pick<JobPlan, "stages">, memory: number): string | null {
+  const [{ tasks: blocks }] = stages;
+  const parts = partsOf(stages);
+  if (blocks < MANY_BLOCKS || parts < MANY_PARTS) return null;
+  return (
+    `${printBytes(memory)} of memory divide the job into ${blocks} blocks, of which its tasks read ${parts} small parts; ` +
+    "with more memory, the job is faster"
+  );
 }
 
 export const sumOf = (values: Readonly<Record<string, number>>): number =>

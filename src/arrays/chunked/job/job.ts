@@ -321,7 +321,8 @@ async function readBad(
 const badFile = (folder: string, stage: "partition" | "check", task: number): string =>
   `${fileOf.task(folder, FOLDERS[stage], task)}.bad`;
 
-async function listTasks(
+/** Lists the tasks of a stage that are done, and those that found a bad index. */
+export async function listTasks(
   folder: string,
   name: Exclude<StageName, "finish">,
 ): Promise<{ done: ReadonlySet<number>; bad: ReadonlySet<number> }> {

@@ -10,7 +10,8 @@ import { Grid } from "../../boxes/grid.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product } from "../../../core/tensor/shape.ts";
-import { fragmentBytes, headBytes } from "../stages/fragments.ts";
+import { fragmentBytes, headBytes } from "../stages/fragment-layout.ts";
+import { SIZE_LINE } from "../stages/marks.ts";
 import { isReadByRows, type JobParts } from "../stages/budget.ts";
 import type { StageName } from "./spec.ts";
 
@@ -66,51 +67,81 @@ const taskFiles = (files: number, bytes = 0): number => onDisk(bytes, files) + f
 
 export function mostBytes(parts: MostParts): MostBytes {
   const { address, blockShape, chunksPerTask, data, isChecked, out, threads, updates } = parts;
-  const { bytes } = DTYPES[data.dtype];
   const isGather = updates === undefined;
   const blocks = new Grid(address.positions, blockShape).size;
-  const positions = product(address.positions);
   const chunks = new Grid(data.shape, data.chunkShape).size;
   const tasks = Math.ceil(chunks / chunksPerTask);
   const { size: leads } = address.leads;
-  const { size: pieces } = address.pieces;
-  const slices = positions * product(address.slice) * bytes;
-  const columns = isGather || isChecked ? 2 : 1;
-  const shuffle = fragmentBytes(blocks, leads, positions, columns, isGather ? 0 : slices);
-  const gathered = isGather ? fragmentBytes(tasks, blocks, positions, 0, slices) : 0;
-  // Consecutive chunks belong to few leads.
-  const ownLeads = Math.min(leads, Math.floor((chunksPerTask - 2) / Math.max(1, pieces)) + 2);
-  const heads = blocks * tasks * headBytes(leads, ownLeads);
-  const rows = 4 * positions * pieces;
-  // A block reads its slices from every task of each piece.
-  const isWhole = chunksPerTask % pieces === 0;
-  const placing = isGather
-    ? pieces * blocks * headBytes(leads, 1) +
-      blocks * (isWhole ? pieces * tasks : chunks) * headBytes(blocks, 1) +
-      rows +
-      slices
-    : 0;
-  // If a repeated target is found, everything is read again to find the first update of this target.
-  const checking = isChecked ? 2 * (leads * blocks * headBytes(leads, 1) + 8 * positions) : 0;
-  const applying =
-    heads +
-    rows +
-    (isGather ? rowsAgain(parts, rows) : slices * readsOfLead(chunksPerTask, pieces));
-  const marks = isGather || !out.inPlace ? 0 : markBytes(parts, chunks);
+  const between = bytesBetween(parts, { blocks, chunks, tasks });
+  const { shuffle, gathered } = between;
+  const marks = out.inPlace ? markBytes(parts, chunks) : SIZE_LINE * out.files;
   const output = outputDisk(out, threads * chunksPerTask, chunks);
   return {
-    read: { ...readBytes(parts, blocks), shuffle: checking + applying + placing },
+    read: { ...readBytes(parts, blocks), shuffle: between.read },
     written: { shuffle: shuffle + gathered, output: out.written },
     disk: {
       // In addition to its file, a task may leave a record of its inputs, and a file name that records its costs.
       partition: { job: taskFiles(2 * blocks, shuffle), output: 0 },
       check: { job: isChecked ? taskFiles(leads) : 0, output: 0 },
-      apply: { job: taskFiles(2 * tasks, gathered + marks), output: isGather ? 0 : output },
-      place: { job: isGather ? taskFiles(blocks) : 0, output: isGather ? output : 0 },
+      apply: {
+        job: taskFiles(2 * tasks, isGather ? gathered : marks),
+        output: isGather ? 0 : output,
+      },
+      place: { job: isGather ? taskFiles(blocks, marks) : 0, output: isGather ? output : 0 },
       // The last stage writes only texts.
       finish: { job: FOLDERS + out.texts, output: FOLDERS + out.texts },
     },
-    lists: 4 * (leads + blocks) + 1024,
+    lists: 8 * (leads + blocks) + 1024,
+  };
+}
+
+interface Counts {
+  readonly blocks: number;
+  readonly chunks: number;
+  readonly tasks: number;
+}
+
+/** Returns the bytes of the files between the stages, and the bytes that the stages read of these files. */
+function bytesBetween(
+  parts: MostParts,
+  { blocks, chunks, tasks }: Counts,
+): { shuffle: number; gathered: number; read: number } {
+  const { address, chunksPerTask, data, isChecked, updates } = parts;
+  const isGather = updates === undefined;
+  const positions = product(address.positions);
+  const { size: leads } = address.leads;
+  const { size: pieces } = address.pieces;
+  const slice = product(address.slice);
+  const slices = positions * slice * DTYPES[data.dtype].bytes;
+  const isWhole = chunksPerTask % pieces === 0;
+  const bytesOf = (count: number): number[] => (slice === 0 ? [] : Array(count).fill(1));
+  const entries = {
+    columns: isGather || isChecked ? 2 : 1,
+    pieceBytes: isGather ? [] : bytesOf(pieces),
+  };
+  const taken = { columns: 0, pieceBytes: bytesOf(isWhole ? pieces : 1) };
+  // Consecutive chunks belong to few leads.
+  const ownLeads = Math.min(leads, Math.floor((chunksPerTask - 2) / Math.max(1, pieces)) + 2);
+  // The rows of a fragment are read for each piece, and by a gather twice.
+  const heads = blocks * tasks * headBytes(leads, ownLeads, entries, 3 * pieces);
+  const rows = 4 * positions * pieces;
+  // A block reads its slices from every task of each piece, and the positions of all fragments.
+  const placing = isGather
+    ? pieces * blocks * (headBytes(leads, 1, entries) + headBytes(leads, leads, entries, 1)) +
+      pieces * blocks * 4 * leads +
+      blocks * (isWhole ? pieces * tasks : chunks) * headBytes(blocks, 1, taken) +
+      rows +
+      slices
+    : 0;
+  // If a repeated target is found, everything is read again to find the first update of this target.
+  const checking = isChecked
+    ? 2 * (leads * blocks * headBytes(leads, 1, entries) + 8 * positions)
+    : 0;
+  const again = isGather ? rowsAgain(parts, rows) : slices * readsOfLead(chunksPerTask, pieces);
+  return {
+    shuffle: fragmentBytes(blocks, leads, positions, entries, isGather ? 0 : slices),
+    gathered: isGather ? fragmentBytes(tasks, blocks, positions, taken, slices) : 0,
+    read: checking + heads + rows + again + placing,
   };
 }
 
@@ -159,11 +190,11 @@ function rowsAgain({ address, data }: MostParts, rows: number): number {
 }
 
 /**
- * Returns the size of the lines in marks, in bytes: the name of each staged chunk, and the keys, sizes and times of the
- * files that it replaces.
+ * Returns the size of the lines in marks, in bytes: the name and size of each staged chunk, and the keys, sizes and
+ * times of the files that it replaces.
  */
 const markBytes = ({ data, out }: MostParts, chunks: number): number =>
-  chunks * 64 + out.files * (64 + 17 * data.shape.length);
+  chunks * (64 + SIZE_LINE) + out.files * (64 + 17 * data.shape.length);
 
 /**
  * Returns the disk space that an output takes. In place, staged chunks take space in addition to the existing chunks

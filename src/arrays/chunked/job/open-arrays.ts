@@ -1,7 +1,7 @@
 /** Opens a job's arrays, in any format and location. */
 
-import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
+import * as path from "node:path";
 import { isCode, isThere, isUrl } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
 import type {
@@ -13,7 +13,7 @@ import type {
 } from "../../boxes/array.ts";
 import { SlicedArray } from "../../boxes/slice.ts";
 import { createPendingNpy, openNpyArray, openPendingNpy } from "../../boxes/npy-array.ts";
-import { TensorError } from "../../../core/errors.ts";
+import { isTensorError, malformed, TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product, sameShape } from "../../../core/tensor/shape.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
@@ -26,15 +26,19 @@ import {
 } from "../../zarr/open.ts";
 import type { JobArrays } from "../stages/context.ts";
 import type { JobSpec } from "./spec.ts";
+import { removeLeft, temporaryOf } from "./temporary.ts";
+
+/** A job's tasks read what the job has changed. Other jobs are refused with a claim of their own. */
+const onNote = (): void => {};
 
 export async function openLocated(location: ArrayLocation, guard?: Guard): Promise<ChunkedArray> {
-  const { format, path, chunkShape } = location;
-  const isFile = format === "npy" && !isUrl(path);
+  const { format, path: place, chunkShape } = location;
+  const isFile = format === "npy" && !isUrl(place);
   return partAt(
     location,
     isFile
-      ? await openNpyArray(path, chunkShape)
-      : await openArray(path, chunkShape === undefined ? {} : { chunkShape }, guard),
+      ? await openNpyArray(place, chunkShape)
+      : await openArray(place, { onNote, ...(chunkShape && { chunkShape }) }, guard),
   );
 }
 
@@ -49,10 +53,17 @@ const partAt = <T extends ChunkedArray>(
 export const partOf = ({ out, id }: JobSpec): string => `${out.path}.${id}.part`;
 
 /** Opens the output of a job that creates a new array. */
-export const openOutput = (spec: JobSpec, guard?: Guard): Promise<PendingArray> =>
-  spec.out.format === "npy"
-    ? openPendingNpy(spec.out.path, spec.out.chunkShape, partOf(spec))
-    : openPending(spec.out.path, {}, guard);
+export async function openOutput(spec: JobSpec, guard?: Guard): Promise<PendingArray> {
+  if (spec.out.format === "zarr") return openPending(spec.out.path, {}, guard);
+  const part = partOf(spec);
+  try {
+    return await openPendingNpy(spec.out.path, spec.out.chunkShape, part);
+  } catch (error) {
+    if (!isTensorError(error, "malformed-file")) throw error;
+    const sentence = `${part} was cut short while the job ran; ndscatter job resume writes it again`;
+    throw malformed(sentence, { file: part }, { cause: error });
+  }
+}
 
 /**
  * Creates a job's new array.
@@ -63,9 +74,9 @@ export async function createOutput(
   type: ArrayType,
   like: ChunkedArray,
 ): Promise<void> {
-  const { format, path } = spec.out;
+  const { format, path: place } = spec.out;
   if (format === "npy") return createPart(spec, type);
-  await createPending(path, encodingOf(type, like, spec));
+  await createPending(place, encodingOf(type, like, spec));
 }
 
 /**
@@ -73,7 +84,8 @@ export async function createOutput(
  * be opened.
  */
 async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
-  const begun = `${partOf(spec)}.${randomBytes(6).toString("hex")}`;
+  const begun = temporaryOf(partOf(spec));
+  await removeLeft(path.dirname(begun), path.basename(partOf(spec)));
   try {
     await createPendingNpy(spec.out.path, type, begun);
     await fs.link(begun, partOf(spec));
@@ -100,7 +112,14 @@ export async function publishPart(spec: JobSpec): Promise<void> {
     const [own, found] = [await fs.stat(part), await fs.stat(file)];
     if (own.ino !== found.ino || own.dev !== found.dev) throw outputExists(file);
   }
+  await removePart(spec);
+}
+
+/** Removes a job's unfinished NPY file, and what killed processes have left of it. */
+export async function removePart(spec: JobSpec): Promise<void> {
+  const part = partOf(spec);
   await fs.rm(part, { force: true });
+  await removeLeft(path.dirname(part), path.basename(part));
 }
 
 export const outputExists = (out: string): TensorError =>

@@ -29,7 +29,7 @@ import { checkUnused } from "../stages/check-indices.ts";
 import { ZarrArray } from "../../zarr/array.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
 import { refusesDuplicates, resolveCall, type CallSpec } from "./call-spec.ts";
-import { readClaim, refusal } from "./claim.ts";
+import { holdsObjects, readClaim, refusal } from "./claim.ts";
 import { checkDisk } from "./disk.ts";
 import { planOf, type JobPlan, type PlanParts } from "./job-plan.ts";
 import { stagesOf } from "./job.ts";
@@ -346,8 +346,8 @@ function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefi
 
 /** @throws TensorError `attribute` if a new output exists */
 export async function checkOutput({ out, inPlace }: JobSpec): Promise<void> {
-  // In object storage, this check happens when the array is created.
-  if (inPlace || isUrl(out.path) || !(await isThere(out.path))) return;
+  if (inPlace) return;
+  if (!(await (isUrl(out.path) ? holdsObjects(out.path) : isThere(out.path)))) return;
   const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
   const refused = unfinished && (await refusal(out.path, unfinished));
   // That job may have ended since its claim was read.

@@ -12,6 +12,7 @@ import { files } from "../../boxes/files.ts";
 import type { Traffic } from "../../boxes/traffic.ts";
 import { fileOf } from "../stages/context.ts";
 import type { Job } from "./job.ts";
+import { isDone } from "./spec-file.ts";
 import type { StageName } from "./spec.ts";
 
 /** Name of the folder, within the job's folder, that holds the records. */
@@ -55,8 +56,10 @@ export async function noteTook(
  * any record.
  */
 export async function tookOf(job: Job): Promise<Took | null> {
-  const done = await findText(fileOf.done(job.folder)).catch(() => null);
-  if (done !== null) return parseTook(done);
+  if (await isDone(job.folder)) {
+    const done = await findText(fileOf.done(job.folder)).catch(() => null);
+    return done === null ? null : parseTook(done);
+  }
   const names = await fs.readdir(path.join(job.folder, TOOK)).catch((error: unknown) => {
     if (isCode(error, "ENOENT", "ENOTDIR")) return [];
     throw error;

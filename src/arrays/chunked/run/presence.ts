@@ -3,9 +3,9 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
-import * as os from "node:os";
 import * as path from "node:path";
 import { CHUNKED } from "../../../core/limits.ts";
+import { HOST } from "../job/temporary.ts";
 import { checkFolderIn, type Roots } from "../job/roots.ts";
 import { WORKERS, type Taker, type WorkerRecord } from "../job/workers.ts";
 
@@ -18,12 +18,6 @@ interface Work {
   /** True if a task has run since the last record. */
   isNew: boolean;
 }
-
-/** The host name, in characters that suit file names and terminals. */
-const HOST = os
-  .hostname()
-  .replace(/[^\w.-]/g, "_")
-  .slice(0, 100);
 
 export class Presence {
   readonly #by: Taker;

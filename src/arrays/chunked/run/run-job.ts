@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { namesOf, optionsOf } from "../../../core/tensor/options.ts";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
+import { renewOutput } from "../job/begin-output.ts";
 import { abandon, cleanUpDone, cleanUpOutput } from "../job/finish.ts";
 import {
   checkUnchanged,
@@ -17,8 +18,10 @@ import {
   type StageName,
 } from "../job/job.ts";
 import { isThere, placeError } from "../../boxes/file.ts";
+import { shortMemory } from "../job/job-plan.ts";
 import { checkStageDisk, freeSpaceOf, printBytes, type FreeSpace } from "../job/disk.ts";
 import { tookOf } from "../job/took.ts";
+import { forgetDamaged } from "../job/written.ts";
 import { isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
 import type { JobSpec } from "../job/spec.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
@@ -51,8 +54,8 @@ export interface RunJobOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   /**
-   * Called with a message, at most once for each reason, if the process takes a quarter more memory than allowed, or if
-   * the job has read or written more than planned.
+   * Called with a message, at most once for each reason, if the process takes a quarter more memory than allowed, if the
+   * memory is so short that it makes the job slow, or if the job has read or written more than planned.
    */
   readonly onNote?: ((sentence: string) => void) | undefined;
 }
@@ -125,8 +128,12 @@ export async function runBegun(
   const { folder, spec } = job;
   try {
     if (await isDone(folder)) return await cleanUpDone(folder, spec);
+    if (!isChecked) await renewOutput(job);
     const context = await openContext(folder, spec);
-    if (!isChecked) await checkUnchanged(context);
+    if (!isChecked) {
+      await forgetDamaged(context);
+      await checkUnchanged(context);
+    }
     await runStages(context, options, freeOf);
     if (options.onNote !== undefined) await noteExcess(jobOf(context), spec, options.onNote);
   } catch (error) {
@@ -185,8 +192,10 @@ async function runStages(
   const pool = startPool({ threads: wanted === 0 ? 0 : threads, memory }, freeOf);
   const { onNote } = options;
   const endWatch = onNote === undefined ? () => {} : watchMemory(memory, onNote);
+  const job = jobOf(context);
+  const note = shortMemory(job, memory);
+  if (note !== null) onNote?.(note);
   try {
-    const job = jobOf(context);
     for (const stage of job.stages) {
       signal?.throwIfAborted();
       // The last stage also makes this check, but by then the array has changed.

@@ -6,13 +6,21 @@ import { applyTask } from "../stages/apply.ts";
 import { checkLead } from "../stages/check.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
 import { cleanUpDone, finish } from "../job/finish.ts";
-import { FOLDERS, isBadIndex, jobFailure, jobOf, writeBad, type StageName } from "../job/job.ts";
+import {
+  FOLDERS,
+  isBadIndex,
+  jobFailure,
+  jobOf,
+  listTasks,
+  writeBad,
+  type StageName,
+} from "../job/job.ts";
 import { partition } from "../stages/partition.ts";
 import { placeBlock } from "../stages/place.ts";
 import { checkOwner } from "../job/owner.ts";
 import { isDone } from "../job/spec-file.ts";
 import { mark } from "../stages/marks.ts";
-import { checkStill, noteSeen, type SeenStage } from "../stages/seen.ts";
+import { checkSeen, checkStill, noteSeen, type SeenStage } from "../stages/seen.ts";
 import type { Workspace } from "../stages/workspace.ts";
 
 /** Memory that a task may use. */
@@ -92,11 +100,19 @@ async function lookBefore(
   // Chunks that are changed in place are compared one by one instead.
   const isRead = stage === "partition" || !job.spec.inPlace;
   const isDone = await isThere(fileOf.task(job.folder, FOLDERS[stage], task));
+  // A task whose file was lost must read the same as before, because later tasks have used the file.
+  if (isRead && !isDone && (await isUsed(job, stage))) await checkSeen(job, stage, [task]);
   const seen = isRead && !isDone ? await noteSeen(job, stage, task) : {};
   return async () => {
     await checkOwner(job);
     await checkStill(job, stage, task, seen);
   };
+}
+
+/** Returns true if a task of the next stage is done. */
+async function isUsed(job: JobContext, stage: SeenStage): Promise<boolean> {
+  const next = stage === "partition" ? "apply" : "place";
+  return (await listTasks(job.folder, next)).done.size > 0;
 }
 
 async function runPartition(

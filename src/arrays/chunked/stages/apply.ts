@@ -11,7 +11,13 @@ import { chunksOfTask, needsOf, ROWS, type JobContext } from "./context.ts";
 import { inGroups, readColumn, readSlices, type Fragment } from "./fragments.ts";
 import { gatherChunks } from "./gather-chunks.ts";
 import { Combiner, elementsOf } from "./move.ts";
-import { isPublished, publish, stateOfChunk, type StageChunk } from "./publish.ts";
+import {
+  isPublished,
+  publish,
+  stateOfChunk,
+  type StageChunk,
+  type StagedChunk,
+} from "./publish.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
@@ -50,8 +56,11 @@ async function applyChunk(
   memory: Workspace,
   allowance: number,
   name: string,
-): Promise<string | null> {
-  if (task.entries === 0) return (await passOn(job, task, memory, name)) ? "" : null;
+): Promise<StagedChunk | null> {
+  if (task.entries === 0) {
+    const size = await passOn(job, task, memory, name);
+    return size === null ? null : { state: "", size };
+  }
   const state = job.spec.inPlace ? await stateOfChunk(job, task.chunk) : "";
   const { bytes: data } = await readData(job, task, memory);
   const { data: array, resolved } = job;
@@ -69,25 +78,27 @@ async function applyChunk(
     await applyBatch(job, task, batch, combiner, memory);
   }
   combiner.end();
-  await job.out.stageChunk(task.at, data, name);
-  return state;
+  return { state, size: await job.out.stageChunk(task.at, data, name) };
 }
 
-/** Stages a copy of a chunk without updates for a new array; does nothing in place. */
+/**
+ * Stages a copy of a chunk without updates for a new array; does nothing in place.
+ * @returns the size of the staged chunk; null if nothing is staged
+ */
 async function passOn(
   job: JobContext,
   task: ChunkTask,
   memory: Workspace,
   name: string,
-): Promise<boolean> {
+): Promise<number | null> {
   const { data, out, spec } = job;
-  if (spec.inPlace) return false;
-  if (await out.stageCopy(data, task.at, name)) return true;
+  if (spec.inPlace) return null;
+  // A copy that is gone already is an error when it should be published.
+  if (await out.stageCopy(data, task.at, name)) return (await out.stagedSize(task.at, name)) ?? 0;
   const { bytes, isStored } = await readData(job, task, memory);
   // A chunk that is not stored has the fill value, and need not be stored in a new array of the same format either.
-  if (!isStored && out.location.format === data.location.format) return false;
-  await out.stageChunk(task.at, bytes, name);
-  return true;
+  if (!isStored && out.location.format === data.location.format) return null;
+  return out.stageChunk(task.at, bytes, name);
 }
 
 /** Entries of a fragment that belong to a batch. */

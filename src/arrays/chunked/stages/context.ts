@@ -9,7 +9,7 @@ import { part, product, sameShape } from "../../../core/tensor/shape.ts";
 import { addressOf, type Address } from "./address.ts";
 import { heldBy, neededBytes, taskBytes, type TaskBytes } from "./budget.ts";
 import { refusesDuplicates, resolveCall, type ResolvedCall } from "../job/call-spec.ts";
-import type { FragmentLayout } from "./fragments.ts";
+import type { FragmentLayout } from "./fragment-layout.ts";
 import type { JobSpec, StageName } from "../job/spec.ts";
 
 export interface JobArrays {

@@ -5,33 +5,36 @@
  *
  *     magic, number of fragments G, number of entries n      16 bytes, little-endian
  *     starts        uint32[G + 1]    the entries of fragment g are those from starts[g] to starts[g + 1]
+ *     checksums     uint32[G] each   crc32c of each fragment's part of a section; the sections follow in this order
  *     columns       uint32[n] each   numbers that belong to the entries
  *     slices        the entries' elements: for each piece of a slice those of all entries
+ *
+ * A fragment is checked when its last entry is read. A file that fails a check is set aside, so that its task runs again.
  */
 
-import { malformed } from "../../../core/errors.ts";
+import * as path from "node:path";
+import { isTensorError, malformed } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { files, type OpenFile } from "../../boxes/files.ts";
-import { readFully, withFile, writeFully } from "../../boxes/file.ts";
+import { isCode, isThere, readFully, withFile, writeFully } from "../../boxes/file.ts";
+import { makeCrc32c } from "../../zarr/codecs/crc32c.ts";
+import {
+  HEADER,
+  headSize,
+  isSmall,
+  MAGIC,
+  sectionsOf,
+  sectionStart,
+  sumStart,
+  type FragmentLayout,
+} from "./fragment-layout.ts";
 
-const MAGIC = 0x4653444e;
-const HEADER = 16;
-
-/** Properties that all files of a stage share. */
-export interface FragmentLayout {
-  /** The number of fragments. */
-  readonly fragments: number;
-  /** The number of columns of numbers. */
-  readonly columns: number;
-  /** Size of an entry in each piece, in bytes. */
-  readonly pieceBytes: readonly number[];
-  /** Maximum number of entries per fragment: the number of positions in a block. */
-  readonly most: number;
-}
+const crc32c = /* #__PURE__ */ makeCrc32c();
 
 /** Location of a fragment in its file. */
 export interface Fragment {
   readonly file: string;
+  readonly number: number;
   /** The fragment's first entry and its number of entries. */
   readonly start: number;
   readonly count: number;
@@ -39,23 +42,9 @@ export interface Fragment {
   readonly total: number;
   /** Ranges of the file that were read ahead, together with neighboring fragments. */
   readonly ahead: readonly Range[];
+  /** The checksums of the entries read so far, by section. */
+  readonly read: Map<number, number>;
 }
-
-/**
- * Returns the total size of `count` files with `fragments` fragments each, and `entries` entries and `slices` bytes of
- * slices in total.
- */
-export const fragmentBytes = (
-  count: number,
-  fragments: number,
-  entries: number,
-  columns: number,
-  slices: number,
-): number => count * (HEADER + 4 * (fragments + 1)) + 4 * columns * entries + slices;
-
-/** Returns the number of bytes that {@link findFragments} reads from a file. */
-export const headBytes = (fragments: number, count: number): number =>
-  HEADER + 4 * (fragments <= CHUNKED.fragments ? fragments + 1 : count + 1);
 
 /** Bytes of a file from position `at`. */
 interface Range {
@@ -69,7 +58,8 @@ export type WriteSlices = (bytes: Uint8Array, piece: number, entry: number) => P
 /**
  * Writes a file of fragments.
  * @param check called before the file gets its name; throws if the job has lost its folder or its output
- * @param writeSlices receives a function that writes slices, and must call it for all slices
+ * @param writeSlices receives a function that writes slices. It must write all slices, one piece after the other, and
+ *   those of a fragment in their order
  */
 export async function writeFragments(
   file: string,
@@ -85,13 +75,19 @@ export async function writeFragments(
     const head = Uint32Array.of(MAGIC, layout.fragments, total, layout.columns);
     await writeFully(handle, bytesOfWords(head), 0);
     await writeFully(handle, bytesOfWords(starts), HEADER);
-    for (const [i, column] of columns.entries()) {
-      await writeFully(handle, bytesOfWords(column), columnStart(layout, total, i));
+    const sums = new Checksums(handle, layout, starts);
+    for (const [section, column] of columns.entries()) {
+      const bytes = bytesOfWords(column);
+      await sums.add(section, 4, 0, bytes);
+      await writeFully(handle, bytes, sectionStart(layout, total, section));
     }
-    await writeSlices((bytes, piece, entry) => {
-      const at = sliceStart(layout, total, piece) + entry * layout.pieceBytes[piece];
-      return writeFully(handle, bytes, at);
+    await writeSlices(async (bytes, piece, entry) => {
+      const [section, width] = [layout.columns + piece, layout.pieceBytes[piece]];
+      if (bytes.length === 0) return;
+      await sums.add(section, width, entry, bytes);
+      await writeFully(handle, bytes, sectionStart(layout, total, section) + entry * width);
     });
+    await sums.end();
     await handle.datasync();
     await check();
   }).catch(async (error: unknown) => {
@@ -99,6 +95,60 @@ export async function writeFragments(
     throw error;
   });
   await files.rename(temporary, file);
+}
+
+/** Computes the checksums of fragments, section after section. */
+class Checksums {
+  readonly #handle: OpenFile;
+  readonly #layout: FragmentLayout;
+  readonly #starts: Uint32Array;
+  readonly #sums: Uint32Array;
+  #section = 0;
+
+  constructor(handle: OpenFile, layout: FragmentLayout, starts: Uint32Array) {
+    this.#handle = handle;
+    this.#layout = layout;
+    this.#starts = starts;
+    this.#sums = new Uint32Array(layout.fragments);
+  }
+
+  /** Adds entries of a section, of `width` bytes each. */
+  async add(section: number, width: number, entry: number, bytes: Uint8Array): Promise<void> {
+    while (section > this.#section) await this.#next();
+    const starts = this.#starts;
+    const end = entry + bytes.length / width;
+    for (let g = fragmentWith(starts, entry), from = entry; from < end; g++) {
+      const to = Math.min(end, starts[g + 1]);
+      const part = bytes.subarray((from - entry) * width, (to - entry) * width);
+      this.#sums[g] = crc32c(part, this.#sums[g]);
+      from = to;
+    }
+  }
+
+  async end(): Promise<void> {
+    while (this.#section < sectionsOf(this.#layout)) await this.#next();
+  }
+
+  async #next(): Promise<void> {
+    await writeFully(
+      this.#handle,
+      bytesOfWords(this.#sums),
+      sumStart(this.#layout, this.#section, 0),
+    );
+    this.#sums.fill(0);
+    this.#section++;
+  }
+}
+
+/** Returns the last fragment that begins at or before an entry. */
+function fragmentWith(starts: Uint32Array, entry: number): number {
+  let low = 0;
+  for (let high = starts.length - 1; high - low > 1;) {
+    const middle = (low + high) >> 1;
+    if (starts[middle] <= entry) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Finds fragment `number` of an existing file. */
@@ -124,43 +174,49 @@ export async function findFragments(
   most = 0,
 ): Promise<Fragment[]> {
   const starts = new Uint32Array(count + 1);
-  return withFile(file, "r", async (handle) => {
-    const total = await readStarts(handle, file, layout, first, starts);
+  return readFile(file, async (handle) => {
+    const { total, head } = await readStarts(handle, file, layout, first, starts);
     const entries = starts[count] - starts[0];
+    const sections = [0, ...layout.pieceBytes.map((_, piece) => layout.columns + piece)];
     const widths = [4, ...layout.pieceBytes];
     const bytes = entries * widths.reduce((sum, width) => sum + width, 0);
-    const places = widths.map((_, i) =>
-      i === 0 ? columnStart(layout, total, 0) : sliceStart(layout, total, i - 1),
-    );
-    const ahead =
-      bytes === 0 || bytes > most
-        ? []
-        : places.map((place, i) => ({
-            at: place + starts[0] * widths[i],
-            bytes: new Uint8Array(entries * widths[i]),
-          }));
-    for (const range of ahead) await readFully(handle, range.bytes, range.at);
+    const ahead: Range[] = head === null ? [] : [{ at: 0, bytes: head }];
+    ahead.push(await checkEmpty(handle, file, layout, first, starts, ahead));
+    const known = ahead.length;
+    if (bytes > 0 && bytes <= most) {
+      for (const [i, section] of sections.entries()) {
+        const at = sectionStart(layout, total, section) + starts[0] * widths[i];
+        ahead.push({ at, bytes: new Uint8Array(entries * widths[i]) });
+        if (i === 0 || head !== null || section >= sectionsOf(layout)) continue;
+        ahead.push({ at: sumStart(layout, section, first), bytes: new Uint8Array(4 * count) });
+      }
+    }
+    for (const range of ahead.slice(known)) await readFully(handle, range.bytes, range.at);
     return Array.from({ length: count }, (_, i) => {
       const { [i]: start, [i + 1]: end } = starts;
-      return { file, start, count: end - start, total, ahead };
+      return { file, number: first + i, start, count: end - start, total, ahead, read: new Map() };
     });
   });
 }
 
-/** Reads the starts of fragments, beginning with number `first`. Returns the number of entries in the file. */
+/**
+ * Reads the starts of fragments, beginning with number `first`. Returns the number of entries in the file, and the whole
+ * head if it is small.
+ */
 async function readStarts(
   handle: OpenFile,
   file: string,
   layout: FragmentLayout,
   first: number,
   starts: Uint32Array,
-): Promise<number> {
+): Promise<{ total: number; head: Uint8Array | null }> {
   const { fragments } = layout;
   const count = starts.length - 1;
-  const isSmall = fragments <= CHUNKED.fragments;
-  const words = new Uint32Array(HEADER / 4 + (isSmall ? fragments + 1 : 0));
+  const sections = sectionsOf(layout);
+  const isWhole = isSmall(fragments, sections);
+  const words = new Uint32Array((isWhole ? headSize(fragments, sections) : HEADER) / 4);
   await readFully(handle, bytesOfWords(words), 0);
-  if (isSmall) starts.set(words.subarray(HEADER / 4 + first, HEADER / 4 + first + count + 1));
+  if (isWhole) starts.set(words.subarray(HEADER / 4 + first, HEADER / 4 + first + count + 1));
   else await readFully(handle, bytesOfWords(starts), HEADER + 4 * first);
   const { size } = await handle.stat();
   const [magic, all, total, columns] = words;
@@ -174,56 +230,150 @@ async function readStarts(
       const end = i === count ? total : starts[i + 1];
       return start <= end && (i === count || end - start <= layout.most);
     }) &&
-    size === sliceStart(layout, total, layout.pieceBytes.length);
+    size === sectionStart(layout, total, layout.columns + layout.pieceBytes.length);
   if (!isRight)
     throw malformed(`${file} must be a file that a task of this job wrote, but is not`, { file });
-  return total;
+  return { total, head: isWhole ? bytesOfWords(words) : null };
+}
+
+/**
+ * Checks that fragments without entries have the checksum of no bytes, because nothing of them is read later. Returns the
+ * checksums of the first section.
+ */
+async function checkEmpty(
+  handle: OpenFile,
+  file: string,
+  layout: FragmentLayout,
+  first: number,
+  starts: Uint32Array,
+  ahead: readonly Range[],
+): Promise<Range> {
+  const sums = new Uint32Array(sectionsOf(layout) === 0 ? 0 : starts.length - 1);
+  const range = { at: sumStart(layout, 0, first), bytes: bytesOfWords(sums) };
+  if (!copyAhead(ahead, range)) await readFully(handle, range.bytes, range.at);
+  if (!sums.some((sum, i) => sum !== 0 && starts[i] === starts[i + 1])) return range;
+  throw malformed(`${file} has a fragment without the entries of its checksum`, { file });
 }
 
 /** Fills `into` with entries of a column, starting with entry `from` of the fragment. */
-export async function readColumn(
+export const readColumn = (
   fragment: Fragment,
   layout: FragmentLayout,
   column: number,
   from: number,
   into: Uint32Array,
-): Promise<void> {
-  const at = columnStart(layout, fragment.total, column) + 4 * (fragment.start + from);
-  await readRange(fragment, at, bytesOfWords(into));
-}
+): Promise<void> => readSection([fragment], layout, column, 4, from, bytesOfWords(into));
+
+/** Fills `into` with a column of consecutive fragments. */
+export const readColumns = (
+  fragments: readonly Fragment[],
+  layout: FragmentLayout,
+  column: number,
+  into: Uint32Array,
+): Promise<void> => readSection(fragments, layout, column, 4, 0, bytesOfWords(into));
 
 /** Fills `into` with slices of a piece, starting with entry `from` of the fragment. */
-export async function readSlices(
+export const readSlices = (
   fragment: Fragment,
   layout: FragmentLayout,
   piece: number,
   from: number,
   into: Uint8Array,
+): Promise<void> =>
+  readSection([fragment], layout, layout.columns + piece, layout.pieceBytes[piece], from, into);
+
+/**
+ * Reads entries of consecutive fragments, and compares the checksum of each fragment when its last entry is read.
+ * Entries must be read in their order.
+ */
+async function readSection(
+  fragments: readonly Fragment[],
+  layout: FragmentLayout,
+  section: number,
+  width: number,
+  from: number,
+  into: Uint8Array,
 ): Promise<void> {
-  const { start, total } = fragment;
-  const at = sliceStart(layout, total, piece) + (start + from) * layout.pieceBytes[piece];
-  await readRange(fragment, at, into);
-}
-
-async function readRange({ file, ahead }: Fragment, at: number, into: Uint8Array): Promise<void> {
-  const known = ahead.find(
-    (range) => range.at <= at && at + into.length <= range.at + range.bytes.length,
-  );
-  if (known === undefined) {
-    return withFile(file, "r", (handle) => readFully(handle, into, at));
+  if (into.length === 0) return;
+  const [{ file, number, start, total, ahead }] = fragments;
+  const isLast = fragments.length > 1 || into.length === (fragments[0].count - from) * width;
+  const sums = new Uint32Array(isLast ? fragments.length : 0);
+  const ranges: Range[] = [
+    { at: sectionStart(layout, total, section) + (start + from) * width, bytes: into },
+    { at: sumStart(layout, section, number), bytes: bytesOfWords(sums) },
+  ];
+  const missing = ranges.filter((one) => one.bytes.length > 0 && !copyAhead(ahead, one));
+  if (missing.length > 0) {
+    await readFile(file, async (handle) => {
+      for (const { at, bytes } of missing) await readFully(handle, bytes, at);
+    });
   }
-  into.set(known.bytes.subarray(at - known.at, at - known.at + into.length));
+  let done = 0;
+  for (const [i, { count, read }] of fragments.entries()) {
+    const rest = isLast ? (count - from) * width : into.length;
+    const part = into.subarray(done, (done += rest));
+    const sum = crc32c(part, from === 0 ? 0 : read.get(section));
+    read.set(section, sum);
+    if (isLast && sum !== sums[i]) throw await setAside(file);
+  }
 }
 
-/** Returns the offset of a column; the number after the last column gives the offset of the slices. */
-const columnStart = ({ fragments }: FragmentLayout, total: number, column: number): number =>
-  HEADER + 4 * (fragments + 1 + column * total);
-
-/** Returns the offset of a piece's slices; the number after the last piece gives the end of the file. */
-function sliceStart(layout: FragmentLayout, total: number, piece: number): number {
-  const before = layout.pieceBytes.slice(0, piece).reduce((sum, bytes) => sum + bytes, 0);
-  return columnStart(layout, total, layout.columns) + total * before;
+/** Fills a range from what was read ahead; returns false if it was not. */
+function copyAhead(ahead: readonly Range[], { at, bytes }: Range): boolean {
+  const end = at + bytes.length;
+  const known = ahead.find((one) => one.at <= at && end <= one.at + one.bytes.length);
+  if (known !== undefined) bytes.set(known.bytes.subarray(at - known.at, end - known.at));
+  return known !== undefined;
 }
+
+/** Fills `into` with a column of all fragments of a file. */
+export async function readWholeColumn(
+  file: string,
+  layout: FragmentLayout,
+  column: number,
+  into: Uint32Array,
+): Promise<void> {
+  const starts = new Uint32Array(layout.fragments + 1);
+  const sums = new Uint32Array(layout.fragments);
+  await readFile(file, async (handle) => {
+    const { total } = await readStarts(handle, file, layout, 0, starts);
+    await readFully(handle, bytesOfWords(sums), sumStart(layout, column, 0));
+    await readFully(handle, bytesOfWords(into), sectionStart(layout, total, column));
+  });
+  const isRight = sums.every(
+    (sum, g) => crc32c(bytesOfWords(into.subarray(starts[g], starts[g + 1]))) === sum,
+  );
+  if (!isRight) throw await setAside(file);
+}
+
+/**
+ * Reads from a file of fragments.
+ * @throws TensorError `malformed-file` for a file that is gone, damaged or cut short
+ */
+async function readFile<T>(file: string, read: (handle: OpenFile) => Promise<T>): Promise<T> {
+  try {
+    return await withFile(file, "r", read);
+  } catch (error) {
+    // Without its folder, the job has ended.
+    const isGone = isCode(error, "ENOENT") && (await isThere(path.dirname(file)));
+    if (isGone) throw damaged(file, "was removed", error);
+    throw isTensorError(error, "malformed-file") ? await setAside(file, error) : error;
+  }
+}
+
+/** Renames a damaged file, so that its task runs again. Returns the error to throw. */
+async function setAside(file: string, cause?: unknown): Promise<Error> {
+  await files.rename(file, `${file}.damaged`).catch(() => {});
+  return damaged(file, "was changed or cut short", cause);
+}
+
+const damaged = (file: string, what: string, cause: unknown): Error =>
+  malformed(
+    `${file} ${what} after a task wrote it; write it again ` +
+      `(ndscatter job resume ${path.dirname(path.dirname(file))})`,
+    { file },
+    cause === undefined ? {} : { cause },
+  );
 
 const bytesOfWords = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);

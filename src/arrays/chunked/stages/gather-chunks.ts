@@ -5,7 +5,7 @@ import { product } from "../../../core/tensor/shape.ts";
 import { checkRows, readData, renumber, type ChunkTask } from "./chunk-task.ts";
 import { isReadByRows, isSmall } from "./budget.ts";
 import { fileOf, ROWS, splitShape, type JobContext } from "./context.ts";
-import { inGroups, readColumn, writeFragments, type Fragment } from "./fragments.ts";
+import { inGroups, readColumn, readColumns, writeFragments, type Fragment } from "./fragments.ts";
 import { elementsOf, gatherSlices, toOffsets } from "./move.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -65,7 +65,7 @@ async function gatherGroup(
   write: (slices: Uint8Array, block: number) => Promise<void>,
 ): Promise<void> {
   const { blocks, pieceBytes, shuffle } = job;
-  const [{ piece, slice, fragments }] = group;
+  const [{ piece, slice }] = group;
   if (group.every(({ entries }) => entries === 0)) return;
   const { dtype } = job.data;
   const { bytes, spans } =
@@ -78,7 +78,12 @@ async function gatherGroup(
     const rows = memory.words("rows", count);
     const slices = memory.bytes("slices", count * pieceBytes[piece]);
     if (slices.length === 0) continue;
-    await readColumn({ ...fragments[block], count }, shuffle, ROWS, 0, rows);
+    await readColumns(
+      group.map(({ fragments }) => fragments[block]),
+      shuffle,
+      ROWS,
+      rows,
+    );
     addressTogether(job, group, block, rows);
     if (spans !== null) moveToSpans(rows, spans, rowsOfPlace(job, group[0]));
     gatherSlices(

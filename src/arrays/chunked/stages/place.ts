@@ -5,9 +5,9 @@ import { chunksOf, copyBox } from "../../boxes/boxes.ts";
 import { contiguousRuns } from "../../boxes/runs.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { fileOf, POSITIONS, tasksOfPiece, type JobContext } from "./context.ts";
-import { findFragment, inGroups, readColumn, readSlices } from "./fragments.ts";
+import { findFragment, inGroups, readSlices, readWholeColumn } from "./fragments.ts";
 import { elementsOf, placeSlices, toOffsets } from "./move.ts";
-import { mark } from "./marks.ts";
+import { mark, printSizes } from "./marks.ts";
 import { putNew } from "./publish.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -20,35 +20,58 @@ export async function placeBlock(job: JobContext, block: number, memory: Workspa
   // chunk shape was requested.
   const isWhole = pieces > 1 && (isCut || out.location.format === "npy");
   const whole = memory.bytes("whole", isWhole ? count * product(address.slice) * elementBytes : 0);
+  const sizes: number[] = [];
   for (let piece = 0; piece < pieces; piece++) {
     const slices = await readPiece(job, block, piece, count, memory);
     if (isWhole) interleave(job, slices, piece, count, whole);
-    else if (isCut) await cut(job, block, slices, memory);
-    else await putNew(job, [...at, ...address.pieces.at(piece)], slices);
+    else if (isCut) sizes.push(...(await cut(job, block, slices, memory)));
+    else sizes.push(await putNew(job, [...at, ...address.pieces.at(piece)], slices));
   }
-  if (isWhole && isCut) await cut(job, block, whole, memory);
-  else if (isWhole) await putNew(job, [...at, ...address.slice.map(() => 0)], whole);
-  await mark(job, "placed", block);
+  if (isWhole && isCut) sizes.push(...(await cut(job, block, whole, memory)));
+  else if (isWhole) sizes.push(await putNew(job, [...at, ...address.slice.map(() => 0)], whole));
+  await mark(job, "placed", block, printSizes(sizes));
 }
 
-/** Cuts a block's whole slices into output chunks, and writes them. */
+/** Returns the output chunks that {@link placeBlock} writes, in its order. */
+export function chunksOfBlock(job: JobContext, block: number): (readonly number[])[] {
+  const { address, blocks, isCut, out } = job;
+  const { pieces, slice } = address;
+  const at = blocks.at(block);
+  if (isCut) return [...chunksOf(...boxOfBlock(job, block), out.chunkShape)].map((one) => one.at);
+  if (pieces.size > 1 && out.location.format === "npy") return [[...at, ...slice.map(() => 0)]];
+  return Array.from({ length: pieces.size }, (_, piece) => [...at, ...pieces.at(piece)]);
+}
+
+/** Returns the start and the shape of a block's slices in the output. */
+function boxOfBlock(
+  { address, blocks }: JobContext,
+  block: number,
+): [start: readonly number[], shape: readonly number[]] {
+  const { start, shape } = blocks.box(block);
+  return [
+    [...start, ...address.slice.map(() => 0)],
+    [...shape, ...address.slice],
+  ];
+}
+
+/** Cuts a block's whole slices into output chunks, writes them, and returns their stored sizes. */
 async function cut(
   job: JobContext,
   block: number,
   slices: Uint8Array,
   memory: Workspace,
-): Promise<void> {
-  const { address, blocks, elementBytes, out } = job;
-  const box = blocks.box(block);
-  const start = [...box.start, ...address.slice.map(() => 0)];
-  const shape = [...box.shape, ...address.slice];
+): Promise<number[]> {
+  const { elementBytes, out } = job;
+  const [start, shape] = boxOfBlock(job, block);
+  const sizes: number[] = [];
   for (const { at, boxStart, shape: own } of chunksOf(start, shape, out.chunkShape)) {
     const bytes = memory.bytes("chunk", product(own) * elementBytes);
     const into = { bytes, shape: own, start: own.map(() => 0) };
     copyBox({ bytes: slices, shape, start: boxStart }, into, own, elementBytes);
     // oxlint-disable-next-line no-await-in-loop -- one chunk in memory at a time
-    await putNew(job, at, bytes);
+    sizes.push(await putNew(job, at, bytes));
   }
+  return sizes;
 }
 
 /** Reads a piece of each slice in a block, in the order of the positions; slices for skipped indices are zeros. */
@@ -63,7 +86,6 @@ async function readPiece(
   const bytes = pieceBytes[piece];
   const wanted = fileOf.task(folder, "shuffle", block);
   const { total } = await findFragment(wanted, shuffle, 0);
-  const everything = { file: wanted, start: 0, count: total, total, ahead: [] };
   if (total > count)
     throw malformed(`${wanted} has ${total} positions, but its block has ${count}`, {
       file: wanted,
@@ -72,7 +94,7 @@ async function readPiece(
     });
   const positions = memory.words("positions", total);
   const sorted = memory.bytes("sorted", total * bytes);
-  await readColumn(everything, shuffle, POSITIONS, 0, positions);
+  await readWholeColumn(wanted, shuffle, POSITIONS, positions);
   // A slice for a position outside the block would be written beyond the block's memory.
   const wrong = positions.find((position) => position >= count);
   if (wrong !== undefined)

@@ -13,17 +13,29 @@
  * Nobody else may write to an array while a job changes it in place. If a chunk's state changes between reading and
  * marking, or between marking and renaming in a later run, the task fails, because another process's writes would
  * otherwise be lost.
+ *
+ * A mark states the size of each stored chunk, so a chunk that is removed or cut short is noticed before readers see it.
  */
 
 import { randomBytes } from "node:crypto";
 import * as path from "node:path";
-import { malformed } from "../../../core/errors.ts";
+import { malformed, type TensorError } from "../../../core/errors.ts";
+import { printShape } from "../../../core/tensor/shape.ts";
 import { noteChanges } from "../job/claim.ts";
 import { checkOwner } from "../job/owner.ts";
 import { isThere } from "../../boxes/file.ts";
+import { STAGING } from "../../zarr/stores/store.ts";
 import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
 import { inGroups } from "./fragments.ts";
-import { markedState, mark, printMark, readMark, type ChangedChunk } from "./marks.ts";
+import {
+  markedState,
+  mark,
+  printMark,
+  printSizes,
+  readMark,
+  unmark,
+  type ChangedChunk,
+} from "./marks.ts";
 import { changedSince, changedWhileRead, checkChanged, noteSeen, seenFile } from "./seen.ts";
 
 /** Returns a name for a staged chunk or file that no other run uses. */
@@ -37,9 +49,10 @@ export const stateOfChunk = ({ chunks, data }: JobContext, chunk: number): Promi
 };
 
 /**
- * Finishes the work of an interrupted run, and returns true if the task's chunks are in the output.
+ * Finishes the work of an interrupted run, and returns true if the task's chunks are in the output. Returns false for a
+ * task that must run: it has no mark, or none of its chunks is changed and a staged one is lost.
  * @throws TensorError `attribute` for a chunk that another process has written since the job read or changed it;
- *   `malformed-file` if a task that has changed its chunks has no mark
+ *   `malformed-file` if a task that has changed its chunks has no mark, and for a lost or shortened chunk
  */
 export async function isPublished(job: JobContext, task: number): Promise<boolean> {
   if (!job.spec.inPlace) return isThere(fileOf.task(job.folder, "applied", task));
@@ -48,14 +61,78 @@ export async function isPublished(job: JobContext, task: number): Promise<boolea
   const changed = await readMark(job, task);
   if (changed === null && isChanged) throw lostMark(job, task);
   if (changed === null) return false;
-  if (await checkChanged(job, task)) return true;
-  await inGroups(changed, async ({ chunk, name, before }) => {
-    // The chunk is checked before the staged file, because another run may be renaming the staged file to the chunk.
-    if (markedState(await stateOfChunk(job, chunk)) === before) return;
-    if (await job.out.isStaged(job.chunks.at(chunk), name)) throw changedSince(job, "data");
+  const isOver = await checkChanged(job, task).catch(async (error: unknown) => {
+    await checkSizes(job, changed);
+    throw error;
   });
+  if (isOver) return true;
+  const lost = await lostChunks(job, changed);
+  if (lost.length > 0) {
+    const isBegun = await inGroups(changed, (one) => isRenamed(job, one));
+    if (isBegun.includes(true)) throw lostChunk(job, lost[0]);
+    await unmark(job, "applied", task);
+    await inGroups(changed, ({ name }) => job.out.discard(name));
+    return false;
+  }
   await change(job, task, changed);
   return true;
+}
+
+const isRenamed = async (job: JobContext, { chunk, before }: ChangedChunk): Promise<boolean> =>
+  markedState(await stateOfChunk(job, chunk)) !== before;
+
+/**
+ * Returns the chunks that are neither renamed nor completely staged.
+ * @throws TensorError `attribute` for a chunk that another process has written
+ */
+async function lostChunks(
+  job: JobContext,
+  changed: readonly ChangedChunk[],
+): Promise<ChangedChunk[]> {
+  const lost = await inGroups(changed, async (one) => {
+    // The chunk is checked before the staged file, because another run may be renaming the staged file to the chunk.
+    const isChanged = await isRenamed(job, one);
+    const size = await job.out.stagedSize(job.chunks.at(one.chunk), one.name);
+    if (isChanged && size !== null) throw changedSince(job, "data");
+    const isLost = !isChanged && size !== one.size && !(await isRenamed(job, one));
+    return isLost ? one : null;
+  });
+  return lost.filter((one) => one !== null);
+}
+
+/** Returns the error for a staged chunk that is removed or cut short before it is moved into the output. */
+function lostChunk({ folder, out, spec }: JobContext, { name }: { name: string }): Error {
+  const file = `${out.location.path}/${STAGING}/${name}`;
+  const advice = spec.inPlace
+    ? `restore it, or abandon the job (ndscatter job remove ${folder})`
+    : `write it again (ndscatter job resume ${folder})`;
+  return malformed(`${file} was removed or cut short while the job ran; ${advice}`, { file });
+}
+
+/** @throws TensorError `malformed-file` for a chunk whose size is not the size that the job wrote */
+async function checkSizes(job: JobContext, changed: readonly ChangedChunk[]): Promise<void> {
+  await inGroups(changed, async ({ chunk, size }) => {
+    const found = await job.out.storedSize(job.chunks.at(chunk));
+    if (found !== size) throw damagedChunk(job, job.chunks.at(chunk), found, size);
+  });
+}
+
+/** Returns the error for a chunk of the output that is removed or cut short after the job has written it. */
+export function damagedChunk(
+  { folder, out, spec }: JobContext,
+  at: readonly number[],
+  got: number | null,
+  expected: number,
+): TensorError {
+  const file = out.location.path;
+  const found = got === null ? "is gone" : `has ${got} bytes`;
+  const advice = spec.inPlace
+    ? `restore the array from a copy, and remove the job (ndscatter job remove ${folder})`
+    : `write it again (ndscatter job resume ${folder})`;
+  return malformed(
+    `chunk ${printShape(at)} of ${file} must have ${expected} bytes, as the job wrote it, but ${found}; ${advice}`,
+    { file, at, got: got ?? undefined, expected },
+  );
 }
 
 /** Returns the error for a task that would apply its updates a second time. */
@@ -75,22 +152,29 @@ async function change(
 ): Promise<void> {
   if (changed.length === 0) return;
   await noteChanges(job.out.location.path, task, changed.length);
-  await place(job, changed);
+  // Another run may have moved a chunk, so a missing name is no error as long as the chunk is complete.
+  await inGroups(changed, ({ chunk, name }) => job.out.publishChunk(job.chunks.at(chunk), name));
+  await checkSizes(job, changed);
   await noteSeen(job, "apply", task);
 }
 
-async function place(
-  job: JobContext,
-  chunks: readonly Pick<ChangedChunk, "chunk" | "name">[],
-): Promise<void> {
-  await inGroups(chunks, ({ chunk, name }) => job.out.publishChunk(job.chunks.at(chunk), name));
+/** Moves a chunk that this run has staged to its path in a new array. */
+async function place(job: JobContext, at: readonly number[], name: string): Promise<void> {
+  if (!(await job.out.publishChunk(at, name))) throw lostChunk(job, { name });
 }
 
-/**
- * Stages a chunk under a name. Returns the chunk's state before it was read, which matters only in place, or null if
- * the chunk is unchanged and nothing is written.
- */
-export type StageChunk = (chunk: number, index: number, name: string) => Promise<string | null>;
+/** A staged chunk: the state before it was read, which matters only in place, and the size of the stored bytes. */
+export interface StagedChunk {
+  readonly state: string;
+  readonly size: number;
+}
+
+/** Stages a chunk under a name. Returns null if the chunk is unchanged and nothing is written. */
+export type StageChunk = (
+  chunk: number,
+  index: number,
+  name: string,
+) => Promise<StagedChunk | null>;
 
 /**
  * Puts a task's chunks into the output.
@@ -110,15 +194,15 @@ export async function publish(
     const staged = await inGroups(chunksOfTask(job, task), async (chunk, i) => {
       const name = nameOf(job, chunk);
       names.push(name);
-      const state = await stage(chunk, i, name);
-      return state === null ? null : { chunk, name, state };
+      const one = await stage(chunk, i, name);
+      return one === null ? null : { chunk, name, ...one };
     });
     const changed = staged.filter((one) => one !== null);
     await check();
     if (!inPlace) {
-      await place(job, changed);
+      await inGroups(changed, ({ chunk, name }) => place(job, job.chunks.at(chunk), name));
       isKept = true;
-      await mark(job, "applied", task);
+      await mark(job, "applied", task, printSizes(staged.map((one) => one?.size ?? null)));
       return;
     }
     const states = await inGroups(changed, ({ chunk }) => stateOfChunk(job, chunk));
@@ -142,17 +226,18 @@ export async function publish(
   if (!isKept) await isPublished(job, task);
 }
 
-/** Puts a chunk of a new array in place; a second call is harmless. */
+/** Puts a chunk of a new array in place, and returns its stored size; a second call is harmless. */
 export async function putNew(
   job: JobContext,
   at: readonly number[],
   bytes: Uint8Array,
-): Promise<void> {
+): Promise<number> {
   const name = nameOf(job, at.join("."));
   try {
-    await job.out.stageChunk(at, bytes, name);
+    const size = await job.out.stageChunk(at, bytes, name);
     await checkOwner(job);
-    await job.out.publishChunk(at, name);
+    await place(job, at, name);
+    return size;
   } catch (error) {
     await job.out.discard(name);
     throw error;

@@ -1,6 +1,8 @@
 /** Converts elements between a file and memory: swaps byte order, and clears unused bits. */
 
+import { fillBytes } from "../../boxes/boxes.ts";
 import { malformed } from "../../../core/errors.ts";
+import { ZARR } from "../../../core/limits.ts";
 import { swapBytes } from "../../npy/layout.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { findNonBool, keepBits } from "../../../core/tensor/packing.ts";
@@ -30,4 +32,13 @@ export function toMemory(dtype: DType, bigEndian: boolean, bytes: Uint8Array, wh
 export function swapElements(dtype: DType, bytes: Uint8Array): void {
   const { bytes: width, lanes } = rowOf(dtype);
   swapBytes(bytes, width / lanes);
+}
+
+/** Returns `missing` bytes of padding, filled with copies of an element, in pieces. */
+export function padding(missing: number, fill: Uint8Array): readonly Uint8Array[] {
+  const { padding: most } = ZARR;
+  const piece = new Uint8Array(Math.min(missing, most));
+  fillBytes(piece, fill);
+  const count = Math.ceil(missing / most);
+  return Array.from({ length: count }, (_, at) => piece.subarray(0, missing - at * most));
 }

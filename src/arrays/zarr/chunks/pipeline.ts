@@ -4,7 +4,7 @@
  * `encode.ts` run it.
  */
 
-import { factOf, malformed, printValue, unsupported } from "../../../core/errors.ts";
+import { factOf, malformed, printValue, TensorError, unsupported } from "../../../core/errors.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { printShape, product } from "../../../core/tensor/shape.ts";
 import { makeBloscCodec, COMPRESSORS, nameOfShuffle, SHUFFLES } from "../codecs/blosc.ts";
@@ -302,6 +302,30 @@ function makeIndex(
     throw malformed(sentence, { key: "index_codecs", file: where });
   }
   return { order, bigEndian, compression, size };
+}
+
+/**
+ * Checks that chunks can be encoded, before the first one is written.
+ * @throws TensorError `attribute` for a codec that can only be read here
+ */
+export function checkEncodable(pipeline: Pipeline, where: string): void {
+  const reason = unwritableReason(pipeline);
+  if (reason === null) return;
+  const sentence = `${where} cannot be written: ${reason}; choose another codec (ndscatter array a.zarr -o b.zarr --codec zstd)`;
+  throw new TensorError("attribute", sentence, { key: "codecs", file: where });
+}
+
+/** Returns why chunks cannot be encoded here; null if they can. */
+function unwritableReason(pipeline: Pipeline): string | null {
+  const { shards, storedShape, width, compression } = pipeline;
+  let reason = shards === null ? null : unwritableReason(shards.inner);
+  let size =
+    shards === null ? product(storedShape) * width : mostStored({ ...pipeline, compression: [] });
+  for (const codec of compression) {
+    reason ??= codec.unwritable?.(size) ?? null;
+    size = codec.mostEncoded(size);
+  }
+  return reason;
 }
 
 /** Returns the maximum stored size of a whole chunk or shard, in bytes. */

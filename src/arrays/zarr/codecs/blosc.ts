@@ -86,6 +86,7 @@ export const makeBloscCodec = (settings: BloscSettings): ByteCodec => ({
   held: heldBy(settings),
   decode,
   encode: (bytes) => encode(bytes, settings),
+  unwritable,
 });
 
 /**
@@ -235,9 +236,13 @@ function streamCodec(format: number, level: number): ByteCodec {
 /** Maximum chunk size, in bytes, for which block offsets fit in 4 bytes. */
 const MOST = 2 ** 31 - HEADER - 1;
 
+const unwritable = (size: number): string | null =>
+  size > MOST ? `blosc encodes at most ${MOST} bytes, not ${size}` : null;
+
 async function encode(bytes: Uint8Array, settings: BloscSettings): Promise<Uint8Array> {
   const { length: size } = bytes;
-  if (size > MOST) throw broken("blosc encodes at most 2 GiB");
+  const refusal = unwritable(size);
+  if (refusal !== null) throw broken(refusal);
   const { cname, shuffle } = settings;
   if (!WRITTEN.includes(cname)) throw broken(`${cname} can be read but not written`);
   // The header has one byte for the element size, so larger elements are treated as single bytes.

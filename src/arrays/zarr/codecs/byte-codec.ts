@@ -37,6 +37,11 @@ export interface ByteCodec {
    */
   decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array>;
   encode(bytes: Uint8Array, release?: Release): Promise<Uint8Array>;
+  /**
+   * Returns why `size` bytes cannot be encoded here, although encoded bytes may be decoded; null if they can. Absent if
+   * the codec encodes everything.
+   */
+  readonly unwritable?: (size: number) => string | null;
 }
 
 /** Returns the maximum compressed length of `size` bytes; random bytes become slightly longer. */

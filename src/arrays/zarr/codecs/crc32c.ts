@@ -33,8 +33,11 @@ function makeTables(): Int32Array {
   return tables;
 }
 
-/** Returns a function that computes checksums; making its tables takes 20 µs. */
-export function makeCrc32c(): (bytes: Uint8Array) => number {
+/**
+ * Returns a function that computes checksums; making its tables takes 20 µs. The second argument is the checksum of the
+ * bytes before, so that bytes may come in parts.
+ */
+export function makeCrc32c(): (bytes: Uint8Array, before?: number) => number {
   const t = makeTables();
   const byBytes = (from: number, bytes: Uint8Array): number => {
     let crc = from;
@@ -68,14 +71,14 @@ export function makeCrc32c(): (bytes: Uint8Array) => number {
     }
     return crc;
   };
-  return (bytes) => {
+  return (bytes, before = 0) => {
     const { buffer, byteOffset, length } = bytes;
     // Words must be read at multiples of four bytes, so leading bytes are processed one by one.
     const first = -byteOffset & 3;
     const steps = Math.floor((length - first) / STEP);
-    if (steps <= 0) return ~byBytes(-1, bytes) >>> 0;
+    if (steps <= 0) return ~byBytes(~before, bytes) >>> 0;
     const words = new Int32Array(buffer, byteOffset + first, (steps * STEP) / 4);
-    const crc = bySteps(byBytes(-1, bytes.subarray(0, first)), words);
+    const crc = bySteps(byBytes(~before, bytes.subarray(0, first)), words);
     return ~byBytes(crc, bytes.subarray(first + steps * STEP)) >>> 0;
   };
 }

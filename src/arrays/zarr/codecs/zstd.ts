@@ -24,6 +24,7 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
     fixedSize: () => null,
     mostEncoded: mostCompressed,
     ratio: RATIO,
+    unwritable: (size) => (zstdOfNode() === null ? refusalOfNumcodecs(size, checksum) : null),
     held: zstdOfNode() === null ? heldByNumcodecs(level) : heldByNode(level),
     async decode(bytes, decoded) {
       // Frames are decoded separately, because Node stops at the first empty frame.
@@ -35,6 +36,8 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
     },
     async encode(bytes, release) {
       const zlib = zstdOfNode();
+      const refusal = zlib === null ? refusalOfNumcodecs(bytes.length, checksum) : null;
+      if (refusal !== null) throw broken(refusal);
       if (zlib !== null) {
         const { ZSTD_c_compressionLevel: quality, ZSTD_c_checksumFlag: check } = zlib.constants;
         const params = { [quality]: level, [check]: checksum ? 1 : 0 };
@@ -43,9 +46,6 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
           zlib.createZstdCompress({ ...options, chunkSize }),
         );
       }
-      if (checksum)
-        throw broken("zstd with a checksum needs Node 22.15 or newer; omit the checksum");
-      checkMemory(bytes.length);
       const { default: Zstd } = await import("numcodecs/zstd");
       return Zstd.fromConfig({ id: "zstd", level }).encode(bytes);
     },
@@ -109,8 +109,15 @@ const MOST_OF_NUMCODECS = 2 ** 29;
 
 function checkMemory(size: number): void {
   if (size <= MOST_OF_NUMCODECS) return;
-  const sentence = `a zstd chunk of ${size} bytes needs Node 22.15 or newer; use smaller chunks`;
-  throw new TensorError("too-large", sentence, { got: size });
+  throw new TensorError("too-large", `${tooLarge(size)}; use smaller chunks`, { got: size });
+}
+
+const tooLarge = (size: number): string =>
+  `a zstd chunk of ${size} bytes needs Node 22.15 or newer`;
+
+function refusalOfNumcodecs(size: number, checksum: boolean): string | null {
+  if (checksum) return "zstd with a checksum needs Node 22.15 or newer";
+  return size > MOST_OF_NUMCODECS ? tooLarge(size) : null;
 }
 
 type Callback = (error: Error | null, result: Uint8Array) => void;

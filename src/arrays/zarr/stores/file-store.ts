@@ -203,6 +203,13 @@ export class FileStore implements Store {
     return stat === null ? "" : printState(stat);
   }
 
+  async sizeOf(key: string): Promise<number | null> {
+    const file = await this.fileToRead(key);
+    const stat = await ifThere(() => files.stat(file));
+    // A folder at a chunk's path does not count as a chunk.
+    return stat?.isFile() === true ? stat.size : null;
+  }
+
   async put(key: string, parts: readonly Uint8Array[], isDurable = false): Promise<void> {
     const file = await this.fileToWrite(key);
     return writeBeside(file, parts, isDurable, (beside) => files.rename(beside, file));
@@ -264,6 +271,10 @@ class FileStaging implements Staging {
 
   open(name: string): Promise<Source | null> {
     return this.#store.open(`${STAGING}/${name}`);
+  }
+
+  async names(folder: string): Promise<readonly string[]> {
+    return (await ifThere(() => fs.readdir(this.#store.fileOf(`${STAGING}/${folder}`)))) ?? [];
   }
 
   async put(name: string, parts: readonly Uint8Array[]): Promise<void> {

@@ -12,7 +12,14 @@ import { openObject, stateOfObject, type ObjectClient } from "./ranges.ts";
 import type { Request } from "./retries.ts";
 import { textOf } from "./silence.ts";
 import { encodeKey, makeClient, type S3Client, type S3Options } from "./s3-client.ts";
-import { readAll, type Source, type Staging, type Store, type StoredObject } from "./store.ts";
+import {
+  CLAIM,
+  readAll,
+  type Source,
+  type Staging,
+  type Store,
+  type StoredObject,
+} from "./store.ts";
 
 /** The prefix of objects that readers ignore. */
 const STAGING = ".ndscatter/";
@@ -94,6 +101,12 @@ export class S3Store implements Store {
     return stateOfObject(this.#objectOf(key));
   }
 
+  async sizeOf(key: string): Promise<number | null> {
+    const source = await this.open(key);
+    await source?.close();
+    return source?.size ?? null;
+  }
+
   #objectOf(key: string): ObjectClient {
     const { signal, secrets = [], urlOf } = this.client;
     const what = within(this.path, key);
@@ -116,14 +129,14 @@ export class S3Store implements Store {
       const response = await this.#put(key, parts, { "if-none-match": "*" }, [409, 412]);
       return response.ok;
     } catch (error) {
-      const isOwn = isUncertain(error) ? await this.#holds(key, join(parts)) : null;
+      const isOwn = isUncertain(error) ? await this.holds(key, join(parts)) : null;
       if (isOwn === null) throw error;
       return isOwn;
     }
   }
 
   /** Returns true if an object has these bytes; null if the object does not exist or cannot be read. */
-  async #holds(key: string, bytes: Uint8Array): Promise<boolean | null> {
+  async holds(key: string, bytes: Uint8Array): Promise<boolean | null> {
     const source = await this.open(key).catch(() => null);
     if (source === null) return null;
     if (source.size !== bytes.length) return false;
@@ -242,6 +255,14 @@ export class S3Store implements Store {
   }
 }
 
+/** Returns the error for a location where another program has written an array in the meantime. */
+const takenError = ({ path }: S3Store): TensorError =>
+  new TensorError(
+    "attribute",
+    `${path} holds another array by now, which is kept; write to another location`,
+    { key: "out", file: path },
+  );
+
 /** Returns true for a failure of a request that may still have stored the object. */
 const isUncertain = (error: unknown): boolean =>
   isTensorError(error, "engine") && !(Number(error.got) < 500);
@@ -305,6 +326,18 @@ class S3Staging implements Staging {
     return isThere;
   }
 
+  async publishNew(name: string, key: string): Promise<boolean> {
+    const store = this.#store;
+    const staged = await this.open(name);
+    if (staged === null) return false;
+    // The object is sent again, because not all servers can copy under a condition.
+    const bytes = await readAll(staged);
+    const isOwn = (await store.putNew(key, [bytes])) || (await store.holds(key, bytes)) === true;
+    if (!isOwn) throw takenError(store);
+    await this.remove(name);
+    return true;
+  }
+
   remove(name: string): Promise<void> {
     return this.#store.remove(STAGING + name);
   }
@@ -312,6 +345,8 @@ class S3Staging implements Staging {
   async end(): Promise<void> {
     const keys: string[] = [];
     for await (const { key } of this.#store.listUnder(STAGING)) keys.push(key);
+    // The claim goes last, because it names the job of the objects that are left.
+    keys.sort((a, b) => Number(a === STAGING + CLAIM) - Number(b === STAGING + CLAIM));
     for (const key of keys) await this.#store.remove(key);
   }
 }

@@ -3,6 +3,8 @@
  * coordinates.
  */
 
+import { factOf, printValue, TensorError } from "../../../core/errors.ts";
+
 /**
  * Bytes that can be read: an object, a part of an object, or bytes in memory. Inner chunks of a shard are therefore
  * read like chunks.
@@ -35,6 +37,8 @@ export interface Store {
    * exist.
    */
   stateOf(key: string): Promise<string>;
+  /** Returns the size of an object, in bytes; null if the object does not exist. */
+  sizeOf(key: string): Promise<number | null>;
   /**
    * Writes an object from parts, atomically.
    * @param isDurable true to sync the bytes before the object is replaced; otherwise a crash may leave it empty
@@ -64,6 +68,9 @@ export const STAGING = ".ndscatter";
 /** The file in the folder {@link STAGING} that names the job that owns the array. */
 export const CLAIM = "job";
 
+/** The folder in the folder {@link STAGING} that records changes in place. */
+export const CHANGED = "changed";
+
 /**
  * The file in the folder {@link STAGING} that marks an array as partly changed: JSON with the number of changed chunks.
  */
@@ -72,6 +79,8 @@ export const PARTIAL = "partial";
 /** Operations on staged objects, which readers ignore. Callers check the names. */
 export interface Staging {
   open(name: string): Promise<Source | null>;
+  /** Lists the names in a folder; absent in stores whose arrays are not changed in place. */
+  names?(folder: string): Promise<readonly string[]>;
   /** Syncs the object to disk. */
   put(name: string, parts: readonly Uint8Array[]): Promise<void>;
   putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean>;
@@ -83,6 +92,11 @@ export interface Staging {
   copy(from: Store, key: string, name: string, most?: number): Promise<boolean>;
   /** @returns false if nothing is staged as `name` */
   publish(name: string, key: string): Promise<boolean>;
+  /**
+   * Publishes like {@link publish}, but never replaces an object; absent if objects may be replaced.
+   * @throws TensorError `attribute` if the key holds another object
+   */
+  publishNew?(name: string, key: string): Promise<boolean>;
   remove(name: string): Promise<void>;
   end(): Promise<void>;
 }
@@ -138,4 +152,26 @@ export async function inParallel<T>(
   };
   await Promise.all(Array.from({ length: limit }, work));
   if (failures.length > 0) throw failures[0];
+}
+
+/**
+ * Returns the staging of a store for chunks under a name.
+ * @throws TensorError `attribute` for a name that cannot be a file name, and for a store without staging
+ */
+export function stagingOf(store: Store, name: string): Staging {
+  // The names of staged chunks become file names and may come from another machine, so they are checked.
+  if (typeof name !== "string" || !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name)) {
+    const must = "must consist of letters, digits, dots, _ and -, and may not begin with a dot";
+    throw new TensorError("attribute", `the name ${printValue(name)} of a staged chunk ${must}`, {
+      key: "name",
+      got: factOf(name),
+    });
+  }
+  const { staging } = store;
+  if (staging !== undefined && name !== "zarr.json") return staging;
+  const why = staging === undefined ? "only arrays in files can be staged" : "it is the metadata";
+  throw new TensorError("attribute", `a chunk cannot be staged as ${printValue(name)}: ${why}`, {
+    key: "name",
+    got: factOf(name),
+  });
 }
