@@ -94,7 +94,8 @@ function refusing(isRefused: (model: Model, settings: SessionSettings) => boolea
       },
     };
   };
-  return { ...runtime, createSession };
+  const { models, open, alone } = runtime;
+  return runtimeOf(createSession, { models, open, alone });
 }
 
 const has = ({ graph }: Model, op: string): boolean => graph.nodes.some((one) => one.op === op);

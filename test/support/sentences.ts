@@ -20,7 +20,7 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/\b(127\.0\.0\.1|localhost):\d+/g, "$1:PORT"],
   // The words of zlib differ between versions of Node.
   [/(coded with (?:gzip|zlib)): .*/g, "$1: REASON"],
-  [/\bjob [\da-f]{16}\b/g, "job ID"],
+  [/(?<=job |\.npy\.|\.ndscatter\/)[\da-f]{16}(?:-\d+-[\da-f]{12})?\b/g, "ID"],
   [/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, "ID"],
 ];
 
