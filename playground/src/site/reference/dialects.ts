@@ -18,8 +18,8 @@ export interface Cell {
   readonly address: string | null;
 }
 
-const OF_GATHERS: readonly DialectAspect[] = ["negative", "gathers"];
-const OF_SCATTERS: readonly DialectAspect[] = ["negative", "scatters", "repeats"];
+const OF_GATHERS: readonly DialectAspect[] = ["negative", "gathers", "types"];
+const OF_SCATTERS: readonly DialectAspect[] = ["negative", "scatters", "repeats", "types"];
 const OF_REDUCTIONS: readonly DialectAspect[] = ["sums", "compares", "halves"];
 
 /** Returns the aspects that matter to an operator. */

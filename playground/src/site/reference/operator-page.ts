@@ -162,6 +162,10 @@ const TITLES: Readonly<Record<DialectAspect, string>> = {
   sums: "order of sums",
   compares: "max and min",
   halves: "half floats",
+  types: "other types",
+  means: "integer means",
+  wholes: "empty tuples",
+  strings: "strings",
 };
 
 function dialectsOf(family: Family, examples: readonly Example[], library: Library): Html {
