@@ -25,7 +25,7 @@ import {
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkAlive, listOrTensor } from "./inputs.ts";
-import { objectOf, optionsOf } from "../tensor/options.ts";
+import { checkNames, objectOf, optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
 import { rulesOf } from "./prepare.ts";
 import type { Reducing } from "./steps.ts";
@@ -119,6 +119,8 @@ export function keptParts(
     const facts = { ...fields, key: "reduction", got: factOf(given["reduction"]) };
     throw new TensorError("attribute", sentence, facts);
   }
+  const known = version.attributes.flatMap(({ name }) => (name === "reduction" ? [] : [name]));
+  checkNames("option", given, known, fields);
   const settings = settingsOf(version, [version], given, fields, []);
   const call = { operator, version, signature: signatureOf(version), settings, fields };
   const tensor = listOrTensor("int64", indices, fields, "indices");

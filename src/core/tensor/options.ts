@@ -87,7 +87,7 @@ export function optionsOf(
 
 /**
  * Checks the names of an object's properties.
- * @param what the word for a property in errors
+ * @param what the words for a property in errors, noun first, such as "key of a node"
  * @throws TensorError `attribute` for a name that is not known
  */
 export function checkNames(
@@ -99,7 +99,9 @@ export function checkNames(
   // A loop, because calling `Object.keys` would create a list of names.
   for (const name in given) {
     if (known.includes(name) || !Object.hasOwn(given, name)) continue;
-    const sentence = `unknown ${what} ${printValue(name)}; the ${what}s are ${known.join(", ")}`;
+    const all = what.replace(/^\w+/, "$&s");
+    const hint = known.length === 0 ? "none can be given" : `the ${all} are ${known.join(", ")}`;
+    const sentence = `unknown ${what} ${printValue(name)}; ${hint}`;
     throw new TensorError("attribute", sentence, { ...fields, key: name, allowed: known });
   }
 }
