@@ -163,6 +163,14 @@ const HABITS: Readonly<Partial<Record<DiagnosisId, readonly [one: string, more: 
     "adds in a wider float type and rounds once",
     "add in a wider float type and round once",
   ],
+  "wrong-rounding": ["rounds bfloat16 wrongly", "round bfloat16 wrongly"],
+  "other-type": ["computes in another data type", "compute in another data type"],
+  "mean-truncated": ["rounds means of integers toward 0", "round means of integers toward 0"],
+  "whole-ignored": ["ignores updates of the whole tensor", "ignore updates of the whole tensor"],
+  "first-of-slice": [
+    "copies only the first element of each slice",
+    "copy only the first element of each slice",
+  ],
   "any-order": ["keeps any one of the repeated updates", "keep any one of the repeated updates"],
   rounding: ["adds in any order, so roundings differ", "add in any order, so roundings differ"],
   "lost-updates": [

@@ -282,19 +282,23 @@ const gatherSlices: Body = (facts) => [
   `${facts.names.output} = np.take(${facts.names.data}, ${whole(facts)}, axis=${facts.axis})`,
 ];
 
-/** Writes OpenVINO's Gather with batches, which gives 0 for an index out of range. */
+/** Writes OpenVINO's Gather with batches, which gives 0 or empty text for an index out of range. */
 const gatherOrZero: Body = (facts) => {
   const { names, axis } = facts;
   const { data, output } = names;
   const { output: shape, indices: spread, after, size } = spreadOf(facts);
-  if (size === 0) return [`${output} = np.zeros(${pythonShape(shape)}, dtype=${data}.dtype)`];
+  const blanks = (dims: readonly number[]): string =>
+    facts.data.dtype === "string"
+      ? `np.full(${pythonShape(dims)}, "", dtype=object)`
+      : `np.zeros(${pythonShape(dims)}, dtype=${data}.dtype)`;
+  if (size === 0) return [`${output} = ${blanks(shape)}`];
   return [
     `grid = np.indices(${pythonShape(shape)}, sparse=True)`,
     `places = ${whole(facts)}.reshape(${pythonShape(spread)})`,
     `inside = (-${size} <= places) & (places < ${size})`,
     `found = ${data}[(*grid[:${axis}], np.where(inside, places, 0), *grid[${after}:])]`,
-    "# An index out of range gives 0.",
-    `${output} = np.where(inside, found, np.zeros((), dtype=${data}.dtype))`,
+    `# An index out of range gives ${facts.data.dtype === "string" ? "empty text" : "0"}.`,
+    `${output} = np.where(inside, found, ${blanks([])})`,
   ];
 };
 

@@ -117,7 +117,7 @@ function ringOf(state: State): State[] {
 
 /** Small calls of any shapes, with batches, repeats and empty axes. */
 export const SMALL_CALLS: readonly State[] = fc
-  .sample(states, { seed: 5, numRuns: 2500 })
+  .sample(states, { seed: 6, numRuns: 2500 })
   .flatMap((state) => {
     const [data] = state.inputs;
     const indices = state.inputs[rolePosition(resolve(state), "indices")];

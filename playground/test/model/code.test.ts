@@ -238,7 +238,7 @@ for one in json.load(open(sys.argv[1])):
     scope = {"print": lambda text: None}
     exec(compile(one["code"], one["name"], "exec"), scope)
     output = np.asarray(scope[one["output"]])
-    is_text = output.dtype == object
+    is_text = output.dtype.kind in "OU"
     held = {"text": output.ravel().tolist()} if is_text else {"bits": output.tobytes().hex()}
     results.append({"shape": output.shape, **held})
 print(json.dumps(results))

@@ -9,7 +9,7 @@ import { errataOn, type Erratum } from "./errata.ts";
 import { exampleSection, versionLinks } from "./example-section.ts";
 import { idOf, numberOf, type Family } from "./families.ts";
 import type { Library } from "../documents/library.ts";
-import { inline, table } from "../documents/markdown.ts";
+import { inline, table, type Addresses } from "../documents/markdown.ts";
 import { openingOf } from "../documents/opening.ts";
 import { html, joined, type Html } from "../html.ts";
 import { folded, heading, type Entry, type Page } from "../layout.ts";
@@ -133,7 +133,9 @@ function errataTable(family: Family, errata: readonly Erratum[], library: Librar
 }
 
 function roomOf(family: Family, library: Library): Html {
-  const addresses = library.addressesFrom("docs/semantics.md");
+  const semantics = library.addressesFrom("docs/semantics.md");
+  const addresses: Addresses = (target) =>
+    target.startsWith("#") ? `semantics.html${target}` : semantics(target);
   const remarks = remarksOn(library.textOf("docs/semantics.md"), family);
   const items = remarks.map(
     ({ heading: title, id, text }) =>
