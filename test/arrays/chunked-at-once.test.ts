@@ -10,7 +10,7 @@ import { caseCount } from "../support/cases.ts";
 import { makeHome, MEMORY, readAll, storeInputs } from "../support/job-files.ts";
 import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
 import { SEED, seedOf } from "../support/random.ts";
-import { heldAt, inSteps, orderFrom, type Order } from "../support/stepped-files.ts";
+import { inSteps, inTurns, orderFrom, type Order, type Turn } from "../support/stepped-files.ts";
 
 type Output = "out.zarr" | "out.npy" | "data.zarr";
 
@@ -76,10 +76,13 @@ const HELD: readonly (readonly [output: Output, step: RegExp, fails: boolean])[]
   ["out.zarr", /^link \S+\.ndscatter.job\.\w+\.tmp /, false],
   ["out.zarr", /^link \S+\.ndscatter.zarr\.json\.\S+\.tmp /, false],
   ["out.npy", /^link \S+\.part\.[\w.-]+ \S+\.part$/, false],
+  ["data.zarr", /^readdir \S+job.applied$/, false],
   ["data.zarr", /^link \S+\.ndscatter.job\.\w+\.tmp /, false],
   // The tasks are done, but the output is hidden.
   ["out.zarr", /^rename \S+\.ndscatter.zarr\.json \S+out\.zarr.zarr\.json$/, false],
   ["out.npy", /^link \S+\.part \S+out\.npy$/, false],
+  ["out.npy", /^stat \S+\.part$/, false],
+  ["out.npy", /^rm \S+\.part$/, false],
   // The job is done, and one call removes its folder.
   ["out.zarr", /^writeFile \S+\.job.done/, false],
   ["out.npy", /^readdir \S+\.job$/, false],
@@ -95,10 +98,34 @@ for (const [name, step, fails] of HELD) {
       skip: WITHOUT_NODE_ITSELF,
     },
     async () => {
-      const { order, wasHeld } = heldAt(step);
+      const { order, wereHeld } = inTurns([[0, step], [1]]);
       const failed = await callsIn(name, 2, order);
-      assert.ok(wasHeld());
+      assert.ok(wereHeld());
       assert.equal(failed, fails ? 1 : 0);
+    },
+  );
+}
+
+const LINK = /^link \S+\.part \S+out\.npy$/;
+const STAT = /^stat \S+\.part$/;
+const REMOVE = /^rm \S+\.part$/;
+
+/** Turns of two calls: the first publishes the output, but has not ended, while the second examines the output. */
+const TURNS: readonly (readonly [what: string, turns: readonly Turn[]])[] = [
+  ["compares sizes", [[0, LINK], [1, STAT], [0, REMOVE], [0, /^readdir /], [1]]],
+  ["publishes too", [[0, REMOVE], [1, LINK], [1, STAT], [0, /^readdir /], [1]]],
+];
+
+for (const [what, turns] of TURNS) {
+  test(
+    `a call that ${what} when another one publishes ends well`,
+    {
+      skip: WITHOUT_NODE_ITSELF,
+    },
+    async () => {
+      const { order, wereHeld } = inTurns(turns);
+      assert.equal(await callsIn("out.npy", 2, order), 0);
+      assert.ok(wereHeld());
     },
   );
 }

@@ -67,12 +67,16 @@ function codecsOf(rank: number, random: Random): NonNullable<CreateOptions["code
   return [{ name: "transpose", configuration: { order } }, ...codecs];
 }
 
+/** Maximum elements of a chunk or shard. An empty array with axes of 18 would otherwise have shards of gigabytes. */
+const MOST_IN_CHUNK = 2 ** 14;
+
 /** At most 16 chunks: more find nothing more, and each is a file that is synced. */
 function chunksOf(shape: readonly number[], random: Random): number[] {
   const chunks = shape.map((dim) =>
     random(3) === 0 ? Math.max(1, dim) : 1 + random(Math.max(1, dim) + 1),
   );
   for (let d = 0; new Grid(shape, chunks).size > 16; d++) chunks[d] = Math.max(1, shape[d]);
+  for (let d = 0; product(chunks) > MOST_IN_CHUNK; d++) chunks[d] = 1;
   return chunks;
 }
 
@@ -83,7 +87,8 @@ function divisionOf(
 ): Pick<CreateOptions, "chunkShape" | "shards"> {
   const chunkShape = chunksOf(shape, random);
   if (random(3) > 0) return { chunkShape };
-  return { chunkShape, shards: chunkShape.map((dim) => dim * (1 + random(3))) };
+  const shards = chunkShape.map((dim) => dim * (1 + random(3)));
+  return product(shards) > MOST_IN_CHUNK ? { chunkShape } : { chunkShape, shards };
 }
 
 /** Makes an array of Zarr v3 one of v2, whose chunks have the same bytes. */

@@ -474,6 +474,8 @@ test("repeated updates of slices in several chunks are combined once for each ch
         chunkShape: [1 + random(2), 2 + random(2)],
         blockShape: [3 + random(5)],
         inPlace: random(2) === 0,
+        // Chunks of one task read the same updates in parts, at the same time.
+        chunksPerTask: 1 + (round % 3),
       };
       const job = jobFor({ function: "scatterND", options }, inputs, divided);
       const run = () => runAll(job, random, 1 + random(60));

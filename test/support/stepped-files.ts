@@ -51,18 +51,24 @@ export function orderFrom(seed: number, programs: number, steps: number): Order 
   };
 }
 
-/** Holds the first program's call that `text` matches until the other programs have ended. */
-export function heldAt(text: RegExp): { order: Order; wasHeld: () => boolean } {
-  let wasHeld = false;
+/** A program, and the call before which its turn ends; without a call, the turn ends with the program. */
+export type Turn = readonly [program: number, until?: RegExp];
+
+/** Runs one program after the other, in turns. Programs that have not ended after the last turn run in any order. */
+export function inTurns(turns: readonly Turn[]): { order: Order; wereHeld: () => boolean } {
+  let held = 0;
+  let turn = 0;
   const order: Order = ({ waiting, running }) => {
-    const own = waiting.filter(({ program }) => program === 0);
-    const isHeld = own.some((step) => text.test(step.text));
-    wasHeld ||= isHeld && running.size > 1;
-    if (!running.has(0) || (isHeld && running.size > 1))
-      return waiting.find(({ program }) => program !== 0);
-    return own[0];
+    for (; turn < turns.length; turn++) {
+      const [program, until] = turns[turn];
+      const own = waiting.filter((step) => step.program === program);
+      const isHeld = own.some(({ text }) => until?.test(text) === true);
+      if (running.has(program) && !isHeld) return own[0];
+      if (isHeld) held++;
+    }
+    return waiting[0];
   };
-  return { order, wasHeld: () => wasHeld };
+  return { order, wereHeld: () => held === turns.filter((one) => one.length === 2).length };
 }
 
 const promises = fs.promises as unknown as Record<string, unknown>;

@@ -31,6 +31,13 @@ export async function isThere(file: string): Promise<boolean> {
   }
 }
 
+/** Returns the size and times of a file or folder; null if it does not exist. */
+export const findStat = (file: string): Promise<Fs.Stats | null> =>
+  files.stat(file).catch((error: unknown) => {
+    if (isCode(error, "ENOENT")) return null;
+    throw error;
+  });
+
 /**
  * Prints a file's size and modification time, which differ after a change. Times are rounded to milliseconds, because
  * some programs copy them with this precision.

@@ -29,7 +29,7 @@ import type { AxisBoxes } from "./axis-boxes.ts";
 import { clippedShape } from "./boxes.ts";
 import { checkChunkBytes, checkRead, checkStart, checkWrite, type CheckedBox } from "./checks.ts";
 import { files, type OpenFile } from "./files.ts";
-import { isCode, isThere, printState, readFully, withFile, writeFully } from "./file.ts";
+import { findStat, isCode, isThere, printState, readFully, withFile, writeFully } from "./file.ts";
 import { areContiguous, defaultChunks } from "./grid.ts";
 import { moduleOfNode } from "./node.ts";
 import {
@@ -349,10 +349,8 @@ class PendingNpyArray extends NpyArray implements PendingArray {
   }
 
   async storedSize(at: readonly number[]): Promise<number | null> {
-    const stat = await files.stat(await this.place()).catch((error: unknown) => {
-      if (isCode(error, "ENOENT")) return null;
-      throw error;
-    });
+    // Another run may publish the file at any time, so the final name is examined last.
+    const stat = (await findStat(this.#part)) ?? (await findStat(this.file));
     if (stat === null || stat.size < this.fileSize) return null;
     return product(clippedShape(at, this.shape, this.chunkShape)) * DTYPES[this.dtype].bytes;
   }

@@ -139,7 +139,8 @@ export async function beginJob(request: JobRequest): Promise<BegunJob> {
     try {
       await beginOutput(file);
     } catch (error) {
-      await removeJob(folder, spec.id);
+      // Another run may have completed the job already, and then its folder stays.
+      if (!(await file.isComplete())) await removeJob(folder, spec.id);
       throw error;
     }
   });

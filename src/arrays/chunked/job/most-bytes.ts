@@ -163,7 +163,14 @@ function readBytes(
     // Updates that are a single element of another rank are read once per block and piece.
     return blocks * pieces.size * array.mostRead(array.shape.map(() => tiled(1, 1)));
   };
-  const whole = data.shape.map((dim, d) => tiled(dim, data.chunkShape[d]));
+  const { format, slice } = data.location;
+  // A copy of a chunk includes the padding at the end of an axis, which other reads leave out.
+  const isCopied =
+    updates !== undefined && !out.inPlace && !out.isNpy && format === "zarr" && slice === undefined;
+  const whole = data.shape.map((dim, d) => {
+    const { [d]: chunk } = data.chunkShape;
+    return tiled(isCopied ? Math.ceil(dim / chunk) * chunk : dim, chunk);
+  });
   return {
     data: data.mostRead(whole) + out.read,
     // Blocks that differ only along axes without indices read the same indices.

@@ -2,7 +2,7 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode, isThere, isUrl } from "../../boxes/file.ts";
+import { findStat, isCode, isThere, isUrl } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
 import type {
   ArrayLocation,
@@ -108,8 +108,11 @@ export async function publishPart(spec: JobSpec): Promise<void> {
   } catch (error) {
     if (isCode(error, "ENOENT") && (await isThere(file))) return;
     if (!isCode(error, "EEXIST")) throw error;
+    const own = await findStat(part);
+    // Another run has published the file since, and removed its first name.
+    if (own === null) return;
     // A run that ended after the link has left both names of the same file.
-    const [own, found] = [await fs.stat(part), await fs.stat(file)];
+    const found = await fs.stat(file);
     if (own.ino !== found.ino || own.dev !== found.dev) throw outputExists(file);
   }
   await removePart(spec);

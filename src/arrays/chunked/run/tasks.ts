@@ -51,9 +51,8 @@ export async function runTask(
     });
   }
   if (await isDone(job.folder)) return cleanUpDone(job.folder, job.spec);
-  if (stage === "finish") return finish(job);
   try {
-    await runOne(job, stage, task, memory);
+    await (stage === "finish" ? finish(job) : runOne(job, stage, task, memory));
   } catch (error) {
     // Another run did this task first, and the job has since ended and removed its folders.
     if (!(await isDone(job.folder))) throw error;
@@ -72,12 +71,12 @@ async function runOne(
   const leavesMore = stage === "apply" && !job.isGather;
   if (!leavesMore && ((await isThere(file)) || (await isThere(`${file}.bad`)))) return;
   if (stage === "check") return runCheck(job, task, workspace);
-  if (stage === "place") return placeBlock(job, task, workspace);
   if (stage === "apply") {
     const failure = await jobFailure(jobOf(job));
     if (failure !== null) throw failure;
   }
   try {
+    if (stage === "place") return await placeBlock(job, task, workspace);
     const check = await lookBefore(job, stage, task);
     if (stage === "partition") await runPartition(job, task, workspace, reading, check);
     else await applyTask(job, task, workspace, allowance, check);

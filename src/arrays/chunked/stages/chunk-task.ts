@@ -38,7 +38,9 @@ export async function chunkTasksOf(
     findFragments(fileOf.task(folder, "shuffle", block), shuffle, first, leads, most / blocks.size),
   );
   return numbers.map((chunk) => {
-    const fragments = found.map((block) => block[leadOf(chunk) - first]);
+    // Several chunks at once may read the same fragments in parts, so each has its own checksums of what it has read.
+    const own = found.map((block) => block[leadOf(chunk) - first]);
+    const fragments = pieces === 1 ? own : own.map((one) => ({ ...one, read: new Map() }));
     const box = chunks.box(chunk);
     return {
       chunk,

@@ -31,22 +31,34 @@ export async function partition(
   reading: number,
   check: () => Promise<void>,
 ): Promise<void> {
+  const box = job.blocks.box(block);
+  const pending =
+    job.updates === undefined ? undefined : readUpdates(job, box, 0, memory, reading / 2);
+  // A rejection of this promise is handled where the updates are written.
+  const settled = pending?.catch(() => {});
+  try {
+    await sortBlock(job, block, memory, reading, check, pending);
+  } finally {
+    // After an error, the read must end too, because the next task receives the same memory.
+    await settled;
+  }
+}
+
+/** @param pending the block's first piece of the updates, which is read in the meantime */
+async function sortBlock(
+  job: JobContext,
+  block: number,
+  memory: Workspace,
+  reading: number,
+  check: () => Promise<void>,
+  pending: Promise<Uint8Array> | undefined,
+): Promise<void> {
   const { address, folder, shuffle } = job;
   const box = job.blocks.box(block);
   const count = product(box.shape);
-  const pending =
-    job.updates === undefined ? undefined : readUpdates(job, box, 0, memory, reading / 2);
-  // A rejection of this promise is handled below.
-  const settled = pending?.catch(() => {});
   const leads = memory.words("leads", count);
   const rows = memory.words("rows", count);
-  try {
-    await locateBlock(job, box, { leads, rows }, memory, reading / 2);
-  } catch (error) {
-    // The read must end before the error is thrown, because the next task receives the same memory.
-    await settled;
-    throw error;
-  }
+  await locateBlock(job, box, { leads, rows }, memory, reading / 2);
   const starts = memory.words("starts", address.leads.size + 1);
   const order = memory.words("order", count);
   const kept = sortByKey(leads, address.leads.size, starts, order);
