@@ -347,7 +347,7 @@ async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<G
     const member = await readMember(store, version, place);
     if (member === null) continue;
     if (!isInside(name)) {
-      const sentence = `${store.path} has a member ${printValue(place)}, which could not be opened by this name`;
+      const sentence = `${store.path} has a member ${printValue(place)}, which cannot be opened by this name`;
       throw unsupported(`${sentence}; rename its folder`);
     }
     found.push(member);

@@ -190,7 +190,7 @@ function loadLine(
   const how = {
     never: "the nodes were compared in parts of the model",
     unoptimized:
-      'without graph optimization it does (graphOptimizationLevel: "disabled"), so the nodes were compared that way',
+      'it loads without graph optimization (graphOptimizationLevel: "disabled"), so the nodes were compared that way',
   };
   const end = hasNodes || loads === "unoptimized" ? `; ${how[loads]}` : "";
   return `  the runtime cannot load the model: ${problem}${end}`;

@@ -50,7 +50,7 @@ export const NET_VERSIONS: readonly number[] = [10, 11];
 export function readNet(xml: string | Uint8Array): Net {
   const root = parseXml(xml);
   if (root.name !== "net")
-    throw unsupported(`the XML holds <${root.name}>, but an IR holds <net>`, {
+    throw unsupported(`the XML must be an IR, whose root is <net>, got <${root.name}>`, {
       got: root.name,
       expected: "net",
     });

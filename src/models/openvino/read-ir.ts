@@ -146,7 +146,7 @@ function checkPorts(layer: Layer, inputs: number, outputs: number): void {
   // A Result may have an output port, which OpenVINO ignores.
   if (got[0] === inputs && (got[1] === outputs || outputs === 0)) return;
   throw malformed(
-    `${layerTitle(layer)}, a ${layer.type}, has ${got[0]} inputs and ${got[1]} outputs, not ${inputs} and ${outputs}`,
+    `the numbers of inputs and outputs of ${layerTitle(layer)}, a ${layer.type}, must be ${inputs} and ${outputs}, got ${got.join(" and ")}`,
     { node: layerTitle(layer), key: "ports", got, expected: [inputs, outputs] },
   );
 }
