@@ -133,7 +133,8 @@ interface OwnMetadata {
  *
  * @param location a path, or a URL of an object store
  * @param options settings for the store
- * @throws TensorError `malformed-file` unless the location holds a group
+ * @throws TensorError `malformed-file` unless the location holds a group, `unsupported-file` for an array and for
+ *   features that are not supported
  *
  * @example
  * ```ts

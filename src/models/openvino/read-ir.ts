@@ -65,8 +65,9 @@ export class NetSource {
  * Operators unknown to the registry are kept, with their attributes as text. Each node has its own operator set
  * version. A layer whose version is not an opset gets a domain such as `openvino.extension`.
  *
- * @throws TensorError `malformed-file` for files that are not an IR, `unsupported-model` for another version,
- *   `too-large` for a text beyond the limits
+ * @throws TensorError `malformed-file` for files that violate the format, `unsupported-file` for another document or
+ *   encoding and for an unknown data type, `unsupported-model` for another version, `too-large` for a text beyond the
+ *   limits
  *
  * @example
  * ```ts
