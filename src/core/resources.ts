@@ -20,7 +20,5 @@ export const OPEN = {
   scratch: 0,
 };
 
-export type Resource = keyof typeof OPEN;
-
 /** Hook that is called with released memory before the memory is reused; null outside tests. */
 export const MEMORY: { onRelease: ((bytes: Uint8Array) => void) | null } = { onRelease: null };

@@ -95,7 +95,7 @@ test("a stage that took long has a line with its rate, and a job that took long 
         line.replaceAll(/[\d.]+ (B|kB|MB|GB)\b/g, "N B").replace(/in [\d.]+ s/, "in T"),
       ),
     [
-      "  partition: 1 tasks, N B in T, N B/s",
+      "  partition: 1 task, N B in T, N B/s",
       "  apply: 10 tasks, N B in T, N B/s",
       "  the disk: N B/s, written and synced",
       "  read: N B by 11 tasks, at most N B planned",

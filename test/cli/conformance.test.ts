@@ -362,6 +362,6 @@ test("a Cast that is malformed fails", async () => {
   const set = { inputs: [FLOATS], outputs: [DOUBLES] };
   makeTest(at("malformed"), { ...model, graph: { ...model.graph, nodes } }, [set]);
   const { stdout, status } = await ndscatter("conformance malformed");
-  assert.match(stdout, /^FAIL {5}malformed: Cast-13: it must have 1 inputs, got 2/);
+  assert.match(stdout, /^FAIL {5}malformed: Cast-13: the number of its inputs must be 1, got 2/);
   assert.equal(status, 1);
 });

@@ -59,8 +59,8 @@ const PENDING = ".part";
  * Opens an NPY file.
  * @param chunkShape a shape of ones, then any size, then whole axes, such as `[1, 1000, 128]` for an array of shape
  *   `[8, 50000, 128]`; by default, chunks have about 64 MiB
- * @throws TensorError `malformed-file` unless the file is NPY in C order, `dtype` for text, `shape-mismatch` for chunks
- *   that are not contiguous; file system errors are passed on
+ * @throws TensorError `malformed-file` for a missing or damaged file, `unsupported-file` unless the file is NPY in C order,
+ *   `dtype` for text, `shape-mismatch` for chunks that are not contiguous; file system errors are passed on
  */
 export async function openNpyArray(
   file: string,

@@ -153,7 +153,7 @@ function unusable(connection: Connection, why: string, cause: unknown): TensorEr
   return new TensorError("engine", sentence, {}, { cause: withoutPassword(cause, connection) });
 }
 
-/** What a server's refusal means. Its messages begin with a word in capitals. */
+/** Meanings of a server's refusals, which begin with a word in capitals. */
 const REFUSALS: readonly (readonly [RegExp, string])[] = [
   [/^WRONGPASS|invalid password/i, "it refuses the password; check the user and the password"],
   [/^NOAUTH/, "it requires a password; give redis://:PASSWORD@HOST:PORT"],

@@ -48,7 +48,7 @@ export interface NpyLimits {
 
 /**
  * @param limits for a file that is read in parts; by default, `file` is the whole file and becomes one tensor
- * @throws TensorError `malformed-file`, or `too-large` for more than `maxSize` elements
+ * @throws TensorError `malformed-file`, `unsupported-file`, or `too-large` for more than `maxSize` elements
  */
 export function readNpyHeader(
   file: Uint8Array,
@@ -77,7 +77,7 @@ export function readNpyHeader(
 
 /**
  * Computes the header size of a file, in bytes, from the first twelve bytes.
- * @throws TensorError `malformed-file` if the file is not NPY; {@link readNpyHeader} checks the rest
+ * @throws TensorError `malformed-file` or `unsupported-file` if the file is not NPY; {@link readNpyHeader} checks the rest
  */
 export function parseNpyHeaderLength(first: Uint8Array): number {
   checkMagic(first);

@@ -69,10 +69,10 @@ function checkCodes(
     if (code > MAX_CODE_POINT || isPair) {
       const at = coordinatesOf(position, shape);
       const what = isPair
-        ? "half of a surrogate pair, which must be stored as a single character"
+        ? "half of a surrogate pair; store the pair as a single character"
         : `greater than the largest code point, 0x${MAX_CODE_POINT.toString(16)}`;
       throw (isPair ? unsupported : malformed)(
-        `the NPY file has the code 0x${code.toString(16)} in the text at ${printShape(at)}, which is ${what}`,
+        `the text at ${printShape(at)} of the NPY file has the code 0x${code.toString(16)}, ${what}`,
         { at, got: code },
       );
     }

@@ -133,7 +133,8 @@ interface OwnMetadata {
  *
  * @param location a path, or a URL of an object store
  * @param options settings for the store
- * @throws TensorError `malformed-file` unless the location holds a group
+ * @throws TensorError `malformed-file` unless the location holds a group, `unsupported-file` for an array and for
+ *   features that are not supported
  *
  * @example
  * ```ts
@@ -347,7 +348,7 @@ async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<G
     const member = await readMember(store, version, place);
     if (member === null) continue;
     if (!isInside(name)) {
-      const sentence = `${store.path} has a member ${printValue(place)}, which could not be opened by this name`;
+      const sentence = `${store.path} has a member ${printValue(place)}, which cannot be opened by this name`;
       throw unsupported(`${sentence}; rename its folder`);
     }
     found.push(member);

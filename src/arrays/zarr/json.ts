@@ -30,7 +30,7 @@ export const MAX_JSON_BYTES = 2 ** 24;
 /**
  * Parses the object in `bytes`.
  * @param file the file's name in errors
- * @throws TensorError `malformed-file`
+ * @throws TensorError `malformed-file`; `unsupported-file` for text beyond the limits
  */
 export const parseJson = (bytes: Uint8Array, file: string): JsonObject =>
   parseObject(decodeText(bytes, file), file).value;

@@ -82,7 +82,7 @@ function checkFilters(filters: Json | undefined, where: string): void {
 }
 
 /**
- * Returns a fill value with numbers in place of their text, such as "7", "1e20" or "inf", which zarr-python reads as Python
+ * Returns a fill value with numbers instead of their text, such as "7", "1e20" or "inf", which zarr-python reads as Python
  * does. zarr-python reads any text as true for bool, so that text is not converted.
  */
 function fillFrom(dtype: DType, value: Json, where: string): Json {

@@ -84,7 +84,7 @@ const FIELDS = new Set([
 
 /**
  * @param where the array's name in errors
- * @throws TensorError `malformed-file`; `dtype` for an unsupported data type
+ * @throws TensorError `malformed-file`; `unsupported-file` for a feature, `dtype` for a data type that is not supported
  */
 export function parseMetadata(json: JsonObject, where: string): Metadata {
   if (json.zarr_format !== 3) throw wrongFormat(null, json, where, [2, 3]);

@@ -16,8 +16,7 @@ import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { changedSince, ZarrArray } from "./array.ts";
 import { printJson, withMember } from "./json.ts";
 import { checkGrid, parseKey, parseShape } from "./metadata.ts";
-import { fingerprintOf } from "./read-key.ts";
-import { readKey } from "./read-key.ts";
+import { fingerprintOf, readKey } from "./read-key.ts";
 import { CLAIM, type Store } from "./stores/store.ts";
 
 /** Options of {@link append}. */

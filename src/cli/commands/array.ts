@@ -74,7 +74,7 @@ export function addArrayCommand(program: Command, io: Io): void {
     .option("--chunks <shape>", "the chunk shape of the copy, such as 1000,128", parseChunks)
     .option("--shards <shape>", "the shard shape of the copy, a multiple of --chunks", parseChunks)
     .option("--codec <name>", "a codec of the copy, such as zstd or gzip:9; repeatable", addCodec)
-    .option("--unfinished", "copy an array although a job that changes it is not finished")
+    .option("--unfinished", "copy an array even if a job has changed only a part of it")
     .optionsGroup("Change the array:")
     .option("--append <array>", "append the elements of this array")
     .option("--axis <axis>", "the axis along which --append adds elements (default: the first)")

@@ -61,8 +61,8 @@ it must save more than 1 ms, and another model must save a fifth of the time, an
 exact session half of the time.
 
 If the model does not give the outputs of --expected, such as those of the PyTorch
-model that was exported, a node with another axis, operator, reduction, batch_dims
-or order of updates, or with a transposed input, is tried as another model.
+model that was exported, the command also tries models in which one node has another
+axis, operator, reduction, batch_dims or order of updates, or a transposed input.
 
 -o writes the model of the chosen cure; a session setting needs no file. The exit
 status is 0 if nothing is wrong or a cure was found, and 1 if no cure works.

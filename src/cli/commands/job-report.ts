@@ -3,6 +3,7 @@
 import type { JobProgress, StageName } from "../../entries/chunked.ts";
 import { CLI } from "../../core/limits.ts";
 import type { Io } from "../io.ts";
+import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
 
 /** The width of a bar, in characters. */
@@ -58,7 +59,7 @@ export class JobReport {
     const stages = this.stages.flatMap(({ stage, tasks, bytes, seconds }) => {
       if (seconds < CLI.stage) return [];
       const rate = `${printAmount(bytes)} in ${printSeconds(seconds)}, ${printAmount(bytes / seconds)}/s`;
-      return [`  ${stage}: ${tasks} tasks, ${rate}`];
+      return [`  ${stage}: ${printCount(tasks, "task")}, ${rate}`];
     });
     return [...stages, ...disk];
   }

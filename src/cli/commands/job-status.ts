@@ -7,6 +7,7 @@ import {
   type JobFacts,
   type Stage,
 } from "../../entries/chunked.ts";
+import { printCount } from "../text/layout.ts";
 import { printAmount } from "./job-report.ts";
 
 export interface StageStatus extends Stage {
@@ -37,6 +38,6 @@ export function printTook({ planned, took }: Pick<JobFacts, "planned" | "took">)
   ] as const;
   return rows.map(([name, bytes, most]) => {
     const limit = most === undefined ? "" : `, at most ${printAmount(most)} planned`;
-    return `${name}: ${printAmount(bytes)} by ${took.tasks} tasks${limit}`;
+    return `${name}: ${printAmount(bytes)} by ${printCount(took.tasks, "task")}${limit}`;
   });
 }

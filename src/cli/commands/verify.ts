@@ -71,9 +71,11 @@ thread. With --runs the model runs several times with each thread count of
 first such result is explained, and the other runs are counted.
 
 --expected compares an output of the model with a file, such as the output of the
-PyTorch model that was exported. If they differ, the command looks for a change of
-one scatter or gather that gives the expected output: another axis, operator,
-reduction, batch_dims or order of updates, or a transposed input.
+PyTorch model that was exported. Floats may differ by --tolerance; without this
+option by 1e-5, or by 2^-7 for float16 and bfloat16. If the outputs differ more, the
+command looks for a change of one scatter or gather that gives the expected output:
+another axis, operator, reduction, batch_dims or order of updates, or a transposed
+input.
 
 The exit status is 0 only if the model loads and runs, every node that ran is equal
 or near and reproducible, and the outputs are those of --expected. If the model
@@ -85,6 +87,7 @@ Examples:
   ndscatter verify examples/kv-cache.onnx --feed cache=examples/kv-cache.cache.npy --feed where=examples/kv-cache.where.npy --feed key=examples/kv-cache.key.npy
   ndscatter verify model.onnx --feed x=x.npy
   ndscatter verify model.onnx --random --dim N=4 --dim '?=2'
+  ndscatter verify model.onnx --feed x=x.npy --expected y=pytorch.npy
   ndscatter verify model.onnx --feed x=x.npy --threads 1,8 --runs 5`;
 
 export function addVerifyCommand(program: Command, io: Io, fail: (status: Status) => void): void {
@@ -190,7 +193,7 @@ function loadLine(
   const how = {
     never: "the nodes were compared in parts of the model",
     unoptimized:
-      'without graph optimization it does (graphOptimizationLevel: "disabled"), so the nodes were compared that way',
+      'it loads without graph optimization (graphOptimizationLevel: "disabled"), so the nodes were compared that way',
   };
   const end = hasNodes || loads === "unoptimized" ? `; ${how[loads]}` : "";
   return `  the runtime cannot load the model: ${problem}${end}`;

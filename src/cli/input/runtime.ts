@@ -174,7 +174,9 @@ export function readForRuntime(io: Io, file: string, isLight = false): Uint8Arra
     return (isLight && file !== STDIN ? readLight(io, file) : null) ?? readBytes(io, file);
   const advice = `convert it with ndscatter convert ${file} --opset 18 -o model.onnx`;
   throw wrongUsage(
-    `${file} is an OpenVINO IR by its name, and ONNX Runtime runs only ONNX models; ${advice}`,
+    escapeControls(
+      `${file} is an OpenVINO IR by its name, and ONNX Runtime runs only ONNX models; ${advice}`,
+    ),
   );
 }
 

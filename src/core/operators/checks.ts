@@ -152,8 +152,7 @@ export function normalizeBatchDims(batchDims: number, indices: PartialShape): nu
 
 /**
  * Checks that indices are not larger than data on any axis except `axis`, because an index has the coordinates of its
- * target on those axes; in an operator of which `isEqual`, those axes must be equal. If `axis` is not known, nothing is
- * checked.
+ * target on those axes. If `isEqual`, the other axes must be equal. If `axis` is not known, nothing is checked.
  * @throws TensorError `shape-mismatch`
  */
 export function checkIndicesFit(

@@ -32,7 +32,7 @@ const MAGIC: readonly (readonly [start: string, kind: FileKind])[] = [
   ["\u0080\u0002", kind("a Python pickle", AS_ARRAY)],
   ["\u0089PNG", kind("a PNG image", AS_ARRAY)],
   ["\u00ff\u00d8\u00ff", kind("a JPEG image", AS_ARRAY)],
-  ["version https://git-lfs", kind("the text of Git LFS", "get the file itself (git lfs pull)")],
+  ["version https://git-lfs", kind("a Git LFS pointer", "get the file itself (git lfs pull)")],
 ];
 
 /** Returns the kind of a file; null if its first bytes do not tell. */

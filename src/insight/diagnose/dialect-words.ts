@@ -50,7 +50,7 @@ export type TypesWord = "own" | "other-type";
 /** Rounding of integer means. */
 export type MeansWord = "floor" | "mean-truncated";
 
-/** Words for the effect of a scatter with tuples of no index, each of which addresses all of data. */
+/** Words for the effect of a scatter with empty index tuples, each of which addresses all of data. */
 export type WholesWord = "applied" | "whole-ignored" | "error";
 
 /** Words for the elements that a gather of strings copies. */

@@ -11,7 +11,7 @@ export type { DialectId };
 /**
  * Subject of a fact: negative indices; indices out of range in scatters and in gathers; repeats without a reduction;
  * the order of a reduction; NaN, and 0 with -0, in max and min; float16 and bfloat16 reductions; the data type in which
- * elements are computed; integer means; tuples of no index; gathers of strings.
+ * elements are computed; integer means; empty index tuples; gathers of strings.
  */
 export type DialectAspect =
   | "negative"

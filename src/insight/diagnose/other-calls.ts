@@ -265,7 +265,7 @@ function* hypotheses(
   }
 }
 
-/** Diagnoses tell what a runtime did; here the same sentence tells what is meant. */
+/** Diagnoses say what a runtime did; here the same sentence says what was meant. */
 const asWish = (sentence: string): string =>
   sentence
     .replaceAll(/\bwas\b/g, "is")

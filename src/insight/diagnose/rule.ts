@@ -274,7 +274,7 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
     let offset = base[p];
     const first = tupleAt(p) * k;
     const after = p % length;
-    // A tuple of no index addresses all of data, unless the reading skips every index.
+    // An empty tuple addresses all of data, unless the reading skips every index.
     if (k === 0 && Number.isNaN(placeOf(0, 1, after, 0))) offset = NaN;
     for (let j = 0; j < k; j++) {
       const index = indexAt(words, (first + j) * step, step) + after;

@@ -51,7 +51,7 @@ function workingType({ data: { dtype }, call }: Rule): DType | null {
   return WORKING[dtype] ?? null;
 }
 
-/** Returns true for a scatter whose tuples have no index, so that each of them addresses all of data. */
+/** Returns true for a scatter with empty index tuples, each of which addresses all of data. */
 export const isWhole = ({ updates, indices: { shape }, call }: Rule): boolean =>
   updates !== undefined && call.version.indexForm === "tuples" && shape[shape.length - 1] === 0;
 
@@ -59,12 +59,7 @@ export const SETTINGS: readonly Hypothesis[] = [
   // If an index is negative or outside its axis, this is a more likely reason for skipping all updates or elements.
   hypothesis("whole-ignored", "places", (rule) =>
     isWhole(rule)
-      ? [
-          [
-            "index tuples of no index, which address all of data, were ignored",
-            { placeOf: () => NaN },
-          ],
-        ]
+      ? [["empty index tuples, which address all of data, were ignored", { placeOf: () => NaN }]]
       : [],
   ),
   hypothesis("not-applied", "places", (rule, { hasNegative, hasOutside }) =>

@@ -258,12 +258,15 @@ class Iterations {
 function required({ node, inputs }: BodyRun, at: number): Value {
   const value = inputs[at] ?? null;
   if (value !== null) return value;
-  throw malformed(`${nodeTitle(node)} must have ${at + 1} inputs, got ${inputs.length}`, {
-    node: nodeTitle(node),
-    key: "inputs",
-    got: inputs.length,
-    expected: at + 1,
-  });
+  throw malformed(
+    `the number of inputs of ${nodeTitle(node)} must be at least ${at + 1}, got ${inputs.length}`,
+    {
+      node: nodeTitle(node),
+      key: "inputs",
+      got: inputs.length,
+      expected: at + 1,
+    },
+  );
 }
 
 function scalarOf(value: Value, what: string): number {

@@ -160,6 +160,7 @@ class Folding {
       this.#foldable.delete(name);
     }
   }
+
   async #runPart(part: Model, names: readonly string[]): Promise<ReadonlyMap<string, Tensor>> {
     const { nodes } = part.graph;
     let session: OpenSession;

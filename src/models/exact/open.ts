@@ -2,6 +2,7 @@
 
 import { TensorError } from "../../core/errors.ts";
 import {
+  nodeTitle,
   readConstant,
   type Constant,
   type Model,
@@ -9,7 +10,6 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import { quote } from "../model/graph.ts";
-import { nodeTitle } from "../model/model.ts";
 import { runtimeError } from "../verify/session.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { carriedSession, isCarried } from "./carry.ts";

@@ -1,6 +1,6 @@
 /** The cure of a node that is right in the runtime and does not give the expected output: the node that was meant. */
 
-import type { Attribute, ModelNode } from "../model/model.ts";
+import type { Attribute } from "../model/model.ts";
 import type { ExpectedChange } from "../verify/expected.ts";
 import type { NodeCure } from "./cured-node.ts";
 import type { Words } from "./words.ts";
@@ -31,13 +31,10 @@ export function meantNode(
       const attributes = Object.entries(meant.attributes ?? {}).map(
         ([name, value]) => [name, attributeFrom(value)] as const,
       );
-      const own = { name: node.name, op: meant.op ?? node.op, domain: node.domain, inputs };
-      const last: ModelNode = {
-        ...own,
-        outputs: [...node.outputs],
-        attributes: Object.fromEntries(attributes),
-      };
-      return [...words.nodes, last];
+      const op = meant.op ?? node.op;
+      const { name, domain, outputs } = node;
+      const own = { name, op, domain, inputs, outputs: [...outputs] };
+      return [...words.nodes, { ...own, attributes: Object.fromEntries(attributes) }];
     },
   };
 }

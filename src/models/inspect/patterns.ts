@@ -64,7 +64,7 @@ interface Around {
 const isPlainScatter = ({ op, attributes: { reduction } }: ModelNode): boolean =>
   op.startsWith("Scatter") && (reduction === undefined || reduction.value === "none");
 
-/** Updates that are scattered into zeros, and then added to another tensor: of repeated updates only one is added. */
+/** Finds updates that are scattered into zeros and then added to another tensor, so that repeated ones are lost. */
 function lostRepeats({ node, scope, uses }: Around, repeats: boolean): Finding | null {
   const [data = "", indices = ""] = node.inputs;
   const [output = ""] = node.outputs;
@@ -81,7 +81,7 @@ function lostRepeats({ node, scope, uses }: Around, repeats: boolean): Finding |
   return finding("repeats-lost", sentence, { input: "indices" });
 }
 
-/** A scatter of a constant, whose targets a second scatter with the same indices overwrites. */
+/** Finds a scatter of a constant, whose targets a second scatter with the same indices overwrites. */
 function lostMean({ node, scope, uses }: Around): Finding | null {
   const [data = "", indices = ""] = node.inputs;
   const first = uses.makers.get(data);
@@ -99,7 +99,7 @@ function lostMean({ node, scope, uses }: Around): Finding | null {
 const axisOf = ({ attributes: { axis } }: ModelNode): number =>
   axis?.type === "int" ? Number(axis.value) : 0;
 
-/** A gather by offsets in a flattened tensor, to which the last index of a tuple is added as it is in the input. */
+/** Finds a gather by offsets in a flattened tensor, to which the last index of a tuple is added without a check. */
 function flattened({ node, place, scope, uses }: Around): Finding | null {
   const [data = "", indices = ""] = node.inputs;
   if (node.op !== "Gather" || axisOf(node) !== 0) return null;
@@ -112,7 +112,7 @@ function flattened({ node, place, scope, uses }: Around): Finding | null {
   const input = inputOf(last, place, uses);
   if (input === null || scope.constantOf(input) !== null) return null;
   const sentence =
-    `its indices are offsets in the flattened ${quote(data)}, computed from ${quote(input)}, so a negative index in ${quote(input)} takes an element of the row before; ` +
+    `its indices are offsets in the flattened ${quote(data)}, computed from ${quote(input)}, so a negative index in ${quote(input)} takes an element of the previous row; ` +
     "torch.onnx's legacy exporter writes x[a, b] like this; use GatherND, which counts each index from the end of its own axis";
   return finding("indices-flattened", sentence, { input: "indices" });
 }
@@ -159,7 +159,7 @@ function inputOf(name: string, { graph, kind }: Place, uses: GraphUses): string 
 /** Operators that make indices without repeats. */
 const UNIQUE: ReadonlySet<string> = new Set(["NonZero", "Range", "TopK", "Unique"]);
 
-/** Returns true if an index input consists of values without repeats, moved to their places. */
+/** Returns true if indices consist of values without repeats, possibly rearranged. */
 function areUnique(name: string, uses: GraphUses): boolean {
   const open = [name];
   for (let step = 0; step < MAX_STEPS && open.length > 0; step++) {

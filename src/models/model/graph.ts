@@ -51,7 +51,8 @@ export function repeatedValues({ inputs, nodes, constants }: Graph): readonly Re
     const other = makers.get(name);
     if (other === undefined) makers.set(name, maker);
     else {
-      const sentence = `${quote(name)} is computed twice: by ${other} and by ${maker}`;
+      const by = other === maker ? `, both times by ${maker}` : `: by ${other} and by ${maker}`;
+      const sentence = `${quote(name)} is computed twice${by}`;
       repeated.push({ name, maker, sentence });
     }
   };

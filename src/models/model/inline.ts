@@ -208,7 +208,7 @@ const NAMES: Readonly<Record<Attribute["type"], string | null>> = {
 
 function checkInputs(op: string, inputs: readonly Tensor[], needed: number, opset: number): void {
   if (inputs.length === needed) return;
-  const sentence = `it must have ${needed} inputs, got ${inputs.length}`;
+  const sentence = `the number of its inputs must be ${needed}, got ${inputs.length}`;
   throw new TensorError("shape-mismatch", sentence, {
     op,
     opset,

@@ -359,7 +359,7 @@ export const domainName = (domain: string): string => (domain === "" ? "ai.onnx"
  * Returns operator set versions by domain. `fromEntries` also keeps a domain called `__proto__`, which an assignment
  * loses.
  */
-export const byDomain = (entries: readonly (readonly [string, number])[]): Record<string, number> =>
+const byDomain = (entries: readonly (readonly [string, number])[]): Record<string, number> =>
   Object.fromEntries(entries.map(([domain, version]) => [domainName(domain), version]));
 
 /** Returns `record` with every value mapped. */

@@ -250,7 +250,7 @@ function specOf(
 }
 
 /** Returns a node of a model as an argument of `run`, without its inputs. */
-export function nodeSpec(opsets: Opsets, node: ModelNode): NodeSpec {
+function nodeSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   const { op, domain } = node;
   return { domain, op, opset: opsetOf({ opsets }, node), attributes: attributesOf(node) };
 }

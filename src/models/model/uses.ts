@@ -19,19 +19,15 @@ export const tooDeep = (): TensorError =>
     { limit: MAX_BODY_DEPTH },
   );
 
-/** Returns the names that a graph uses, also in the bodies of its nodes. */
+/** Returns the names that a graph uses, also in the bodies of its nodes, whose own values may have the same names. */
 export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set<string> {
   for (const { name } of outputs) uses.add(name);
-  for (const node of nodes) nodeUses(node, uses);
-  return uses;
-}
-
-/** Returns the names that a node uses. Names used in its bodies may be those of the bodies' own values. */
-export function nodeUses({ inputs, attributes }: ModelNode, uses = new Set<string>()): Set<string> {
-  for (const name of inputs) uses.add(name);
-  for (const attribute of Object.values(attributes)) {
-    if (attribute.type !== "other") continue;
-    for (const body of bodiesOf(attribute.graphs)) usesOf(body, uses);
+  for (const { inputs, attributes } of nodes) {
+    for (const name of inputs) uses.add(name);
+    for (const attribute of Object.values(attributes)) {
+      if (attribute.type !== "other") continue;
+      for (const body of bodiesOf(attribute.graphs)) usesOf(body, uses);
+    }
   }
   return uses;
 }

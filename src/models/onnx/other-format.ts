@@ -21,7 +21,7 @@ const MAGIC: readonly (readonly [what: string, at: number, start: string])[] = [
   ["a model in ONNX Runtime's own format (.ort); use the original ONNX model", 4, "ORTM"],
   [`a GGUF model; ${EXPORT}`, 0, "GGUF"],
   ["a program; name a model", 0, "\u007fELF"],
-  ["the text that Git LFS stores in its place; get the model (git lfs pull)", 0, LFS],
+  ["a Git LFS pointer; get the model (git lfs pull)", 0, LFS],
   ["an XML file; the name of an OpenVINO IR must end in .xml", 0, "<"],
 ];
 

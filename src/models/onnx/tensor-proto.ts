@@ -51,8 +51,8 @@ export const tensorTitle = (name: string): string =>
 
 /**
  * Reads everything of a tensor except its values, in one pass.
- * @throws TensorError `malformed-file` for bytes that are not a TensorProto, a negative dimension, more than 64
- *   dimensions or an unknown `data_location`; `too-large` for a dimension of 2^53 or more
+ * @throws TensorError `malformed-file` for bytes that are not a TensorProto, a negative dimension or an unknown
+ *   `data_location`; `unsupported-file` for more than 64 dimensions; `too-large` for a dimension of 2^53 or more
  */
 export function readTensorHeader(bytes: Uint8Array): TensorHeader {
   const reader = new HeaderReader(bytes);

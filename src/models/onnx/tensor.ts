@@ -46,8 +46,9 @@ export const FILE = "a file is read from";
  *
  * @param bytes the whole message
  * @param options `external` reads external data
- * @throws TensorError `malformed-file` for bytes that are not such a tensor, `too-large` above 2^32 - 1 elements.
- *   Nothing is allocated before the file is known to hold all the data that it announces.
+ * @throws TensorError `malformed-file` for bytes that are not such a tensor, `unsupported-file` for an unknown data
+ *   type, a segment and more than 64 dimensions, `too-large` above 2^32 - 1 elements. Nothing is allocated before the
+ *   file is known to hold all the data that it announces.
  *
  * @example
  * ```ts

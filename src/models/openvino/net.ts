@@ -44,13 +44,13 @@ export const NET_VERSIONS: readonly number[] = [10, 11];
 
 /**
  * Reads the net in the text, or the UTF-8 bytes, of an `.xml`.
- * @throws TensorError `malformed-file` for another document, `unsupported-model` for a version other than 10 and 11,
+ * @throws TensorError `unsupported-file` for another document, `unsupported-model` for a version other than 10 and 11,
  *   `too-large` for text beyond the limits
  */
 export function readNet(xml: string | Uint8Array): Net {
   const root = parseXml(xml);
   if (root.name !== "net")
-    throw unsupported(`the XML holds <${root.name}>, but an IR holds <net>`, {
+    throw unsupported(`the XML must be an IR, whose root is <net>, got <${root.name}>`, {
       got: root.name,
       expected: "net",
     });

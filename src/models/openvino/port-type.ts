@@ -44,7 +44,7 @@ export function writePort(id: number, type: TensorType | null): Element {
 /**
  * Parses a shape such as `4,?,1..10,-1`, in which every dimension but a plain size is unknown. `""` is a scalar, `...`
  * any rank. Brackets around the shape are ignored.
- * @throws TensorError `malformed-file` for other texts
+ * @throws TensorError `malformed-file` for other texts, `unsupported-file` for more than 64 dimensions
  */
 export function parseShapeText(text: string, who: string): PartialShape {
   const plain = text.trim().replace(/^\[(.*)\]$/s, "$1");

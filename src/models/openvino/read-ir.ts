@@ -65,8 +65,9 @@ export class NetSource {
  * Operators unknown to the registry are kept, with their attributes as text. Each node has its own operator set
  * version. A layer whose version is not an opset gets a domain such as `openvino.extension`.
  *
- * @throws TensorError `malformed-file` for files that are not an IR, `unsupported-model` for another version,
- *   `too-large` for a text beyond the limits
+ * @throws TensorError `malformed-file` for files that violate the format, `unsupported-file` for another document or
+ *   encoding and for an unknown data type, `unsupported-model` for another version, `too-large` for a text beyond the
+ *   limits
  *
  * @example
  * ```ts
@@ -146,7 +147,7 @@ function checkPorts(layer: Layer, inputs: number, outputs: number): void {
   // A Result may have an output port, which OpenVINO ignores.
   if (got[0] === inputs && (got[1] === outputs || outputs === 0)) return;
   throw malformed(
-    `${layerTitle(layer)}, a ${layer.type}, has ${got[0]} inputs and ${got[1]} outputs, not ${inputs} and ${outputs}`,
+    `the numbers of inputs and outputs of ${layerTitle(layer)}, a ${layer.type}, must be ${inputs} and ${outputs}, got ${got.join(" and ")}`,
     { node: layerTitle(layer), key: "ports", got, expected: [inputs, outputs] },
   );
 }

@@ -39,17 +39,19 @@ export function unpackStrings(packed: Uint8Array, count: number, who: string): s
   const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
   const wrong = (what: string): TensorError => malformed(`${who} ${what}`, { node: who });
   if (packed.length < head || view.getInt32(0, true) !== count)
-    throw wrong(`must begin with ${count}, its number of strings, and ${count + 1} offsets`);
+    throw wrong(`must begin with its number of strings, ${count}, and the offset of each`);
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const limit = packed.length - head;
   return Array.from({ length: count }, (_, position) => {
     const [begin, end] = [position - 1, position].map((one) => view.getInt32(headBytes(one), true));
     if (begin < 0 || end < begin || end > limit)
-      throw wrong(`has string ${position} at bytes ${begin} to ${end} of ${limit}`);
+      throw wrong(
+        `has string ${position} from byte ${begin} to ${end} of its text, whose size is ${limit}`,
+      );
     try {
       return decoder.decode(packed.subarray(head + begin, head + end));
     } catch {
-      throw wrong(`has string ${position} that is not UTF-8`);
+      throw wrong(`must have strings in UTF-8, but string ${position} is in another encoding`);
     }
   });
 }

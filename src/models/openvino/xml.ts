@@ -73,8 +73,8 @@ const WRAPPER = "document";
 /**
  * Parses a document and returns its root element.
  * @throws TensorError `malformed-file` for a document that is not well-formed or contains a construct foreign to IRs,
- *   `too-large` for more than 2^25 characters or 2^20 tags, and for more than 2^20 characters or 2^14 attributes in a
- *   tag
+ *   `unsupported-file` for an encoding other than UTF-8, `too-large` for more than 2^25 characters or 2^20 tags, and for
+ *   more than 2^20 characters or 2^14 attributes in a tag
  */
 export function parseXml(xml: string | Uint8Array): Element {
   const text = typeof xml === "string" ? xml : decodeXml(xml);

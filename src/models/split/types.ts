@@ -60,7 +60,7 @@ export function ownScope({ graph, opsets, irVersion }: Model): Scope {
 }
 
 /** Returns the known values of each graph in a model. */
-export function scopesOf(model: Model): ReadonlyMap<Place, Scope> {
+function scopesOf(model: Model): ReadonlyMap<Place, Scope> {
   const learned = new PlaceScopes(model.irVersion);
   const scopes = new Map<Place, Scope>();
   walkNodes(model, {

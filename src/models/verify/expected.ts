@@ -60,7 +60,7 @@ export function expectedFrom({ graph }: Model, given: unknown): Expected | null 
   const entries = Object.entries(recordFrom("expected", given as object));
   for (const [name] of entries) {
     if (names.includes(name)) continue;
-    const sentence = `the model has no output ${quote(name)} to expect; it has ${listNames(names)}`;
+    const sentence = `the model has no output ${quote(name)}; its outputs are ${listNames(names)}`;
     throw new TensorError("shape-mismatch", sentence, {
       input: name,
       key: "expected",
@@ -78,7 +78,7 @@ const toleranceFor = (dtype: string): number =>
  * Returns true if an output is the expected one. Other libraries add in another order, so floats may differ by a part of
  * their own magnitude and of the tensor's mean magnitude.
  */
-export function isLike(actual: Tensor, expected: Tensor, tolerance: number): boolean {
+function isLike(actual: Tensor, expected: Tensor, tolerance: number): boolean {
   if (actual.dtype !== expected.dtype || !sameShape(actual.shape, expected.shape)) return false;
   if (equals(actual, expected)) return true;
   const { dtype, size } = expected;

@@ -128,7 +128,7 @@ const firstMatch = (text: string, patterns: readonly RegExp[]): string =>
   patterns.map((pattern) => pattern.exec(text)?.[1]).find(Boolean) ?? "";
 
 /** Returns the node that a message of onnxruntime names; null if the message fits no node or several. */
-export function nodeNamedBy(message: string, nodes: readonly ModelNode[]): ModelNode | null {
+function nodeNamedBy(message: string, nodes: readonly ModelNode[]): ModelNode | null {
   const [name, op] = [firstMatch(message, NAMES), firstMatch(message, OPS)];
   if (name === "" && op === "") return null;
   const found = nodes.filter(

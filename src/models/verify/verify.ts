@@ -53,8 +53,8 @@ export interface VerifyOptions extends CaptureOptions {
   readonly tolerance?: number;
   /**
    * Outputs that the model should have, by name, such as the outputs of the PyTorch model that it was exported from. If
-   * the model has others, changes of single scatters and gathers that give the expected ones are reported. Floats may
-   * differ by the tolerance, or else by 1e-5 (halves: 2^-7), relative to their own magnitude plus the tensor's mean.
+   * the model's outputs differ, changes of single scatters and gathers that give the expected ones are reported. Floats
+   * may differ by the tolerance, or else by 1e-5 (halves: 2^-7), relative to their own magnitude plus the tensor's mean.
    */
   readonly expected?: Feeds;
   /** Makes sessions with one thread, to find out if threads cause a wrong result. */
@@ -109,8 +109,8 @@ export interface VerifyReport {
   /** Nodes at which the runtime failed in the first run and on which other nodes depend, each listed once. */
   readonly failures: readonly FailedNode[];
   /**
-   * How the runtime loads the whole model: as it is, only without graph optimization, or not at all. Nodes are compared
-   * in parts of the model, so they may be equal although the runtime cannot load the model.
+   * The way in which the runtime loads the whole model: as it is, only without graph optimization, or not at all. Nodes
+   * are compared in parts of the model, so they may be equal although the runtime cannot load the model.
    */
   readonly loads: Loads;
   /**
@@ -175,7 +175,8 @@ export async function verifyModel(
   const runs = loads === "never" ? 1 : how.runs;
   const states = await compareRuns({ ...whole, ...how, own, runs });
   const [{ createSession }] = how.runtimes;
-  const finished = (state: State): Promise<VerifiedNode> => finishTold(state, states, how, runs);
+  const finished = (state: State): Promise<VerifiedNode> =>
+    finishReporting(state, states, how, runs);
   const nodes: VerifiedNode[] = [];
   // oxlint-disable-next-line no-await-in-loop
   for (const state of states) nodes.push(await finished(state));
@@ -257,8 +258,8 @@ async function compareRuns(options: Comparing): Promise<readonly State[]> {
   return states;
 }
 
-/** Returns the report on a node, and tells of its runs alone. */
-function finishTold(
+/** Returns the verdict on a node after all runs, and reports the progress of its runs alone. */
+function finishReporting(
   state: State,
   states: readonly State[],
   { runtimes, report, ...how }: Omit<Checked, "own">,

@@ -33,13 +33,13 @@ export async function finish(job: JobContext): Promise<void> {
     await abandon(spec);
     throw failure;
   }
-  for (const { name } of listed.stages) {
+  for (const { name, tasks } of listed.stages) {
     if (name === "finish") continue;
     const { length: left } = await remainingTasks(listed, name);
     if (left === 0) continue;
     // Another run may have finished the job and removed the listed files.
     if (await isDone(folder)) return;
-    throw unfinished(folder, name, left);
+    throw unfinished(folder, name, left, tasks);
   }
   await checkUnchanged(job, spec.inPlace ? ["partition"] : ["partition", "apply"]);
   const damage = await forgetDamaged(job);
@@ -53,7 +53,7 @@ export async function finish(job: JobContext): Promise<void> {
       if (name === "apply") {
         const all = await inGroups([...Array(tasks).keys()], (task) => isPublished(job, task));
         const { length: left } = all.filter((isOver) => !isOver);
-        if (left > 0) throw unfinished(folder, name, left);
+        if (left > 0) throw unfinished(folder, name, left, tasks);
       }
   // Before the job is complete, a file `done` is foreign, and its contents must not become the job's totals.
   if (!(await isDone(folder))) await fs.rm(fileOf.done(folder), { recursive: true, force: true });
@@ -64,8 +64,8 @@ export async function finish(job: JobContext): Promise<void> {
   await cleanUpDone(folder, spec);
 }
 
-const unfinished = (folder: string, stage: string, left: number): TensorError => {
-  const sentence = `the job in ${folder} cannot be finished: ${left} of its ${stage} tasks are not done; run them (ndscatter job resume ${folder})`;
+const unfinished = (folder: string, stage: string, left: number, all: number): TensorError => {
+  const sentence = `the job in ${folder} cannot be finished: its stage ${stage} has unfinished tasks (${left} of ${all}); run them (ndscatter job resume ${folder})`;
   return new TensorError("engine", sentence, { file: folder, got: left });
 };
 

@@ -125,12 +125,12 @@ export function damagedChunk(
   expected: number,
 ): TensorError {
   const file = out.location.path;
-  const found = got === null ? "is gone" : `has ${got} bytes`;
+  const found = got === null ? ", but the chunk is gone" : `, got ${got}`;
   const advice = spec.inPlace
     ? `restore the array from a copy, and remove the job (ndscatter job remove ${folder})`
     : `write it again (ndscatter job resume ${folder})`;
   return malformed(
-    `chunk ${printShape(at)} of ${file} must have ${expected} bytes, as the job wrote it, but ${found}; ${advice}`,
+    `chunk ${printShape(at)} of ${file} must have ${expected} bytes, as the job wrote it${found}; ${advice}`,
     { file, at, got: got ?? undefined, expected },
   );
 }

@@ -63,7 +63,7 @@ const MAX_INNER = 2 ** 24;
 /**
  * @param shape the chunk shape
  * @param where the array's name in errors
- * @throws TensorError `malformed-file` for unknown codecs, and for codecs that do not fit together
+ * @throws TensorError `unsupported-file` for unknown codecs, `malformed-file` for codecs that do not fit together
  */
 export function makePipeline(
   dtype: DType,

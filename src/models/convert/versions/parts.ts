@@ -36,11 +36,14 @@ export const splitCount: Part = {
     if (count === null) return node;
     const { length } = node.outputs;
     if (count !== length)
-      throw malformed(`its num_outputs is ${count}, but it has ${length} outputs`, {
-        key: "num_outputs",
-        got: count,
-        expected: length,
-      });
+      throw malformed(
+        `its num_outputs must be ${length}, the number of its outputs, got ${count}`,
+        {
+          key: "num_outputs",
+          got: count,
+          expected: length,
+        },
+      );
     const plain = withoutAttributes(node, "num_outputs");
     const axis = intOf(node, "axis", 0);
     const size = step.shapeOf(inputOf(node, 0))?.at(axis);
@@ -52,7 +55,7 @@ export const splitCount: Part = {
     const last = size - (count - 1) * most;
     if (last < 0)
       throw refusal(
-        `${step.title} needs explicit sizes, and ${size} elements cannot be split into ${count} parts`,
+        `${step.title} needs explicit sizes, and a size of ${size} cannot be split into ${count} parts`,
       );
     const sizes = Array.from({ length: count }, (_, at) => (at === count - 1 ? last : most));
     return withInputs(plain, { 1: step.list(node, "split", sizes) });
@@ -164,11 +167,14 @@ export const padAxes: Part = {
       throw refusal(`${step.title} has pads for all axes; here they are for some, and ${what}`);
     }
     if (pads.length !== 2 * axes.length) {
-      throw malformed(`it has ${pads.length} pads for ${axes.length} axes; each has two`, {
-        key: "pads",
-        got: pads.length,
-        expected: 2 * axes.length,
-      });
+      throw malformed(
+        `the number of its pads must be ${2 * axes.length}, two for each of its axes, got ${pads.length}`,
+        {
+          key: "pads",
+          got: pads.length,
+          expected: 2 * axes.length,
+        },
+      );
     }
     const all = Array.from({ length: 2 * rank }, () => 0n);
     for (const [at, axis] of axes.entries()) {

@@ -6,7 +6,7 @@ import { broadcastShapes, givenDim, productDims, sameDim, unknownDims, wrongNode
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
 /** `MatMul` as in NumPy: a vector gets an axis of size 1, which is removed afterwards. */
-export function productShape(a: PartialShape, b: PartialShape): PartialShape {
+function productShape(a: PartialShape, b: PartialShape): PartialShape {
   if (a === null || b === null) return null;
   if (a.length === 0 || b.length === 0)
     throw wrongNode("a matrix must have one axis or more, got a scalar");

@@ -9,8 +9,7 @@
 import * as elementwise from "./elementwise.ts";
 import * as inline from "./inline-rules.ts";
 import * as matrices from "./matrices.ts";
-import type { TypeRule } from "./node-view.ts";
-import { output } from "./node-view.ts";
+import { output, type TypeRule } from "./node-view.ts";
 import * as parts from "./parts.ts";
 import * as reductions from "./reductions.ts";
 import * as sequences from "./sequences.ts";
