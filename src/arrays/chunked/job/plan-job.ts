@@ -229,7 +229,9 @@ async function divided(
   if (chunking !== undefined && updates !== undefined) {
     // A task writes one chunk of the output, and reads the same box of data from all chunks that overlap the box.
     const wanted = outer(chunking);
-    if (sameShape(wanted, data.chunkShape)) return data;
+    // The chunk shape of an NPY file that the caller did not choose is not recorded, so it is recorded here.
+    const isRecorded = data.location.format === "zarr" || data.location.chunkShape !== undefined;
+    if (isRecorded && sameShape(wanted, data.chunkShape)) return data;
     return (data instanceof SlicedArray ? data : sliceOf(data, [])).readAs(wanted);
   }
   if (out === null && data instanceof SlicedArray) return data.exclusive();
