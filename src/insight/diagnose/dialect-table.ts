@@ -43,7 +43,10 @@ export interface DialectRecord {
   readonly leavesTensor?: true;
 }
 
-/** Returns the record of TensorFlow on one kind of device. */
+/**
+ * Returns the record of TensorFlow on one kind of device. Booleans and text were run on a CPU, but not on a GPU: there,
+ * this is an assumption.
+ */
 const tensorflow = (facts: AspectFacts): DialectRecord => ({
   version: "2.21.0",
   source: "https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update",
@@ -51,9 +54,9 @@ const tensorflow = (facts: AspectFacts): DialectRecord => ({
   scatterForms: ["tuples"],
   gatherForms: ["tuples", "slices"],
   reductions: ["none", "add", "sub", "max", "min"],
-  // "Could not find device for node", as observed in version 2.21.0.
-  lacks: [{ dtypes: ["bool"], reductions: ["add"] }],
-  hasText: false,
+  // NotFoundError in version 2.21.0: "Could not find device for node". Without a reduction, booleans are accepted.
+  lacks: [{ dtypes: ["bool"], reductions: ["add", "sub", "max", "min"] }],
+  hasText: true,
 });
 
 /** Returns the record of a TensorFlow.js backend; backends differ in how they handle an offset outside the tensor. */
@@ -189,9 +192,10 @@ const RECORDS = {
     scatterForms: ["tuples", "elements", "slices"],
     gatherForms: ["tuples", "elements", "slices"],
     reductions: ["none", "add", "sub", "mul", "max", "min"],
-    // TypeError in version 2.4.6: "numpy boolean subtract is not supported".
+    // TypeError in version 2.4.6: "numpy boolean subtract, the `-` operator, is not supported".
     lacks: [{ dtypes: ["bool"], reductions: ["sub"] }],
-    hasText: false,
+    // Run on arrays of objects; an array of fixed-length text truncates longer updates.
+    hasText: true,
   },
   "torch-index-put": {
     version: "2.13.0",
@@ -246,6 +250,7 @@ const RECORDS = {
     sums: { does: "in-order", how: "run" },
     compares: { does: { word: "nan-one-operand", stays: "data" }, how: "run" },
     halves: { does: "each-step", how: "run" },
+    wholes: { does: "error", how: "run" },
   }),
   "tensorflow-gpu": /* @__PURE__ */ tensorflow({
     negative: { does: "negative-dropped", how: "source" },
@@ -267,12 +272,13 @@ const RECORDS = {
       sums: { does: "rounding", how: "document" },
       compares: { does: "exact", how: "run" },
       halves: { does: "each-step", how: "run" },
+      wholes: { does: "error", how: "run" },
     },
     scatterForms: ["tuples", "elements", "slices"],
     gatherForms: ["tuples", "elements", "slices"],
     reductions: ["none", "add", "sub", "mul", "max", "min"],
     // TypeError in version 0.10.2: "add does not accept dtype bool".
-    lacks: [{ dtypes: ["bool"], reductions: ["add", "mul"] }],
+    lacks: [{ dtypes: ["bool"], reductions: ["add", "sub", "mul"] }],
     hasText: false,
   },
   "tfjs-cpu": /* @__PURE__ */ tfjs({
