@@ -168,7 +168,8 @@ function inGroups(names: readonly string[], count: number): string[][] {
     shortest.names.push(name);
     shortest.seconds += secondsOf(name);
   }
-  return groups.map((group) => group.names);
+  // A runtime that is given no file would run every file that it finds.
+  return groups.flatMap((group) => (group.names.length === 0 ? [] : [group.names]));
 }
 
 /** Runs files in one process. A process that fails without a failed test counts as one failed test. */
