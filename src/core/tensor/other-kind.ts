@@ -7,7 +7,7 @@ export const HEAD = 128;
 export interface FileKind {
   /** The name with its article, such as `a ZIP archive`. */
   readonly name: string;
-  /** What to do with such a file. */
+  /** Advice for such a file. */
   readonly advice: string;
 }
 

@@ -152,7 +152,7 @@ async function change(
 ): Promise<void> {
   if (changed.length === 0) return;
   await noteChanges(job.out.location.path, task, changed.length);
-  // Another run may have moved a chunk, so a missing name is no error as long as the chunk is complete.
+  // Another run may have moved a chunk, so a missing name is accepted as long as the chunk is complete.
   await inGroups(changed, ({ chunk, name }) => job.out.publishChunk(job.chunks.at(chunk), name));
   await checkSizes(job, changed);
   await noteSeen(job, "apply", task);
