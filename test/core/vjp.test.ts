@@ -123,33 +123,37 @@ function checkDifferences(one: Case, dtype: "float64" | "complex128"): number {
   return assertDifferences(call, own, gradient, results);
 }
 
+/** Compares drawn cases, and returns the number of compared parts. */
+function comparedIn(
+  dtype: "float64" | "complex128",
+  seed: number,
+  make: (shapes: Parameters<typeof gatherCase>[2]) => Case,
+): number {
+  let compared = 0;
+  const property = fc.property(arbitraryShape, (shapes) => {
+    compared += checkDifferences(make(shapes), dtype);
+  });
+  fc.assert(property, { seed, numRuns: caseCount(30, 4), includeErrorInReport: true });
+  return compared;
+}
+
 for (const dtype of ["float64", "complex128"] as const) {
+  const makers: Parameters<typeof comparedIn>[2][] = [
+    ...REDUCTIONS.flatMap((reduction): typeof makers => [
+      (shapes) => scatterNDCase(dtype, reduction, "int64", shapes),
+      (shapes) => scatterElementsCase(dtype, reduction, "int32", shapes),
+    ]),
+    (shapes) => gatherNDCase(dtype, "int64", shapes),
+    (shapes) => gatherElementsCase(dtype, "int64", shapes),
+    (shapes) => gatherCase(dtype, "int64", shapes),
+    (shapes) => tensorScatterCase(dtype, shapes),
+  ];
   test(`gradients of ${dtype} are limits of differences`, () => {
-    let [compared, cases] = [0, 0];
+    let compared = 0;
     // Drawn shapes may be empty, so cases are drawn until enough parts are compared; a few seeds need several turns.
     for (let turn = 0; compared <= 1000 && turn < 20; turn++) {
-      const property = (
-        count: number,
-        make: (shapes: Parameters<typeof gatherCase>[2]) => Case,
-      ): void =>
-        fc.assert(
-          fc.property(arbitraryShape, (shapes) => {
-            compared += checkDifferences(make(shapes), dtype);
-          }),
-          {
-            seed: seedOf(`vjp ${cases++}`),
-            numRuns: caseCount(count, 4),
-            includeErrorInReport: true,
-          },
-        );
-      for (const reduction of REDUCTIONS) {
-        property(30, (shapes) => scatterNDCase(dtype, reduction, "int64", shapes));
-        property(30, (shapes) => scatterElementsCase(dtype, reduction, "int32", shapes));
-      }
-      property(30, (shapes) => gatherNDCase(dtype, "int64", shapes));
-      property(30, (shapes) => gatherElementsCase(dtype, "int64", shapes));
-      property(30, (shapes) => gatherCase(dtype, "int64", shapes));
-      property(30, (shapes) => tensorScatterCase(dtype, shapes));
+      for (const [at, make] of makers.entries())
+        compared += comparedIn(dtype, seedOf(`vjp ${turn} ${at}`), make);
     }
     assert.ok(compared > 1000, `only ${compared} parts were compared`);
   });
