@@ -361,9 +361,17 @@ test("text pasted on a cell is its value, or the tensor; text that is neither sa
     );
   // What reads texts is loaded when the page is touched.
   await Promise.all([page.waitForResponse(/\/paste-/), page.click("#cell-2-4")]);
+  // The text is read when its reader is loaded, which may be after the response.
+  const shows = (cell: string, text: string) =>
+    page.waitForFunction(
+      ([id, words]) => document.querySelector(id)?.firstChild?.textContent === words,
+      [cell, text] as const,
+    );
   await paste("#cell-2-4", " 7 ");
+  await shows("#cell-2-4", "7");
   assert.deepEqual(await cellsOf(page, 2), flat([10, 20, 30, 40, 7, 60, 70, 80, 90]));
   await paste("#cell-2-4", "[[1, 1, 1], [2, 2, 2], [3, 3, 3]]");
+  await shows("#cell-2-4", "2");
   assert.deepEqual(await cellsOf(page, 2), flat([1, 1, 1, 2, 2, 2, 3, 3, 3]));
   // A text that is no tensor changes nothing, and says why.
   await paste("#cell-2-4", "[[1, 1], [2]]");
@@ -374,9 +382,7 @@ test("text pasted on a cell is its value, or the tensor; text that is neither sa
   await paste("body", "[[1], [1], [0]]");
   const dialog = page.locator("dialog[open]");
   await dialog.getByRole("button", { name: "indices", exact: true }).click();
-  await page.waitForFunction(
-    () => document.querySelector("#cell-1-2")?.firstChild?.textContent === "0",
-  );
+  await shows("#cell-1-2", "0");
 });
 
 test("an example keeps nothing of the one before it", async () => {
