@@ -1,0 +1,46 @@
+/**
+ * Compares the package with other systems: `npm run test:peers -- [PART…] [--cases N]`. Every part says its versions,
+ * its seed, its cases and what differs. `--cases` multiplies the random cases, by 1 at first.
+ */
+
+import { parseArgs } from "node:util";
+import { announceSeed } from "../runners/seed.ts";
+import { close, secondsSince, sumOf } from "../runners/outcome.ts";
+import { operators } from "./operators.ts";
+import { Tally } from "./tally.ts";
+
+export interface Part {
+  readonly name: string;
+  readonly what: string;
+  run(tally: Tally, factor: number): Promise<void>;
+}
+
+const PARTS: readonly Part[] = [operators];
+
+announceSeed("npm run test:peers");
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { cases: { type: "string", default: "1" } },
+});
+const factor = Number(values.cases);
+const unknown = positionals.filter((word) => !PARTS.some(({ name }) => name === word));
+if (unknown.length > 0 || !(factor > 0)) {
+  console.error(
+    `the parts are ${PARTS.map(({ name }) => name).join(", ")}; --cases takes a number`,
+  );
+  process.exit(2);
+}
+const start = performance.now();
+const results = [];
+for (const part of PARTS) {
+  if (positionals.length > 0 && !positionals.includes(part.name)) continue;
+  console.log(`== ${part.name}: ${part.what}`);
+  const begin = performance.now();
+  const tally = new Tally(part.name);
+  // oxlint-disable-next-line no-await-in-loop
+  await part.run(tally, factor);
+  const counts = tally.close(factor >= 1);
+  console.log(`${part.name}: ${((performance.now() - begin) / 1000).toFixed(1)} s`);
+  results.push(counts);
+}
+close("peers", sumOf(results), secondsSince(start));

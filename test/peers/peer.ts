@@ -1,0 +1,89 @@
+/** A peer: a program in Python that answers requests by lines, and is started again when it ends within one. */
+
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { once } from "node:events";
+import * as path from "node:path";
+import { createInterface } from "node:readline";
+import { PROGRAMS } from "./environments.ts";
+
+/** What a program says of a request: what its function returns, or an error. */
+export type Answer<T> = T | { readonly error: string };
+
+export const isError = <T>(answer: Answer<T>): answer is { readonly error: string } =>
+  typeof answer === "object" && answer !== null && "error" in answer;
+
+/** Seconds that an answer may take; the first one includes the imports. */
+const LIMIT = 120;
+
+export class Peer<T> {
+  readonly #python: string;
+  readonly #program: string;
+  #process: ChildProcessWithoutNullStreams | null = null;
+  #lines: AsyncIterator<string> | null = null;
+  /** Versions of the packages that answer, once the program has started. */
+  versions: Readonly<Record<string, string>> = {};
+
+  /** @param program the file's name in this folder, without its ending */
+  constructor(python: string, program: string) {
+    this.#python = python;
+    this.#program = path.join(PROGRAMS, `${program}.py`);
+  }
+
+  /** Asks one request after the other. A process that ends is an answer, too. */
+  async ask(request: unknown): Promise<Answer<T>> {
+    if (this.#process === null) {
+      const first = await this.#start();
+      if (first !== null) return { error: first };
+    }
+    this.#process?.stdin.write(`${JSON.stringify(request)}\n`);
+    const line = await this.#line();
+    if (line !== null) return JSON.parse(line);
+    const { exitCode, signalCode } = this.#process ?? {};
+    await this.close();
+    return { error: `the process ended: ${signalCode ?? exitCode ?? "no answer"}` };
+  }
+
+  /** Starts the program. Returns the reason if it cannot start. */
+  async #start(): Promise<string | null> {
+    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
+    const child = spawn(this.#python, [this.#program], { env });
+    let last = "";
+    child.stdin.on("error", () => {});
+    child.on("error", (error) => (last = String(error)));
+    child.stderr.on("data", (text) => (last = String(text)));
+    this.#process = child;
+    this.#lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const line = await this.#line();
+    if (line === null) {
+      await this.close();
+      return `the program does not start: ${last.trim().split("\n").at(-1)}`;
+    }
+    this.versions = JSON.parse(line).versions;
+    return null;
+  }
+
+  /** The next line that is JSON: packages print other lines, too. Null at the end, or after too long. */
+  async #line(): Promise<string | null> {
+    const timer = setTimeout(() => this.#process?.kill("SIGKILL"), LIMIT * 1000);
+    try {
+      for (;;) {
+        // oxlint-disable-next-line no-await-in-loop
+        const next = await this.#lines?.next();
+        if (next === undefined || next.done === true) return null;
+        if (next.value.startsWith("{")) return next.value;
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Ends the program. */
+  async close(): Promise<void> {
+    const child = this.#process;
+    this.#process = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const end = once(child, "exit");
+    child.kill("SIGKILL");
+    await end;
+  }
+}
