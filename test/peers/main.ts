@@ -7,13 +7,7 @@ import { parseArgs } from "node:util";
 import { announceSeed } from "../runners/seed.ts";
 import { close, secondsSince, sumOf } from "../runners/outcome.ts";
 import { operators } from "./operators.ts";
-import { Tally } from "./tally.ts";
-
-export interface Part {
-  readonly name: string;
-  readonly what: string;
-  run(tally: Tally, factor: number): Promise<void>;
-}
+import { Tally, type Part } from "./tally.ts";
 
 const PARTS: readonly Part[] = [operators];
 
@@ -36,7 +30,7 @@ for (const part of PARTS) {
   if (positionals.length > 0 && !positionals.includes(part.name)) continue;
   console.log(`== ${part.name}: ${part.what}`);
   const begin = performance.now();
-  const tally = new Tally(part.name);
+  const tally = new Tally(part);
   // oxlint-disable-next-line no-await-in-loop
   await part.run(tally, factor);
   const counts = tally.close(factor >= 1);

@@ -14,8 +14,7 @@ import { nodeCase, reductionsOf, typesOf, type NodeCase } from "./cases.ts";
 import { environment } from "./environments.ts";
 import { isError, Peer, type Answer } from "./peer.ts";
 import { fromWire, toWire, type WireTensor } from "./tensors.ts";
-import type { Part } from "./main.ts";
-import type { Tally } from "./tally.ts";
+import type { Part, Tally } from "./tally.ts";
 
 export interface Outputs {
   readonly outputs: readonly WireTensor[];
@@ -150,6 +149,7 @@ async function compare(row: Row, one: NodeCase, peer: Peer<Outputs>, tally: Tall
 export const operators: Part = {
   name: "operators",
   what: "operators, versions, types, attributes and edge values, bit for bit, and bad input",
+  accepted: [],
   async run(tally, factor) {
     for (const row of ROWS) {
       const { python, missing } = environment(row.environment);

@@ -1,11 +1,32 @@
-/** Counts the cases of a part, and compares what differs with the accepted differences. */
+/** Counts the cases of a part, and compares what differs with the part's accepted differences. */
 
-import { ACCEPTED, type Accepted } from "./accepted.ts";
+import type { Counts } from "../runners/outcome.ts";
+
+/** A part of the comparison, which `main.ts` runs. */
+export interface Part {
+  readonly name: string;
+  readonly what: string;
+  readonly accepted: readonly Accepted[];
+  /** @param factor multiplies the number of random cases */
+  run(tally: Tally, factor: number): Promise<void>;
+}
+
+/**
+ * An accepted difference, with the version of the peer in which it was seen, and the reason. A row that a whole run does
+ * not see any more fails, so that a peer's cure is noticed.
+ */
+export interface Accepted {
+  readonly peer: string;
+  /** The facts of the difference, each with its possible values. */
+  readonly facts: Readonly<Record<string, readonly string[]>>;
+  readonly version: string;
+  readonly reason: string;
+}
 
 /** A case in which a peer does something else than the package. */
 export interface Difference {
   readonly peer: string;
-  /** What happened, in one word, and what the case consists of: the words that rows of accepted differences name. */
+  /** What happened, in a few words, and the properties of the case that rows of accepted differences name. */
   readonly facts: Readonly<Record<string, string>>;
   /** The case, such that somebody can repeat it. */
   readonly what: string;
@@ -13,18 +34,23 @@ export interface Difference {
   readonly got: string;
 }
 
-/** The differences that are printed for each part. */
-const SHOWN = 12;
+/** The groups of differences that are printed for each part. */
+const SHOWN = 40;
 
 export class Tally {
-  readonly part: string;
+  readonly #part: Part;
   readonly #cases = new Map<string, number>();
   readonly #accepted = new Map<Accepted, number>();
   readonly #differences: Difference[] = [];
-  readonly #skipped: string[] = [];
+  #skipped = 0;
 
-  constructor(part: string) {
-    this.part = part;
+  constructor(part: Part) {
+    this.#part = part;
+  }
+
+  /** Says something of the part, such as a peer's version. */
+  note(what: string): void {
+    console.log(`${this.#part.name}: ${what}`);
   }
 
   /** Counts a case in which a peer agrees. */
@@ -34,52 +60,53 @@ export class Tally {
 
   differ(difference: Difference): void {
     this.agree(difference.peer);
-    const row = ACCEPTED.find((one) => isAccepted(one, this.part, difference));
+    const row = this.#part.accepted.find((one) => isAccepted(one, difference));
     if (row === undefined) this.#differences.push(difference);
     else this.#accepted.set(row, (this.#accepted.get(row) ?? 0) + 1);
   }
 
-  /** Says something of the part, such as a peer's version. */
-  note(what: string): void {
-    console.log(`${this.part}: ${what}`);
-  }
-
   skip(what: string): void {
-    this.#skipped.push(what);
+    this.#skipped++;
+    this.note(`skipped: ${what}`);
   }
 
   /**
    * Prints the part, and returns its counts.
    * @param isWhole true if every accepted difference must have been seen
    */
-  close(isWhole: boolean): { passed: number; failed: number; skipped: number } {
-    const cases = [...this.#cases.values()].reduce((sum, count) => sum + count, 0);
-    for (const [peer, count] of this.#cases) console.log(`${this.part}: ${peer}: ${count} cases`);
-    for (const [{ reason }, count] of this.#accepted) {
-      console.log(`${this.part}: accepted: ${count} times: ${reason}`);
+  close(isWhole: boolean): Counts {
+    for (const [peer, count] of this.#cases) this.note(`${peer}: ${count} cases`);
+    for (const [{ peer, version, reason }, count] of this.#accepted) {
+      this.note(`${peer} ${version}: accepted: ${count} times: ${reason}`);
     }
-    for (const what of this.#skipped) console.log(`${this.part}: skipped: ${what}`);
-    const unseen = ACCEPTED.filter(
-      (row) => row.part === this.part && this.#cases.has(row.peer) && !this.#accepted.has(row),
+    const unseen = this.#part.accepted.filter(
+      (row) => this.#cases.has(row.peer) && !this.#accepted.has(row),
     );
     const stale = isWhole ? unseen : [];
     for (const { peer, reason } of stale) {
-      console.log(`${this.part}: no longer seen, so its row must go: ${peer}: ${reason}`);
+      this.note(`${peer}: no longer seen, so its row must go: ${reason}`);
     }
-    for (const { peer, facts, what, expected, got } of this.#differences.slice(0, SHOWN)) {
-      console.log(`${this.part}: DIFFERS: ${peer}: ${JSON.stringify(facts)}`);
+    this.#printDifferences();
+    const all = [...this.#cases.values()].reduce((sum, count) => sum + count, 0);
+    const failed = this.#differences.length + stale.length;
+    return { passed: all - this.#differences.length, failed, skipped: this.#skipped };
+  }
+
+  /** Prints the differences in groups of equal facts, each with its first case. */
+  #printDifferences(): void {
+    const groups = Map.groupBy(
+      this.#differences,
+      ({ peer, facts }) => `${peer}: ${Object.values(facts).join(", ")}`,
+    );
+    const largest = [...groups].toSorted(([, a], [, b]) => b.length - a.length);
+    for (const [title, [{ what, expected, got }, ...rest]] of largest.slice(0, SHOWN)) {
+      this.note(`DIFFERS ${rest.length + 1} times: ${title}`);
       console.log(`  ${what}\n  expected ${expected}\n  got      ${got}`);
     }
-    const failed = this.#differences.length + stale.length;
-    if (this.#differences.length > SHOWN) console.log(`${this.part}: ${failed} differences in all`);
-    return { passed: cases - this.#differences.length, failed, skipped: this.#skipped.length };
+    if (groups.size > SHOWN) this.note(`${groups.size} groups of differences in all`);
   }
 }
 
-function isAccepted(row: Accepted, part: string, { peer, facts }: Difference): boolean {
-  return (
-    row.part === part &&
-    row.peer === peer &&
-    Object.entries(row.facts).every(([name, values]) => values.includes(facts[name]))
-  );
-}
+const isAccepted = (row: Accepted, { peer, facts }: Difference): boolean =>
+  row.peer === peer &&
+  Object.entries(row.facts).every(([name, values]) => values.includes(facts[name]));
