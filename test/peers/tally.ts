@@ -94,10 +94,11 @@ export class Tally {
 
   /** Prints the differences in groups of equal facts, each with its first case. */
   #printDifferences(): void {
-    const groups = Map.groupBy(
-      this.#differences,
-      ({ peer, facts }) => `${peer}: ${Object.values(facts).join(", ")}`,
-    );
+    const groups = new Map<string, Difference[]>();
+    for (const one of this.#differences) {
+      const title = `${one.peer}: ${Object.values(one.facts).join(", ")}`;
+      groups.set(title, [...(groups.get(title) ?? []), one]);
+    }
     const largest = [...groups].toSorted(([, a], [, b]) => b.length - a.length);
     for (const [title, [{ what, expected, got }, ...rest]] of largest.slice(0, SHOWN)) {
       this.note(`DIFFERS ${rest.length + 1} times: ${title}`);
