@@ -8,6 +8,7 @@ const ONNXRUNTIME = { peer: "onnxruntime", version: "1.32.0" } as const;
 const ONNX = { peer: "onnx-reference", version: "1.24.0.dev20261026" } as const;
 
 const NAN_BITS = "a result that is NaN has other bits than the canonical NaN of the package";
+const GATHERS = ["openvino.Gather-1", "openvino.Gather-7", "openvino.Gather-8"];
 const HALVES = ["float16", "bfloat16"];
 const REDUCTIONS = ["add", "mul", "max", "min"];
 
@@ -39,8 +40,32 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
   },
   {
     ...OPENVINO,
-    facts: { words: ["ended"], op: ["openvino.Gather-7", "openvino.Gather-8"] },
+    facts: { words: ["ended"], op: GATHERS },
     reason: "Gather with batch_dims ends the process if the batch axis has the size 1",
+  },
+  {
+    ...OPENVINO,
+    facts: {
+      words: ["other bits"],
+      op: ["openvino.ScatterElementsUpdate-12"],
+      reduction: ["mean"],
+    },
+    reason: "without the value in data, a mean starts with 0, so that -0 becomes 0",
+  },
+  {
+    ...OPENVINO,
+    facts: { words: ["refused"], dtype: ["string"], op: GATHERS },
+    says: "Unsupported operation of type: Gather",
+    reason: "Gather of text takes some shapes only",
+  },
+  {
+    ...REFERENCE,
+    facts: {
+      words: ["other bits"],
+      op: ["openvino.ScatterElementsUpdate-12"],
+      reduction: ["mean"],
+    },
+    reason: "without the value in data, a mean starts with 0, so that -0 becomes 0",
   },
   {
     ...REFERENCE,
@@ -66,12 +91,6 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
   },
   {
     ...ONNXRUNTIME,
-    facts: { words: ["refused", "missing, as the dialect says"] },
-    says: "is not currently registered or supported",
-    reason: "the runtime has no complex types",
-  },
-  {
-    ...ONNXRUNTIME,
     facts: { words: ["refused"], op: ["ai.onnx.Scatter-11"] },
     says: "is deprecated",
     reason: "the runtime does not load Scatter where it is deprecated",
@@ -94,14 +113,13 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
   { ...ONNXRUNTIME, facts: { words: ["other NaNs"], reduction: REDUCTIONS }, reason: NAN_BITS },
   {
     ...ONNXRUNTIME,
-    facts: { words: ["refused"], op: ["ai.onnx.TensorScatter-24"] },
-    says: "Could not find an implementation",
-    reason: "TensorScatter has no kernel for text and types of 8 bits",
-  },
-  {
-    ...ONNXRUNTIME,
     facts: { words: ["as the dialect says"] },
     reason: "the table of dialects has it: comparisons with NaN, rounding, strings",
+  },
+  {
+    ...ONNX,
+    facts: { words: ["refused"], dtype: ["string"], reduction: ["max", "min"] },
+    reason: "ScatterND's max and min of text are a TypeError",
   },
   {
     ...ONNX,

@@ -128,6 +128,8 @@ function canonical(tensor: Tensor): Tensor {
   return new Tensor(dtype, shape, size, values);
 }
 
+const word = (value: unknown): string => (Object.is(value, -0) ? "-0" : String(value));
+
 /** The first elements that differ, with that of the dialect. */
 function firstDifference(own: Tensor | string, got: Tensor, said: Tensor | null | undefined) {
   if (typeof own === "string" || own.dtype !== got.dtype || own.size !== got.size) {
@@ -138,8 +140,8 @@ function firstDifference(own: Tensor | string, got: Tensor, said: Tensor | null 
   return at < 0
     ? { expected: print(own), got: print(got) }
     : {
-        expected: `at ${at}: ${String(a[at])}; the dialect: ${said && String(c[at])}`,
-        got: `at ${at}: ${String(b[at])}`,
+        expected: `at ${at}: ${word(a[at])}; the dialect: ${said && word(c[at])}`,
+        got: `at ${at}: ${word(b[at])}`,
       };
 }
 
