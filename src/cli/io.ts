@@ -43,6 +43,6 @@ export interface Io {
   onInterrupt(stop: () => void): () => void;
 }
 
-/** Prints a note that does not change the status. Notes go to stderr, because programs read stdout. */
-export const printNote = ({ stderr }: Io, sentence: string): void | Promise<void> =>
-  stderr.write(`ndscatter: note: ${sentence}\n`);
+/** Prints notes that do not change the status. Notes go to stderr, because programs read stdout. */
+export const printNote = ({ stderr }: Io, ...sentences: readonly string[]): void | Promise<void> =>
+  stderr.write(sentences.map((one) => `ndscatter: note: ${one}\n`).join(""));

@@ -163,8 +163,9 @@ test("dimensions are sizes, names, or unknown", () => {
 
 test("an import of `` is one of ai.onnx, and of two the last version counts", () => {
   const imports = [opset(13, ""), opset(18, "ai.onnx"), opset(7), opset(3, "b"), opset(4, "b")];
-  const { opsets } = readModel(file(bytes(MODEL.graph, []), ...imports));
+  const { opsets, otherOpsets } = readModel(file(bytes(MODEL.graph, []), ...imports));
   assert.deepEqual(opsets, { "ai.onnx": 7, b: 4 });
+  assert.deepEqual(otherOpsets, { "ai.onnx": [13, 18], b: [3] });
   assert.deepEqual(readModel(file(bytes(MODEL.graph, []), opset(2, "__proto__"))).opsets, {
     ["__proto__"]: 2,
   });

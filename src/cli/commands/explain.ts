@@ -24,7 +24,7 @@ import { explanationText } from "../text/explanation-text.ts";
 import { gradientJson } from "../text/gradient-json.ts";
 import { gradientText } from "../text/gradient-text.ts";
 import { printFile, wrongData } from "../failure.ts";
-import type { Io } from "../io.ts";
+import { printNote, type Io } from "../io.ts";
 import { JSON_HELP, printName } from "../text/layout.ts";
 import { checkOneInput, readTensorFile, readTensorFiles } from "../input/read-files.ts";
 import { diagnosesOf, historyLines, reasonLines } from "../text/reasons.ts";
@@ -122,6 +122,7 @@ async function explainTask(
     // oxlint-disable-next-line no-await-in-loop
     await io.stdout.write(part);
   }
+  await printNote(io, ...task.notes);
   const sentence = error === null ? expected?.sentence : `${title}${error.message}`;
   if (sentence !== undefined) throw wrongData(sentence, error);
 }

@@ -5,13 +5,14 @@
 import type { Command } from "commander";
 import {
   fixModel,
+  modelNotes,
   readModel,
   type CreateSession,
   type Cure,
   type FixReport,
 } from "../../entries/onnx.ts";
 import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
-import type { Io } from "../io.ts";
+import { printNote, type Io } from "../io.ts";
 import { checkExternal } from "./convert.ts";
 import {
   addExpectedOption,
@@ -111,6 +112,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
         const how = { iteration, call, others, onProgress, ...(node !== undefined && { node }) };
         return inModel(file, () => fixModel(bytes, feeds, { ...own, ...how, ...expected }));
       });
+      await printNote(io, ...modelNotes(model));
       const written = await writeCure(io, output, report.chosen);
       const text = json
         ? printJson(fixJson(file, report, written))

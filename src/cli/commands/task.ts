@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import { isTensorError, run, type Tensor } from "../../entries/index.ts";
 import {
   listNodes,
+  modelNotes,
   nodeCall,
   NodeIndex,
   runModel,
@@ -31,8 +32,8 @@ export interface Task {
   /** Inputs that may be left out, because they are optional or the model has values for them. */
   readonly optional: ReadonlySet<string>;
   readonly outputs: readonly string[];
-  /** A remark for the user. */
-  readonly note?: string;
+  /** Remarks for the user. */
+  readonly notes: readonly string[];
   /** The file of the task's model. */
   readonly file?: string;
   /** True if the task's only output is the output of the node that {@link call} returns. */
@@ -114,9 +115,10 @@ function operatorTask(op: string, options: CallOptions): Task {
     ),
     outputs,
     isOneNode: true,
-    ...(version.deprecated !== undefined && {
-      note: `${title} is deprecated: ${version.deprecated} replaces it`,
-    }),
+    notes:
+      version.deprecated === undefined
+        ? []
+        : [`${title} is deprecated: ${version.deprecated} replaces it`],
     execute(tensors) {
       const results = run(node, tensorsOf(tensors));
       return new Map(outputs.map((name, position) => [name, results[position]]));
@@ -134,6 +136,7 @@ function modelTask(file: string, model: Model): Task {
     title: printFile(file),
     file,
     inputs: inputs.map(({ name }) => name),
+    notes: modelNotes(model),
     optional: new Set(constants.map(({ name }) => name)),
     outputs: outputs.map(({ name }) => name),
     isOneNode: nodes.length === 1 && isOperator(nodes[0].op) && outputs.length === 1,
@@ -153,6 +156,7 @@ function nodeTask(file: string, model: Model, index: NodeIndex, placed: PlacedNo
     title: `${node.op} ${printName(node.name || node.outputs[0])} of ${printFile(file)}`,
     file,
     inputs,
+    notes: modelNotes(model),
     optional: new Set(inputs.filter((name) => index.isConstant(placed, name))),
     outputs: node.outputs.filter((name) => name !== ""),
     isOneNode: isOperator(node.op),

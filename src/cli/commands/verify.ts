@@ -201,7 +201,7 @@ function loadLine(
 
 function reportText(
   file: string,
-  { nodes, failures, loads, problem, expected }: VerifyReport,
+  { nodes, notes, failures, loads, problem, expected }: VerifyReport,
   isRandom: boolean,
 ): string {
   const shown = nodes.filter(
@@ -227,6 +227,7 @@ function reportText(
     ...failures.map(failureLine),
     ...(isSaid ? [] : [`  the whole model does not run: ${problem}`]),
     ...(expected === null ? [] : expectedLines(expected)),
+    ...notes.map((note) => `  note: ${note}`),
     ...(isRandom && nodes.length > 0 ? [RANDOM_LIMIT] : []),
     summary === "" ? "nothing to compare" : summary,
   ]

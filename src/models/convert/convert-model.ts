@@ -75,7 +75,7 @@ export function convertModel(
   if (typeof force !== "boolean") {
     throw wrongOption("force", "true or false", force);
   }
-  const model = modelFrom(given);
+  const { otherOpsets: _, ...model } = modelFrom(given);
   const checked = checkTarget(target);
   const log = new ConversionLog(checked, force);
   const context = { model, target: checked, names: new Names(model.graph), log };

@@ -31,7 +31,8 @@ type Opsets = Place["opsets"];
 export type Tensors = Readonly<Record<string, Tensor>>;
 
 /**
- * Runs a model. An output that is an input, or the `Identity` of one, is the tensor passed in, not a copy.
+ * Runs a model. An output that is an input, or the `Identity` of one, is the tensor passed in, not a copy. An opset
+ * that is newer than this package knows runs as the newest known one; `modelNotes` returns a note about it.
  *
  * @param given a model of any format
  * @param inputs a tensor per input of the graph; an input with a default may be left out

@@ -9,6 +9,7 @@ import { wrongOption } from "../../core/errors.ts";
 import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
 import type { Model } from "../model/model.ts";
+import { modelNotes } from "../model/model-notes.ts";
 import { NodeIndex } from "../model/node-index.ts";
 import { namesOf, objectOf, optionsOf } from "../../core/tensor/options.ts";
 import { readModel } from "../onnx/read-model.ts";
@@ -106,6 +107,8 @@ export interface FailedNode {
 /** The result of {@link verifyModel}. */
 export interface VerifyReport {
   readonly nodes: readonly VerifiedNode[];
+  /** The notes of {@link modelNotes}. */
+  readonly notes: readonly string[];
   /** Nodes at which the runtime failed in the first run and on which other nodes depend, each listed once. */
   readonly failures: readonly FailedNode[];
   /**
@@ -203,6 +206,7 @@ export async function verifyModel(
     ));
   return {
     nodes,
+    notes: modelNotes(model),
     expected,
     failures: failuresOf([...states.map(({ first }) => first), ...elsewhere]),
     loads,
