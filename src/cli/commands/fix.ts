@@ -63,7 +63,8 @@ exact session half of the time.
 
 If the model does not give the outputs of --expected, such as those of the PyTorch
 model that was exported, the command also tries models in which one node has another
-axis, operator, reduction, batch_dims or order of updates, or a transposed input.
+axis, operator, reduction, batch_dims or order of updates, or inputs that are
+transposed, exchanged or too large.
 
 -o writes the model of the chosen cure; a session setting needs no file. The exit
 status is 0 if nothing is wrong or a cure was found, and 1 if no cure works.

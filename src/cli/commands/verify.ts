@@ -74,8 +74,8 @@ first such result is explained, and the other runs are counted.
 PyTorch model that was exported. Floats may differ by --tolerance; without this
 option by 1e-5, or by 2^-7 for float16 and bfloat16. If the outputs differ more, the
 command looks for a change of one scatter or gather that gives the expected output:
-another axis, operator, reduction, batch_dims or order of updates, or a transposed
-input.
+another axis, operator, reduction, batch_dims or order of updates, or inputs that are
+transposed, exchanged or too large.
 
 The exit status is 0 only if the model loads and runs, every node that ran is equal
 or near and reproducible, and the outputs are those of --expected. If the model

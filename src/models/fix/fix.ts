@@ -20,7 +20,12 @@ import {
   type VerifyReport,
 } from "../verify/verify.ts";
 import { candidateOf, isFaulty, nodeCheck, type Candidate } from "./candidates.ts";
-import { expectedFrom, isGivenBy, type Expected, type ExpectedChange } from "../verify/expected.ts";
+import {
+  expectedFrom,
+  givesExpected,
+  type Expected,
+  type ExpectedChange,
+} from "../verify/expected.ts";
 import { cheapestOf } from "./choice.ts";
 import { curedModel } from "./cured-model.ts";
 import type { NodeCure } from "./cured-node.ts";
@@ -271,7 +276,7 @@ async function measured(
   const isExpected =
     expected === null || problem !== null
       ? null
-      : await isGivenBy(open, feeds, expected, tolerance);
+      : await givesExpected(open, feeds, expected, tolerance);
   const isKnown = candidates.every(({ intention }) => intention !== null);
   const isSame = rightRuns === nodeRuns && whole.results === 1;
   const isRight = problem === null && isKnown && isSame && isExpected !== false;

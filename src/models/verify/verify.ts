@@ -211,7 +211,7 @@ export async function verifyModel(
     failures: failuresOf([...states.map(({ first }) => first), ...elsewhere]),
     loads,
     problem: failure === null ? problem : `${failure.where}: ${failure.message}`,
-    agrees: isRight && problem === null && (expected?.outputs ?? []).every((one) => one.isGiven),
+    agrees: isRight && problem === null && (expected?.outputs ?? []).every((one) => one.isExpected),
   };
 }
 
@@ -223,8 +223,8 @@ async function expectedReport(
 ): Promise<ExpectedReport> {
   const outputs = await compareExpected(options);
   const captured = states.map(({ first }) => first);
-  const isGiven = outputs.every((one) => one.isGiven);
-  return { outputs, changes: isGiven ? [] : await findChanges(options, index, captured) };
+  const isExpected = outputs.every((one) => one.isExpected);
+  return { outputs, changes: isExpected ? [] : await findChanges(options, index, captured) };
 }
 
 interface Comparing extends Checked {
