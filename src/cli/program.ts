@@ -14,9 +14,9 @@ import { addFixCommand } from "./commands/fix.ts";
 import { failureOf, SUCCESS, type Status } from "./failure.ts";
 import { addInferCommand } from "./commands/infer.ts";
 import { addInspectCommand } from "./commands/inspect.ts";
-import type { Io } from "./io.ts";
+import { guarded, type Io } from "./io.ts";
 import { addJobCommand } from "./commands/job.ts";
-import { cutWords } from "./text/layout.ts";
+import { cutWords, escapeControls } from "./text/layout.ts";
 import { withoutSecrets } from "../arrays/boxes/urls.ts";
 import { addOpsCommand } from "./commands/ops.ts";
 import { addRunCommand } from "./commands/run.ts";
@@ -76,7 +76,8 @@ const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => v
  * @param argv the arguments after the names of Node and the program
  * @returns the status of the process
  */
-export async function main(argv: readonly string[], io: Io): Promise<Status> {
+export async function main(argv: readonly string[], given: Io): Promise<Status> {
+  const io = { ...given, stdout: guarded(given.stdout), stderr: guarded(given.stderr) };
   let status: Status = SUCCESS;
   let help = "";
   const program = buildProgram(io, (text) => {
@@ -99,7 +100,9 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
     }
     const failure = failureOf(error);
     const origin = program.opts<{ debug?: boolean }>().debug ? `${inspect(error)}\n` : "";
-    const sentence = cutWords(withoutSecrets(withAdvice(failure, commandOf(argv), io.cwd)));
+    const sentence = escapeControls(
+      cutWords(withoutSecrets(withAdvice(failure, commandOf(argv), io.cwd))),
+    );
     await io.stderr.write(`ndscatter: ${sentence}\n${withoutSecrets(origin)}`);
     return failure.status;
   }

@@ -120,7 +120,7 @@ async function explainTask(
   for (const part of parts) {
     // The loop waits for the reader, because all parts together may exceed memory.
     // oxlint-disable-next-line no-await-in-loop
-    await io.stdout.write(part);
+    await io.stdout.write(part, canvas.isColoured);
   }
   await printNote(io, ...task.notes);
   const sentence = error === null ? expected?.sentence : `${title}${error.message}`;

@@ -18,7 +18,7 @@ import {
 } from "../../entries/onnx.ts";
 import { errorAt, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { escapeControls, printName } from "../text/layout.ts";
+import { printName } from "../text/layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
 import { readModelFile } from "../input/read-files.ts";
 
@@ -170,7 +170,7 @@ function nodeTask(file: string, model: Model, index: NodeIndex, placed: PlacedNo
       checkSupported(file, alone);
       if (isOperator(node.op)) return;
       const sentence = `${node.op} is not a scatter or gather; the model has ${listNodes(index.family)}`;
-      throw wrongData(escapeControls(`${printFile(file)}: ${sentence}`));
+      throw wrongData(`${printFile(file)}: ${sentence}`);
     },
     call: (tensors) => callNode(file, index, placed, tensors),
   };
@@ -186,7 +186,7 @@ function checkSupported(file: string, model: Model): void {
   const named = missing.slice(0, MOST_NAMED).join(", ") + more;
   const advice = "choose one node with --node, or run the model with --with onnxruntime-node";
   const sentence = `the model has operators that this package does not run: ${named}; ${advice}`;
-  throw wrongData(escapeControls(`${printFile(file)}: ${sentence}`));
+  throw wrongData(`${printFile(file)}: ${sentence}`);
 }
 
 /** Returns the call of a model's node; tensors for other nodes are ignored. */
@@ -211,7 +211,7 @@ function onlyNode(file: string, index: NodeIndex): PlacedNode {
         ? "none"
         : `${family.length}; choose one with --node: ${listNodes(family)}`;
     const sentence = `${printFile(file)} must have one scatter or gather, got ${got}`;
-    throw wrongUsage(escapeControls(sentence));
+    throw wrongUsage(sentence);
   }
   const { node } = placed;
   const given = new Set(index.model.graph.inputs.map(({ name }) => name));
@@ -231,7 +231,6 @@ function choose(file: string, find: () => PlacedNode): PlacedNode {
     return find();
   } catch (error) {
     if (!isTensorError(error, "unsupported-model")) throw errorAt(file, error);
-    // Names of operators and functions in a file may contain control characters.
-    throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}`), error);
+    throw wrongUsage(`${printFile(file)}: ${error.message}`, error);
   }
 }

@@ -60,14 +60,19 @@ export const cutWords = (sentence: string): string =>
     word.length <= LONGEST_WORD ? word : `${word.slice(0, LONGEST_QUOTE)}...`,
   );
 
-/**
- * Returns a line with its control characters escaped: texts from a file, such as names of dimensions, may contain some.
- */
-export const escapeControls = (line: string): string =>
+/** Colours and the end of a line of progress, control characters, and characters that reverse the direction of text. */
+const CONTROLS =
   // oxlint-disable-next-line no-control-regex
-  line.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, (one) => {
-    return `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  });
+  /\u001b\[(?:K|\d+m)|[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Returns a text with its control characters escaped, except those that `isKept` accepts. */
+export const escapeExcept = (text: string, isKept: (one: string) => boolean): string =>
+  text.replaceAll(CONTROLS, (one) =>
+    isKept(one) ? one : `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}${one.slice(1)}`,
+  );
+
+/** Returns a line with its control characters escaped: texts from a file may contain some, such as line breaks. */
+export const escapeControls = (line: string): string => escapeExcept(line, () => false);
 
 /** The help of the option --json. */
 export const JSON_HELP = "print JSON (64-bit integers, NaN and infinities as strings)";
