@@ -52,18 +52,20 @@ export interface Io {
  * Returns an output that escapes control characters, except line breaks. Names in other people's files may contain
  * sequences that move the cursor or hide text, so all text of a command passes through this function. An escaped
  * character in JSON is the same character.
+ * @param onWrite called before each text
  */
-export const guarded = (output: Output): Output => ({
+export const guarded = (output: Output, onWrite = (): void => {}): Output => ({
   get isTTY() {
     return output.isTTY;
   },
   get columns() {
     return output.columns;
   },
-  write: (text, isStyled = false) =>
-    output.write(
-      escapeExcept(text, (one) => one === "\n" || (isStyled && /^(?:\r|.\[)/.test(one))),
-    ),
+  write(text, isStyled = false) {
+    onWrite();
+    const isKept = (one: string): boolean => one === "\n" || (isStyled && /^(?:\r|.\[)/.test(one));
+    return output.write(escapeExcept(text, isKept));
+  },
 });
 
 /** Prints notes that do not change the status. Notes go to stderr, because programs read stdout. */

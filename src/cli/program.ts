@@ -16,7 +16,8 @@ import { addInferCommand } from "./commands/infer.ts";
 import { addInspectCommand } from "./commands/inspect.ts";
 import { guarded, type Io } from "./io.ts";
 import { addJobCommand } from "./commands/job.ts";
-import { cutWords, escapeControls } from "./text/layout.ts";
+import { failureJson } from "./text/error-json.ts";
+import { cutWords, escapeControls, printJson } from "./text/layout.ts";
 import { withoutSecrets } from "../arrays/boxes/urls.ts";
 import { addOpsCommand } from "./commands/ops.ts";
 import { addRunCommand } from "./commands/run.ts";
@@ -77,7 +78,11 @@ const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => v
  * @returns the status of the process
  */
 export async function main(argv: readonly string[], given: Io): Promise<Status> {
-  const io = { ...given, stdout: guarded(given.stdout), stderr: guarded(given.stderr) };
+  let isPrinted = false;
+  const stdout = guarded(given.stdout, () => {
+    isPrinted = true;
+  });
+  const io = { ...given, stdout, stderr: guarded(given.stderr) };
   let status: Status = SUCCESS;
   let help = "";
   const program = buildProgram(io, (text) => {
@@ -89,7 +94,10 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
     });
   }
   try {
-    await program.parseAsync(argv, { from: "user" });
+    // Commander prints the whole help for an unknown command after "help".
+    const isKnown = program.commands.some((one) => one.name() === argv[1]);
+    const isHelp = argv[0] === "help" && argv.length > 1 && !isKnown && argv[1] !== "help";
+    await program.parseAsync(isHelp ? argv.slice(1) : argv, { from: "user" });
     return status;
   } catch (error) {
     // Commander throws after --help and --version too. The error's exit code may be copied from `process.exitCode`, so
@@ -104,6 +112,9 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
       cutWords(withoutSecrets(withAdvice(failure, commandOf(argv), io.cwd))),
     );
     await io.stderr.write(`ndscatter: ${sentence}\n${withoutSecrets(origin)}`);
+    // A result that was printed before has the error, or is the reason for the failure.
+    if (argv.includes("--json") && !isPrinted)
+      await io.stdout.write(withoutSecrets(`${printJson({ error: failureJson(failure) })}\n`));
     return failure.status;
   }
 }

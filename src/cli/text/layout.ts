@@ -57,7 +57,9 @@ const LONGEST_WORD = 4096;
 /** Shortens very long words of a sentence, such as unknown options, so that it fits a screen. */
 export const cutWords = (sentence: string): string =>
   sentence.replaceAll(/\S+/g, (word) =>
-    word.length <= LONGEST_WORD ? word : `${word.slice(0, LONGEST_QUOTE)}...`,
+    word.length <= LONGEST_WORD
+      ? word
+      : `${word.slice(0, LONGEST_QUOTE)}...${/['";]*$/.exec(word)?.[0]}`,
   );
 
 /** Colours and the end of a line of progress, control characters, and characters that reverse the direction of text. */
