@@ -20,11 +20,12 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
+import { HEAD } from "../../core/tensor/other-kind.ts";
 import type { Dim } from "../../core/tensor/shape.ts";
 import { plainBytes } from "../../core/tensor/storage.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { readOptionsFrom, type ReadOptions } from "./external.ts";
-import { HEAD, namingFormat } from "./other-format.ts";
+import { namingFormat } from "./other-format.ts";
 import {
   FunctionProtoSchema,
   GraphProtoSchema,
