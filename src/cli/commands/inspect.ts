@@ -1,5 +1,6 @@
 /** `ndscatter inspect`: prints what is wrong or risky about the scatters and gathers of models. */
 
+import { printCount } from "../../core/print-count.ts";
 import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
 import {
@@ -13,7 +14,7 @@ import { withAdvice } from "../advice.ts";
 import { valuesOf } from "../text/cells.ts";
 import { Failure, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { escapeControls, JSON_HELP, printCount, printJson, wrap } from "../text/layout.ts";
+import { escapeControls, JSON_HELP, printJson, wrap } from "../text/layout.ts";
 import { fold, widthOf } from "../text/lines.ts";
 import { findModels, isFolder, type FoundFile } from "../input/model-files.ts";
 import { failureJson } from "../text/error-json.ts";

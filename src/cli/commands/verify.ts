@@ -2,6 +2,7 @@
  * `ndscatter verify`: compares the results of a model's scatters and gathers in the user's runtime with the exact ones.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import type { Command } from "commander";
 import { explain } from "../../entries/index.ts";
 import {
@@ -22,7 +23,7 @@ import {
   feedsOf,
   RANDOM_HELP,
 } from "../input/feeds.ts";
-import { escapeControls, JSON_HELP, printCount, printJson, quote, wrap } from "../text/layout.ts";
+import { escapeControls, JSON_HELP, printJson, quote, wrap } from "../text/layout.ts";
 import { wholeOption } from "../input/numbers.ts";
 import { expectedLines } from "../text/expected-text.ts";
 import { ProgressLine } from "../text/progress.ts";

@@ -2,6 +2,7 @@
  * The user's own ONNX Runtime, resolved from the folder in which the command runs; not a dependency of this package.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -19,7 +20,6 @@ import {
 } from "../../entries/onnx.ts";
 import { errorAt, printFile, STDIN, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { printCount } from "../text/layout.ts";
 import { parseWhole, wholeOption } from "./numbers.ts";
 import type { FeedOptions } from "./feeds.ts";
 import { externalReader, folderOf, readBytes, readLight } from "./read-files.ts";

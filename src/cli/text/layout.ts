@@ -34,10 +34,6 @@ export function wrap(text: string, first = ""): string {
   return first + [...lines, line].join(`\n${indent}`);
 }
 
-/** Returns a text such as `1 node` or `2 nodes`. */
-export const printCount = (count: number, what: string): string =>
-  `${count} ${what}${count === 1 ? "" : "s"}`;
-
 /** Returns a name from a file, quoted unless it is plain: control characters must not reach the terminal. */
 export const printName = (name: string): string =>
   /^[\w./:+-]+$/.test(name) ? name : JSON.stringify(name);

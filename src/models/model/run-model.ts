@@ -3,6 +3,7 @@
  * runtime, it does not fuse, plan or release early, and refuses a model with any other operator before anything runs.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import {
   isTensorError,
   malformed,
@@ -231,7 +232,7 @@ function runOne(
   });
   if (node.outputs.length > results.length) {
     throw malformed(
-      `${nodeTitle(node)} has ${node.outputs.length} outputs, but ${node.op} makes ${results.length}`,
+      `${nodeTitle(node)} has ${printCount(node.outputs.length, "output")}, but ${node.op} makes ${results.length}`,
       { node: nodeTitle(node), got: node.outputs.length, expected: results.length },
     );
   }
