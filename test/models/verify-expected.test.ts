@@ -152,6 +152,10 @@ const PLANTED: readonly Planted[] = [
   { title: "the operator, and updates of more axes than it takes", op: "ScatterElements",
     feeds: { d: square, i: i64([3, 2], 2, 1, 0, 2, 2, 0), u: f32([3, 2], 10, 20, 30, 40, 50, 60) },
     meant: f32([2, 3], 50, 10, 9, 1, 2, 30), id: "other-operator+larger-updates" },
+  { title: "an index out of range that is clipped", op: "Gather", feeds: { d: rows, i: i64([2], 1, 7) },
+    meant: f32([2, 2], 5, 6, 3, 4), id: "out-of-range-clipped", isNamed: true },
+  { title: "indices counted from 1, one of them out of range", op: "Gather", feeds: { d: rows, i: i64([2], 1, 3) },
+    meant: f32([2, 2], 5, 6, 1, 2), id: "indices-from-one", isNamed: true },
 ];
 
 for (const { title, op, feeds, attributes = {}, meant, id, isNamed = false } of PLANTED) {

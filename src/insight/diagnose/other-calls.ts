@@ -309,9 +309,12 @@ function* hypotheses(
   try {
     const { call } = callWithout(nodeFrom(node));
     const { rule, facts } = readCall(prepare(call, tensorsOf(call, inputs)));
-    if (facts.isError) return;
+    if (facts.isError && arePairs) return;
     const rankOf = ({ aspect }: Hypothesis): number => ASPECTS.indexOf(aspect);
-    const tried = HYPOTHESES.filter((one) => rankOf(one) !== -1);
+    // A call with an index out of range has a result only if its indices mean other places.
+    const tried = HYPOTHESES.filter((one) =>
+      facts.isError ? one.aspect === "places" : rankOf(one) !== -1,
+    );
     const variants = tried.flatMap((hypothesis) =>
       hypothesis.variants(rule, facts).map((variant) => ({ hypothesis, variant })),
     );
