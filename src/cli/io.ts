@@ -3,7 +3,7 @@
  * so that one process can run many commands, as tests do.
  */
 
-import { escapeExcept } from "./text/layout.ts";
+import { escapeControls, escapeExcept } from "./text/layout.ts";
 
 /** A stream of text. */
 export interface Output {
@@ -70,4 +70,4 @@ export const guarded = (output: Output, onWrite = (): void => {}): Output => ({
 
 /** Prints notes that do not change the status. Notes go to stderr, because programs read stdout. */
 export const printNote = ({ stderr }: Io, ...sentences: readonly string[]): void | Promise<void> =>
-  stderr.write(sentences.map((one) => `ndscatter: note: ${one}\n`).join(""));
+  stderr.write(sentences.map((one) => `ndscatter: note: ${escapeControls(one)}\n`).join(""));

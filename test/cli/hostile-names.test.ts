@@ -11,8 +11,8 @@ import { spawnSync } from "node:child_process";
 const folder = makeFolder();
 const { at, ndscatter, save } = folder;
 
-/** Clears the screen, hides text, sets the title, begins with C1's CSI, turns text around, and returns to the margin. */
-const EVIL = "\u001b[2J\u001b[8m\u001b]0;t\u0007\u009b31m\u202egnp\r";
+/** Begins a line, clears the screen, hides text, sets the title, begins with C1's CSI, turns text around, and returns to the margin. */
+const EVIL = "\n\u001b[2J\u001b[8m\u001b]0;t\u0007\u009b31m\u202egnp\r";
 
 // Line breaks are allowed, and colours are the command's own.
 // oxlint-disable-next-line no-control-regex
@@ -93,6 +93,6 @@ test("the process itself writes no control characters", () => {
     cwd: folder.home,
     encoding: "utf8",
   });
-  assert.match(stderr, /^ndscatter: .*Foo\\u001b\[2J/);
+  assert.match(stderr, /^ndscatter: .*Foo\\u000a\\u001b\[2J/);
   assert.doesNotMatch(stderr, CONTROL);
 });

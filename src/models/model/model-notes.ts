@@ -2,7 +2,7 @@
 
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { modelFrom } from "./foreign-model.ts";
-import { newerOpset } from "./graph.ts";
+import { newerOpset, quote } from "./graph.ts";
 import type { Model, ModelFunction } from "./model.ts";
 
 /** A note about an operator set of a model or of a function in it. */
@@ -38,7 +38,7 @@ export const modelNotes = (model: Model): string[] =>
 /** {@link modelNotes} as records. */
 export function opsetNotes({ graph, functions = [], ...model }: Model): OpsetNote[] {
   const own = importNotes(model, "the model");
-  const inner = functions.flatMap((one) => importNotes(one, `the function ${one.name}`));
+  const inner = functions.flatMap((one) => importNotes(one, `the function ${quote(one.name)}`));
   // Layers of OpenVINO have a version each.
   const newest = graph.nodes.reduce(
     (most, { domain, opset = 0 }) => (domain === "openvino" && opset > most ? opset : most),
@@ -54,7 +54,7 @@ function importNotes(
   const repeated = Object.entries(otherOpsets).map(([domain, before]) => {
     const versions = [...before, opsets[domain]];
     const highest = versions.reduce((most, one) => (one > most ? one : most));
-    const named = domain === "ai.onnx" ? 'ai.onnx (or "")' : domain;
+    const named = domain === "ai.onnx" ? 'ai.onnx (or "")' : quote(domain);
     const imports = `${owner} imports ${named} ${versions.length} times, as versions ${versions.join(" and ")}`;
     const rules = `ONNX Runtime uses the last, ${versions.at(-1)}, and ONNX defines the highest, ${highest}`;
     const sentence = `${imports}; ${rules}; import the domain once`;
