@@ -78,11 +78,23 @@ export function failureOf(error: unknown): Failure {
   return wrongData(`internal error: ${message}; --debug prints the stack trace`, error);
 }
 
+/** What --help lists, by the parser's code for an unknown one. */
+const LISTED: Readonly<Record<string, string>> = {
+  "commander.unknownCommand": "commands",
+  "commander.unknownOption": "options",
+};
+
 /** Commander's message begins with "error:", and puts a suggested name on a line of its own. */
 function parserSentence({ code, message }: CommanderError): string {
   // Without a command, commander throws its whole help as the message.
   if (code === "commander.help") return "a command is missing; --help lists them";
-  return message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
+  const sentence = message
+    .replace(/^error: /, "")
+    .replaceAll(/\s*\n\s*/g, " ")
+    .replace(/ \(Did you mean (.+\?)\)$/, "; did you mean $1");
+  const { [code]: listed } = LISTED;
+  if (listed === undefined) return sentence;
+  return `${sentence}${sentence.endsWith("?") ? "" : ";"} --help lists the ${listed}`;
 }
 
 /** Returns the system's message for its error, this package's for exhausted memory, or null for any other error. */

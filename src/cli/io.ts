@@ -3,14 +3,19 @@
  * so that one process can run many commands, as tests do.
  */
 
+import { escapeControls, escapeExcept } from "./text/layout.ts";
+
 /** A stream of text. */
 export interface Output {
   /** True if the stream is a terminal. */
   readonly isTTY: boolean;
   /** The number of characters in a line of the terminal; 80 if the stream is not one. */
   readonly columns: number;
-  /** Resolves when the stream accepts more text, so that output of any length needs little memory. */
-  write(text: string): void | Promise<void>;
+  /**
+   * Resolves when the stream accepts more text, so that output of any length needs little memory.
+   * @param isStyled true if the text contains colours, or replaces a line of progress
+   */
+  write(text: string, isStyled?: boolean): void | Promise<void>;
 }
 
 /** Standard input. */
@@ -43,6 +48,26 @@ export interface Io {
   onInterrupt(stop: () => void): () => void;
 }
 
-/** Prints a note that does not change the status. Notes go to stderr, because programs read stdout. */
-export const printNote = ({ stderr }: Io, sentence: string): void | Promise<void> =>
-  stderr.write(`ndscatter: note: ${sentence}\n`);
+/**
+ * Returns an output that escapes control characters, except line breaks. Names in other people's files may contain
+ * sequences that move the cursor or hide text, so all text of a command passes through this function. An escaped
+ * character in JSON is the same character.
+ * @param onWrite called before each text
+ */
+export const guarded = (output: Output, onWrite = (): void => {}): Output => ({
+  get isTTY() {
+    return output.isTTY;
+  },
+  get columns() {
+    return output.columns;
+  },
+  write(text, isStyled = false) {
+    onWrite();
+    const isKept = (one: string): boolean => one === "\n" || (isStyled && /^(?:\r|.\[)/.test(one));
+    return output.write(escapeExcept(text, isKept));
+  },
+});
+
+/** Prints notes that do not change the status. Notes go to stderr, because programs read stdout. */
+export const printNote = ({ stderr }: Io, ...sentences: readonly string[]): void | Promise<void> =>
+  stderr.write(sentences.map((one) => `ndscatter: note: ${escapeControls(one)}\n`).join(""));

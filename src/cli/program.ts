@@ -14,9 +14,10 @@ import { addFixCommand } from "./commands/fix.ts";
 import { failureOf, SUCCESS, type Status } from "./failure.ts";
 import { addInferCommand } from "./commands/infer.ts";
 import { addInspectCommand } from "./commands/inspect.ts";
-import type { Io } from "./io.ts";
+import { guarded, type Io } from "./io.ts";
 import { addJobCommand } from "./commands/job.ts";
-import { cutWords } from "./text/layout.ts";
+import { failureJson } from "./text/error-json.ts";
+import { cutWords, escapeControls, printJson } from "./text/layout.ts";
 import { withoutSecrets } from "../arrays/boxes/urls.ts";
 import { addOpsCommand } from "./commands/ops.ts";
 import { addRunCommand } from "./commands/run.ts";
@@ -76,7 +77,12 @@ const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => v
  * @param argv the arguments after the names of Node and the program
  * @returns the status of the process
  */
-export async function main(argv: readonly string[], io: Io): Promise<Status> {
+export async function main(argv: readonly string[], given: Io): Promise<Status> {
+  let isPrinted = false;
+  const stdout = guarded(given.stdout, () => {
+    isPrinted = true;
+  });
+  const io = { ...given, stdout, stderr: guarded(given.stderr) };
   let status: Status = SUCCESS;
   let help = "";
   const program = buildProgram(io, (text) => {
@@ -88,7 +94,10 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
     });
   }
   try {
-    await program.parseAsync(argv, { from: "user" });
+    // Commander prints the whole help for an unknown command after "help".
+    const isKnown = program.commands.some((one) => one.name() === argv[1]);
+    const isHelp = argv[0] === "help" && argv.length > 1 && !isKnown && argv[1] !== "help";
+    await program.parseAsync(isHelp ? argv.slice(1) : argv, { from: "user" });
     return status;
   } catch (error) {
     // Commander throws after --help and --version too. The error's exit code may be copied from `process.exitCode`, so
@@ -99,8 +108,13 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
     }
     const failure = failureOf(error);
     const origin = program.opts<{ debug?: boolean }>().debug ? `${inspect(error)}\n` : "";
-    const sentence = cutWords(withoutSecrets(withAdvice(failure, commandOf(argv), io.cwd)));
+    const sentence = escapeControls(
+      cutWords(withoutSecrets(withAdvice(failure, commandOf(argv), io.cwd))),
+    );
     await io.stderr.write(`ndscatter: ${sentence}\n${withoutSecrets(origin)}`);
+    // A result that was printed before has the error, or is the reason for the failure.
+    if (argv.includes("--json") && !isPrinted)
+      await io.stdout.write(withoutSecrets(`${printJson({ error: failureJson(failure) })}\n`));
     return failure.status;
   }
 }

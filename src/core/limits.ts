@@ -262,7 +262,7 @@ export const VERIFY = {
 
 /** Limits for timing a cure. */
 export const FIX = {
-  /** Maximum number of runs of a faulty node, and of the whole model. */
+  /** Maximum number of runs of a faulty node, and of the whole model, whose first run is not timed: at least 2. */
   runs: 100,
   /** Time, in ms, after which no new run of a faulty node begins, for all faulty nodes together. */
   nodeTime: 1000,

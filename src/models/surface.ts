@@ -11,4 +11,5 @@ export {
 } from "./inspect/inspect-model.ts";
 export type { ByteSource } from "./model/byte-source.ts";
 export type { Attribute, Constant, Graph, Model, ModelNode, ValueInfo } from "./model/model.ts";
+export { modelNotes } from "./model/model-notes.ts";
 export { runModel, type Tensors } from "./model/run-model.ts";

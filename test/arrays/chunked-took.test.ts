@@ -156,7 +156,7 @@ test("a process that takes more memory than it may says so once", async () => {
   clearInterval(alive);
   assert.match(
     notes.join(),
-    /^the process takes \S+ [MG]B of memory, but the job was planned for 1 bytes/,
+    /^the process takes \S+ [MG]B of memory, but the job was planned for 1 byte \(/,
   );
 });
 

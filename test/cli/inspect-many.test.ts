@@ -148,7 +148,9 @@ test("--json of one file is an object, of several files and of a folder a list",
     "nodes",
   ]);
   assert.deepEqual(Object.keys(bad), ["file", "error"]);
-  assert.match(String(bad["error"]), /^cut\.onnx: the file is truncated/);
+  const { code, message } = bad["error"] as Record<string, string>;
+  assert.equal(code, "malformed-file");
+  assert.match(message, /^cut\.onnx: the file is truncated/);
 });
 
 test("--json has the values of small constants, and no field where there is none", async () => {

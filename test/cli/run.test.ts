@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { test } from "node:test";
-import { equals, zeros } from "../../src/entries/index.ts";
+import { equals, NEWEST_OPSETS, zeros } from "../../src/entries/index.ts";
+import { readModel, writeModel } from "../../src/entries/onnx.ts";
 import { ADDED, DATA, makeCliFolder } from "../support/cli-files.ts";
 import { checkResult, fails } from "../support/cli.ts";
 import { testTranscript } from "../support/transcripts.ts";
@@ -122,3 +123,18 @@ for (const [shape, values] of EMPTY_ROWS) {
     assert.deepEqual(output.values, values);
   });
 }
+
+test("run and explain note an opset that is newer than known", async () => {
+  const add = readModel(fs.readFileSync(at("add.onnx")));
+  const opset = NEWEST_OPSETS["ai.onnx"] + 1;
+  fs.writeFileSync(at("newer.onnx"), writeModel({ ...add, opsets: { "ai.onnx": opset } }));
+  const plain = await ndscatter(ADD);
+  for (const command of ["run", "explain"]) {
+    const line = `${command} newer.onnx d.npy i.npy u.npy`;
+    const { status, stderr, stdout } = await ndscatter(line);
+    assert.match(stderr, new RegExp(`^ndscatter: note: opset ${opset} .*\n$`));
+    assert.equal(status, 0);
+    if (command === "run") assert.equal(stdout, plain.stdout);
+    assert.equal((await ndscatter(line.replace("newer", "add"))).stderr, "");
+  }
+});

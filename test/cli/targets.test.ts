@@ -35,6 +35,7 @@ const OTHER_FILES = {
   "none.onnx": "",
   "archive.onnx": "PK\u0003\u0004\u0014\0\0\0",
   "net.onnx": "<?xml version='1.0'?><net/>",
+  "page.onnx": "<!DOCTYPE html>\n<html><body>Not found</body></html>",
   "lite.onnx": "\u001c\0\0\0TFL3",
   "pointer.onnx": "version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
 };

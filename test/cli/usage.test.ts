@@ -157,6 +157,35 @@ for (const [thrown, sentence] of BROKEN) {
   });
 }
 
+/** Failures of every command, with the code of the error that `--json` prints. */
+for (const [line, status, code] of [
+  ["run none.onnx", 1, "ENOENT"],
+  ["run ScatterND d.npy far.npy u.npy", 1, "index-out-of-range"],
+  ["explain none.onnx", 1, "ENOENT"],
+  ["compare ScatterND d.npy absent.npy u.npy", 1, "ENOENT"],
+  ["ops Scater", 2, "unknown-operator"],
+  ["infer ScatterND float32[2]", 2, undefined],
+  ["inspect d.npy", 1, "unsupported-file"],
+  ["convert none.onnx -o m.onnx", 2, undefined],
+  ["convert d.npy --opset 18 -o m.onnx", 1, "unsupported-file"],
+  ["verify d.npy", 1, "unsupported-file"],
+  ["fix d.npy", 1, "unsupported-file"],
+  ["array none.zarr", 1, "malformed-file"],
+  ["conformance none", 1, "ENOENT"],
+  ["job status none", 1, "malformed-file"],
+  ["job list none", 1, "ENOENT"],
+  ["none", 2, undefined],
+] as const) {
+  test(`--json prints the error of ${line}`, async () => {
+    const [plain, data] = [await ndscatter(line), await ndscatter(`${line} --json`)];
+    assert.deepEqual([plain.status, plain.stdout], [status, ""]);
+    assert.equal(data.status, status);
+    const { error } = JSON.parse(data.stdout) as { error: Record<string, unknown> };
+    assert.equal(error["code"], code);
+    assert.ok(data.stderr.startsWith(`ndscatter: ${String(error["message"])}`));
+  });
+}
+
 /** Lines with a text of 100 kB; each error says what it is, and quotes the beginning. */
 for (const [line, sentence] of [
   ["run ScatterND --attr reduction=%", /reduction must be one of none, add.*, got "a{200}"\.\.\./],
@@ -168,8 +197,8 @@ for (const [line, sentence] of [
   ["run ScatterND --memory %", /--memory takes an amount .* got "a{200}"\.\.\.$/],
   ["run ScatterND % % %", /^a{200}\.\.\. must end in \.npy or \.pb/],
   ["run ScatterND % % % %", /a{200}\.\.\. is one file too many/],
-  ["run ScatterND --%", /^unknown option '--a{197}\.\.\.$/],
-  ["%", /^unknown command 'a{199}\.\.\.$/],
+  ["run ScatterND --%", /^unknown option '--a{197}\.\.\.'; --help lists the options$/],
+  ["%", /^unknown command 'a{199}\.\.\.'; --help lists the commands$/],
   ["ops --domain %", /--domain must be ai.onnx or openvino, got "a{200}"\.\.\./],
   ["infer ScatterND % % %", /^the data type "a{200}"\.\.\. is unknown; the data types are .*$/],
   ["compare ScatterND --dialect %", /^--dialect "a{200}"\.\.\. is unknown; the dialects are .*$/],

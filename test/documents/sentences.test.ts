@@ -19,6 +19,10 @@ const FORBIDDEN: readonly (readonly [RegExp, string])[] = [
   ],
   [/-?\d\.\.\.?-?\d/, 'write a range as "-4 to 3"'],
   [/\[object /, "name the value"],
+  [
+    /(?<![-.,\d[]|- |axis |axes |opset |rank )\b1 (?:[a-z]+ )?(?:axes|bytes|characters|chunks|dimensions|elements|entries|files|indices|inputs|nodes|numbers|outputs|parts|positions|sizes|slices|tasks|tensors|types|updates|values|workers)\b/,
+    "use printCount",
+  ],
 ];
 
 /** Texts in which a forbidden pattern is what a user types. */

@@ -6,8 +6,10 @@ import { test } from "node:test";
 import {
   buildModel,
   constant,
+  convertModel,
   inferTypes,
   inspectModel,
+  modelNotes,
   readModel,
   readOutline,
   type Finding,
@@ -172,6 +174,41 @@ test("names that are defined twice are found in each graph, and opsets newer tha
     inferTypes({ ...model, graph: { ...model.graph, inputs: [] } }).get("k")?.shape?.length,
     1,
   );
+});
+
+test("notes name opsets that are newer than known and domains that a file imports twice", () => {
+  const { "ai.onnx": newest } = NEWEST_OPSETS;
+  const rows: readonly [Partial<Model>, readonly (readonly [string, string, unknown])[]][] = [
+    [{}, []],
+    [{ opsets: { "ai.onnx": newest + 1 } }, [["opset-not-known", "note", newest + 1]]],
+    [{ opsets: { "my.domain": 99 } }, []],
+    [{ otherOpsets: { "ai.onnx": [13] } }, [["domain-repeated", "risky", [13, 18]]]],
+    [{ otherOpsets: { "ai.onnx": [18] } }, [["domain-repeated", "note", [18, 18]]]],
+    [
+      {
+        functions: [
+          { name: "f", domain: "d", opsets: { d: 2 }, otherOpsets: { d: [1] }, graph: IF().graph },
+        ],
+      },
+      [["domain-repeated", "risky", [1, 2]]],
+    ],
+  ];
+  for (const [fields, expected] of rows) {
+    const model = { ...IF(), opsets: { "ai.onnx": 18 }, ...fields };
+    const { findings } = inspectModel(model);
+    assert.deepEqual(
+      findings.map(({ id, severity, got }) => [id, severity, got]),
+      expected,
+    );
+    assert.equal(modelNotes(model).length, expected.length);
+    if (model.functions || model.opsets["ai.onnx"] !== 18) continue;
+    const converted = convertModel(model, { opset: 18 });
+    assert.deepEqual(inspectModel(converted.model).findings, []);
+  }
+  const layer = { op: "Gather", name: "g", domain: "openvino", opset: NEWEST_OPSETS.openvino + 1 };
+  const ir = IF();
+  ir.graph.nodes = [{ ...layer, inputs: [], outputs: [], attributes: {} }];
+  assert.equal(modelNotes({ ...ir, opsets: {} }).length, 1);
 });
 
 test("nodes of functions are reported; what their callers decide is unknown", () => {

@@ -43,6 +43,7 @@ test("every id has a row", () => {
       "value-repeated",
       "node-name-repeated",
       "initializer-repeated",
+      "domain-repeated",
       "opset-not-known",
       "graph-too-deep",
     ],

@@ -163,8 +163,9 @@ test("dimensions are sizes, names, or unknown", () => {
 
 test("an import of `` is one of ai.onnx, and of two the last version counts", () => {
   const imports = [opset(13, ""), opset(18, "ai.onnx"), opset(7), opset(3, "b"), opset(4, "b")];
-  const { opsets } = readModel(file(bytes(MODEL.graph, []), ...imports));
+  const { opsets, otherOpsets } = readModel(file(bytes(MODEL.graph, []), ...imports));
   assert.deepEqual(opsets, { "ai.onnx": 7, b: 4 });
+  assert.deepEqual(otherOpsets, { "ai.onnx": [13, 18], b: [3] });
   assert.deepEqual(readModel(file(bytes(MODEL.graph, []), opset(2, "__proto__"))).opsets, {
     ["__proto__"]: 2,
   });
@@ -294,12 +295,21 @@ test("the files of a model are named, wherever their tensors are", () => {
 const unreadable = (field: number): Bytes => bytes(field, [0xff]);
 
 test("a file of another format is named, and is not called malformed", () => {
-  for (const other of [
-    file([0x93, ...text(0, "NUMPY").slice(2), 1, 0]),
-    new TextEncoder().encode("PK\u0003\u0004 and more"),
-    new TextEncoder().encode("# a text"),
-  ]) {
-    assertRefused("unsupported-file", {}, () => readModel(other));
+  for (const [content, name] of [
+    ["\u0093NUMPY\u0001\0", "an NPY file"],
+    ["PK\u0003\u0004 and more", "a ZIP archive"],
+    ["\u0089HDF\r\n", "an HDF5 file"],
+    ["\u001c\0\0\0TFL3", "a TensorFlow Lite model"],
+    ["\u0080\u0002\u008a", "a Python pickle"],
+    ["# a text", "text"],
+    ["<?xml version='1.0'?><net/>", "an XML file"],
+    ["<!DOCTYPE html>\n<title>404", "an HTML page"],
+    ["\u00ef\u00bb\u00bf <!-- saved -->\n<HTML lang='en'>", "an HTML page"],
+    ["<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC", "an HTML page"],
+  ] as const) {
+    assertRefused("unsupported-file", { got: name }, () =>
+      readModel(Uint8Array.from(content, (one) => one.charCodeAt(0))),
+    );
   }
 });
 

@@ -101,6 +101,7 @@ const XML: readonly File[] = [
   declaring('<?xml version="1.0" encoding="UTF-16"?>'),
   declaring("<?xml version='1.0' encoding='utf-80'?>"),
   Uint8Array.of(0x3c, 0xff, 0x3e),
+  "<!doctype html>\n<html>",
   "<model/>",
   // Names that JavaScript has too.
   inserting("<constructor/>"),
@@ -230,6 +231,7 @@ const OTHERS: ReadonlySet<File> = new Set([
   declaring('<?xml version="1.0" encoding="UTF-16"?>'),
   declaring("<?xml version='1.0' encoding='utf-80'?>"),
   "<model/>",
+  "<!doctype html>\n<html>",
   made("<dim>1</dim>".repeat(63)),
   but('shape="2,2"', `shape="${"1,".repeat(64)}1"`),
 ]);

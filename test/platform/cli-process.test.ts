@@ -17,7 +17,7 @@ const ND = newestTitle("ScatterND");
 
 const ROWS = [
   prints("--version", /^\d+\.\d+\.\d+\n$/),
-  refuses("rum", "unknown command 'rum' (Did you mean run?)"),
+  refuses("rum", "unknown command 'rum'; did you mean run? --help lists the commands"),
   fails("inspect --strict risky.onnx", null, /0 wrong, 1 risky\n$/),
   fails(
     "run ScatterND --debug d.npy far.npy u.npy",

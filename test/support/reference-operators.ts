@@ -151,7 +151,7 @@ function moved(
   from: (at: readonly number[]) => readonly number[],
 ): Tensor {
   const strides = stridesOf(value.shape);
-  const elements = Array.from({ length: value.size }, (_, position) => {
+  const elements = Array.from({ length: product(shape) }, (_, position) => {
     const at = from(coordinatesOf(position, shape));
     return value.data[at.reduce((sum, one, axis) => sum + one * strides[axis], 0)];
   });
@@ -168,14 +168,19 @@ function reversed([value, , , axes, steps]: readonly Tensor[]): readonly Tensor[
   return [moved(value, shape, from)];
 }
 
-/** Slice of a list. */
-const slice: Operator = ([list, start, end]) => {
-  const { shape } = list;
-  assert.equal(shape.length, 1);
-  const within = (one: number): number =>
-    Math.max(0, Math.min(shape[0], one < 0 ? one + shape[0] : one));
-  const [from, to] = [start, end].map((one) => within(numbers(one)[0]));
-  return [int64(numbers(list).slice(from, Math.max(from, to)))];
+/** Slice of the first axes, one for each start. */
+const slice: Operator = ([value, starts, ends]) => {
+  const { shape } = value;
+  const within = (one: number, size: number): number =>
+    Math.max(0, Math.min(size, one < 0 ? one + size : one));
+  const bounds = [starts, ends].map((list) =>
+    numbers(list).map((one, axis) => within(one, shape[axis])),
+  );
+  const [from, to] = bounds;
+  const sizes = shape.map((size, axis) =>
+    axis < from.length ? Math.max(0, to[axis] - from[axis]) : size,
+  );
+  return [moved(value, sizes, (at) => at.map((one, axis) => one + (from[axis] ?? 0)))];
 };
 
 const squeeze: Operator = ([data, axes]) => {

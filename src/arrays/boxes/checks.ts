@@ -1,5 +1,6 @@
 /** Checks the arguments of an array's methods before anything is read or written. */
 
+import { printCount } from "../../core/print-count.ts";
 import { factOf, isArray, printValue, TensorError } from "../../core/errors.ts";
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
@@ -142,10 +143,10 @@ function checkBytes(
 ): Uint8Array {
   const expected = product(shape) * width;
   if (bytes instanceof Uint8Array && bytes.length >= expected) return bytes.subarray(0, expected);
-  const got = bytes instanceof Uint8Array ? `${bytes.length} bytes` : printValue(bytes);
+  const got = bytes instanceof Uint8Array ? printCount(bytes.length, "byte") : printValue(bytes);
   throw new TensorError(
     "shape-mismatch",
-    `${name} must be a Uint8Array of at least ${expected} bytes, for elements of shape ${printShape(shape)}, got ${got}`,
+    `${name} must be a Uint8Array of at least ${printCount(expected, "byte")}, for elements of shape ${printShape(shape)}, got ${got}`,
     { key: name, got: bytes instanceof Uint8Array ? bytes.length : factOf(bytes), expected },
   );
 }

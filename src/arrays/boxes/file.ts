@@ -1,5 +1,6 @@
 /** Reads and writes byte ranges of files. The operating system moves at most 2 GiB per call, and may move less. */
 
+import { printCount } from "../../core/print-count.ts";
 import type * as Fs from "node:fs";
 import type * as Path from "node:path";
 import { isTensorError, malformed, isError } from "../../core/errors.ts";
@@ -211,11 +212,14 @@ async function fill(handle: Pick<OpenFile, "read">, into: Uint8Array, at: number
     const length = Math.min(into.length - done, atOnce);
     const { bytesRead } = await handle.read(into, done, length, at + done);
     if (bytesRead === 0) {
-      throw malformed(`the file ends at byte ${at + done}, ${into.length - done} bytes too early`, {
-        byte: at + done,
-        got: done,
-        expected: into.length,
-      });
+      throw malformed(
+        `the file ends at byte ${at + done}, ${printCount(into.length - done, "byte")} too early`,
+        {
+          byte: at + done,
+          got: done,
+          expected: into.length,
+        },
+      );
     }
     done += bytesRead;
   }

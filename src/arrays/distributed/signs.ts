@@ -4,6 +4,7 @@
  * machine that has lost power for minutes.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { randomBytes } from "node:crypto";
 import * as os from "node:os";
 import { DISTRIBUTED } from "../../core/limits.ts";
@@ -98,10 +99,10 @@ export class WorkerWatch {
       isEmpty && this.#wasEmpty && `no worker listens to ${where}; start one: ndscatter job worker`,
       isPaused && `${where} is paused, so workers take no tasks until it is resumed`,
       dead.length > 0 &&
-        `${dead.length} of ${workers.length} workers of ${where} gave no sign of life for ` +
+        `${dead.length} of ${printCount(workers.length, "worker")} of ${where} gave no sign of life for ` +
           `${DISTRIBUTED.silent / 1000} s: ${list(dead)}`,
       strange.length > 0 &&
-        `${strange.length} of ${workers.length} workers of ${where} refuse the job, because they do not have ` +
+        `${strange.length} of ${printCount(workers.length, "worker")} of ${where} refuse the job, because they do not have ` +
           `ndscatter ${version}: ${list(strange)}; use one version on all machines`,
     ].filter((one) => one !== false);
     this.#silent = new Set(silent.map((one) => one.name));

@@ -6,6 +6,7 @@
  * All sizes in the header are compared with the file length before anything is allocated.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { otherKindOf } from "../../core/tensor/other-kind.ts";
 import { MAX_SIZE, printShape, product } from "../../core/tensor/shape.ts";
@@ -68,7 +69,7 @@ export function readNpyHeader(
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const length = width === 2 ? view.getUint16(LENGTH_AT, true) : view.getUint32(LENGTH_AT, true);
   const start = from + length;
-  checkLength(file, start, `its header of ${length} bytes`);
+  checkLength(file, start, `its header of ${printCount(length, "byte")}`);
   const { descr, fortranOrder, shape } = parseDictionary(file, from, start);
   const type = parseDescr(descr);
   const size = checkElements(limits, start, shape, type);
@@ -93,8 +94,8 @@ function checkMagic(file: Uint8Array): void {
   if (wrong === -1) return checkLength(file, LENGTH_AT, "its version");
   if (wrong === file.length) {
     const { length: got } = file;
-    const there = got === 0 ? "no" : `only ${got}`;
-    throw malformed(`an NPY file begins with \\x93NUMPY, but the file has ${there} bytes`, {
+    const there = got === 0 ? "no bytes" : `only ${printCount(got, "byte")}`;
+    throw malformed(`an NPY file begins with \\x93NUMPY, but the file has ${there}`, {
       got,
       expected: MAGIC.length,
     });
@@ -114,7 +115,7 @@ function checkMagic(file: Uint8Array): void {
 function checkLength(file: Uint8Array, end: number, what: string): void {
   if (file.length >= end) return;
   throw malformed(
-    `the NPY file ends after ${file.length} bytes, within ${what} (up to byte ${end})`,
+    `the NPY file ends after ${printCount(file.length, "byte")}, within ${what} (up to byte ${end})`,
     { key: "size", got: file.length, expected: end },
   );
 }
@@ -138,7 +139,7 @@ function checkElements(
   const present = fileSize - start;
   if (size * bytes > present) {
     throw malformed(
-      `the NPY file declares ${size * bytes} bytes (shape ${printShape(shape)}, ${dtype} of ${bytes} bytes), ` +
+      `the NPY file declares ${printCount(size * bytes, "byte")} (shape ${printShape(shape)}, ${dtype} of ${printCount(bytes, "byte")}), ` +
         `but ${present} follow its header`,
       { key: "size", got: present, expected: size * bytes },
     );

@@ -7,6 +7,7 @@
  * rejected.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { coordinatesOf, printShape } from "../../core/tensor/shape.ts";
 import { ARRAYS } from "../../core/limits.ts";
@@ -49,7 +50,7 @@ function textOf(codes: Uint32Array, start: number, end: number): string {
       );
     }
   } catch (cause) {
-    const sentence = `the NPY file has a text of ${end - start} characters, too long for a JavaScript string`;
+    const sentence = `the NPY file has a text of ${printCount(end - start, "character")}, too long for a JavaScript string`;
     throw new TensorError("too-large", sentence, {}, { cause });
   }
   return text;

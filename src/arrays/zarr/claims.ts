@@ -3,6 +3,7 @@
  * old and new chunks until the job is finished.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { malformed, type TensorError } from "../../core/errors.ts";
 import { readKey } from "./read-key.ts";
 import { CHANGED, CLAIM, type Store } from "./stores/store.ts";
@@ -53,7 +54,7 @@ export async function findUnfinished(store: Store): Promise<Unfinished | null> {
   const { folder, chunks } = claim;
   const job = folder === null ? "a job" : `the job in ${folder}`;
   const advice = folder === null ? "finish the job" : `finish it (ndscatter job resume ${folder})`;
-  const sentence = `${path} is partly changed: ${job} has changed ${changed} of ${chunks} chunks and is not finished; ${advice}`;
+  const sentence = `${path} is partly changed: ${job} has changed ${changed} of ${printCount(chunks, "chunk")} and is not finished; ${advice}`;
   const error = malformed(`${sentence}, or pass onNote to openArray to read the array as it is`, {
     file: path,
     got: changed,

@@ -136,11 +136,15 @@ function namesOf(
 ): Metadata["dimensionNames"] {
   if (names === undefined) return inherited?.length === rank ? inherited : null;
   if (isArray(names) && names.length === rank && names.every(isName)) return [...names] as string[];
-  throw new TensorError("attribute", `dimensionNames must be a list of ${rank} names or nulls`, {
-    key: "dimensionNames",
-    got: factOf(names),
-    expected: rank,
-  });
+  throw new TensorError(
+    "attribute",
+    `dimensionNames must be a list of names or nulls, one for each of the axes (${rank})`,
+    {
+      key: "dimensionNames",
+      got: factOf(names),
+      expected: rank,
+    },
+  );
 }
 
 /** Defaults that the array in `like` provides for a new array. */

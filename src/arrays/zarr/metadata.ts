@@ -300,11 +300,14 @@ function parseNames(
   // zarr-python writes null if the array has no names.
   if (value === undefined || value === null) return null;
   if (isList(value) && value.length === rank && value.every(isName)) return value as string[];
-  throw malformed(`the dimension_names of ${where} must be a list of ${rank} names or nulls`, {
-    key: "dimension_names",
-    file: where,
-    expected: rank,
-  });
+  throw malformed(
+    `the dimension_names of ${where} must be a list of names or nulls, one for each of the axes (${rank})`,
+    {
+      key: "dimension_names",
+      file: where,
+      expected: rank,
+    },
+  );
 }
 
 const isName = (value: Json): boolean => value === null || typeof value === "string";

@@ -1,5 +1,6 @@
 /** Opens and creates arrays by path or URL. */
 
+import { printCount } from "../../core/print-count.ts";
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
 import { isUrl } from "../boxes/file.ts";
 import type { Guard } from "../boxes/guard.ts";
@@ -126,7 +127,7 @@ async function checkWhole(store: Store): Promise<void> {
   const mark = parseJson(text, `${PARTIAL} of ${store.path}`) as JsonObject;
   const [job, changed, chunks] = ["job", "changed", "chunks"].map((name) => printPlain(mark[name]));
   throw malformed(
-    `${store.path} is partly changed: job ${job} changed ${changed} of ${chunks} chunks ` +
+    `${store.path} is partly changed: job ${job} changed ${changed} of ${printCount(chunks, "chunk")} ` +
       "and was abandoned; restore the array from a copy",
     { file: store.path, got: changed, expected: chunks },
   );

@@ -1,10 +1,10 @@
 /** Changes the shape of an array in place: appends another array, or resizes the array. */
 
+import { printCount } from "../../core/print-count.ts";
 import { printShape } from "../../entries/index.ts";
 import { append, resize, type ChunkedArray } from "../../entries/zarr.ts";
 import { wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
 import { checkUnused, failureAt, openNamed } from "./array-facts.ts";
 

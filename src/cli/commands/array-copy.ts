@@ -1,5 +1,6 @@
 /** Copies an array chunk by chunk. An incomplete copy is removed. */
 
+import { printCount } from "../../core/print-count.ts";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { DTYPES, isTensorError, printShape } from "../../entries/index.ts";
@@ -15,7 +16,6 @@ import { checkUnused, failureAt, openToCopy } from "./array-facts.ts";
 import { errorAt, Failure, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { coordinatesOf } from "../text/cells.ts";
-import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
 import { partOf, placeOf } from "../input/places.ts";
 import { checkArrayFormat } from "../input/tensor-format.ts";
@@ -198,5 +198,5 @@ async function read(
 function printProgress(done: number, count: number, bytes: number, ms: number): string {
   const left = Math.ceil(((count - done) * ms) / done / 1000);
   const rate = (bytes / ms / 1000).toFixed(0);
-  return `${Math.floor((100 * done) / count)} % of ${count} chunks, ${rate} MB/s, ${left} s left`;
+  return `${Math.floor((100 * done) / count)} % of ${printCount(count, "chunk")}, ${rate} MB/s, ${left} s left`;
 }

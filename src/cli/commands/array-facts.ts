@@ -1,5 +1,6 @@
 /** Facts about a stored array, as data and as text. */
 
+import { printCount } from "../../core/print-count.ts";
 import * as fs from "node:fs";
 import { DTYPES, isTensorError, printShape, type DType } from "../../entries/index.ts";
 import { checkFree } from "../../entries/chunked.ts";
@@ -140,8 +141,11 @@ export function printFacts(facts: ArrayFacts): string {
   if (codecs !== undefined) rows.push(["codecs", codecs.map(printCodec).join(", ")]);
   if (fillValue !== undefined) rows.push(["fill value", String(fillValue)]);
   if (stored !== undefined) {
-    const what = shards === undefined ? "chunks" : "shards";
-    rows.push(["stored", `${printNumber(stored.count)} of ${printNumber(stored.of)} ${what}`]);
+    const what = shards === undefined ? "chunk" : "shard";
+    rows.push([
+      "stored",
+      `${printNumber(stored.count)} of ${printCount(printNumber(stored.of), what)}`,
+    ]);
   }
   const { stored: taken, elements } = bytes;
   const ratio =

@@ -1,5 +1,6 @@
 /** Writes an array into a part of an existing one. */
 
+import { printCount } from "../../core/print-count.ts";
 import { printShape } from "../../entries/index.ts";
 import type { ChunkedArray } from "../../entries/zarr.ts";
 import { wrongData, wrongUsage } from "../failure.ts";
@@ -7,7 +8,6 @@ import { partOf } from "../input/places.ts";
 import { isSameFile } from "../input/write-files.ts";
 import type { Io } from "../io.ts";
 import { coordinatesOf } from "../text/cells.ts";
-import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
 import type { CopyOptions } from "./array-copy.ts";
 import { checkUnused, failureAt, openNamed, openToCopy } from "./array-facts.ts";

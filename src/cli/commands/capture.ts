@@ -8,6 +8,7 @@ import {
   captureCalls,
   constant,
   extractNode,
+  modelNotes,
   readModel,
   writeModel,
   type CapturedCall,
@@ -15,7 +16,7 @@ import {
 } from "../../entries/onnx.ts";
 import { writeNpy } from "../../entries/npy.ts";
 import { errorAt, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
-import type { Io } from "../io.ts";
+import { printNote, type Io } from "../io.ts";
 import { escapeControls, quote } from "../text/layout.ts";
 import { addFeedOptions, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import { ProgressLine } from "../text/progress.ts";
@@ -88,6 +89,7 @@ export function addCaptureCommand(program: Command, io: Io): void {
         return value;
       });
       line.clear();
+      await printNote(io, ...modelNotes(model));
       if (captured) await writeCase(io, file, options.output, model, captured);
     });
 }

@@ -3,6 +3,7 @@
  * code for each system.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { Option, type Command } from "commander";
 import {
   compareDialects,
@@ -24,7 +25,7 @@ import { cellOf } from "../text/comparison.ts";
 import { codeOf } from "../text/dialect-code.ts";
 import { WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { JSON_HELP, printCount, printJson, quote } from "../text/layout.ts";
+import { JSON_HELP, printJson, quote } from "../text/layout.ts";
 import { didYouMean } from "../text/names.ts";
 import { collect, versionTitle } from "../input/operator-call.ts";
 import { checkOneInput, readTensorFiles } from "../input/read-files.ts";

@@ -5,6 +5,7 @@
  * Results are compared bit for bit; ONNX's own runner allows a relative error of 1e-3.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -197,6 +198,6 @@ const bfloat16Of = ({ dtype, shape, data }: Tensor, { type }: ValueInfo): Tensor
 function checkCount(set: string, what: string, files: number, needed: number): void {
   if (files === needed) return;
   throw wrongData(
-    `${set} must have ${needed} ${what} files, one an ${what} of the model, got ${files}`,
+    `${set} must have ${printCount(needed, `${what} file`)}, one an ${what} of the model, got ${files}`,
   );
 }

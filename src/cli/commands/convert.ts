@@ -1,5 +1,6 @@
 /** `ndscatter convert`: converts a model to another opset of ONNX, or from ONNX to OpenVINO and back. */
 
+import { printCount } from "../../core/print-count.ts";
 import * as path from "node:path";
 import type { Command } from "commander";
 import { isTensorError } from "../../entries/index.ts";
@@ -15,7 +16,7 @@ import {
 import { writeIR } from "../../entries/openvino.ts";
 import { STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { escapeControls, JSON_HELP, printCount, printJson, printName } from "../text/layout.ts";
+import { escapeControls, JSON_HELP, printJson, printName } from "../text/layout.ts";
 import { wholeOption } from "../input/numbers.ts";
 import { isIR, modelFiles, readModelFile } from "../input/read-files.ts";
 import { checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";

@@ -24,7 +24,7 @@ import { explanationText } from "../text/explanation-text.ts";
 import { gradientJson } from "../text/gradient-json.ts";
 import { gradientText } from "../text/gradient-text.ts";
 import { printFile, wrongData } from "../failure.ts";
-import type { Io } from "../io.ts";
+import { printNote, type Io } from "../io.ts";
 import { JSON_HELP, printName } from "../text/layout.ts";
 import { checkOneInput, readTensorFile, readTensorFiles } from "../input/read-files.ts";
 import { diagnosesOf, historyLines, reasonLines } from "../text/reasons.ts";
@@ -120,8 +120,9 @@ async function explainTask(
   for (const part of parts) {
     // The loop waits for the reader, because all parts together may exceed memory.
     // oxlint-disable-next-line no-await-in-loop
-    await io.stdout.write(part);
+    await io.stdout.write(part, canvas.isColoured);
   }
+  await printNote(io, ...task.notes);
   const sentence = error === null ? expected?.sentence : `${title}${error.message}`;
   if (sentence !== undefined) throw wrongData(sentence, error);
 }

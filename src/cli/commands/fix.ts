@@ -5,13 +5,14 @@
 import type { Command } from "commander";
 import {
   fixModel,
+  modelNotes,
   readModel,
   type CreateSession,
   type Cure,
   type FixReport,
 } from "../../entries/onnx.ts";
 import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
-import type { Io } from "../io.ts";
+import { printNote, type Io } from "../io.ts";
 import { checkExternal } from "./convert.ts";
 import {
   addExpectedOption,
@@ -62,7 +63,8 @@ exact session half of the time.
 
 If the model does not give the outputs of --expected, such as those of the PyTorch
 model that was exported, the command also tries models in which one node has another
-axis, operator, reduction, batch_dims or order of updates, or a transposed input.
+axis, operator, reduction, batch_dims or order of updates, or inputs that are
+transposed, exchanged or too large.
 
 -o writes the model of the chosen cure; a session setting needs no file. The exit
 status is 0 if nothing is wrong or a cure was found, and 1 if no cure works.
@@ -111,6 +113,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
         const how = { iteration, call, others, onProgress, ...(node !== undefined && { node }) };
         return inModel(file, () => fixModel(bytes, feeds, { ...own, ...how, ...expected }));
       });
+      await printNote(io, ...modelNotes(model));
       const written = await writeCure(io, output, report.chosen);
       const text = json
         ? printJson(fixJson(file, report, written))

@@ -1,12 +1,13 @@
 /** The contents of a Zarr group, as data and as text. */
 
+import { printCount } from "../../core/print-count.ts";
 import { isTensorError, printShape } from "../../entries/index.ts";
 import { openGroup, type GroupMember, type ZarrGroup } from "../../entries/zarr.ts";
 import { shownUrl } from "../../arrays/boxes/urls.ts";
 import { failureAt } from "./array-facts.ts";
 import type { Io } from "../io.ts";
 import { placeOf } from "../input/places.ts";
-import { escapeControls, printCount, printTable } from "../text/layout.ts";
+import { escapeControls, printTable } from "../text/layout.ts";
 
 export interface GroupFacts {
   readonly path: string;

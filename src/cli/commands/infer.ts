@@ -42,7 +42,9 @@ function inferText(operator: string, texts: readonly string[], options: InferOpt
   const least = wanted.filter(({ optional }) => optional !== true).length;
   if (texts.length < least || texts.length > names.length) {
     const needed = least === names.length ? least : `${least} to ${names.length}`;
-    throw wrongUsage(`${title} needs ${needed} types (${names.join(", ")}), got ${texts.length}`);
+    throw wrongUsage(
+      `${title} needs ${needed} ${names.length === 1 ? "type" : "types"} (${names.join(", ")}), got ${texts.length}`,
+    );
   }
   const parsed = texts.map(parseType);
   const types = infer(

@@ -1,5 +1,6 @@
 /** `ndscatter inspect`: prints what is wrong or risky about the scatters and gathers of models. */
 
+import { printCount } from "../../core/print-count.ts";
 import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
 import {
@@ -13,9 +14,10 @@ import { withAdvice } from "../advice.ts";
 import { valuesOf } from "../text/cells.ts";
 import { Failure, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { escapeControls, JSON_HELP, printCount, printJson, wrap } from "../text/layout.ts";
+import { escapeControls, JSON_HELP, printJson, wrap } from "../text/layout.ts";
 import { fold, widthOf } from "../text/lines.ts";
 import { findModels, isFolder, type FoundFile } from "../input/model-files.ts";
+import { failureJson } from "../text/error-json.ts";
 import { ProgressLine } from "../text/progress.ts";
 import { checkOneInput, withModel } from "../input/read-files.ts";
 import {
@@ -238,7 +240,7 @@ function jsonPrinter({ stdout }: Io): Printer {
   return {
     report(file, outcome) {
       const facts =
-        outcome instanceof Failure ? { file, error: outcome.message } : factsOf(file, outcome);
+        outcome instanceof Failure ? { file, error: failureJson(outcome) } : factsOf(file, outcome);
       const open = isEmpty ? "[\n  " : ",\n  ";
       isEmpty = false;
       return stdout.write(open + printJson(facts, "  "));

@@ -1,5 +1,6 @@
 /** Runs a job in this process or by the workers of a queue, or prints a script for Slurm. */
 
+import { printCount } from "../../core/print-count.ts";
 import * as path from "node:path";
 import { openJob, runJob, slurmScript, type SlurmOptions } from "../../entries/chunked.ts";
 import type { SubmitProgress } from "../../entries/bullmq.ts";
@@ -7,7 +8,6 @@ import { CLI } from "../../core/limits.ts";
 import { wrongData } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
 import type { JobReport } from "./job-report.ts";
-import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
 
 export interface LocalRun {

@@ -1,5 +1,6 @@
 /** `ndscatter job list`: the jobs below a folder, and unfinished arrays. */
 
+import { printCount } from "../../core/print-count.ts";
 import * as path from "node:path";
 import type { Command } from "commander";
 import { describeJob, findJobs, jobFailure, openJob } from "../../entries/chunked.ts";
@@ -65,7 +66,7 @@ async function listJobs(io: Io, given: string, isJson: boolean): Promise<void> {
 }
 
 function outOf({ out, inPlace, changed, chunks }: ListedJob): string {
-  const far = changed == null ? "" : `, ${changed} of ${chunks} chunks changed`;
+  const far = changed == null ? "" : `, ${changed} of ${printCount(chunks ?? 0, "chunk")} changed`;
   return `${out ?? ""}${inPlace === true ? ", in place" : ""}${far}`;
 }
 

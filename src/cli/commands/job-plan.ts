@@ -1,8 +1,9 @@
 /** `ndscatter run ... --plan`: upper bounds for a job's work, and its estimated time. */
 
+import { printCount } from "../../core/print-count.ts";
 import { planJob, type JobRequest } from "../../entries/chunked.ts";
 import type { Io } from "../io.ts";
-import { printCount, printJson, printTable } from "../text/layout.ts";
+import { printJson, printTable } from "../text/layout.ts";
 import { printAmount, printSeconds } from "./job-report.ts";
 
 export async function printPlan(io: Io, request: JobRequest, isJson: boolean): Promise<void> {

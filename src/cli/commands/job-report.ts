@@ -1,9 +1,9 @@
 /** The progress of a job and its final report: bytes, rates and remaining time. */
 
+import { printCount } from "../../core/print-count.ts";
 import type { JobProgress, StageName } from "../../entries/chunked.ts";
 import { CLI } from "../../core/limits.ts";
 import type { Io } from "../io.ts";
-import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
 
 /** The width of a bar, in characters. */

@@ -1,5 +1,6 @@
 /** Prints the progress of a job's stages. */
 
+import { printCount } from "../../core/print-count.ts";
 import {
   remainingTasks,
   taskRate,
@@ -7,7 +8,6 @@ import {
   type JobFacts,
   type Stage,
 } from "../../entries/chunked.ts";
-import { printCount } from "../text/layout.ts";
 import { printAmount } from "./job-report.ts";
 
 export interface StageStatus extends Stage {

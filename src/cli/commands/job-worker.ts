@@ -1,5 +1,6 @@
 /** `ndscatter job worker`: runs tasks of the jobs in a queue until it is stopped. */
 
+import { printCount } from "../../core/print-count.ts";
 import * as os from "node:os";
 import * as path from "node:path";
 import type { Command } from "commander";
@@ -7,7 +8,6 @@ import type { JobWorker, TasksDone } from "../../entries/bullmq.ts";
 import { wrongUsage } from "../failure.ts";
 import { isUrl } from "../input/places.ts";
 import { printNote, type Io } from "../io.ts";
-import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
 import { DEFAULT_MEMORY, parseMemory, wholeOption } from "../input/numbers.ts";
 

@@ -1,7 +1,8 @@
 /** Shows the processes that work on a job in `ndscatter job status`. */
 
+import { printCount } from "../../core/print-count.ts";
 import type { JobWorkerFacts, Taker } from "../../entries/chunked.ts";
-import { printCount, printTable } from "../text/layout.ts";
+import { printTable } from "../text/layout.ts";
 import { printSeconds } from "./job-report.ts";
 
 const TAKERS: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
 /** `ndscatter job`: shows, resumes and removes jobs, and runs single tasks for schedulers. */
 
+import { printCount } from "../../core/print-count.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import {
@@ -22,7 +23,7 @@ import { printTook, statusOf } from "./job-status.ts";
 import { printWorkers, takerOf } from "./job-workers.ts";
 import { addJobWorker } from "./job-worker.ts";
 import { errorJson } from "../text/error-json.ts";
-import { JSON_HELP, printCount, printJson, printTable, quote } from "../text/layout.ts";
+import { JSON_HELP, printJson, printTable, quote } from "../text/layout.ts";
 import { didYouMean } from "../text/names.ts";
 import { runHere, type LocalRun } from "./job-engines.ts";
 import { JobReport, printSeconds } from "./job-report.ts";
@@ -137,7 +138,9 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
     const { out, inPlace, changed, chunks } = facts;
     const took = printTook(facts).map((line) => `${line}\n`);
     const change =
-      inPlace && changed !== null ? `${out}: ${changed} of ${chunks} chunks are changed\n` : "";
+      inPlace && changed !== null
+        ? `${out}: ${changed} of ${printCount(chunks, "chunk")} are changed\n`
+        : "";
     await io.stdout.write(`${table}\n${printWorkers(workers)}${took.join("")}${change}${state}\n`);
   }
   if (failure !== null) throw wrongData(failure.message, failure);

@@ -95,7 +95,7 @@ async function runTask(
   texts: readonly string[],
   options: RunOptions,
 ): Promise<void> {
-  const { title, outputs, file, note } = task;
+  const { title, outputs, file, notes } = task;
   task.checkSupported();
   const sources = bindInputFiles(texts, task);
   const targets = bindFiles(options.output ?? [], outputs, "output", title);
@@ -124,7 +124,7 @@ async function runTask(
   }
   const outcome = { results, targets, expectations, differences, reasons };
   await io.stdout.write(`${options.json ? outcomeJson(outcome) : outcomeText(outcome)}\n`);
-  if (note !== undefined) await printNote(io, note);
+  await printNote(io, ...notes);
   const sentences = [...differences.values()].flatMap((one) =>
     one === null ? [] : [one.sentence],
   );

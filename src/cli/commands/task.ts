@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import { isTensorError, run, type Tensor } from "../../entries/index.ts";
 import {
   listNodes,
+  modelNotes,
   nodeCall,
   NodeIndex,
   runModel,
@@ -17,7 +18,7 @@ import {
 } from "../../entries/onnx.ts";
 import { errorAt, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { escapeControls, printName } from "../text/layout.ts";
+import { printName } from "../text/layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
 import { readModelFile } from "../input/read-files.ts";
 
@@ -31,8 +32,8 @@ export interface Task {
   /** Inputs that may be left out, because they are optional or the model has values for them. */
   readonly optional: ReadonlySet<string>;
   readonly outputs: readonly string[];
-  /** A remark for the user. */
-  readonly note?: string;
+  /** Remarks for the user. */
+  readonly notes: readonly string[];
   /** The file of the task's model. */
   readonly file?: string;
   /** True if the task's only output is the output of the node that {@link call} returns. */
@@ -114,9 +115,10 @@ function operatorTask(op: string, options: CallOptions): Task {
     ),
     outputs,
     isOneNode: true,
-    ...(version.deprecated !== undefined && {
-      note: `${title} is deprecated: ${version.deprecated} replaces it`,
-    }),
+    notes:
+      version.deprecated === undefined
+        ? []
+        : [`${title} is deprecated: ${version.deprecated} replaces it`],
     execute(tensors) {
       const results = run(node, tensorsOf(tensors));
       return new Map(outputs.map((name, position) => [name, results[position]]));
@@ -134,6 +136,7 @@ function modelTask(file: string, model: Model): Task {
     title: printFile(file),
     file,
     inputs: inputs.map(({ name }) => name),
+    notes: modelNotes(model),
     optional: new Set(constants.map(({ name }) => name)),
     outputs: outputs.map(({ name }) => name),
     isOneNode: nodes.length === 1 && isOperator(nodes[0].op) && outputs.length === 1,
@@ -153,6 +156,7 @@ function nodeTask(file: string, model: Model, index: NodeIndex, placed: PlacedNo
     title: `${node.op} ${printName(node.name || node.outputs[0])} of ${printFile(file)}`,
     file,
     inputs,
+    notes: modelNotes(model),
     optional: new Set(inputs.filter((name) => index.isConstant(placed, name))),
     outputs: node.outputs.filter((name) => name !== ""),
     isOneNode: isOperator(node.op),
@@ -166,7 +170,7 @@ function nodeTask(file: string, model: Model, index: NodeIndex, placed: PlacedNo
       checkSupported(file, alone);
       if (isOperator(node.op)) return;
       const sentence = `${node.op} is not a scatter or gather; the model has ${listNodes(index.family)}`;
-      throw wrongData(escapeControls(`${printFile(file)}: ${sentence}`));
+      throw wrongData(`${printFile(file)}: ${sentence}`);
     },
     call: (tensors) => callNode(file, index, placed, tensors),
   };
@@ -182,7 +186,7 @@ function checkSupported(file: string, model: Model): void {
   const named = missing.slice(0, MOST_NAMED).join(", ") + more;
   const advice = "choose one node with --node, or run the model with --with onnxruntime-node";
   const sentence = `the model has operators that this package does not run: ${named}; ${advice}`;
-  throw wrongData(escapeControls(`${printFile(file)}: ${sentence}`));
+  throw wrongData(`${printFile(file)}: ${sentence}`);
 }
 
 /** Returns the call of a model's node; tensors for other nodes are ignored. */
@@ -207,7 +211,7 @@ function onlyNode(file: string, index: NodeIndex): PlacedNode {
         ? "none"
         : `${family.length}; choose one with --node: ${listNodes(family)}`;
     const sentence = `${printFile(file)} must have one scatter or gather, got ${got}`;
-    throw wrongUsage(escapeControls(sentence));
+    throw wrongUsage(sentence);
   }
   const { node } = placed;
   const given = new Set(index.model.graph.inputs.map(({ name }) => name));
@@ -227,7 +231,6 @@ function choose(file: string, find: () => PlacedNode): PlacedNode {
     return find();
   } catch (error) {
     if (!isTensorError(error, "unsupported-model")) throw errorAt(file, error);
-    // Names of operators and functions in a file may contain control characters.
-    throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}`), error);
+    throw wrongUsage(`${printFile(file)}: ${error.message}`, error);
   }
 }

@@ -2,6 +2,7 @@
  * `ndscatter verify`: compares the results of a model's scatters and gathers in the user's runtime with the exact ones.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import type { Command } from "commander";
 import { explain } from "../../entries/index.ts";
 import {
@@ -22,7 +23,7 @@ import {
   feedsOf,
   RANDOM_HELP,
 } from "../input/feeds.ts";
-import { escapeControls, JSON_HELP, printCount, printJson, quote, wrap } from "../text/layout.ts";
+import { escapeControls, JSON_HELP, printJson, quote, wrap } from "../text/layout.ts";
 import { wholeOption } from "../input/numbers.ts";
 import { expectedLines } from "../text/expected-text.ts";
 import { ProgressLine } from "../text/progress.ts";
@@ -74,8 +75,8 @@ first such result is explained, and the other runs are counted.
 PyTorch model that was exported. Floats may differ by --tolerance; without this
 option by 1e-5, or by 2^-7 for float16 and bfloat16. If the outputs differ more, the
 command looks for a change of one scatter or gather that gives the expected output:
-another axis, operator, reduction, batch_dims or order of updates, or a transposed
-input.
+another axis, operator, reduction, batch_dims or order of updates, or inputs that are
+transposed, exchanged or too large.
 
 The exit status is 0 only if the model loads and runs, every node that ran is equal
 or near and reproducible, and the outputs are those of --expected. If the model
@@ -201,7 +202,7 @@ function loadLine(
 
 function reportText(
   file: string,
-  { nodes, failures, loads, problem, expected }: VerifyReport,
+  { nodes, notes, failures, loads, problem, expected }: VerifyReport,
   isRandom: boolean,
 ): string {
   const shown = nodes.filter(
@@ -227,6 +228,7 @@ function reportText(
     ...failures.map(failureLine),
     ...(isSaid ? [] : [`  the whole model does not run: ${problem}`]),
     ...(expected === null ? [] : expectedLines(expected)),
+    ...notes.map((note) => `  note: ${note}`),
     ...(isRandom && nodes.length > 0 ? [RANDOM_LIMIT] : []),
     summary === "" ? "nothing to compare" : summary,
   ]

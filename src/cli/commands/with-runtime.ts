@@ -2,7 +2,7 @@
 
 import { Option, type Command } from "commander";
 import { tensor, type DType, type Tensor } from "../../entries/index.ts";
-import { createExactSession, readModel } from "../../entries/onnx.ts";
+import { createExactSession, modelNotes, readModel } from "../../entries/onnx.ts";
 import { printFile, withPath, wrongUsage } from "../failure.ts";
 import { isOperator } from "../input/operator-call.ts";
 import { inModel, makeSessions, PACKAGES, readForRuntime } from "../input/runtime.ts";
@@ -42,13 +42,15 @@ export function runtimeTask(io: Io, file: string, runtime: string, options: Task
       `--with runs a whole model, so it cannot be used with --${odd}; leave --${odd} out`,
     );
   const bytes = readForRuntime(io, file);
-  const { graph } = withPath(file, () => readModel(bytes));
+  const model = withPath(file, () => readModel(bytes));
+  const { graph } = model;
   return {
     title: printFile(file),
     file,
     inputs: graph.inputs.map(({ name }) => name),
     optional: new Set(graph.constants.map(({ name }) => name)),
     outputs: graph.outputs.map(({ name }) => name),
+    notes: modelNotes(model),
     isOneNode: false,
     execute: (inputs) => runExactly(io, file, { bytes, runtime, inputs }),
     checkSupported: () => {},

@@ -12,7 +12,7 @@ import {
 } from "../../entries/onnx.ts";
 import { printFile, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { escapeControls, printName, quote } from "../text/layout.ts";
+import { printName, quote } from "../text/layout.ts";
 import { didYouMean } from "../text/names.ts";
 import { bindFiles } from "./bindings.ts";
 import {
@@ -142,7 +142,7 @@ export function feedsOf(
   if (missing.length > 0) throw noTensors(file, missing, options.random === true, advice);
   if (unsized.length > 0) {
     const sentence = `the sizes of ${listInputs(unsized)} are unknown; give them, as in ${advice}`;
-    throw wrongUsage(escapeControls(`${printFile(file)}: ${sentence}`));
+    throw wrongUsage(`${printFile(file)}: ${sentence}`);
   }
   for (const [name, tensor] of makeAll(file, model, { made, shapes, said, compared, options }))
     feeds.set(name, tensor);
@@ -190,7 +190,7 @@ function byInput(
       const known = `its inputs are ${names.map(printName).join(", ") || "none"}`;
       const hint = didYouMean(given, names, known);
       const sentence = `${printFile(file)} has no input ${quote(given)} for --${option}; ${hint}`;
-      throw wrongUsage(escapeControls(sentence));
+      throw wrongUsage(sentence);
     }
     if (found.has(name))
       throw wrongUsage(`--${option} is given twice for ${printName(name)}; leave one of them out`);
@@ -256,16 +256,14 @@ function inUsage<T>(file: string, action: () => T): T {
     return action();
   } catch (error) {
     if (!isTensorError(error)) throw error;
-    throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}`), error);
+    throw wrongUsage(`${printFile(file)}: ${error.message}`, error);
   }
 }
 
 /** Returns the failure for an input without a tensor type: no file contains a sequence, and none can be generated. */
 const noTensor = (file: string, { name }: ValueInfo): Error =>
   wrongUsage(
-    escapeControls(
-      `${printFile(file)}: the input ${printName(name)} is a sequence or another value that is not a tensor, and only tensors can be given; check a node that does not need it with --node, or export the model with tensors as inputs`,
-    ),
+    `${printFile(file)}: the input ${printName(name)} is a sequence or another value that is not a tensor, and only tensors can be given; check a node that does not need it with --node, or export the model with tensors as inputs`,
   );
 
 function noTensors(
@@ -280,7 +278,7 @@ function noTensors(
   const sizes = advice === "" ? "" : `, and sizes for others: ${advice}`;
   const other = random ? sizes : `, or generate them: ${`--random ${advice}`.trim()}`;
   const sentence = `no tensor is given for ${listInputs(missing)}; give files: ${files.join(" ")}${other}`;
-  return wrongUsage(escapeControls(`${printFile(file)}: ${sentence}`));
+  return wrongUsage(`${printFile(file)}: ${sentence}`);
 }
 
 /**

@@ -3,7 +3,7 @@
 import { type Dim, type PartialShape, type TensorType } from "../../entries/index.ts";
 import type { ValueInfo } from "../../entries/onnx.ts";
 import { wrongUsage } from "../failure.ts";
-import { escapeControls, printName, quote } from "../text/layout.ts";
+import { printName, quote } from "../text/layout.ts";
 import { didYouMean } from "../text/names.ts";
 import { printType } from "../text/type-text.ts";
 import { parseWhole } from "./numbers.ts";
@@ -32,7 +32,7 @@ export function dimSizes(
   const known = [...dims].filter((dim) => typeof dim === "string");
   const all = known.length === 0 ? "all sizes are known" : `its dimensions are ${known.join(", ")}`;
   const hint = didYouMean(odd, known, all);
-  throw wrongUsage(escapeControls(`the model has no dimension ${quote(odd)}; ${hint}`));
+  throw wrongUsage(`the model has no dimension ${quote(odd)}; ${hint}`);
 }
 
 /** Returns the shapes of --shape by input. @throws Failure for shapes that the inputs cannot have */
@@ -49,7 +49,7 @@ export function givenShapes(
       const fits = declared.every((dim, axis) => typeof dim !== "number" || dim === shape[axis]);
       if (fits && declared.length === shape.length) return [name, shape] as const;
       const is = type ? printType(type) : "";
-      throw wrongUsage(escapeControls(`${option} must fit the input, ${is}, got ${text}`));
+      throw wrongUsage(`${option} must fit the input, ${is}, got ${text}`);
     }),
   );
 }

@@ -2,7 +2,7 @@
 
 import { full, isTensorError, tensor, type DType, type Tensor } from "../../entries/index.ts";
 import { wrongUsage } from "../failure.ts";
-import { escapeControls, printName, quote } from "../text/layout.ts";
+import { printName, quote } from "../text/layout.ts";
 import { parseInteger } from "./numbers.ts";
 import type { Span } from "./made-up.ts";
 
@@ -92,6 +92,6 @@ function asOption<T>(option: string, action: () => T): T {
     return action();
   } catch (error) {
     if (!isTensorError(error)) throw error;
-    throw wrongUsage(escapeControls(`${option}: ${error.message}`), error);
+    throw wrongUsage(`${option}: ${error.message}`, error);
   }
 }

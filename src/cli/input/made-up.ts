@@ -10,7 +10,7 @@ import {
   type Tensor,
 } from "../../entries/index.ts";
 import { wrongUsage } from "../failure.ts";
-import { escapeControls, quote } from "../text/layout.ts";
+import { quote } from "../text/layout.ts";
 
 /** The range of random numbers, both ends included. */
 export interface Span {
@@ -105,8 +105,8 @@ function zerosOf(name: string, dtype: DType, shape: readonly number[]): Tensor {
     if (COPIES * bytes <= os.totalmem()) return made;
   } catch (error) {
     if (!isTensorError(error, "too-large")) throw error;
-    throw wrongUsage(escapeControls(`${title}: ${error.message}; ${advice}`), error);
+    throw wrongUsage(`${title}: ${error.message}; ${advice}`, error);
   }
   const sentence = `${title} of shape ${printShape(shape)} does not fit in memory; ${advice}`;
-  throw wrongUsage(escapeControls(sentence));
+  throw wrongUsage(sentence);
 }

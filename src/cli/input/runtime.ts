@@ -2,6 +2,7 @@
  * The user's own ONNX Runtime, resolved from the folder in which the command runs; not a dependency of this package.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -19,7 +20,6 @@ import {
 } from "../../entries/onnx.ts";
 import { errorAt, printFile, STDIN, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { escapeControls, printCount } from "../text/layout.ts";
 import { parseWhole, wholeOption } from "./numbers.ts";
 import type { FeedOptions } from "./feeds.ts";
 import { externalReader, folderOf, readBytes, readLight } from "./read-files.ts";
@@ -174,9 +174,7 @@ export function readForRuntime(io: Io, file: string, isLight = false): Uint8Arra
     return (isLight && file !== STDIN ? readLight(io, file) : null) ?? readBytes(io, file);
   const advice = `convert it with ndscatter convert ${file} --opset 18 -o model.onnx`;
   throw wrongUsage(
-    escapeControls(
-      `${file} is an OpenVINO IR by its name, and ONNX Runtime runs only ONNX models; ${advice}`,
-    ),
+    `${file} is an OpenVINO IR by its name, and ONNX Runtime runs only ONNX models; ${advice}`,
   );
 }
 
@@ -233,10 +231,10 @@ export async function inModel<T>(
   } catch (error) {
     // This code without an axis means a missing input: a wrong size names an axis, and a wrong rank has its own code.
     if (isTensorError(error, "shape-mismatch") && error.input && error.axis === undefined) {
-      throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}; ${advice}`), error);
+      throw wrongUsage(`${printFile(file)}: ${error.message}; ${advice}`, error);
     }
     if (isTensorError(error, "unsupported-model"))
-      throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}`), error);
+      throw wrongUsage(`${printFile(file)}: ${error.message}`, error);
     throw errorAt(file, error);
   }
 }

@@ -5,10 +5,10 @@ import { printName } from "./layout.ts";
 
 /** Returns the lines about expected outputs, and the changes that give them. */
 export function expectedLines({ outputs, changes }: ExpectedReport): string[] {
-  const lines = outputs.map(({ name, isGiven, sentence }) =>
-    isGiven ? `  expected: ${printName(name)} is as expected` : `  not as expected: ${sentence}`,
+  const lines = outputs.map(({ name, isExpected, sentence }) =>
+    isExpected ? `  expected: ${printName(name)} is as expected` : `  not as expected: ${sentence}`,
   );
-  if (outputs.every(({ isGiven }) => isGiven)) return lines;
+  if (outputs.every(({ isExpected }) => isExpected)) return lines;
   if (changes.length === 0)
     return [...lines, "  no change of a single scatter or gather gives the expected outputs"];
   return [

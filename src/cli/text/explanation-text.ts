@@ -1,5 +1,6 @@
 /** An explanation as text: shapes, errors, pictures of small tensors, and the history of each cell. */
 
+import { printCount } from "../../core/print-count.ts";
 import {
   printShape,
   type BadIndex,
@@ -15,7 +16,7 @@ import {
 } from "../../entries/index.ts";
 import { positionOf, printCell, scalarsOf } from "./cells.ts";
 import { drawTensor, isSmall, paint, type Canvas, type Mark } from "./drawing.ts";
-import { printCount, printName } from "./layout.ts";
+import { printName } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 
 // Maximum numbers of items in the text; --json has all items.

@@ -1,9 +1,10 @@
 /** The report of `fix`, as text and as data. */
 
+import { printCount } from "../../core/print-count.ts";
 import type { Cure, FaultyNodeReport, FixReport } from "../../entries/onnx.ts";
 import { printFile } from "../failure.ts";
 import { expectedLines } from "./expected-text.ts";
-import { escapeControls, printCount } from "./layout.ts";
+import { escapeControls } from "./layout.ts";
 import { cut } from "./lines.ts";
 
 /** A runtime's message may be a page long; --json has all of it. */

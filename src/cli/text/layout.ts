@@ -34,10 +34,6 @@ export function wrap(text: string, first = ""): string {
   return first + [...lines, line].join(`\n${indent}`);
 }
 
-/** Returns a text such as `1 node` or `2 nodes`. */
-export const printCount = (count: number, what: string): string =>
-  `${count} ${what}${count === 1 ? "" : "s"}`;
-
 /** Returns a name from a file, quoted unless it is plain: control characters must not reach the terminal. */
 export const printName = (name: string): string =>
   /^[\w./:+-]+$/.test(name) ? name : JSON.stringify(name);
@@ -57,17 +53,24 @@ const LONGEST_WORD = 4096;
 /** Shortens very long words of a sentence, such as unknown options, so that it fits a screen. */
 export const cutWords = (sentence: string): string =>
   sentence.replaceAll(/\S+/g, (word) =>
-    word.length <= LONGEST_WORD ? word : `${word.slice(0, LONGEST_QUOTE)}...`,
+    word.length <= LONGEST_WORD
+      ? word
+      : `${word.slice(0, LONGEST_QUOTE)}...${/['";]*$/.exec(word)?.[0]}`,
   );
 
-/**
- * Returns a line with its control characters escaped: texts from a file, such as names of dimensions, may contain some.
- */
-export const escapeControls = (line: string): string =>
+/** Colours and the end of a line of progress, control characters, and characters that reverse the direction of text. */
+const CONTROLS =
   // oxlint-disable-next-line no-control-regex
-  line.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, (one) => {
-    return `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  });
+  /\u001b\[(?:K|\d+m)|[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Returns a text with its control characters escaped, except those that `isKept` accepts. */
+export const escapeExcept = (text: string, isKept: (one: string) => boolean): string =>
+  text.replaceAll(CONTROLS, (one) =>
+    isKept(one) ? one : `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}${one.slice(1)}`,
+  );
+
+/** Returns a line with its control characters escaped: texts from a file may contain some, such as line breaks. */
+export const escapeControls = (line: string): string => escapeExcept(line, () => false);
 
 /** The help of the option --json. */
 export const JSON_HELP = "print JSON (64-bit integers, NaN and infinities as strings)";

@@ -46,13 +46,13 @@ export class ProgressLine {
     this.#shownAt = this.#now();
     // A line that wraps could not be replaced.
     const line = cut(escapeControls(text), (this.#terminal.columns || 80) - 1);
-    void this.#terminal.write(`\r${line.padEnd(this.#length)}`);
+    void this.#terminal.write(`\r${line.padEnd(this.#length)}`, true);
     this.#length = line.length;
   }
 
   /** Clears the line before the result. */
   clear(): void {
-    if (this.#length > 0) void this.#terminal.write("\r\u001b[K");
+    if (this.#length > 0) void this.#terminal.write("\r\u001b[K", true);
     this.#length = 0;
   }
 }

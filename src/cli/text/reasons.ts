@@ -1,5 +1,6 @@
 /** Explains a wrong result: the diagnoses, and the exact history of the first cell that differs. */
 
+import { printCount } from "../../core/print-count.ts";
 import {
   DTYPES,
   diagnose,
@@ -10,7 +11,6 @@ import {
 import type { NodeCall } from "../../entries/onnx.ts";
 import type { Difference } from "./comparison.ts";
 import { cellText } from "./explanation-text.ts";
-import { printCount } from "./layout.ts";
 
 /** Maximum number of diagnoses in the text; --json has all. */
 const MOST_REASONS = 3;

@@ -1,5 +1,6 @@
 /** A report on a model as text: the nodes with findings, worst first, then a line per operator. */
 
+import { printCount } from "../../core/print-count.ts";
 import type {
   Attribute,
   Finding,
@@ -11,7 +12,7 @@ import type {
 import type { Tensor } from "../../entries/index.ts";
 import { printCell } from "./cells.ts";
 import { printFile } from "../failure.ts";
-import { escapeControls, printCount, printJson, printName } from "./layout.ts";
+import { escapeControls, printJson, printName } from "./layout.ts";
 import { cut, fitTable, fold } from "./lines.ts";
 import { printType } from "./type-text.ts";
 
@@ -217,7 +218,7 @@ function printAttribute(attribute: Attribute): string {
 export function attributeFact(attribute: Attribute): unknown {
   const { type, value } = attribute;
   if (type === "tensor") return `tensor of ${value.dtype ?? "unknown type"}`;
-  if (type === "tensors") return `${value.length} tensors`;
+  if (type === "tensors") return `${printCount(value.length, "tensor")}`;
   if (type !== "other") return value;
   return attribute.reference === undefined ? value : `@${attribute.reference}`;
 }

@@ -1,5 +1,6 @@
 /** Options of gradients: the inputs to differentiate, the output tensors, and the treatment of ties. */
 
+import { printCount } from "../print-count.ts";
 import {
   isArray,
   oneOf,
@@ -176,7 +177,7 @@ function listOf(
   const read = (): unknown[] => Array.from({ length: Number(given.length) }, (_, p) => given[p]);
   const { length } = given;
   if (length <= most) return readForeign(read, "attribute", `${name} cannot be read`, name, fields);
-  const sentence = `${name} must have at most ${most} entries, one per input, got ${length}`;
+  const sentence = `${name} must have at most ${printCount(most, "entry", "entries")}, one per input, got ${length}`;
   throw new TensorError("attribute", sentence, { ...fields, key: name, got: length, limit: most });
 }
 

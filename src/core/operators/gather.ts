@@ -1,5 +1,6 @@
 /** Gather of ai.onnx: each index selects a slice of data along one axis. */
 
+import { printCount } from "../print-count.ts";
 import { TensorError, type ErrorContext } from "../errors.ts";
 import { part, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { bySlices } from "./addressing.ts";
@@ -78,7 +79,7 @@ export function inferGather(
   }
   const axis = data === null ? null : normalizeAxis(settings.axis, data.length, fields);
   if (axis !== null && batchDims !== null && batchDims > axis) {
-    const sentence = `axis is ${axis}, but must come after the ${batchDims} batch axes`;
+    const sentence = `axis is ${axis}, but must come after the ${printCount(batchDims, "batch axis", "batch axes")}`;
     throw new TensorError("axis", sentence, {
       ...fields,
       axis,

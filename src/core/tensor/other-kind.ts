@@ -7,41 +7,72 @@ export const HEAD = 128;
 export interface FileKind {
   /** The name with its article, such as `a ZIP archive`. */
   readonly name: string;
-  /** Advice for such a file. */
+  /** Advice if an array was expected. */
   readonly advice: string;
+  /** Advice if an ONNX model was expected. */
+  readonly modelAdvice: string;
 }
 
-const kind = (name: string, advice: string): FileKind => ({ name, advice });
-
 const AS_ARRAY = "save the array as Zarr or NPY, for example with xarray or np.save";
+const NAME_ARRAY = "name an array";
+const NAME_MODEL = "name a model";
 
-export const PAGE = kind("an HTML page", "check the URL that it comes from");
+const exported = (tool: string): string => `export it as ONNX (${tool})`;
+
+const kind = (name: string, advice: string, modelAdvice = NAME_MODEL): FileKind => ({
+  name,
+  advice,
+  modelAdvice,
+});
+
+const CHECK_URL = "check the URL that it comes from";
+const TORCH = `${exported("torch.onnx.export")} if PyTorch wrote it`;
+
+export const PAGE = kind("an HTML page", CHECK_URL, CHECK_URL);
 const NPZ = kind("an .npz archive", "unpack it and give one of its .npy files");
 const ZARR_ZIP = kind("a ZIP archive of a Zarr array", "unpack it and give the folder");
-const ZIP = kind("a ZIP archive", "unpack it and give an array in it");
+const ZIP = kind("a ZIP archive", "unpack it and give an array in it", TORCH);
 
-/** The first bytes of files by kind. */
-const MAGIC: readonly (readonly [start: string, kind: FileKind])[] = [
-  ["\u0093NUMPY", kind("an NPY file", "rename it")],
-  ["\u001f\u008b", kind("a gzip file", "decompress it (gunzip)")],
-  ["\u0089HDF", kind("an HDF5 file", AS_ARRAY)],
-  ["CDF", kind("a NetCDF file", AS_ARRAY)],
-  ["PAR1", kind("a Parquet file", AS_ARRAY)],
-  ["MATLAB", kind("a MATLAB file", AS_ARRAY)],
-  ["\u0080\u0004\u0095", kind("a Python pickle", AS_ARRAY)],
-  ["\u0080\u0002", kind("a Python pickle", AS_ARRAY)],
-  ["\u0089PNG", kind("a PNG image", AS_ARRAY)],
-  ["\u00ff\u00d8\u00ff", kind("a JPEG image", AS_ARRAY)],
-  ["version https://git-lfs", kind("a Git LFS pointer", "get the file itself (git lfs pull)")],
+const GUNZIP = "decompress it (gunzip)";
+const PULL = "get the file itself (git lfs pull)";
+
+/** The first bytes of files by kind, and where they are. */
+const MAGIC: readonly (readonly [at: number, start: string, kind: FileKind])[] = [
+  [0, "\u0093NUMPY", kind("an NPY file", "rename it")],
+  [0, "\u001f\u008b", kind("a gzip file", GUNZIP, GUNZIP)],
+  [0, "\u0089HDF", kind("an HDF5 file", AS_ARRAY, `${exported("tf2onnx")} if Keras wrote it`)],
+  [0, "CDF", kind("a NetCDF file", AS_ARRAY)],
+  [0, "PAR1", kind("a Parquet file", AS_ARRAY)],
+  [0, "MATLAB", kind("a MATLAB file", AS_ARRAY)],
+  [0, "\u0080\u0004\u0095", kind("a Python pickle", AS_ARRAY, TORCH)],
+  [0, "\u0080\u0002", kind("a Python pickle", AS_ARRAY, TORCH)],
+  [0, "\u0089PNG", kind("a PNG image", AS_ARRAY)],
+  [0, "\u00ff\u00d8\u00ff", kind("a JPEG image", AS_ARRAY)],
+  [4, "TFL3", kind("a TensorFlow Lite model", NAME_ARRAY, exported("tf2onnx"))],
+  [
+    4,
+    "ORTM",
+    kind("a model in ONNX Runtime's own format (.ort)", NAME_ARRAY, "use the original ONNX model"),
+  ],
+  [0, "GGUF", kind("a GGUF model", NAME_ARRAY, "export the original model as ONNX")],
+  [0, "\u007fELF", kind("a program", NAME_ARRAY)],
+  [0, "version https://git-lfs", kind("a Git LFS pointer", PULL, PULL)],
+  [0, "<", kind("an XML file", NAME_ARRAY, "the name of an OpenVINO IR must end in .xml")],
 ];
+
+/** The beginning of an HTML page, behind a byte order mark, declarations and comments. */
+const HTML =
+  /^(?:\u00ef\u00bb\u00bf)?(?:\s|<\?[^>]*>|<!--[^]*?-->)*<(?:!doctype html|html|head|body|title|meta|script)\b/i;
+
+export const isPage = (head: string): boolean => HTML.test(head.slice(0, HEAD));
 
 /** Returns the kind of a file; null if its first bytes do not tell. */
 export function otherKindOf(file: Uint8Array): FileKind | null {
   const head = String.fromCharCode(...file.subarray(0, HEAD));
-  if (/^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype html|html)\b/i.test(head)) return PAGE;
+  if (isPage(head)) return PAGE;
   if (head.startsWith("PK\u0005\u0006")) return ZIP;
   if (head.startsWith("PK\u0003\u0004")) return kindOfArchive(nameInArchive(head));
-  return MAGIC.find(([start]) => head.startsWith(start))?.[1] ?? null;
+  return MAGIC.find(([at, start]) => head.startsWith(start, at))?.[2] ?? null;
 }
 
 /** Returns the name of the first file in a ZIP archive, or its beginning. */

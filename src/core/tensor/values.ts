@@ -6,6 +6,7 @@
  * element is checked as it is written.
  */
 
+import { printCount } from "../print-count.ts";
 import {
   allocate,
   DTYPES,
@@ -296,7 +297,7 @@ const wrongNesting = (
 
 function checkCount(count: number, needed: number, { shape, fields }: Destination): void {
   if (count === needed) return;
-  const sentence = `the shape ${printShape(shape)} needs ${needed} values, got ${count}`;
+  const sentence = `the shape ${printShape(shape)} needs ${printCount(needed, "value")}, got ${count}`;
   throw new TensorError("shape-mismatch", sentence, {
     ...named(fields, "values"),
     got: count,

@@ -3,6 +3,7 @@
  * Operators are handled elsewhere.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { contentsOf, destroyBuffer, Gpu, TENSOR_USAGE } from "../kernels/gpu.ts";
 import { KernelList } from "../kernels/kernel-list.ts";
 import { Params, Recording, type Span } from "../kernels/recording.ts";
@@ -83,7 +84,7 @@ export class GpuCore implements TensorOwner {
   /** @param isWritten true if a call writes all elements, so that memory of released tensors may be reused */
   #create(dtype: DType, shape: readonly number[], size: number, isWritten: boolean): DeviceTensor {
     const bytes = size * DTYPES[dtype].bytes;
-    const what = `a tensor of ${size} elements of ${dtype}`;
+    const what = `a tensor of ${printCount(size, "element")} of ${dtype}`;
     const used = isWritten ? this.gpu.takeUsed(bytes) : null;
     const buffer = used ?? this.gpu.createBuffer(bytes, TENSOR_USAGE, what);
     return new DeviceTensor(this, dtype, part(shape, 0), size, buffer, true);

@@ -20,11 +20,18 @@ import { callWithout } from "./unknown-reduction.ts";
 /** A change of an input of a node that other nodes before it can make. */
 export type InputChange =
   | { readonly is: "swap"; readonly input: number; readonly axes: readonly [number, number] }
-  | { readonly is: "reverse"; readonly input: number; readonly axes: readonly number[] };
+  | { readonly is: "reverse"; readonly input: number; readonly axes: readonly number[] }
+  /** Two inputs are exchanged. */
+  | { readonly is: "exchange"; readonly inputs: readonly [number, number] }
+  /** Updates are cut to the size that the call needs, after the first element along the axis `without` is taken. */
+  | { readonly is: "cut"; readonly without: number | null };
+
+/** A change of a call: the diagnosis of a runtime that makes it, or a change that only a person or an exporter makes. */
+type ChangeId = DiagnosisId | "exchanged-inputs" | "larger-updates";
 
 /** A call that may have been meant. */
 export interface OtherCall {
-  readonly id: Diagnosis["id"];
+  readonly id: ChangeId | `${ChangeId}+${ChangeId}`;
   /** The change in words, such as `the axis is 1, not 0`. */
   readonly sentence: string;
   /** The meant node, with changes of its inputs; null if no node with the same inputs expresses the change. */
@@ -41,7 +48,7 @@ interface Edited {
 
 /** A change of a call. Two changes are made together only if their parts differ. */
 interface Edit extends Edited {
-  readonly id: DiagnosisId;
+  readonly id: ChangeId;
   readonly part: "form" | "reduction" | "input" | "order";
   readonly sentence: string;
 }
@@ -112,7 +119,14 @@ function withNode(call: Edited, opset: number, changed: Partial<NodeSpec>): Edit
 /** Returns all changes of a call that other nodes express. */
 const editsOf = (call: Edited): readonly Edit[] =>
   (call.node.domain ?? "ai.onnx") === "ai.onnx" && call.inputs.length >= 2
-    ? [...forms(call), ...reductions(call), ...orders(call), ...transposes(call)]
+    ? [
+        ...forms(call),
+        ...reductions(call),
+        ...orders(call),
+        ...transposes(call),
+        ...exchanges(call),
+        ...cuts(call),
+      ]
     : [];
 
 /** Returns changes of the axis, of batch_dims, and of the operator. */
@@ -202,13 +216,15 @@ function orders(call: Edited): readonly Edit[] {
 function reverse(value: Tensor, axes: readonly number[]): Tensor {
   return axes.reduce((before, axis) => {
     const size = before.shape[axis];
-    const last = tensor(
-      "int64",
-      [size],
-      BigInt64Array.from({ length: size }, (_, at) => BigInt(size - 1 - at)),
-    );
-    return run({ op: "Gather", opset: 13, attributes: { axis } }, [before, last])[0];
+    return taken(before, axis, size, (at) => size - 1 - at);
   }, value);
+}
+
+/** Returns `size` slices along an axis. */
+function taken(value: Tensor, axis: number, size: number, from = (at: number) => at): Tensor {
+  const places = BigInt64Array.from({ length: size }, (_, at) => BigInt(from(at)));
+  const indices = tensor("int64", [size], places);
+  return run({ op: "Gather", opset: 13, attributes: { axis } }, [value, indices])[0];
 }
 
 const NAMES = ["data", "indices", "updates"] as const;
@@ -230,6 +246,58 @@ function transposes(call: Edited): readonly Edit[] {
   });
 }
 
+/** Returns calls with two inputs of one data type exchanged, such as data and updates. */
+const exchanges = (call: Edited): readonly Edit[] =>
+  [[0, 2] as const, [0, 1] as const, [1, 2] as const].flatMap(([a, b]): Edit[] => {
+    const [first, second] = [call.inputs[a], call.inputs[b]];
+    if (second === undefined || first.dtype !== second.dtype) return [];
+    return [
+      {
+        ...{ id: "exchanged-inputs", part: "input", node: call.node },
+        sentence: `${NAMES[a]} and ${NAMES[b]} are exchanged`,
+        inputs: call.inputs.with(a, second).with(b, first),
+        changes: [...call.changes, { is: "exchange", inputs: [a, b] }],
+      },
+    ];
+  });
+
+/** Returns calls with the first part of updates that are larger than the call allows. PyTorch ignores the rest. */
+function cuts(call: Edited): readonly Edit[] {
+  const { op } = call.node;
+  const [data, indices, updates] = call.inputs;
+  if (updates === undefined || op === "TensorScatter") return [];
+  const { shape } = indices;
+  const needed =
+    op === "ScatterND" ? [...shape.slice(0, -1), ...data.shape.slice(shape.at(-1))] : shape;
+  const axes =
+    updates.shape.length === needed.length ? [null] : updates.shape.map((_, axis) => axis);
+  return axes.flatMap((without): Edit[] => {
+    const sizes = updates.shape.filter((_, axis) => axis !== without);
+    const isLarger = needed.some((size, axis) => size < sizes[axis]) || without !== null;
+    const fits =
+      sizes.length === needed.length && needed.every((size, axis) => size <= sizes[axis]);
+    if (!isLarger || !fits || updates.size === 0) return [];
+    const part = `[${needed.join(", ")}] of [${updates.shape.join(", ")}]`;
+    return [
+      {
+        ...{ id: "larger-updates", part: "input", node: call.node },
+        sentence: `updates are cut to ${part}, the size that ${op} needs`,
+        get inputs() {
+          const whole =
+            without === null
+              ? updates
+              : tensor(updates.dtype, sizes, taken(updates, without, 1).data);
+          return call.inputs.with(
+            2,
+            needed.reduce((cut, size, axis) => taken(cut, axis, size), whole),
+          );
+        },
+        changes: [...call.changes, { is: "cut", without }],
+      },
+    ];
+  });
+}
+
 /** Parts of a rule that the call itself may be wrong about, in the order in which two of them are changed. */
 const ASPECTS: readonly Aspect[] = ["input", "operator", "places", "reduction", "order"];
 
@@ -241,9 +309,12 @@ function* hypotheses(
   try {
     const { call } = callWithout(nodeFrom(node));
     const { rule, facts } = readCall(prepare(call, tensorsOf(call, inputs)));
-    if (facts.isError) return;
+    if (facts.isError && arePairs) return;
     const rankOf = ({ aspect }: Hypothesis): number => ASPECTS.indexOf(aspect);
-    const tried = HYPOTHESES.filter((one) => rankOf(one) !== -1);
+    // A call with an index out of range has a result only if its indices mean other places.
+    const tried = HYPOTHESES.filter((one) =>
+      facts.isError ? one.aspect === "places" : rankOf(one) !== -1,
+    );
     const variants = tried.flatMap((hypothesis) =>
       hypothesis.variants(rule, facts).map((variant) => ({ hypothesis, variant })),
     );

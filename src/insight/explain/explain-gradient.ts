@@ -3,6 +3,7 @@
  * gradients of the output's sum, so they are computed with the same steps as gradients, not with separate rules.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { fieldsOf, type NodeSpec } from "../../core/call/call.ts";
 import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import { vjpOn } from "../../core/call/vjp.ts";
@@ -283,7 +284,7 @@ function reasonOf(
     case "sub":
       return isOne(factor) ? "the others are subtracted from it" : "it is subtracted";
     case "mean":
-      return `it is one of ${count + (includeSelf ? 1 : 0)} values of a mean`;
+      return `it is one of ${printCount(count + (includeSelf ? 1 : 0), "value")} of a mean`;
     case "mul":
       return "the product of the other values";
     default:

@@ -101,7 +101,7 @@ function convertBodies(node: ModelNode, scope: Scope, context: ModelContext): Mo
  * values are unknown, and its only constants are those of its nodes.
  */
 export function convertFunction(given: ModelFunction, context: ModelContext): ModelFunction {
-  const { opsets, graph } = given;
+  const { opsets, graph, otherOpsets: _, ...others } = given;
   const { model, target } = context;
   const { domain, opset } = target;
   if (!Object.hasOwn(opsets, domain) || opsets[domain] === opset) return given;
@@ -109,7 +109,7 @@ export function convertFunction(given: ModelFunction, context: ModelContext): Mo
   const { constants, nodes } = convertGraph(graph, null, own);
   const all = [...constants.map(constantNode), ...nodes];
   const converted = { ...graph, constants: [], nodes: all };
-  return { ...given, opsets: { ...opsets, [domain]: opset }, graph: converted };
+  return { ...others, opsets: { ...opsets, [domain]: opset }, graph: converted };
 }
 
 const constantNode = (value: Constant): ModelNode => ({

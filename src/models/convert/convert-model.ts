@@ -12,6 +12,7 @@ import { IR_VERSION, type Model } from "../model/model.ts";
 import { DEFAULTS_SINCE } from "../model/values.ts";
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
+import { opsetNotes } from "../model/model-notes.ts";
 import type { ModelContext } from "./context.ts";
 import { convertFunction, convertGraph } from "./convert-graph.ts";
 import { ConversionLog } from "./log.ts";
@@ -75,13 +76,16 @@ export function convertModel(
   if (typeof force !== "boolean") {
     throw wrongOption("force", "true or false", force);
   }
-  const model = modelFrom(given);
+  const whole = modelFrom(given);
+  const { otherOpsets: _, ...model } = whole;
   const checked = checkTarget(target);
   const log = new ConversionLog(checked, force);
   const context = { model, target: checked, names: new Names(model.graph), log };
   const converted = convertWhole(context);
   log.check();
   const { changes, unchecked, notes } = log;
+  for (const { id, sentence } of opsetNotes(whole))
+    if (id === "domain-repeated") notes.add(sentence);
   const newer =
     checked.domain === "ai.onnx" ? runtimeNote(checked.opset, converted.irVersion) : null;
   if (newer !== null) notes.add(newer);

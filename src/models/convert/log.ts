@@ -1,5 +1,6 @@
 /** The report of a conversion: changed nodes, unchanged nodes, assumptions, and refusals. */
 
+import { printCount } from "../../core/print-count.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { MAX_NAMES } from "../model/graph.ts";
 import { nodeTitle, type ModelNode } from "../model/model.ts";
@@ -105,7 +106,7 @@ export class ConversionLog {
       return `${which}: ${message}`;
     });
     const rest = all.length > MAX_NAMES ? `; and ${all.length - MAX_NAMES} more reasons` : "";
-    const sentence = `${this.#refused.length} nodes ${target}: `;
+    const sentence = `${printCount(this.#refused.length, "node")} ${target}: `;
     throw new TensorError(
       "unsupported-model",
       sentence + all.slice(0, MAX_NAMES).join("; ") + rest,

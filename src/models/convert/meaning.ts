@@ -2,6 +2,7 @@
  * The effect of a scatter or gather node, independent of its version, and the version of a target with the same effect.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { stepOf } from "../../core/call/steps.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import { attributesOf, meantVersion } from "../model/attributes.ts";
@@ -73,7 +74,7 @@ const newerReduction = (
 function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"] {
   if (node.inputs.length > version.inputs.length) {
     const title = versionTitle(version);
-    throw malformed(`it has ${node.inputs.length} inputs, but ${title} takes fewer`, {
+    throw malformed(`it has ${printCount(node.inputs.length, "input")}, but ${title} takes fewer`, {
       key: "inputs",
       got: node.inputs.length,
     });

@@ -3,6 +3,7 @@
  * `known-faults.ts` knows equivalent nodes, which `cured-model.ts` writes; `measure.ts` measures each cure.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { wrongOption } from "../../core/errors.ts";
 import { namesOf, objectOf, optionsOf } from "../../core/tensor/options.ts";
 import { asTensor } from "../../core/tensor/tensor.ts";
@@ -20,7 +21,12 @@ import {
   type VerifyReport,
 } from "../verify/verify.ts";
 import { candidateOf, isFaulty, nodeCheck, type Candidate } from "./candidates.ts";
-import { expectedFrom, isGivenBy, type Expected, type ExpectedChange } from "../verify/expected.ts";
+import {
+  expectedFrom,
+  givesExpected,
+  type Expected,
+  type ExpectedChange,
+} from "../verify/expected.ts";
 import { cheapestOf } from "./choice.ts";
 import { curedModel } from "./cured-model.ts";
 import type { NodeCure } from "./cured-node.ts";
@@ -129,7 +135,7 @@ export async function fixModel(
       onProgress: ({ run, runs, nodes, alone }) =>
         say(
           alone === null
-            ? `run ${run} of ${runs}, ${nodes} nodes compared`
+            ? `run ${run} of ${runs}, ${printCount(nodes, "node")} compared`
             : `${alone.path} alone, run ${alone.count}`,
         ),
     });
@@ -271,7 +277,7 @@ async function measured(
   const isExpected =
     expected === null || problem !== null
       ? null
-      : await isGivenBy(open, feeds, expected, tolerance);
+      : await givesExpected(open, feeds, expected, tolerance);
   const isKnown = candidates.every(({ intention }) => intention !== null);
   const isSame = rightRuns === nodeRuns && whole.results === 1;
   const isRight = problem === null && isKnown && isSame && isExpected !== false;
@@ -321,7 +327,7 @@ async function meantCures(
 }
 
 function titleOf(base: Rebased | null, cures: ReadonlyMap<string, NodeCure>): string {
-  const words = `${cures.size === 1 ? "1 node" : `${cures.size} nodes`} rewritten as equivalent nodes`;
+  const words = `${printCount(cures.size, "node")} rewritten as equivalent nodes`;
   if (base === null) return words;
   return cures.size === 0 ? base.title : `${base.title}, ${words}`;
 }

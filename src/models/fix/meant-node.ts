@@ -1,5 +1,6 @@
 /** The cure of a node that is right in the runtime and does not give the expected output: the node that was meant. */
 
+import { tensor } from "../../core/tensor/tensor.ts";
 import type { Attribute } from "../model/model.ts";
 import type { ExpectedChange } from "../verify/expected.ts";
 import type { NodeCure } from "./cured-node.ts";
@@ -23,20 +24,71 @@ export function meantNode(
     opset: Math.max(meant.opset ?? 1, changes.length > 0 ? 13 : 1),
     write(node, words) {
       const inputs = [...node.inputs];
-      for (const { input, axes, is } of changes)
-        inputs[input] =
-          is === "swap"
-            ? transposed(words, inputs[input], axes, ranks[input])
-            : reversed(words, inputs[input], axes);
+      const op = meant.op ?? node.op;
+      for (const change of changes) changeInput(words, inputs, change, { op, ranks });
       const attributes = Object.entries(meant.attributes ?? {}).map(
         ([name, value]) => [name, attributeFrom(value)] as const,
       );
-      const op = meant.op ?? node.op;
       const { name, domain, outputs } = node;
       const own = { name, op, domain, inputs, outputs: [...outputs] };
       return [...words.nodes, { ...own, attributes: Object.fromEntries(attributes) }];
     },
   };
+}
+
+/** The operator, and the ranks of the inputs of the given node. */
+interface Meant {
+  readonly op: string;
+  readonly ranks: readonly number[];
+}
+
+function changeInput(
+  words: Words,
+  inputs: string[],
+  change: ExpectedChange["changes"][number],
+  meant: Meant,
+): void {
+  switch (change.is) {
+    case "swap":
+      inputs[change.input] = transposed(
+        words,
+        inputs[change.input],
+        change.axes,
+        meant.ranks[change.input],
+      );
+      break;
+    case "reverse":
+      inputs[change.input] = reversed(words, inputs[change.input], change.axes);
+      break;
+    case "exchange": {
+      const [a, b] = change.inputs;
+      [inputs[a], inputs[b]] = [inputs[b], inputs[a]];
+      break;
+    }
+    case "cut":
+      inputs[2] = cut(words, inputs, change.without, meant);
+  }
+}
+
+/** Cuts updates to the size that the operator needs. */
+function cut(
+  words: Words,
+  [data, indices, updates]: readonly string[],
+  without: number | null,
+  { op, ranks: [, , rank] }: Meant,
+): string {
+  const first = (axis: number): string =>
+    words.put("Gather", [updates, words.value(tensor("int64", [], 0n))], { axis });
+  const whole = without === null ? updates : first(without);
+  const [sizes, all] = [indices, data].map((name) => words.put("Shape", [name]));
+  const slice = (): string => {
+    const last = words.part(sizes, words.list(-1));
+    const lead = words.part(sizes, words.list(0), words.list(-1));
+    return words.put("Concat", [lead, words.part(all, last)], { axis: 0 });
+  };
+  const ends = op === "ScatterND" ? slice() : sizes;
+  const zeros = Array.from({ length: without === null ? rank : rank - 1 }, () => 0);
+  return words.put("Slice", [whole, words.list(...zeros), ends]);
 }
 
 const attributeFrom = (value: unknown): Attribute =>

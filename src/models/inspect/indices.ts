@@ -3,6 +3,7 @@
  * repeated. The operator's own Plan performs the checks, with substitutes for unknown sizes.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { isTensorError } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import type { KnownCall } from "../model/family.ts";
@@ -92,7 +93,9 @@ function planFindings(call: IndexedCall, indices: Tensor): Finding[] {
   }
   const repeat = firstRepeat(plan);
   if (repeat === null) return [];
-  const count = isCounted ? `${split(plan).later.count} of ${places} updates` : "updates";
+  const count = isCounted
+    ? `${split(plan).later.count} of ${printCount(places, "update")}`
+    : "updates";
   return [repeatFinding(call, made, repeat, count)];
 }
 

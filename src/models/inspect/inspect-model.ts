@@ -4,16 +4,13 @@
  */
 
 import { modelFrom } from "../model/foreign-model.ts";
-import { findOpset, newerOpset, quote, repeatedValues } from "../model/graph.ts";
+import { findOpset, quote, repeatedValues } from "../model/graph.ts";
+import { opsetNotes } from "../model/model-notes.ts";
 import type { Attribute, Graph, Model, ModelNode } from "../model/model.ts";
 import { PlaceScopes } from "../model/place-scopes.ts";
 import { walkNodes, type PlacedNode } from "../model/places.ts";
 import type { Scope } from "../model/values.ts";
-import {
-  NEWEST_OPSETS,
-  type ParameterSchema,
-  type TensorType,
-} from "../../core/operators/operator.ts";
+import type { ParameterSchema, TensorType } from "../../core/operators/operator.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { readSmallConstant } from "./constants.ts";
@@ -106,7 +103,7 @@ class Inspection {
 
   constructor(model: Model) {
     this.#scopes = new PlaceScopes(model.irVersion);
-    this.#checkOpset(model);
+    this.#checkOpsets(model);
     walkNodes(model, {
       place: ({ graph, path }) => this.#checkNames(graph, path),
       node: (placed) => this.#inspect(placed),
@@ -117,10 +114,12 @@ class Inspection {
     });
   }
 
-  #checkOpset({ opsets }: Model): void {
-    const { "ai.onnx": opset = 0 } = opsets;
-    if (opset > NEWEST_OPSETS["ai.onnx"])
-      this.findings.push(finding("opset-not-known", newerOpset("ai.onnx", opset), { got: opset }));
+  #checkOpsets(model: Model): void {
+    for (const { id, sentence, versions } of opsetNotes(model)) {
+      const found = finding(id, sentence, { got: versions.length === 1 ? versions[0] : versions });
+      // Equal versions mean the same in every runtime.
+      this.findings.push(new Set(versions).size > 1 ? found : { ...found, severity: "note" });
+    }
   }
 
   #checkNames(graph: Graph, path: readonly string[]): void {

@@ -3,6 +3,7 @@
  * indices. The checks are those of a run, but a fault does not stop later checks.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { isTensorError, type ErrorCode, type ErrorContext } from "../../core/errors.ts";
 import { knownSettings } from "../model/attributes.ts";
 import {
@@ -160,14 +161,14 @@ function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
   const missing = missingParameter(node, version);
   const code = "shape-mismatch";
   if (node.inputs.length > inputs.length) {
-    const sentence = `the node has ${node.inputs.length} inputs, but ${name} has ${inputs.length}: ${names.join(", ")}`;
+    const sentence = `the node has ${printCount(node.inputs.length, "input")}, but ${name} has ${inputs.length}: ${names.join(", ")}`;
     findings.push(finding("input-count", sentence, { code, got: node.inputs.length }));
   } else if (missing !== null) {
     const sentence = `the required input ${missing} is missing`;
     findings.push(finding("input-count", sentence, { code, input: missing }));
   }
   if (node.outputs.length > outputs.length) {
-    const sentence = `the node has ${node.outputs.length} outputs, but ${name} has ${outputs.length}`;
+    const sentence = `the node has ${printCount(node.outputs.length, "output")}, but ${name} has ${outputs.length}`;
     findings.push(finding("output-count", sentence, { code, got: node.outputs.length }));
   }
   return findings;

@@ -1,5 +1,6 @@
 /** A file that is read by ranges: the format requests ranges, and the opener of the file reads them. */
 
+import { printCount } from "../../core/print-count.ts";
 import {
   factOf,
   malformed,
@@ -32,15 +33,15 @@ export function readRange(source: ByteSource, start: number, end: number): Uint8
     if (!isError(cause, "RangeError")) throw cause;
     throw new TensorError(
       "too-large",
-      `${length} bytes do not fit in memory`,
+      `${printCount(length, "byte")} do not fit in memory`,
       { got: length },
       { cause },
     );
   }
-  const reading = `reading ${length} bytes from byte ${start} of the file`;
+  const reading = `reading ${printCount(length, "byte")} from byte ${start} of the file`;
   const range = plainBytes(bytes, `${reading} must give`);
   if (range.length === length) return range;
-  throw malformed(`${reading} gave ${range.length} bytes`, {
+  throw malformed(`${reading} gave ${printCount(range.length, "byte")}`, {
     byte: start,
     got: range.length,
     expected: length,

@@ -34,6 +34,7 @@ import {
 export function modelFrom(given: Model): Model {
   const model = recordFrom("a model", given);
   const opsets = opsetsFrom(model.opsets);
+  checkOthers(model);
   checkText("the producer of a model", model.producer);
   if (typeof model.irVersion !== "number") {
     throw malformed(
@@ -50,6 +51,7 @@ export function modelFrom(given: Model): Model {
     const { attributes = {} } = one;
     checkAttributes("the attributes of a function", attributes);
     checkBodies({ attributes }, seen, 1);
+    checkOthers(one);
     return { ...one, opsets: opsetsFrom(one.opsets), graph: graphFrom(one.graph, seen) };
   });
   return { ...model, opsets, graph, functions };
@@ -72,16 +74,23 @@ export function modelOfLists(given: Model): Pick<Model, "opsets" | "graph"> {
   return { opsets: opsetsFrom(model.opsets), graph };
 }
 
+function checkOthers({ otherOpsets = {} }: Pick<ModelFunction, "otherOpsets">): void {
+  for (const versions of Object.values(recordFrom("the otherOpsets of a model", otherOpsets)))
+    for (const opset of listFrom("a domain of otherOpsets", versions)) checkOpset(opset);
+}
+
 function opsetsFrom<T extends Readonly<Record<string, number>>>(given: T): T {
   const opsets = recordFrom("the opsets of a model", given);
-  for (const opset of Object.values<unknown>(opsets)) {
-    if (typeof opset === "number" || typeof opset === "bigint") continue;
-    throw malformed(`the opset of a domain must be a number, got ${printValue(opset)}`, {
-      key: "opset",
-      got: factOf(opset),
-    });
-  }
+  for (const opset of Object.values<unknown>(opsets)) checkOpset(opset);
   return opsets;
+}
+
+function checkOpset(opset: unknown): void {
+  if (typeof opset === "number" || typeof opset === "bigint") return;
+  throw malformed(`the opset of a domain must be a number, got ${printValue(opset)}`, {
+    key: "opset",
+    got: factOf(opset),
+  });
 }
 
 /** The graphs checked so far, with their depths, because one graph may be the body of many nodes. */

@@ -30,10 +30,15 @@ export interface Model extends Sourced {
   producer: string;
   /** The operator set version of each domain; ONNX's own domain is `ai.onnx` here, never `""`. */
   opsets: Record<string, number>;
+  /** The versions before the last of a domain that the file imports more than once; a writer writes one import. */
+  readonly otherOpsets?: OtherOpsets;
   graph: Graph;
   /** Operators that the model defines. They cannot be added or removed; their nodes and opsets may change. */
   readonly functions?: readonly ModelFunction[];
 }
+
+/** Versions by domain, in the order of the file. */
+type OtherOpsets = Readonly<Record<string, readonly number[]>>;
 
 /** An operator defined by a graph. Its inputs have no types, because its callers determine them. */
 export interface ModelFunction {
@@ -41,6 +46,8 @@ export interface ModelFunction {
   readonly domain: string;
   /** The operator set versions of its nodes, which may differ from the model's. */
   readonly opsets: Readonly<Record<string, number>>;
+  /** As those of a model. */
+  readonly otherOpsets?: OtherOpsets;
   readonly graph: Graph;
   /** Default attribute values for calls; a writer keeps those of the file. */
   readonly attributes?: Readonly<Record<string, Attribute>>;

@@ -3,6 +3,7 @@
  * runtime, it does not fuse, plan or release early, and refuses a model with any other operator before anything runs.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import {
   isTensorError,
   malformed,
@@ -31,7 +32,8 @@ type Opsets = Place["opsets"];
 export type Tensors = Readonly<Record<string, Tensor>>;
 
 /**
- * Runs a model. An output that is an input, or the `Identity` of one, is the tensor passed in, not a copy.
+ * Runs a model. An output that is an input, or the `Identity` of one, is the tensor passed in, not a copy. An opset
+ * that is newer than this package knows runs as the newest known one; `modelNotes` returns a note about it.
  *
  * @param given a model of any format
  * @param inputs a tensor per input of the graph; an input with a default may be left out
@@ -230,7 +232,7 @@ function runOne(
   });
   if (node.outputs.length > results.length) {
     throw malformed(
-      `${nodeTitle(node)} has ${node.outputs.length} outputs, but ${node.op} makes ${results.length}`,
+      `${nodeTitle(node)} has ${printCount(node.outputs.length, "output")}, but ${node.op} makes ${results.length}`,
       { node: nodeTitle(node), got: node.outputs.length, expected: results.length },
     );
   }

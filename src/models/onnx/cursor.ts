@@ -3,6 +3,7 @@
  * caller requests.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { malformed, type TensorError } from "../../core/errors.ts";
 import { readRange, type ByteSource } from "../model/byte-source.ts";
 import { MAX_VARINT } from "./wire.ts";
@@ -94,7 +95,7 @@ export class FileCursor {
 
   #cutShort(length: number, end: number): TensorError {
     const { position } = this;
-    const part = `a part of ${length} bytes where ${end - position} are left`;
+    const part = `a part of ${printCount(length, "byte")} where ${end - position} are left`;
     return malformed(
       `the file is truncated or damaged; get it again: byte ${position} begins ${part}`,
       { byte: position },

@@ -20,11 +20,12 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
+import { HEAD } from "../../core/tensor/other-kind.ts";
 import type { Dim } from "../../core/tensor/shape.ts";
 import { plainBytes } from "../../core/tensor/storage.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { readOptionsFrom, type ReadOptions } from "./external.ts";
-import { HEAD, namingFormat } from "./other-format.ts";
+import { namingFormat } from "./other-format.ts";
 import {
   FunctionProtoSchema,
   GraphProtoSchema,
@@ -100,7 +101,7 @@ export function decodeModel(
   return {
     irVersion: toNumber(source.irVersion, "ir_version"),
     producer: source.producerName,
-    opsets: decodeOpsets(source.opsetImport),
+    ...decodeOpsets(source.opsetImport),
     graph: decodeGraph(source.graph, reading, 0),
     ...(functions.length > 0 && { functions }),
     ...sourced(source, reading),
@@ -120,7 +121,7 @@ function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
   return {
     name,
     domain: domainName(domain),
-    opsets: decodeOpsets(source.opsetImport),
+    ...decodeOpsets(source.opsetImport),
     graph: {
       name,
       inputs: input.map(untyped),
@@ -149,11 +150,26 @@ function decodeBodies(
   });
 }
 
-/** If a domain is imported twice, the last version counts, as in ONNX Runtime. ONNX does not define this case. */
-const decodeOpsets = (imports: readonly OperatorSetIdProto[]): Record<string, number> =>
-  Object.fromEntries(
-    imports.map(({ domain, version }) => [domainName(domain), toNumber(version, "version")]),
-  );
+/**
+ * Returns the version of each domain. If a domain is imported twice, the last version counts, as in ONNX Runtime; in
+ * ONNX (onnx.proto, `opset_import`) the highest one.
+ */
+function decodeOpsets(
+  imports: readonly OperatorSetIdProto[],
+): Pick<Model, "opsets" | "otherOpsets"> {
+  const opsets = new Map<string, number>();
+  const others = new Map<string, number[]>();
+  for (const { domain, version } of imports) {
+    const name = domainName(domain);
+    const before = opsets.get(name);
+    if (before !== undefined) others.set(name, [...(others.get(name) ?? []), before]);
+    opsets.set(name, toNumber(version, "version"));
+  }
+  return {
+    opsets: Object.fromEntries(opsets),
+    ...(others.size > 0 && { otherOpsets: Object.fromEntries(others) }),
+  };
+}
 
 const decodeGraph = (source: GraphProto, reading: Reading, depth: number): Graph => ({
   name: source.name,

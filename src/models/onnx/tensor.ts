@@ -3,6 +3,7 @@
  * come from ONNX's `onnx.proto` and its checker. If neither has a rule, this file follows ONNX's own loader.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 
@@ -293,7 +294,7 @@ function checkValueCount(count: number, needed: number, header: TensorHeader): v
   if (count === needed) return;
   const { name, shape } = header;
   throw malformed(
-    `${tensorTitle(name)} of shape ${printShape(shape)} needs ${needed} values, got ${count}`,
+    `${tensorTitle(name)} of shape ${printShape(shape)} needs ${printCount(needed, "value")}, got ${count}`,
     { input: name, got: count, expected: needed },
   );
 }
@@ -304,7 +305,7 @@ const wrongLength = (
   found: number,
 ): TensorError =>
   malformed(
-    `${tensorTitle(name)}, ${dtype}${printShape(shape)}, needs ${needed} bytes, got ${found}`,
+    `${tensorTitle(name)}, ${dtype}${printShape(shape)}, needs ${printCount(needed, "byte")}, got ${found}`,
     { input: name, got: found, expected: needed },
   );
 

@@ -4,6 +4,7 @@
  * wire type), so every model is checked here against the schema before the library decodes it.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
@@ -61,7 +62,7 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
         const left = bytes.length - start;
         if (length > left) {
           throw malformed(
-            `the file is truncated or damaged; get it again: ${what} has a field ${field} of ${length} bytes where ${left} are left`,
+            `the file is truncated or damaged; get it again: ${what} has a field ${field} of ${printCount(length, "byte")} where ${left} are left`,
           );
         }
         reader.pos = start + length;

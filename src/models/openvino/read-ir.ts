@@ -1,5 +1,6 @@
 /** Reads IR files into the plain `Model`. */
 
+import { printCount } from "../../core/print-count.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { factOf, malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { readRange, sourceFrom, sourceOfBytes, type ByteSource } from "../model/byte-source.ts";
@@ -215,7 +216,7 @@ export function binRange(
   });
   if (bin === null || offset <= bin.size - size) return { offset, size };
   throw malformed(
-    `${who} has ${size} bytes from byte ${offset} of the .bin, which has ${bin.size}`,
+    `${who} has ${printCount(size, "byte")} from byte ${offset} of the .bin, which has ${bin.size}`,
     { node: who, byte: offset, got: size, limit: bin.size },
   );
 }
@@ -241,7 +242,7 @@ function usedBytes(dtype: DType, shape: readonly number[], size: number, who: st
   // OpenVINO writes one byte for an empty constant, and does not read it.
   if (size === needed || needed === 0) return needed;
   throw malformed(
-    `${who} has ${size} bytes, but ${dtype} of the shape ${printShape(shape)} takes ${needed}`,
+    `${who} has ${printCount(size, "byte")}, but ${dtype} of the shape ${printShape(shape)} takes ${needed}`,
     { node: who, got: size, expected: needed },
   );
 }

@@ -15,6 +15,7 @@ import {
   unsupported,
   isError,
 } from "../../core/errors.ts";
+import { isPage, PAGE } from "../../core/tensor/other-kind.ts";
 import { plainBytes } from "../../core/tensor/storage.ts";
 
 export interface Element {
@@ -85,6 +86,10 @@ export function parseXml(xml: string | Uint8Array): Element {
       got: encoding,
       expected: "UTF-8",
     });
+  }
+  if (isPage(text)) {
+    const { name: got, advice } = PAGE;
+    throw unsupported(`the XML must be an IR, got ${got}; ${advice}`, { got });
   }
   const body = text.slice(declaration.length);
   checkText(body);

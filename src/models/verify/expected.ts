@@ -27,7 +27,7 @@ export type Expected = ReadonlyMap<string, Tensor>;
 export interface ExpectedOutput {
   readonly name: string;
   /** True if data type and shape are the same, and no element differs by more than the tolerance. */
-  readonly isGiven: boolean;
+  readonly isExpected: boolean;
   /** The first difference in words; empty if the output is the expected one. */
   readonly sentence: string;
 }
@@ -128,9 +128,9 @@ export async function compareExpected(options: Expecting): Promise<readonly Expe
       const outputs = await session.run(feeds, names);
       return [...expected].map(([name, value]) => {
         const actual = outputs.get(name) as Tensor;
-        const isGiven = isLike(actual, value, tolerance);
-        const sentence = isGiven ? "" : `${name}${compare(actual, value, tolerance).sentence}`;
-        return { name, isGiven, sentence };
+        const isExpected = isLike(actual, value, tolerance);
+        const sentence = isExpected ? "" : `${name}${compare(actual, value, tolerance).sentence}`;
+        return { name, isExpected, sentence };
       });
     } finally {
       await session.release();
@@ -138,12 +138,12 @@ export async function compareExpected(options: Expecting): Promise<readonly Expe
   } catch (error) {
     if (!(error instanceof RuntimeFailure)) throw error;
     const sentence = `the runtime says: ${error.message}`;
-    return names.map((name) => ({ name, isGiven: false, sentence }));
+    return names.map((name) => ({ name, isExpected: false, sentence }));
   }
 }
 
 /** Returns true if a session gives the expected outputs. */
-export async function isGivenBy(
+export async function givesExpected(
   open: () => Promise<Pick<OpenSession, "run" | "release">>,
   feeds: Expected,
   expected: Expected,

@@ -3,6 +3,7 @@
  * a separate model, so that any of its values can be an output.
  */
 
+import { printCount } from "../../core/print-count.ts";
 import type { Graph, Model, ModelNode } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
@@ -154,7 +155,7 @@ export class PlaceValues implements Around {
       } catch (error) {
         if (!(error instanceof RuntimeFailure)) throw error;
         if (this.#isSearchOver) {
-          const sentence = `${error.message} (the search for the node ended after ${this.#searches} sessions)`;
+          const sentence = `${error.message} (the search for the node ended after ${printCount(this.#searches, "session")})`;
           const ended = new RuntimeFailure(sentence, error.isLoad, { cause: error });
           // oxlint-disable-next-line no-await-in-loop
           const found = await this.#tryBefore(frame, open, culprit);

@@ -9,6 +9,7 @@ import { wrongOption } from "../../core/errors.ts";
 import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
 import type { Model } from "../model/model.ts";
+import { modelNotes } from "../model/model-notes.ts";
 import { NodeIndex } from "../model/node-index.ts";
 import { namesOf, objectOf, optionsOf } from "../../core/tensor/options.ts";
 import { readModel } from "../onnx/read-model.ts";
@@ -106,6 +107,8 @@ export interface FailedNode {
 /** The result of {@link verifyModel}. */
 export interface VerifyReport {
   readonly nodes: readonly VerifiedNode[];
+  /** The notes of {@link modelNotes}. */
+  readonly notes: readonly string[];
   /** Nodes at which the runtime failed in the first run and on which other nodes depend, each listed once. */
   readonly failures: readonly FailedNode[];
   /**
@@ -203,11 +206,12 @@ export async function verifyModel(
     ));
   return {
     nodes,
+    notes: modelNotes(model),
     expected,
     failures: failuresOf([...states.map(({ first }) => first), ...elsewhere]),
     loads,
     problem: failure === null ? problem : `${failure.where}: ${failure.message}`,
-    agrees: isRight && problem === null && (expected?.outputs ?? []).every((one) => one.isGiven),
+    agrees: isRight && problem === null && (expected?.outputs ?? []).every((one) => one.isExpected),
   };
 }
 
@@ -219,8 +223,8 @@ async function expectedReport(
 ): Promise<ExpectedReport> {
   const outputs = await compareExpected(options);
   const captured = states.map(({ first }) => first);
-  const isGiven = outputs.every((one) => one.isGiven);
-  return { outputs, changes: isGiven ? [] : await findChanges(options, index, captured) };
+  const isExpected = outputs.every((one) => one.isExpected);
+  return { outputs, changes: isExpected ? [] : await findChanges(options, index, captured) };
 }
 
 interface Comparing extends Checked {

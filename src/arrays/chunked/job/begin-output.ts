@@ -3,6 +3,7 @@
  * the array that is changed in place.
  */
 
+import { printCount } from "../../../core/print-count.ts";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { ArrayType } from "../../boxes/array.ts";
@@ -95,7 +96,7 @@ async function begin(folder: string, spec: JobSpec): Promise<void> {
  */
 const halfChanged = (folder: string, { out, chunks }: JobSpec, changed: number): TensorError => {
   const sentence =
-    `the job in ${folder} has changed ${changed} of ${chunks} chunks of ${out.path}, but the array's folder ` +
+    `the job in ${folder} has changed ${changed} of ${printCount(chunks, "chunk")} of ${out.path}, but the array's folder ` +
     `.ndscatter, without which the job cannot be finished, is gone; restore the array from a copy, then remove ${folder}`;
   return new TensorError("attribute", sentence, {
     key: "job",

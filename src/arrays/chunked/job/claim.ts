@@ -9,6 +9,7 @@
  *     .ndscatter/partial        a job was abandoned after it had changed some chunks
  */
 
+import { printCount } from "../../../core/print-count.ts";
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
@@ -224,7 +225,7 @@ export async function refusal(
     );
   }
   const changed = await changesOf(array);
-  const what = `a job is changing ${array} in place: ${changed} of ${chunks} chunks are changed`;
+  const what = `a job is changing ${array} in place: ${changed} of ${printCount(chunks, "chunk")} are changed`;
   const cost = changed > 0 ? ", which leaves the array partly changed" : "";
   if (isHere) return refuse(`${what}; ${ways}${cost}`, array);
   const remedy =

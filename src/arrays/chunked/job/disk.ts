@@ -1,5 +1,6 @@
 /** Checks that disks have enough space for a job, before it begins and while it runs. */
 
+import { printCount } from "../../../core/print-count.ts";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { isCode, isUrl, writeFully, withFile } from "../../boxes/file.ts";
@@ -133,7 +134,7 @@ function fullDisk({ folder }: RunningJob, place: string, free: number, why: stri
 
 /** Prints a size such as `1.2 GB`, in the largest unit for which the number is at least 1. */
 export function printBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`;
+  if (bytes < 1000) return printCount(bytes, "byte");
   const unit = Math.min(3, Math.floor(Math.log10(bytes) / 3));
   return `${(bytes / 1000 ** unit).toFixed(1)} ${["kB", "MB", "GB"][unit - 1]}`;
 }

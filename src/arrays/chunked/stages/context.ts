@@ -1,5 +1,6 @@
 /** A job with open arrays, and all values that its tasks derive from them. */
 
+import { printCount } from "../../../core/print-count.ts";
 import * as path from "node:path";
 import type { ChunkedArray, PendingArray, StagedArray } from "../../boxes/array.ts";
 import { areContiguous, areWhole, Grid } from "../../boxes/grid.ts";
@@ -88,7 +89,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     throw malformed(`${sentence}, and a task with several chunks must take whole slices`);
   }
   if (spec.chunks !== chunks.size)
-    throw malformed(`job.json states ${spec.chunks} chunks, but the array has ${chunks.size}`);
+    throw malformed(`job.json has ${printCount(spec.chunks, "chunk")}, the array ${chunks.size}`);
   return {
     ...arrays,
     folder,
@@ -164,7 +165,8 @@ export function checkStages(job: JobContext): void {
   for (const [name, expected] of Object.entries(tasks) as [StageName, number | null][]) {
     const count = said.get(name) ?? null;
     if (count === expected) continue;
-    const sentence = `job.json states ${count ?? "no"} tasks of ${name}, but its arrays require ${expected ?? "none"}`;
+    const stated = count === null ? "no tasks" : printCount(count, "task");
+    const sentence = `job.json states ${stated} of ${name}, but its arrays require ${expected ?? "none"}`;
     throw malformed(sentence);
   }
 }

@@ -1,5 +1,6 @@
 /** The stage `place` of a gather: each task puts the slices for one block of positions in order. */
 
+import { printCount } from "../../../core/print-count.ts";
 import { malformed } from "../../../core/errors.ts";
 import { chunksOf, copyBox } from "../../boxes/boxes.ts";
 import { contiguousRuns } from "../../boxes/runs.ts";
@@ -87,7 +88,7 @@ async function readPiece(
   const wanted = fileOf.task(folder, "shuffle", block);
   const { total } = await findFragment(wanted, shuffle, 0);
   if (total > count)
-    throw malformed(`${wanted} has ${total} positions, but its block has ${count}`, {
+    throw malformed(`${wanted} has ${printCount(total, "position")}, but its block has ${count}`, {
       file: wanted,
       got: total,
       expected: count,
@@ -111,7 +112,7 @@ async function readPiece(
   const places = found.map((one) => (at += one.count) - one.count);
   if (at !== total)
     throw malformed(
-      `${folder}/applied has ${at} slices for block ${block}, which requested ${total}`,
+      `${folder}/applied has ${printCount(at, "slice")} for block ${block}, which requested ${total}`,
       { file: `${folder}/applied`, got: at, expected: total },
     );
   await inGroups(found, async ({ layout, ...fragment }, i) => {

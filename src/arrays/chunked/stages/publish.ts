@@ -17,6 +17,7 @@
  * A mark states the size of each stored chunk, so a chunk that is removed or cut short is noticed before readers see it.
  */
 
+import { printCount } from "../../../core/print-count.ts";
 import { randomBytes } from "node:crypto";
 import * as path from "node:path";
 import { malformed, type TensorError } from "../../../core/errors.ts";
@@ -130,7 +131,7 @@ export function damagedChunk(
     ? `restore the array from a copy, and remove the job (ndscatter job remove ${folder})`
     : `write it again (ndscatter job resume ${folder})`;
   return malformed(
-    `chunk ${printShape(at)} of ${file} must have ${expected} bytes, as the job wrote it${found}; ${advice}`,
+    `chunk ${printShape(at)} of ${file} must have ${printCount(expected, "byte")}, as the job wrote it${found}; ${advice}`,
     { file, at, got: got ?? undefined, expected },
   );
 }

@@ -3,6 +3,7 @@
  * uncompressed chunk, only the needed rows. Nothing is allocated for a size that the stored bytes cannot hold.
  */
 
+import { printCount } from "../../../core/print-count.ts";
 import {
   chunksOf,
   copyBox,
@@ -87,7 +88,7 @@ async function decompress(
   const most = mostStored(pipeline);
   if (source.size > most) {
     throw malformed(
-      `${where} has ${source.size} bytes, more than its elements can take (${most})`,
+      `${where} has ${printCount(source.size, "byte")}, more than its elements can take (${most})`,
       {
         got: source.size,
       },
@@ -124,7 +125,7 @@ async function decodeStep(
   if (isExact && size > codec.ratio * bytes.length) {
     const { length: got } = bytes;
     throw malformed(
-      `${where} has ${got} bytes encoded with ${codec.name}, too few for ${size} decoded bytes`,
+      `${where} has ${printCount(got, "byte")} encoded with ${codec.name}, too few for ${printCount(size, "decoded byte")}`,
       { got },
     );
   }
@@ -143,9 +144,12 @@ async function decodeStep(
   const { length: got } = result;
   if (isExact ? got === size : got <= size) return result;
   const than = isExact ? "" : "at most ";
-  throw malformed(`${where} decodes to ${got} bytes with ${codec.name}, not ${than}${size}`, {
-    got,
-  });
+  throw malformed(
+    `${where} decodes to ${printCount(got, "byte")} with ${codec.name}, not ${than}${size}`,
+    {
+      got,
+    },
+  );
 }
 
 async function readElements(
@@ -156,9 +160,12 @@ async function readElements(
   const { dtype, width, storedShape, bigEndian } = pipeline;
   const size = product(storedShape) * width;
   if (source.size !== size) {
-    throw malformed(`${where} has ${source.size} bytes, but its elements take ${size}`, {
-      got: source.size,
-    });
+    throw malformed(
+      `${where} has ${printCount(source.size, "byte")}, but its elements take ${size}`,
+      {
+        got: source.size,
+      },
+    );
   }
   const { shape } = box;
   const bytes = product(shape) * width;
@@ -234,7 +241,7 @@ async function readShard(shards: Sharding, stored: Source, reading: Reading): Pr
     if (offset === MISSING && size === MISSING) return fillBox(place, shape, fill);
     const named = `the inner chunk ${at.join(",")} of ${where}`;
     if (offset + size > BigInt(source.size)) {
-      const end = `byte ${offset + size}, beyond the ${source.size} bytes of the shard`;
+      const end = `byte ${offset + size}, beyond the ${printCount(source.size, "byte")} of the shard`;
       throw malformed(`${named} ends at ${end}`, { got: offset + size });
     }
     const chunk = partOfSource(source, Number(offset), Number(size));
@@ -251,7 +258,10 @@ async function readIndex(
 ): Promise<BigUint64Array> {
   const { size: got } = source;
   if (got < index.size) {
-    throw malformed(`${where} has ${got} bytes, fewer than its index of ${index.size}`, { got });
+    throw malformed(
+      `${where} has ${printCount(got, "byte")}, fewer than its index of ${index.size}`,
+      { got },
+    );
   }
   const part = partOfSource(source, index.isAtStart ? 0 : got - index.size, index.size);
   let bytes = await readAll(part);

@@ -1,5 +1,6 @@
 /** Encodes chunks into parts, so that the elements of an uncompressed chunk are never copied. */
 
+import { printCount } from "../../../core/print-count.ts";
 import { chunksOf, copyBox, isFilled, offsetOf, transpose } from "../../boxes/boxes.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { product } from "../../../core/tensor/shape.ts";
@@ -50,7 +51,7 @@ async function encodeStep(
     return await codec.encode(bytes, release);
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    const sentence = `${bytes.length} bytes cannot be encoded with ${codec.name}: ${reasonOf(cause)}`;
+    const sentence = `${printCount(bytes.length, "byte")} cannot be encoded with ${codec.name}: ${reasonOf(cause)}`;
     throw new TensorError("engine", sentence, {}, { cause });
   }
 }

@@ -4,6 +4,7 @@
  * input or target.
  */
 
+import { printCount } from "../../../core/print-count.ts";
 import { broken } from "./byte-codec.ts";
 import { ZARR } from "../../../core/limits.ts";
 
@@ -63,7 +64,9 @@ class Copier {
   checkFull(): void {
     const { length } = this.#into;
     if (this.#done !== length)
-      throw broken(`one of its streams decodes to ${this.#done} bytes, not ${length}`);
+      throw broken(
+        `one of its streams decodes to ${printCount(this.#done, "byte")}, not ${length}`,
+      );
   }
 }
 

@@ -3,6 +3,7 @@
  * also has C-Blosc, but returns uninitialized memory for a broken chunk, and shuffles every type as if it had 4 bytes.
  */
 
+import { printCount } from "../../../core/print-count.ts";
 import {
   broken,
   mostCompressed,
@@ -142,10 +143,10 @@ function readHeader(bytes: Uint8Array, { size, isExact }: Decoded): Header {
       `it has version ${version} of blosc's format, but only version 2 is supported`,
     );
   if (isExact ? promised !== size : promised > size) {
-    throw broken(`it decodes to ${promised} bytes, not ${size}`);
+    throw broken(`it decodes to ${printCount(promised, "byte")}, not ${size}`);
   }
   if (length !== bytes.length)
-    throw broken(`it has ${bytes.length} bytes, but its header declares ${length}`);
+    throw broken(`it has ${printCount(bytes.length, "byte")}, but its header declares ${length}`);
   if (promised > 0 && (blocksize === 0 || blocksize > promised || typesize === 0)) {
     throw broken("its blocks or elements have no size");
   }
@@ -156,7 +157,8 @@ async function decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array> 
   const header = readHeader(bytes, decoded);
   const { flags, size, blocksize } = header;
   if ((flags & COPIED) !== 0) {
-    if (bytes.length !== HEADER + size) throw broken(`it has ${bytes.length} bytes for ${size}`);
+    if (bytes.length !== HEADER + size)
+      throw broken(`it has ${printCount(bytes.length, "byte")} for ${size}`);
     return bytes.subarray(HEADER);
   }
   const blocks = size === 0 ? 0 : Math.ceil(size / blocksize);
@@ -223,7 +225,9 @@ async function decodeStream(from: Uint8Array, into: Uint8Array, format: number):
   const codec = streamCodec(format, 0);
   const decoded = await codec.decode(from, { size, isExact: true });
   if (decoded.length !== size)
-    throw broken(`one of its streams decodes to ${decoded.length} bytes, not ${size}`);
+    throw broken(
+      `one of its streams decodes to ${printCount(decoded.length, "byte")}, not ${size}`,
+    );
   into.set(decoded);
 }
 

@@ -1,5 +1,6 @@
 /** Implements the codecs `gzip` and, for Zarr v2, `zlib` with Node's zlib or with a browser's compression streams. */
 
+import { printCount } from "../../../core/print-count.ts";
 import type { Transform } from "node:stream";
 import { ZARR } from "../../../core/limits.ts";
 import {
@@ -94,7 +95,7 @@ async function inflateStream(
     length += value.length;
     if (length > size) {
       await reader.cancel();
-      throw broken(`it decodes to more than ${size} bytes`);
+      throw broken(`it decodes to more than ${printCount(size, "byte")}`);
     }
     pieces.push(value);
   }

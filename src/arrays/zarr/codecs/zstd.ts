@@ -3,6 +3,7 @@
  * checked first, because their headers declare the output size, and a decoder would trust them.
  */
 
+import { printCount } from "../../../core/print-count.ts";
 import type { Transform } from "node:stream";
 import { TensorError } from "../../../core/errors.ts";
 import { ZARR } from "../../../core/limits.ts";
@@ -113,7 +114,7 @@ function checkMemory(size: number): void {
 }
 
 const tooLarge = (size: number): string =>
-  `a zstd chunk of ${size} bytes needs Node 22.15 or newer`;
+  `a zstd chunk of ${printCount(size, "byte")} needs Node 22.15 or newer`;
 
 function refusalOfNumcodecs(size: number, checksum: boolean): string | null {
   if (checksum) return "zstd with a checksum needs Node 22.15 or newer";
@@ -160,7 +161,7 @@ function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
     most += frame.most;
     promised = promised === null || frame.promised === null ? null : promised + frame.promised;
     if (promised !== null && promised > most) {
-      throw broken(`it declares ${promised} bytes, but has at most ${most}`);
+      throw broken(`it declares ${printCount(promised, "byte")}, but has at most ${most}`);
     }
   }
   if (promised === null) {
@@ -168,7 +169,7 @@ function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
     // write small blocks.
     if (most > 8 * size + 8 * MAX_BLOCK) throw broken(`it may decode to ${most} bytes`);
   } else if (isExact ? promised !== size : promised > size) {
-    throw broken(`it decodes to ${promised} bytes, not ${size}`);
+    throw broken(`it decodes to ${printCount(promised, "byte")}, not ${size}`);
   }
   return frames;
 }

@@ -1,5 +1,6 @@
 /** Operators that select parts of a tensor or extend a tensor: Split, Slice, Pad and TopK. */
 
+import { printCount } from "../../../core/print-count.ts";
 import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
 import { malformed } from "../../../core/errors.ts";
 import { quote } from "../../model/graph.ts";
@@ -55,7 +56,7 @@ export const splitCount: Part = {
     const last = size - (count - 1) * most;
     if (last < 0)
       throw refusal(
-        `${step.title} needs explicit sizes, and a size of ${size} cannot be split into ${count} parts`,
+        `${step.title} needs explicit sizes, and a size of ${size} cannot be split into ${printCount(count, "part")}`,
       );
     const sizes = Array.from({ length: count }, (_, at) => (at === count - 1 ? last : most));
     return withInputs(plain, { 1: step.list(node, "split", sizes) });

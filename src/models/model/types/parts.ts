@@ -1,5 +1,6 @@
 /** Rules for operators that slice, join, repeat or pad tensors. */
 
+import { printCount } from "../../../core/print-count.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import { NOTHING_KNOWN, type Known } from "../known.ts";
 import {
@@ -126,7 +127,8 @@ export const split: TypeRule = (view) => {
   if (axis === null) return all(unknownDims(dims.length));
   const along = countedAxis(axis, dims.length);
   const sizes = splitSizes(view, dims[along], count);
-  if (sizes.length !== count) throw wrongNode(`${sizes.length} sizes for ${count} outputs`);
+  if (sizes.length !== count)
+    throw wrongNode(`${printCount(sizes.length, "size")} for ${printCount(count, "output")}`);
   const elements = dims.length === 1 ? elementsOf(view.input(0)) : null;
   let start = 0;
   return sizes.map((dim) => {
@@ -159,7 +161,7 @@ function splitSizes(view: NodeView, dim: Dim, count: number): readonly Dim[] {
   const each = Math.ceil(dim / count);
   const last = dim - each * (count - 1);
   if ((view.opset < 18 && dim % count !== 0) || last < 0)
-    throw wrongNode(`${dim} in ${count} parts`);
+    throw wrongNode(`${dim} in ${printCount(count, "part")}`);
   return Array.from({ length: count }, (_, at) => (at === count - 1 ? last : each));
 }
 

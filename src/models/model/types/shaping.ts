@@ -76,7 +76,7 @@ function reshapeDims(input: PartialShape, target: readonly Dim[], isCopying: boo
   const isWhole = open === 0 && rest !== null && parts.every((dim) => typeof dim === "number");
   if (isWhole && rest.every((dim) => typeof dim === "number")) {
     const [before, after] = [productDims(rest), productDims(parts)];
-    if (before !== after) throw wrongNode(`${before} elements are not ${after}`);
+    if (before !== after) throw wrongNode(`${before} and ${after} elements`);
   }
   // An unknown dimension may itself be -1.
   return dims.map((dim) => (dim === -1 ? (target.includes(null) ? null : missing) : dim));

@@ -1,5 +1,6 @@
 /** Rules for operators with spatial axes: convolutions, pooling, resizing. */
 
+import { printCount } from "../../../core/print-count.ts";
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import {
@@ -30,7 +31,7 @@ function windowsOf(view: NodeView, axes: number, weights: PartialShape): Windows
     const list = view.ints(name) ?? (view.hasAttribute(name) ? null : undefined);
     if (list === undefined) return Array.from({ length: count }, () => absent);
     if (list !== null && list.length !== count)
-      throw wrongNode(`${name} has ${list.length} numbers`);
+      throw wrongNode(`${name} has ${printCount(list.length, "number")}`);
     return list;
   };
   const given = view.ints("kernel_shape");

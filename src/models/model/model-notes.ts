@@ -1,0 +1,69 @@
+/** Notes about the operator sets of a model that a run does not show. */
+
+import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
+import { modelFrom } from "./foreign-model.ts";
+import { newerOpset, quote } from "./graph.ts";
+import type { Model, ModelFunction } from "./model.ts";
+
+/** A note about an operator set of a model or of a function in it. */
+export interface OpsetNote {
+  readonly id: "domain-repeated" | "opset-not-known";
+  readonly sentence: string;
+  /** The versions that the file imports. */
+  readonly versions: readonly number[];
+}
+
+/**
+ * Returns sentences about the operator sets of a model: a version newer than this package knows, which runs as the
+ * newest known version, and a domain that the file imports twice, of which the last version runs. Functions that run a
+ * model say nothing of these, so call this function before.
+ *
+ * @param model of any format
+ * @throws TensorError `malformed-file` for a value that is not a model
+ *
+ * @example
+ * ```ts
+ * const model = buildModel({
+ *   opsets: { "ai.onnx": 99 },
+ *   inputs: { x: { dtype: "float32", shape: [2] } },
+ *   nodes: [],
+ *   outputs: { x: null },
+ * });
+ * modelNotes(model).length; // 1
+ * ```
+ */
+export const modelNotes = (model: Model): string[] =>
+  opsetNotes(modelFrom(model)).map(({ sentence }) => sentence);
+
+/** {@link modelNotes} as records. */
+export function opsetNotes({ graph, functions = [], ...model }: Model): OpsetNote[] {
+  const own = importNotes(model, "the model");
+  const inner = functions.flatMap((one) => importNotes(one, `the function ${quote(one.name)}`));
+  // Layers of OpenVINO have a version each.
+  const newest = graph.nodes.reduce(
+    (most, { domain, opset = 0 }) => (domain === "openvino" && opset > most ? opset : most),
+    0,
+  );
+  return [...own, ...inner, ...newerNotes("openvino", newest)];
+}
+
+function importNotes(
+  { opsets, otherOpsets = {} }: Pick<ModelFunction, "opsets" | "otherOpsets">,
+  owner: string,
+): OpsetNote[] {
+  const repeated = Object.entries(otherOpsets).map(([domain, before]) => {
+    const versions = [...before, opsets[domain]];
+    const highest = versions.reduce((most, one) => (one > most ? one : most));
+    const named = domain === "ai.onnx" ? 'ai.onnx (or "")' : quote(domain);
+    const imports = `${owner} imports ${named} ${versions.length} times, as versions ${versions.join(" and ")}`;
+    const rules = `ONNX Runtime uses the last, ${versions.at(-1)}, and ONNX defines the highest, ${highest}`;
+    const sentence = `${imports}; ${rules}; import the domain once`;
+    return { id: "domain-repeated" as const, sentence, versions };
+  });
+  return [...newerNotes("ai.onnx", opsets["ai.onnx"]), ...repeated];
+}
+
+const newerNotes = (domain: Domain, opset = 0): OpsetNote[] =>
+  opset > NEWEST_OPSETS[domain]
+    ? [{ id: "opset-not-known", sentence: newerOpset(domain, opset), versions: [opset] }]
+    : [];
