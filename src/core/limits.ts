@@ -390,7 +390,7 @@ export const CLI = {
   long: 10,
   /** Sizes of an ONNX file and of an initializer, in bytes, from which a runtime reads weights from the file. */
   light: 67_108_864,
-  weights: 1_048_576,
+  weights: 65_536,
   /** Chunk size, in bytes, when another array is copied into an NPY file. */
   npy: 67_108_864,
 };
