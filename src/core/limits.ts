@@ -226,6 +226,8 @@ export const RESERVE = { least: 33_554_433, most: 536_870_912, idle: 1000, wait:
 export const EXTERNAL = {
   /** Bytes to read at once. Reading 2.7 GB in parts of 16 MiB takes as long as in one part, and half the memory. */
   part: 16_777_216,
+  /** Bytes that are read in the time that it takes to find and read another slice, about 30 µs. */
+  slice: 65_536,
 };
 
 /** Limits for a diagnosis. */

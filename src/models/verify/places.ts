@@ -15,6 +15,7 @@ import {
   NotRun,
   ownerOf,
   type Around,
+  type Found,
   type Frame,
   type Outcome,
   type Values,
@@ -110,10 +111,10 @@ export class PlaceValues implements Around {
 
   /**
    * Returns values of a graph, computed in one session unless the runtime fails. In that case the failing node is
-   * located, and all values that do not depend on it are computed.
+   * located, and all values that do not depend on it are computed. Constants are not read.
    * @throws NotRun for a graph that does not run with these inputs, or is not traced
    */
-  async valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Outcome>> {
+  async valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Found>> {
     const frame = await this.frame(place);
     const { graph, given, failed } = frame;
     const before = this.#known.get(place);
@@ -121,10 +122,12 @@ export class PlaceValues implements Around {
     this.#known.set(place, known);
     const constants = new Map(graph.constants.map((one) => [one.name, one]));
     for (const name of names) {
-      const value = given.get(name) ?? (known.has(name) ? null : constants.get(name)?.read());
-      if (value) known.set(name, value);
+      const value = given.get(name);
+      if (value !== undefined) known.set(name, value);
     }
-    const open = new Set(names.filter((name) => name !== "" && !known.has(name)));
+    const open = new Set(
+      names.filter((name) => name !== "" && !known.has(name) && !constants.has(name)),
+    );
     const made = graph.nodes.flatMap(({ outputs }) => outputs);
     const expected = before === undefined ? this.#wanted.get(place) : undefined;
     for (const name of made) if (expected?.has(name)) open.add(name);
@@ -137,7 +140,7 @@ export class PlaceValues implements Around {
     }
     // In execution order; names that no node computes come last and cause separate errors.
     await this.#make(frame, [...made.filter((name) => open.delete(name)), ...open], known);
-    return known;
+    return new Map<string, Found>([...constants, ...known]);
   }
 
   /**

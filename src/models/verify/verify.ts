@@ -15,10 +15,11 @@ import { readModel } from "../onnx/read-model.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import {
   CAPTURE_OPTIONS,
-  captureCalls,
+  captures,
   captureOptionsFrom,
   feedsFrom,
   wantedNodes,
+  type Capture,
   type CapturedCall,
   type CaptureOptions,
   type Feeds,
@@ -33,6 +34,7 @@ import {
 import { judge, titleOf } from "./judge.ts";
 import {
   again,
+  capturedState,
   finish,
   firstState,
   type How,
@@ -173,7 +175,7 @@ export async function verifyModel(
   const how = loads === "unoptimized" ? withoutOptimization(asked) : asked;
   // Several runs test reproducibility, which a model that does not load lacks anyway.
   const runs = loads === "never" ? 1 : how.runs;
-  const states = await compareRuns({ ...whole, ...how, own, runs });
+  const states = await compareRuns({ ...whole, ...how, own, runs, isKept: outputs !== null });
   const [{ createSession }] = how.runtimes;
   const finished = (state: State): Promise<VerifiedNode> =>
     finishReporting(state, states, how, runs);
@@ -226,11 +228,13 @@ async function expectedReport(
 interface Comparing extends Checked {
   readonly bytes: Uint8Array;
   readonly feeds: ReadonlyMap<string, Tensor>;
+  /** True if the tensors of all nodes are needed after the runs. */
+  readonly isKept: boolean;
 }
 
 /** Compares the nodes in all runs of all runtimes. */
 async function compareRuns(options: Comparing): Promise<readonly State[]> {
-  const { bytes, feeds, own, runtimes, runs, report, tolerance } = options;
+  const { bytes, feeds, own, runtimes, runs, report, tolerance, isKept } = options;
   const states: State[] = [];
   const all = runtimes.length * runs;
   let run = 0;
@@ -243,13 +247,14 @@ async function compareRuns(options: Comparing): Promise<readonly State[]> {
         report({ ...said, nodes: states.length, searches });
       // Runs must not overlap, so that each has the machine to itself.
       // oxlint-disable-next-line no-await-in-loop
-      for await (const captured of captureCalls(bytes, Object.fromEntries(feeds), {
+      for await (const capture of captures(bytes, Object.fromEntries(feeds), {
         ...own,
         createSession,
         onSearch,
       })) {
-        if (run === 1) states.push(firstState(captured, tolerance));
-        else states[at] = again(states[at], captured, `${prefix}run ${nth}`, tolerance);
+        const own: Capture = isKept ? () => capture(true) : capture;
+        if (run === 1) states.push(capturedState(own, tolerance, isKept || all > 1));
+        else states[at] = again(states[at], own, `${prefix}run ${nth}`, tolerance);
         at++;
         report({ ...said, nodes: at, searches: 0 });
       }
