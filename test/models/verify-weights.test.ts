@@ -18,12 +18,15 @@ import { setLimits } from "../support/limits.ts";
 import { i64 } from "../support/node-models.ts";
 import { bytes, file, littleEndian, text, type Bytes } from "../support/onnx-encoder.ts";
 import {
+  attribute,
+  ATTRIBUTE,
   external as elsewhere,
   FUNCTION,
   functionNode,
   head,
   initializer,
   MODEL,
+  node,
   NODE,
   opset,
   TENSOR,
@@ -40,19 +43,20 @@ const TABLE = tensor(
 );
 const DATA = Uint8Array.from(littleEndian(TABLE.data as Float32Array));
 
-/** Appends weights in files of their own to a model, each with the values of `TABLE`. */
+/** A tensor with the values of `TABLE`, in a file of its own. */
+const weight = (name: string): Bytes => [
+  ...head("float32", ROWS, COLUMNS),
+  ...elsewhere({ location: `${name}.bin`, length: String(DATA.length) }),
+  ...text(TENSOR.name, name),
+];
+
+/** Appends weights to a model. */
 const withWeights = (spec: ModelSpec, names: readonly string[], ...more: Bytes[]): Uint8Array =>
   file(
     writeModel(buildModel(spec)),
     bytes(
       MODEL.graph,
-      names.flatMap((name) =>
-        initializer(
-          head("float32", ROWS, COLUMNS),
-          elsewhere({ location: `${name}.bin`, length: String(DATA.length) }),
-          text(TENSOR.name, name),
-        ),
-      ),
+      names.flatMap((name) => initializer(weight(name))),
     ),
     ...more,
   );
@@ -104,8 +108,29 @@ const gathers = (op: string, shape: readonly number[], attributes = {}): Uint8Ar
     ["t", "w"],
   );
 
+/** A gather from a `Constant` node. */
+const FROM_NODE = file(
+  bytes(
+    MODEL.graph,
+    node(
+      "Constant",
+      text(NODE.output, "t"),
+      attribute("value", "TENSOR", bytes(ATTRIBUTE.t, weight("t"))),
+    ),
+  ),
+  writeModel(
+    buildModel({
+      opsets: { "ai.onnx": 18 },
+      inputs: { i: INT64(2) },
+      nodes: [{ name: "take", op: "Gather", inputs: ["t", "i"], outputs: ["y"] }],
+      outputs: { y: null },
+    }),
+  ),
+);
+
 const TAKEN: readonly (readonly [string, Uint8Array, Tensor, number])[] = [
   ["rows", gathers("Gather", [3]), i64([3], 5, -1, 5), 2 * ROW],
+  ["rows of a node", FROM_NODE, i64([2], 5, -1), 2 * ROW],
   ["columns", gathers("Gather", [1], { axis: 1 }), i64([1], 2), ROWS * 4],
   ["rows by tuples", gathers("GatherND", [2, 1]), i64([2, 1], 7, 0), 2 * ROW],
   ["elements by tuples", gathers("GatherND", [2, 2]), i64([2, 2], 7, 1, 63, 3), 2 * 4],

@@ -7,6 +7,7 @@ import { malformed } from "../../core/errors.ts";
 import { run } from "../../core/call/run.ts";
 import { boundGraph, type Attributes } from "../model/bound-graph.ts";
 import { quote } from "../model/graph.ts";
+import { constantTensor } from "../model/inline.ts";
 import {
   nodeTitle,
   renamed,
@@ -41,6 +42,15 @@ export interface Frame {
   /** The attributes of the call, in a function. */
   readonly attributes: Attributes | null;
 }
+
+/** Returns the initializers of a graph and the tensors of its `Constant` nodes, by name. */
+export const constantsOf = ({ constants, nodes }: Graph): ReadonlyMap<string, Constant> =>
+  new Map(
+    [...constants, ...nodes.map(constantTensor).filter((one) => one !== null)].map((one) => [
+      one.name,
+      one,
+    ]),
+  );
 
 /** The reason why the nodes of a graph do not run, in a sentence for people. */
 export class NotRun extends Error {
@@ -211,8 +221,8 @@ async function lookUp(
   for (let place: Place | null = from; place !== null && open.size > 0; place = place.outer) {
     // oxlint-disable-next-line no-await-in-loop
     const { graph, given: fed } = await around.frame(place);
-    for (const one of graph.constants) {
-      if (!fed.has(one.name) && open.delete(one.name)) found.set(one.name, one);
+    for (const [name, one] of constantsOf(graph)) {
+      if (!fed.has(name) && open.delete(name)) found.set(name, one);
     }
     const made = [
       ...graph.inputs.map(({ name }) => name),

@@ -11,6 +11,7 @@ import type { Tensor } from "../../core/tensor/tensor.ts";
 import { neededNodes } from "../split/needed.ts";
 import { cutModel } from "./cut.ts";
 import {
+  constantsOf,
   frameOf,
   NotRun,
   ownerOf,
@@ -120,7 +121,7 @@ export class PlaceValues implements Around {
     const before = this.#known.get(place);
     const known = before ?? new Map<string, Outcome>();
     this.#known.set(place, known);
-    const constants = new Map(graph.constants.map((one) => [one.name, one]));
+    const constants = constantsOf(graph);
     for (const name of names) {
       const value = given.get(name);
       if (value !== undefined) known.set(name, value);
@@ -130,7 +131,7 @@ export class PlaceValues implements Around {
     );
     const made = graph.nodes.flatMap(({ outputs }) => outputs);
     const expected = before === undefined ? this.#wanted.get(place) : undefined;
-    for (const name of made) if (expected?.has(name)) open.add(name);
+    for (const name of made) if (expected?.has(name) && !constants.has(name)) open.add(name);
     const there = { has: (name: string) => given.has(name) || failed.has(name) };
     for (const [name, failure] of failed) {
       for (const one of dependents(graph, [...open], name, there)) {
