@@ -24,13 +24,7 @@ import {
   type CaptureOptions,
   type Feeds,
 } from "./capture.ts";
-import {
-  compareExpected,
-  expectedFrom,
-  findChanges,
-  type ExpectedReport,
-  type Expecting,
-} from "./expected.ts";
+import { compareExpected, expectedFrom, findChanges, type ExpectedReport } from "./expected.ts";
 import { judge, titleOf } from "./judge.ts";
 import {
   again,
@@ -175,8 +169,12 @@ export async function verifyModel(
   const how = loads === "unoptimized" ? withoutOptimization(asked) : asked;
   // Several runs test reproducibility, which a model that does not load lacks anyway.
   const runs = loads === "never" ? 1 : how.runs;
-  const states = await compareRuns({ ...whole, ...how, own, runs, isKept: outputs !== null });
+  const { tolerance } = how;
   const [{ createSession }] = how.runtimes;
+  const expecting = outputs && { ...whole, expected: outputs, tolerance, createSession };
+  const compared = expecting && (await compareExpected(expecting));
+  const isOther = compared !== null && compared.some(({ isGiven }) => !isGiven);
+  const states = await compareRuns({ ...whole, ...how, own, runs, isKept: isOther });
   const finished = (state: State): Promise<VerifiedNode> =>
     finishReporting(state, states, how, runs);
   const nodes: VerifiedNode[] = [];
@@ -195,34 +193,16 @@ export async function verifyModel(
     const node = await finished(firstState(captured, how.tolerance));
     nodes[at] = { ...node, where: failure?.where ?? null };
   }
-  const { tolerance } = how;
-  const expected =
-    outputs &&
-    (await expectedReport(
-      { ...whole, expected: outputs, tolerance, createSession },
-      index,
-      states,
-    ));
+  const captured = states.map(({ first }) => first);
+  const changes = isOther && expecting ? await findChanges(expecting, index, captured) : [];
   return {
     nodes,
-    expected,
-    failures: failuresOf([...states.map(({ first }) => first), ...elsewhere]),
+    expected: compared && { outputs: compared, changes },
+    failures: failuresOf([...captured, ...elsewhere]),
     loads,
     problem: failure === null ? problem : `${failure.where}: ${failure.message}`,
-    agrees: isRight && problem === null && (expected?.outputs ?? []).every((one) => one.isGiven),
+    agrees: isRight && problem === null && !isOther,
   };
-}
-
-/** Compares the outputs with the expected ones, and looks for changes that give them. */
-async function expectedReport(
-  options: Expecting,
-  index: NodeIndex,
-  states: readonly State[],
-): Promise<ExpectedReport> {
-  const outputs = await compareExpected(options);
-  const captured = states.map(({ first }) => first);
-  const isGiven = outputs.every((one) => one.isGiven);
-  return { outputs, changes: isGiven ? [] : await findChanges(options, index, captured) };
 }
 
 interface Comparing extends Checked {
