@@ -390,7 +390,7 @@ export const CLI = {
   stage: 1,
   /** Minimum duration of a job, in seconds, for measuring the disk, because measuring takes time too. */
   long: 10,
-  /** Sizes of an ONNX file and of an initializer, in bytes, from which a runtime reads weights from the file. */
+  /** Sizes of an ONNX file and of a constant in it, in bytes, from which a runtime reads the constant from the file. */
   light: 67_108_864,
   weights: 65_536,
   /** Chunk size, in bytes, when another array is copied into an NPY file. */

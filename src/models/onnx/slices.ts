@@ -16,7 +16,7 @@ interface Slices {
   readonly length: number;
 }
 
-/** A tensor of zeros that can be filled in part. The system allocates no memory for the rest. */
+/** A tensor of zeros that is filled in part. The operating system allocates memory only for pages that are written. */
 export interface Sliced {
   readonly tensor: Tensor;
   /**

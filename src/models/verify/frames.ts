@@ -44,13 +44,11 @@ export interface Frame {
 }
 
 /** Returns the initializers of a graph and the tensors of its `Constant` nodes, by name. */
-export const constantsOf = ({ constants, nodes }: Graph): ReadonlyMap<string, Constant> =>
-  new Map(
-    [...constants, ...nodes.map(constantTensor).filter((one) => one !== null)].map((one) => [
-      one.name,
-      one,
-    ]),
-  );
+export function constantsOf({ constants, nodes }: Graph): ReadonlyMap<string, Constant> {
+  // A tensor of a data type that this package lacks is left to the runtime.
+  const made = nodes.flatMap((node) => constantTensor(node) ?? []).filter(({ dtype }) => dtype);
+  return new Map([...constants, ...made].map((one) => [one.name, one]));
+}
 
 /** The reason why the nodes of a graph do not run, in a sentence for people. */
 export class NotRun extends Error {
