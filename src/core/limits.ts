@@ -226,6 +226,8 @@ export const RESERVE = { least: 33_554_433, most: 536_870_912, idle: 1000, wait:
 export const EXTERNAL = {
   /** Bytes to read at once. Reading 2.7 GB in parts of 16 MiB takes as long as in one part, and half the memory. */
   part: 16_777_216,
+  /** Bytes that are read in the time that it takes to find and read another slice, about 30 µs. */
+  slice: 65_536,
 };
 
 /** Limits for a diagnosis. */
@@ -388,9 +390,9 @@ export const CLI = {
   stage: 1,
   /** Minimum duration of a job, in seconds, for measuring the disk, because measuring takes time too. */
   long: 10,
-  /** Sizes of an ONNX file and of an initializer, in bytes, from which a runtime reads weights from the file. */
+  /** Sizes of an ONNX file and of a constant in it, in bytes, from which a runtime reads the constant from the file. */
   light: 67_108_864,
-  weights: 1_048_576,
+  weights: 65_536,
   /** Chunk size, in bytes, when another array is copied into an NPY file. */
   npy: 67_108_864,
 };

@@ -68,6 +68,26 @@ test("the model that was written is right", () => {
   assert.equal(graph.nodes[0].attributes["reduction"].value, "add");
 });
 
+test("a cured model in another folder has the weights that stayed in the file of the model", async () => {
+  fs.mkdirSync(at("elsewhere"));
+  const restore = setLimits({ CLI: { light: 1, weights: 8 } });
+  try {
+    const line = `${ADD} --runtime onnxruntime-web -o elsewhere/cured.onnx`;
+    const { status, stderr } = await ndscatter(line);
+    assert.deepEqual([status, stderr], [0, ""]);
+  } finally {
+    restore();
+  }
+  const [here, there] = ["cured.onnx", "elsewhere/cured.onnx"].map((file) =>
+    readModel(fs.readFileSync(at(file))).graph.constants.map((one) => [
+      one.name,
+      String(one.read()),
+    ]),
+  );
+  assert.ok(here.length > 0);
+  assert.deepEqual(there, here);
+});
+
 type Fault = (options: SessionSettings) => boolean;
 
 /** Checks what a command prints while the runtime has a fault. */

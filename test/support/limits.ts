@@ -78,7 +78,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
   // A pool that kept empty buffers would keep buffers that users transferred.
   POOL: { most: 0, least: 1 },
   RESERVE: { least: 1, most: 0, idle: 1, wait: 0 },
-  EXTERNAL: { part: 1 },
+  EXTERNAL: { part: 1, slice: 0 },
   // A shorter search finds fewer nodes.
   VERIFY: { reruns: 1, rerunTime: 0, oneThreadRuns: 1, searches: 60, searchTime: 30_000 },
   FIX: { runs: 2, nodeTime: 0, modelTime: 0, saving: 1e9 },

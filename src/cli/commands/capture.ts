@@ -71,7 +71,7 @@ export function addCaptureCommand(program: Command, io: Io): void {
         throw wrongUsage(
           "capture accepts only one thread count; give a single count with --threads",
         );
-      const bytes = readForRuntime(io, file, true);
+      const bytes = readForRuntime(io, file);
       const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
       const feeds = feedsOf(io, file, model, options);
       const { node, iteration = 0, call = 0 } = options;

@@ -147,7 +147,10 @@ function convert(model: Model, target: ConvertTarget, force: boolean): Conversio
 export function checkExternal(io: Io, file: string, output: string, model: Model): void {
   const isBeside = file !== STDIN && isSameFile(io, path.dirname(file), path.dirname(output));
   if (isIR(output) || isIR(file) || isBeside) return;
-  const files = withPath(file, () => externalFiles(model));
+  // Weights that a command left in the file itself are written into the output.
+  const files = withPath(file, () => externalFiles(model)).filter(
+    (one) => one !== path.basename(file),
+  );
   if (files.length === 0) return;
   const data = files.map(printName).join(", ");
   if (file === STDIN)

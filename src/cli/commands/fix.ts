@@ -26,8 +26,10 @@ import {
   inModel,
   makeSessions,
   type RuntimeOptions,
+  externalOf,
   readForRuntime,
 } from "../input/runtime.ts";
+import { withOwnWeights } from "../input/read-files.ts";
 import { checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
 import { fixJson, fixText } from "../text/fix-text.ts";
 import { JSON_HELP, printJson } from "../text/layout.ts";
@@ -92,7 +94,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     .action(async (file: string, options: FixCommand) => {
       const { node, iteration = 0, call = 0, output, json = false } = options;
       const bytes = readForRuntime(io, file);
-      const model = withPath(file, () => readModel(bytes));
+      const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
       if (output !== undefined) {
         if (isSameFile(io, output, file))
           throw wrongUsage(
@@ -114,7 +116,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
         return inModel(file, () => fixModel(bytes, feeds, { ...own, ...how, ...expected }));
       });
       await printNote(io, ...modelNotes(model));
-      const written = await writeCure(io, output, report.chosen);
+      const written = await writeCure(io, file, output, report.chosen);
       const text = json
         ? printJson(fixJson(file, report, written))
         : fixText(file, report, { output, written, runtime, provider: options.provider });
@@ -139,11 +141,12 @@ async function onCpu(
 /** Writes the cured model and returns its path; null for a cure without a model. */
 async function writeCure(
   io: Io,
+  file: string,
   output: string | undefined,
   chosen: Cure | null,
 ): Promise<string | null> {
   if (output === undefined || chosen === null || chosen.model === null) return null;
-  await writeFiles(io, [{ file: output, bytes: chosen.model }]);
+  await writeFiles(io, [{ file: output, bytes: withOwnWeights(io, file, chosen.model) }]);
   return output;
 }
 

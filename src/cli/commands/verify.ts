@@ -115,7 +115,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .addHelpText("after", HELP)
     .action(async (file: string, options: VerifyCommand) => {
       const { node, iteration = 0, call = 0, runs = 1, tolerance = 0, json = false } = options;
-      const bytes = readForRuntime(io, file, true);
+      const bytes = readForRuntime(io, file);
       const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
       const feeds = feedsOf(io, file, model, options);
       const expected = expectedOf(io, file, model, options.expected);

@@ -5,7 +5,7 @@ import { tensor, type DType, type Tensor } from "../../entries/index.ts";
 import { createExactSession, modelNotes, readModel } from "../../entries/onnx.ts";
 import { printFile, withPath, wrongUsage } from "../failure.ts";
 import { isOperator } from "../input/operator-call.ts";
-import { inModel, makeSessions, PACKAGES, readForRuntime } from "../input/runtime.ts";
+import { externalOf, inModel, makeSessions, PACKAGES, readForRuntime } from "../input/runtime.ts";
 import type { Io } from "../io.ts";
 import { ProgressLine } from "../text/progress.ts";
 import type { Task, TaskOptions } from "./task.ts";
@@ -42,7 +42,7 @@ export function runtimeTask(io: Io, file: string, runtime: string, options: Task
       `--with runs a whole model, so it cannot be used with --${odd}; leave --${odd} out`,
     );
   const bytes = readForRuntime(io, file);
-  const model = withPath(file, () => readModel(bytes));
+  const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
   const { graph } = model;
   return {
     title: printFile(file),

@@ -1,18 +1,37 @@
 /**
- * Reads an ONNX file without its weights. In the result, the data of each large initializer is external data at its
- * place in the file itself, so a runtime maps the file into memory, and neither the command nor a part of the model
- * copies the weights. With 1 GB of weights in the file, `verify` took 4.2 GB of memory where the runtime takes 2.1 GB.
+ * Reads an ONNX file without its weights. In the result, the data of each large initializer and `Constant` node is
+ * external data at its place in the file itself, so a runtime maps the file into memory, and neither the command nor a
+ * part of the model copies the weights. With 1 GB of weights in the file, `verify` took 4.2 GB of memory where the
+ * runtime takes 2.1 GB.
  */
 
-import { CLI } from "../../core/limits.ts";
+import { CLI, EXTERNAL } from "../../core/limits.ts";
 import type { ByteSource } from "../../entries/onnx.ts";
 
+/**
+ * The messages of onnx.proto that contain tensors, and their fields that lead to tensors. Operators other than `Constant`
+ * read the tensors in their attributes themselves, so these tensors stay in the model.
+ */
+const PARTS = {
+  model: { 7: "graph", 25: "function" },
+  graph: { 1: "node", 5: "tensor" },
+  function: { 7: "node" },
+  node: { 5: "attribute" },
+  constant: { 5: "value" },
+  attribute: { 6: "graph", 11: "graph" },
+  value: { 5: "tensor" },
+} as const satisfies Readonly<Record<string, Readonly<Record<number, string>>>>;
+
+type Kind = keyof typeof PARTS;
+
 /** Field numbers in onnx.proto: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto */
-const GRAPH = 7;
-const INITIALIZER = 5;
-const RAW_DATA = 9;
+const OP_TYPE = 4;
 const EXTERNAL_DATA = 13;
 const DATA_LOCATION = 14;
+const RAW_DATA = 9;
+/** Fields whose values are the bytes of the tensor's data: `float_data`, `raw_data` and `double_data`. */
+const DATA: ReadonlySet<number> = new Set([4, RAW_DATA, 10]);
+const LENGTH_DELIMITED = 2;
 
 /** A field of a message: its number, where it begins, and where its contents begin and end. */
 interface Field {
@@ -49,7 +68,7 @@ function* fieldsOf(source: ByteSource, begin: number, end: number): Generator<Fi
     const field = { number: Math.floor(tag / 8), start: at, from };
     if (wire === 0) [, at] = varintAt(source, from, end);
     else if (wire === 1 || wire === 5) at = from + (wire === 1 ? 8 : 4);
-    else if (wire === 2) {
+    else if (wire === LENGTH_DELIMITED) {
       const [length, body] = varintAt(source, from, end);
       at = body + length;
       if (at > end) throw new Unreadable("a part behind the end");
@@ -60,42 +79,60 @@ function* fieldsOf(source: ByteSource, begin: number, end: number): Generator<Fi
   }
 }
 
-/** Writes bytes piece by piece. */
+/** Bytes, or a range of a file that is read when the bytes are needed. */
+type Piece =
+  | Uint8Array
+  | { readonly source: ByteSource; readonly start: number; readonly length: number };
+
+/** A message in pieces. */
 class Pieces {
-  readonly #source: ByteSource;
-  readonly #pieces: Uint8Array[] = [];
+  readonly #pieces: Piece[] = [];
   size = 0;
 
-  constructor(source: ByteSource) {
-    this.#source = source;
-  }
-
-  add(piece: Uint8Array): void {
+  add(piece: Piece): void {
     this.#pieces.push(piece);
     this.size += piece.length;
   }
 
-  copy({ start, end }: Pick<Field, "start" | "end">): void {
-    this.add(this.#source.read(start, end - start));
+  copy(source: ByteSource, { start, end }: Pick<Field, "start" | "end">): void {
+    this.add({ source, start, length: end - start });
+  }
+
+  /** Adds the tag and the length of a field, before its contents. */
+  head(number: number, length: number): void {
+    this.add(Uint8Array.from([...varint(number * 8 + LENGTH_DELIMITED), ...varint(length)]));
   }
 
   message(number: number, body: Pieces): void {
-    this.add(Uint8Array.from([...varint(number * 8 + 2), ...varint(body.size)]));
+    this.head(number, body.size);
     for (const piece of body.#pieces) this.add(piece);
   }
 
   text(number: number, text: string): void {
-    const body = new Pieces(this.#source);
-    body.add(new TextEncoder().encode(text));
-    this.message(number, body);
+    const bytes = new TextEncoder().encode(text);
+    this.head(number, bytes.length);
+    this.add(bytes);
+  }
+
+  /** Yields the bytes in parts of limited length. */
+  *chunks(): Generator<Uint8Array> {
+    for (const piece of this.#pieces) {
+      if (piece instanceof Uint8Array) {
+        yield piece;
+        continue;
+      }
+      const { source, start, length } = piece;
+      for (let done = 0; done < length; done += EXTERNAL.part)
+        yield source.read(start + done, Math.min(EXTERNAL.part, length - done));
+    }
   }
 
   all(): Uint8Array {
     const whole = new Uint8Array(this.size);
     let at = 0;
-    for (const piece of this.#pieces) {
-      whole.set(piece, at);
-      at += piece.length;
+    for (const chunk of this.chunks()) {
+      whole.set(chunk, at);
+      at += chunk.length;
     }
     return whole;
   }
@@ -109,50 +146,108 @@ function varint(value: number): number[] {
   }
 }
 
+/** Returns a tensor in another form; null if the tensor stays as it is. */
+type Change = (source: ByteSource, tensor: Field) => Pieces | null;
+
+/** Returns a message with changed tensors. Messages of less than `least` bytes stay as they are. */
+function changed(
+  source: ByteSource,
+  kind: Kind,
+  { from, end }: Pick<Field, "from" | "end">,
+  { least, change }: { readonly least: number; readonly change: Change },
+): Pieces {
+  const message = new Pieces();
+  const fields = [...fieldsOf(source, from, end)];
+  const isConstant = kind === "node" && fields.some((one) => namesConstant(source, one));
+  const parts: Readonly<Record<number, Kind | "tensor">> = PARTS[isConstant ? "constant" : kind];
+  for (const field of fields) {
+    const part = field.end - field.from < least ? undefined : parts[field.number];
+    const inner =
+      part === undefined
+        ? null
+        : part === "tensor"
+          ? change(source, field)
+          : changed(source, part, field, { least, change });
+    if (inner === null) message.copy(source, field);
+    else message.message(field.number, inner);
+  }
+  return message;
+}
+
+const textOf = ({ read }: ByteSource, { from, end }: Field): string =>
+  new TextDecoder().decode(read(from, end - from));
+
+const namesConstant = (source: ByteSource, field: Field): boolean =>
+  field.number === OP_TYPE && textOf(source, field) === "Constant";
+
 /**
  * Returns the model without the data of large initializers; null for a file that is not a model.
  * @param location the name of the file in its folder
  */
 export function lightModel(location: string, source: ByteSource): Uint8Array | null {
+  const change: Change = (_, tensor) => lightTensor(source, tensor, location);
   try {
-    const model = new Pieces(source);
-    for (const field of fieldsOf(source, 0, source.size)) {
-      if (field.number === GRAPH) model.message(GRAPH, lightGraph(source, field, location));
-      else model.copy(field);
-    }
-    return model.all();
+    const all = { from: 0, end: source.size };
+    return changed(source, "model", all, { least: CLI.weights, change }).all();
   } catch (error) {
     if (error instanceof Unreadable) return null;
     throw error;
   }
 }
 
-function lightGraph(source: ByteSource, { from, end }: Field, location: string): Pieces {
-  const graph = new Pieces(source);
-  for (const field of fieldsOf(source, from, end)) {
-    const isLarge = field.number === INITIALIZER && field.end - field.from >= CLI.weights;
-    if (isLarge) graph.message(INITIALIZER, lightTensor(source, field, location));
-    else graph.copy(field);
+function lightTensor(source: ByteSource, { from, end }: Field, location: string): Pieces | null {
+  const fields = [...fieldsOf(source, from, end)];
+  const values = fields.filter(({ number }) => DATA.has(number));
+  const [data] = values;
+  if (values.length !== 1 || data.end - data.from < CLI.weights) return null;
+  const tensor = new Pieces();
+  for (const field of fields) if (field !== data) tensor.copy(source, field);
+  const range = { location, offset: data.from, length: data.end - data.from };
+  for (const [key, value] of Object.entries(range)) {
+    const entry = new Pieces();
+    entry.text(1, key);
+    entry.text(2, String(value));
+    tensor.message(EXTERNAL_DATA, entry);
   }
-  return graph;
+  // 1 is EXTERNAL.
+  tensor.add(Uint8Array.from([...varint(DATA_LOCATION * 8), 1]));
+  return tensor;
 }
 
-function lightTensor(source: ByteSource, { from, end }: Field, location: string): Pieces {
-  const tensor = new Pieces(source);
+/**
+ * Returns a model made from a light one, with the data that its tensors have in the file.
+ * @param location the name of the file in its folder
+ */
+export function withWeightsOf(
+  model: Uint8Array,
+  location: string,
+  file: ByteSource,
+): Iterable<Uint8Array> {
+  const source: ByteSource = {
+    size: model.length,
+    read: (offset, length) => model.subarray(offset, offset + length),
+  };
+  const change: Change = (_, tensor) => wholeTensor(source, tensor, location, file);
+  return changed(source, "model", { from: 0, end: model.length }, { least: 0, change }).chunks();
+}
+
+function wholeTensor(
+  source: ByteSource,
+  { from, end }: Field,
+  location: string,
+  file: ByteSource,
+): Pieces | null {
+  const tensor = new Pieces();
+  const entries = new Map<string, string>();
   for (const field of fieldsOf(source, from, end)) {
-    const length = field.end - field.from;
-    if (field.number !== RAW_DATA || length < CLI.weights) {
-      tensor.copy(field);
-      continue;
-    }
-    for (const [key, value] of Object.entries({ location, offset: field.from, length })) {
-      const entry = new Pieces(source);
-      entry.text(1, key);
-      entry.text(2, String(value));
-      tensor.message(EXTERNAL_DATA, entry);
-    }
-    // 1 is EXTERNAL.
-    tensor.add(Uint8Array.from([...varint(DATA_LOCATION * 8), 1]));
+    if (field.number === EXTERNAL_DATA) {
+      const [key, value] = [...fieldsOf(source, field.from, field.end)];
+      entries.set(textOf(source, key), textOf(source, value));
+    } else if (field.number !== DATA_LOCATION) tensor.copy(source, field);
   }
+  if (entries.get("location") !== location) return null;
+  const [start, length] = [Number(entries.get("offset")), Number(entries.get("length"))];
+  tensor.head(RAW_DATA, length);
+  tensor.add({ source: file, start, length });
   return tensor;
 }

@@ -8,7 +8,7 @@ import { readIR } from "../../entries/openvino.ts";
 import { reasonOf, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { showProgress } from "../text/progress.ts";
-import { lightModel } from "./light-model.ts";
+import { lightModel, withWeightsOf } from "./light-model.ts";
 import { checkFormat, formatOf } from "./tensor-format.ts";
 import { quote } from "../text/layout.ts";
 import { CLI, FILES } from "../../core/limits.ts";
@@ -182,6 +182,19 @@ export function readLight(io: Io, file: string): Uint8Array | null {
   // These names are not allowed as names of external data.
   if (!isInFolder || /[\\\0]|^[A-Za-z]:/.test(name)) return null;
   return withPath(file, () => withFile(io, file, (source) => lightModel(name, source)));
+}
+
+/**
+ * Returns the bytes of a model that was made from {@link readLight}, with the weights that are in the file.
+ * @param model the file's own model in another form
+ */
+export function withOwnWeights(io: Io, file: string, model: Uint8Array): Iterable<Uint8Array> {
+  if (file === STDIN) return [model];
+  const name = path.basename(file);
+  const { size } = fs.statSync(path.resolve(io.cwd, file));
+  const read = (offset: number, length: number): Uint8Array =>
+    externalReader(folderOf(io, file))(name, offset, length);
+  return withWeightsOf(model, name, { size, read });
 }
 
 function withFile<T>({ cwd }: Folder, file: string, action: (source: ByteSource) => T): T {

@@ -165,13 +165,12 @@ function withWeights(
 }
 
 /**
- * Reads an ONNX model for the runtime.
- * @param isLight true if large weights may stay in the file, as external data of the model
+ * Reads an ONNX model for the runtime. Large weights of a large model stay in the file, as external data of the model.
  * @throws Failure for the name of an OpenVINO IR
  */
-export function readForRuntime(io: Io, file: string, isLight = false): Uint8Array {
+export function readForRuntime(io: Io, file: string): Uint8Array {
   if (!/\.xml$/i.test(file))
-    return (isLight && file !== STDIN ? readLight(io, file) : null) ?? readBytes(io, file);
+    return (file === STDIN ? null : readLight(io, file)) ?? readBytes(io, file);
   const advice = `convert it with ndscatter convert ${file} --opset 18 -o model.onnx`;
   throw wrongUsage(
     `${file} is an OpenVINO IR by its name, and ONNX Runtime runs only ONNX models; ${advice}`,

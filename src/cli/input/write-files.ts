@@ -38,7 +38,7 @@ export const writeTensorFiles = (io: Io, outputs: readonly TensorOutput[]): Prom
  */
 export async function writeFiles(
   io: Io,
-  outputs: readonly { readonly file: string; readonly bytes: Uint8Array }[],
+  outputs: readonly { readonly file: string; readonly bytes: Uint8Array | Iterable<Uint8Array> }[],
 ): Promise<void> {
   const moves: { file: string; from: string; to: string; hasOtherLinks: boolean }[] = [];
   const clean = (): void => {
@@ -116,15 +116,21 @@ function followLinks(place: string): string {
  * Writes a new file. The file exists as soon as the function is called, so that a signal's cleanup finds it, and the
  * event loop runs while bytes are written, so that a signal is handled at once.
  */
-async function writeNew(place: string, bytes: Uint8Array, mode: number | undefined): Promise<void> {
+async function writeNew(
+  place: string,
+  given: Uint8Array | Iterable<Uint8Array>,
+  mode: number | undefined,
+): Promise<void> {
   const descriptor = fs.openSync(place, "wx", mode);
   OPEN.files++;
   try {
     // The mode is set again, because the umask has removed bits from it.
     if (mode !== undefined) fs.fchmodSync(descriptor, mode);
-    for (let done = 0; done < bytes.length;) {
-      // oxlint-disable-next-line no-await-in-loop
-      done += await write(descriptor, bytes, done, Math.min(FILES.atOnce, bytes.length - done));
+    for (const bytes of given instanceof Uint8Array ? [given] : given) {
+      for (let done = 0; done < bytes.length;) {
+        // oxlint-disable-next-line no-await-in-loop
+        done += await write(descriptor, bytes, done, Math.min(FILES.atOnce, bytes.length - done));
+      }
     }
   } finally {
     fs.closeSync(descriptor);

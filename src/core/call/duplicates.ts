@@ -5,7 +5,7 @@
 import { TensorError, type ErrorContext } from "../errors.ts";
 import { readIndices } from "../kernels/read-indices.ts";
 import { planIndices, type PlanInputs } from "../operators/operator.ts";
-import type { Plan } from "../plan/plan.ts";
+import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 import { firstRepeat, type Repeat } from "../plan/repeats.ts";
 import { coordinatesOf, printShape } from "../tensor/shape.ts";
 import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
@@ -18,12 +18,29 @@ import { prepare, rulesOf } from "./prepare.ts";
  * @throws TensorError as `run`
  */
 export function hasRepeats(node: NodeSpec, inputs: readonly unknown[]): boolean {
+  const isScatter = callOf(nodeFrom(node)).operator.kind === "scatter";
+  return isScatter && firstRepeat(planOf(node, inputs)) !== null;
+}
+
+/**
+ * Returns the slices of data that the indices of a call address: the start of each, and their length, in elements. Uses
+ * the shape of data, not its values.
+ * @throws TensorError as `run`
+ */
+export function slicesOf(
+  node: NodeSpec,
+  inputs: readonly unknown[],
+): { readonly starts: Uint32Array; readonly length: number } {
+  const plan = planOf(node, inputs);
+  return { starts: absoluteOffsets(plan), length: plan.slice };
+}
+
+function planOf(node: NodeSpec, inputs: readonly unknown[]): Plan {
   const unsettled = callOf(nodeFrom(node));
-  if (unsettled.operator.kind !== "scatter") return false;
   const { call, planInputs } = prepare(unsettled, tensorsOf(unsettled, inputs));
   const policies = policiesOf(call.operator, {}, call.fields);
   const rules = { ...rulesOf(call, policies), merge: false };
-  return firstRepeat(planIndices(planInputs, call, rules, readIndices)) !== null;
+  return planIndices(planInputs, call, rules, readIndices);
 }
 
 /**

@@ -53,7 +53,13 @@ export async function runBodies(
   frame: Frame,
   dropped: readonly string[],
 ): Promise<void> {
-  const inputs = node.inputs.map((name) => (name === "" ? null : model.valueOf(plan, frame, name)));
+  const [body] = bodies;
+  // The body of a function has these constants itself: weights that only the runtime uses are not read.
+  const isThere = (at: number): boolean =>
+    body.outer === null && body.constants.has(body.graph.inputs[at]?.name ?? "");
+  const inputs = node.inputs.map((name, at) =>
+    name === "" || isThere(at) ? null : model.valueOf(plan, frame, name),
+  );
   const outputs = await outputsOf({ model, node, inputs, frame, dropped }, bodies);
   for (const [at, value] of outputs.entries()) {
     const { [at]: name = "" } = node.outputs;

@@ -46,11 +46,18 @@ export const isConstantNode = (node: ModelNode): boolean =>
  */
 export function constantOf(node: ModelNode, opset: number): Constant | null {
   if (inlineOperator(node) !== constantNode) return null;
+  const made = constantTensor(node);
+  if (made !== null) return made;
   const [output = ""] = node.outputs;
-  const { value } = node.attributes;
-  if (value?.type === "tensor") return renamed(value.value, output);
   const isShort = Object.entries(node.attributes).every(([name, { type }]) => NAMES[type] === name);
   return isShort ? constant(output, constantNode(node, [], opset)[0]) : null;
+}
+
+/** {@link constantOf} for a node with a tensor, which is not checked; null for other nodes. */
+export function constantTensor(node: ModelNode): Constant | null {
+  const { value } = node.attributes;
+  if (inlineOperator(node) !== constantNode || value?.type !== "tensor") return null;
+  return renamed(value.value, node.outputs[0] ?? "");
 }
 
 /** Returns the data type that a `Cast` or `Convert` node produces, or null for other nodes and for unknown types. */

@@ -9,10 +9,12 @@ import type { PlacedNode } from "../model/places.ts";
 import { callOfNode, type NodeCall } from "../model/run-model.ts";
 import type { ReadExternal } from "../onnx/external.ts";
 import { readModel } from "../onnx/read-model.ts";
+import { slicedConstant } from "../onnx/slices.ts";
+import { slicesOf } from "../../core/call/duplicates.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
 import type { RuntimeTensor, Tensor } from "../../core/tensor/tensor.ts";
-import { NotRun, type Frame, type Outcome } from "./frames.ts";
+import { isConstant, NotRun, valueOf, type Found, type Frame } from "./frames.ts";
 import { PlaceValues } from "./places.ts";
 import { createSessionFrom, RuntimeFailure, type CreateSession } from "./session.ts";
 
@@ -113,6 +115,24 @@ export async function* captureCalls(
   feeds: Feeds,
   options: CaptureOptions,
 ): AsyncGenerator<CapturedCall, void, undefined> {
+  for await (const capture of captures(bytes, feeds, options)) yield capture(true);
+}
+
+/**
+ * Returns a node with its inputs. Constants are read from the file in each call.
+ * @param isWhole false if only the slices of a large table that a gather takes are needed; the others are 0
+ */
+export type Capture = (isWhole: boolean) => CapturedCall;
+
+/** Returns true if a {@link Capture} may lack slices of the node's data. */
+export const maybeSliced = ({ op }: ModelNode): boolean => op.startsWith("Gather");
+
+/** {@link captureCalls}, without reading the constants among the inputs. */
+export async function* captures(
+  bytes: Uint8Array,
+  feeds: Feeds,
+  options: CaptureOptions,
+): AsyncGenerator<Capture, void, undefined> {
   const { createSession, node, external, iteration, call, onSearch } = captureOptionsFrom(options);
   const model = readModel(bytes, external === undefined ? {} : { external });
   const index = new NodeIndex(model);
@@ -128,7 +148,12 @@ export async function* captureCalls(
     for (const [place, placed] of groupByPlace(wanted)) {
       // oxlint-disable-next-line no-await-in-loop
       const known = await knownOf(values, place, placed);
-      for (const one of placed) yield capturedCall(index.pathOf(one), one, known);
+      // The runtime's memory is free before weights are read here.
+      // oxlint-disable-next-line no-await-in-loop
+      await values.release();
+      for (const one of placed)
+        yield (isWhole) =>
+          capturedCall(index.pathOf(one), one, known, isWhole ? undefined : external);
     }
   } finally {
     await values.release();
@@ -179,7 +204,7 @@ export const feedsFrom = (model: Model, feeds: Feeds): ReadonlyMap<string, Tenso
 /** The known values of some nodes of a graph, and the graph as it runs. */
 interface Known {
   readonly frame: Frame;
-  readonly values: ReadonlyMap<string, Outcome>;
+  readonly values: ReadonlyMap<string, Found>;
 }
 
 async function knownOf(
@@ -214,10 +239,12 @@ function groupByPlace(
   return groups;
 }
 
+/** @param external reads slices of a table in another file; undefined to read all of it */
 function capturedCall(
   path: string,
   placed: PlacedNode,
   known: Known | NotRun | RuntimeFailure,
+  external: ReadExternal | undefined,
 ): CapturedCall {
   const isRun = !(known instanceof NotRun);
   const nothing = { path, isRun, call: null, error: null, outputs: null, behind: null };
@@ -225,8 +252,10 @@ function capturedCall(
     const behind = known instanceof RuntimeFailure ? known.at : null;
     return { ...nothing, node: placed.node, inputs: {}, problem: known.message, behind };
   }
-  const { frame, values } = known;
+  const { frame } = known;
   const node = nodeIn(frame, placed);
+  const table = external && tableOf(node, known, external);
+  const values = table ? new Map([...known.values, [node.inputs[0], table]]) : known.values;
   const [inputs, missing] = tensorsOf(node.inputs, values);
   if (missing !== null)
     return { ...nothing, node, inputs, problem: missing.message, behind: missing.at };
@@ -241,15 +270,33 @@ function capturedCall(
   }
 }
 
+/** Returns the data of a gather, with only the slices that the node takes; null to read all of it. */
+function tableOf(node: ModelNode, { frame, values }: Known, external: ReadExternal): Tensor | null {
+  const [name, ...others] = node.inputs;
+  const data = maybeSliced(node) ? values.get(name) : undefined;
+  if (data === undefined || !isConstant(data) || others.includes(name)) return null;
+  const table = slicedConstant(data, external);
+  if (table === null) return null;
+  const [inputs] = tensorsOf(node.inputs, new Map([...values, [name, table.tensor]]));
+  try {
+    const call = callOfNode(frame.opsets, node, inputs);
+    return table.read(slicesOf(call.node, call.inputs)) ? table.tensor : null;
+  } catch (error) {
+    // The same error follows for the whole table.
+    if (isTensorError(error)) return null;
+    throw error;
+  }
+}
+
 /** Returns the tensors of some names, and the first failure among them. */
 function tensorsOf(
   names: readonly string[],
-  known: ReadonlyMap<string, Outcome>,
+  known: ReadonlyMap<string, Found>,
 ): readonly [Readonly<Record<string, Tensor>>, RuntimeFailure | null] {
   let problem: RuntimeFailure | null = null;
   const entries: [string, Tensor][] = [];
   for (const name of names) {
-    const value = known.get(name);
+    const value = valueOf(known.get(name));
     if (value instanceof RuntimeFailure) problem ??= value;
     else if (value !== undefined) entries.push([name, value]);
   }

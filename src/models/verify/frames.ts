@@ -7,8 +7,10 @@ import { malformed } from "../../core/errors.ts";
 import { run } from "../../core/call/run.ts";
 import { boundGraph, type Attributes } from "../model/bound-graph.ts";
 import { quote } from "../model/graph.ts";
+import { constantTensor } from "../model/inline.ts";
 import {
   nodeTitle,
+  renamed,
   type Constant,
   type Graph,
   type ModelFunction,
@@ -23,6 +25,9 @@ import { RuntimeFailure } from "./session.ts";
 /** A value, or the runtime's error instead. */
 export type Outcome = Tensor | RuntimeFailure;
 
+/** A constant is not read before a node of this package needs it: other weights stay in the file. */
+export type Found = Outcome | Constant;
+
 export type Values = ReadonlyMap<string, Tensor>;
 
 /** A graph with its inputs. */
@@ -36,6 +41,13 @@ export interface Frame {
   readonly failed: ReadonlyMap<string, RuntimeFailure>;
   /** The attributes of the call, in a function. */
   readonly attributes: Attributes | null;
+}
+
+/** Returns the initializers of a graph and the tensors of its `Constant` nodes, by name. */
+export function constantsOf({ constants, nodes }: Graph): ReadonlyMap<string, Constant> {
+  // A tensor of a data type that this package lacks is left to the runtime.
+  const made = nodes.flatMap((node) => constantTensor(node) ?? []).filter(({ dtype }) => dtype);
+  return new Map([...constants, ...made].map((one) => [one.name, one]));
 }
 
 /** The reason why the nodes of a graph do not run, in a sentence for people. */
@@ -54,7 +66,7 @@ export interface Around {
   /** @throws NotRun for a graph that does not run with these inputs */
   frame(place: Place): Promise<Frame>;
   /** @throws NotRun likewise */
-  valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Outcome>>;
+  valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Found>>;
   /** Runs a graph once. */
   runGraph(frame: Frame, names: readonly string[]): Promise<Values>;
 }
@@ -89,10 +101,8 @@ async function calledFrame(
       const values = graph.inputs.map((one, at) => [one.name, inputs[at]] as const);
       const absent = new Set(values.flatMap(([key, value]) => (value ? [] : [key])));
       const attributes = { ...defaults?.attributes, ...node.attributes };
-      return {
-        ...{ opsets, graph: boundGraph(graph, attributes, absent), attributes },
-        ...given(values),
-      };
+      const bound = boundGraph(graph, attributes, absent);
+      return withMore({ ...EMPTY, opsets, graph: bound, attributes }, values);
     } catch (error) {
       if (!(error instanceof NotRun)) throw error;
     }
@@ -114,7 +124,7 @@ const isInFunction = ({ kind, outer }: Place): boolean =>
 async function inputsOf(
   { node, place }: PlacedNode,
   around: Around,
-): Promise<readonly [(Outcome | undefined)[], ModelNode]> {
+): Promise<readonly [(Found | undefined)[], ModelNode]> {
   const { graph } = await around.frame(place);
   const own = graph.nodes[place.graph.nodes.indexOf(node)];
   const values = await around.valuesOf(place, own.inputs);
@@ -129,17 +139,12 @@ async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Fr
   const body = (held.type === "other" && held.graphs?.[nth]) || place.graph;
   const free = freeNames(body);
   const found = await lookUp([...owner.inputs, ...free], outer, around);
-  // Constants are not read: weights of enclosing graphs stay in the file.
-  const seen = [...free].map((name) => found.get(name));
-  const constants = [...body.constants, ...seen.filter((one) => isConstant(one))];
-  const own: Frame = {
-    ...{ opsets: place.opsets, graph: { ...body, constants }, attributes: frame.attributes },
-    ...given([...free].map((name) => [name, found.get(name)])),
-  };
-  const inputs = owner.inputs.map((name) => {
-    const value = found.get(name);
-    return isConstant(value) ? value.read() : value;
-  });
+  const inner = { ...EMPTY, opsets: place.opsets, graph: body, attributes: frame.attributes };
+  const own = withMore(
+    inner,
+    [...free].map((name) => [name, found.get(name)]),
+  );
+  const inputs = owner.inputs.map((name) => valueOf(found.get(name)));
   const bodied = { owner, attribute, inputs, frame: own, around };
   if (owner.op === "If") return branchFrame(bodied);
   if (owner.op === "Loop") return loopFrame(bodied);
@@ -159,30 +164,36 @@ interface Bodied {
   readonly around: Around;
 }
 
-type Found = Outcome | Constant | undefined;
+export const isConstant = (found: Found): found is Constant => "read" in found;
 
-const isConstant = (found: Found): found is Constant => found !== undefined && "read" in found;
+/** Returns a value; reads a constant. */
+export const valueOf = (found: Found | undefined): Outcome | undefined =>
+  found !== undefined && isConstant(found) ? found.read() : found;
 
-/** Named values in the form of a frame; constants belong to its graph. */
-function given(
-  entries: readonly (readonly [name: string, found: Found])[],
-): Pick<Frame, "given" | "failed"> {
-  const values = new Map<string, Tensor>();
-  const failed = new Map<string, RuntimeFailure>();
+/** The parts of a frame without values. */
+const EMPTY = {
+  given: new Map<string, Tensor>(),
+  failed: new Map<string, RuntimeFailure>(),
+} as const;
+
+/** Returns a frame with further values. Constants belong to its graph. */
+function withMore(
+  frame: Frame,
+  entries: readonly (readonly [name: string, found: Found | undefined])[],
+): Frame {
+  const [given, failed] = [new Map(frame.given), new Map(frame.failed)];
+  const constants: Constant[] = [];
   for (const [name, found] of entries) {
     if (found instanceof RuntimeFailure) failed.set(name, found);
-    else if (found !== undefined && !isConstant(found)) values.set(name, found);
+    else if (found !== undefined && isConstant(found)) constants.push(renamed(found, name));
+    else if (found !== undefined) given.set(name, found);
   }
-  return { given: values, failed };
-}
-
-/** Returns a frame with further values. */
-function withMore(frame: Frame, entries: readonly (readonly [string, Found])[]): Frame {
-  const more = given(entries);
+  // A session is kept for the next iteration if the graph is the same object.
+  const { graph } = frame;
+  const all = [...graph.constants, ...constants];
   return {
     ...frame,
-    given: new Map([...frame.given, ...more.given]),
-    failed: new Map([...frame.failed, ...more.failed]),
+    ...{ given, failed, graph: constants.length === 0 ? graph : { ...graph, constants: all } },
   };
 }
 
@@ -202,14 +213,14 @@ async function lookUp(
   names: readonly string[],
   from: Place,
   around: Around,
-): Promise<ReadonlyMap<string, Found>> {
-  const found = new Map<string, Found>();
+): Promise<ReadonlyMap<string, Found | undefined>> {
+  const found = new Map<string, Found | undefined>();
   const open = new Set(names);
   for (let place: Place | null = from; place !== null && open.size > 0; place = place.outer) {
     // oxlint-disable-next-line no-await-in-loop
     const { graph, given: fed } = await around.frame(place);
-    for (const one of graph.constants) {
-      if (!fed.has(one.name) && open.delete(one.name)) found.set(one.name, one);
+    for (const [name, one] of constantsOf(graph)) {
+      if (!fed.has(name) && open.delete(name)) found.set(name, one);
     }
     const made = [
       ...graph.inputs.map(({ name }) => name),

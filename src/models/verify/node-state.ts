@@ -4,7 +4,7 @@ import type { Diagnosis } from "../../insight/diagnose/diagnosis.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
 import type { NodeCall } from "../model/run-model.ts";
 import { equals, type Tensor } from "../../core/tensor/tensor.ts";
-import type { CapturedCall } from "./capture.ts";
+import { maybeSliced, type Capture, type CapturedCall } from "./capture.ts";
 import { judge, reasonsOf, type Judgement } from "./judge.ts";
 import { isExactInOneThread, isSuspect, rerun, type Reruns, type Runtime } from "./rerun.ts";
 import type { CreateSession } from "./session.ts";
@@ -56,10 +56,10 @@ export interface How {
 
 /** The state of a node between two runs. */
 export interface State {
-  /** The node in the first run. */
+  /** The node in the first run, without its tensors if nothing needs them. */
   readonly first: CapturedCall;
-  /** True if the first run gave a result that was compared with the exact one. */
-  readonly isCompared: boolean;
+  /** True if the first run gave a result that was compared with the exact one, and the node may race. */
+  readonly isSuspect: boolean;
   /** The worst judgement of all runs. */
   readonly judgement: Judgement;
   readonly isReproducible: boolean;
@@ -68,20 +68,34 @@ export interface State {
 
 export function firstState(first: CapturedCall, tolerance: number): State {
   const judgement = judge(first, tolerance);
-  const isCompared = COMPARED.has(judgement.verdict);
-  return { first, isCompared, judgement, isReproducible: true, otherRuns: [] };
+  const isMeasured = COMPARED.has(judgement.verdict) && isSuspect(first);
+  return { first, isSuspect: isMeasured, judgement, isReproducible: true, otherRuns: [] };
+}
+
+/**
+ * Returns the state of a node after the first run. All of a large table is read only if the node is not equal.
+ * @param isKept true if the tensors of an equal node are needed later, because memory would fill up with weights
+ */
+export function capturedState(capture: Capture, tolerance: number, isKept: boolean): State {
+  const state = firstState(capture(false), tolerance);
+  const isEqual = state.judgement.verdict === "equal";
+  if (!isEqual && maybeSliced(state.first.node)) return firstState(capture(true), tolerance);
+  if (!isEqual || isKept || state.isSuspect) return state;
+  const first = { ...state.first, call: null, inputs: {}, outputs: null };
+  return { ...state, first, judgement: { ...state.judgement, call: null, result: null } };
 }
 
 /** Returns a node after another run. Inputs that differ from the first run are the fault of an earlier node. */
-export function again(state: State, captured: CapturedCall, run: string, tolerance: number): State {
+export function again(state: State, capture: Capture, run: string, tolerance: number): State {
   const { first, otherRuns } = state;
+  const captured = capture(state.judgement.verdict !== "equal");
   const isSameInput = captured.isRun === first.isRun && isSame(captured.inputs, first.inputs);
   const isSameResult =
     captured.outputs === null || first.outputs === null
       ? captured.problem === first.problem
       : isSame(captured.outputs, first.outputs);
   if (isSameInput && isSameResult) return state;
-  const worst = { ...state, judgement: worse(state.judgement, judge(captured, tolerance)) };
+  const worst = { ...state, judgement: worse(state.judgement, judge(capture(true), tolerance)) };
   return isSameInput ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] } : worst;
 }
 
@@ -112,7 +126,7 @@ export async function finish(state: State, how: Finish): Promise<VerifiedNode> {
   const { first } = state;
   let { judgement, isReproducible, otherRuns } = state;
   let reruns: Reruns | null = null;
-  if (state.isCompared && isSuspect(first)) {
+  if (state.isSuspect) {
     // A node whose result already changed between runs need not be run alone.
     const found = await rerun(first, isReproducible ? how.runtimes : [], how.onRun);
     ({ reruns } = found);

@@ -12,10 +12,12 @@ import type { Tensor } from "../../core/tensor/tensor.ts";
 import { neededNodes } from "../split/needed.ts";
 import { cutModel } from "./cut.ts";
 import {
+  constantsOf,
   frameOf,
   NotRun,
   ownerOf,
   type Around,
+  type Found,
   type Frame,
   type Outcome,
   type Values,
@@ -111,24 +113,26 @@ export class PlaceValues implements Around {
 
   /**
    * Returns values of a graph, computed in one session unless the runtime fails. In that case the failing node is
-   * located, and all values that do not depend on it are computed.
+   * located, and all values that do not depend on it are computed. Constants are not read.
    * @throws NotRun for a graph that does not run with these inputs, or is not traced
    */
-  async valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Outcome>> {
+  async valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Found>> {
     const frame = await this.frame(place);
     const { graph, given, failed } = frame;
     const before = this.#known.get(place);
     const known = before ?? new Map<string, Outcome>();
     this.#known.set(place, known);
-    const constants = new Map(graph.constants.map((one) => [one.name, one]));
+    const constants = constantsOf(graph);
     for (const name of names) {
-      const value = given.get(name) ?? (known.has(name) ? null : constants.get(name)?.read());
-      if (value) known.set(name, value);
+      const value = given.get(name);
+      if (value !== undefined) known.set(name, value);
     }
-    const open = new Set(names.filter((name) => name !== "" && !known.has(name)));
+    const open = new Set(
+      names.filter((name) => name !== "" && !known.has(name) && !constants.has(name)),
+    );
     const made = graph.nodes.flatMap(({ outputs }) => outputs);
     const expected = before === undefined ? this.#wanted.get(place) : undefined;
-    for (const name of made) if (expected?.has(name)) open.add(name);
+    for (const name of made) if (expected?.has(name) && !constants.has(name)) open.add(name);
     const there = { has: (name: string) => given.has(name) || failed.has(name) };
     for (const [name, failure] of failed) {
       for (const one of dependents(graph, [...open], name, there)) {
@@ -138,7 +142,7 @@ export class PlaceValues implements Around {
     }
     // In execution order; names that no node computes come last and cause separate errors.
     await this.#make(frame, [...made.filter((name) => open.delete(name)), ...open], known);
-    return known;
+    return new Map<string, Found>([...constants, ...known]);
   }
 
   /**

@@ -8,7 +8,7 @@ import { type Graph, type Model, type ModelNode } from "../model/model.ts";
 import type { NodeIndex } from "../model/node-index.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { tensor, Tensor } from "../../core/tensor/tensor.ts";
-import { NotRun, scannedInputs, type Frame, type Outcome, type Values } from "./frames.ts";
+import { NotRun, scannedInputs, valueOf, type Frame, type Outcome, type Values } from "./frames.ts";
 import { PlaceValues } from "./places.ts";
 import { RuntimeFailure, type CreateSession } from "./session.ts";
 
@@ -120,7 +120,7 @@ async function limitedRuns(
     frame = await values.frame(place);
     own = frame.graph.nodes[place.graph.nodes.indexOf(node)];
     const known = await values.valuesOf(place, own.inputs);
-    inputs = own.inputs.map((name) => known.get(name));
+    inputs = own.inputs.map((name) => valueOf(known.get(name)));
   } catch (error) {
     if (error instanceof NotRun || error instanceof RuntimeFailure) return null;
     throw error;

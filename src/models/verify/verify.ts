@@ -16,24 +16,20 @@ import { readModel } from "../onnx/read-model.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import {
   CAPTURE_OPTIONS,
-  captureCalls,
+  captures,
   captureOptionsFrom,
   feedsFrom,
   wantedNodes,
+  type Capture,
   type CapturedCall,
   type CaptureOptions,
   type Feeds,
 } from "./capture.ts";
-import {
-  compareExpected,
-  expectedFrom,
-  findChanges,
-  type ExpectedReport,
-  type Expecting,
-} from "./expected.ts";
+import { compareExpected, expectedFrom, findChanges, type ExpectedReport } from "./expected.ts";
 import { judge, titleOf } from "./judge.ts";
 import {
   again,
+  capturedState,
   finish,
   firstState,
   type How,
@@ -176,8 +172,12 @@ export async function verifyModel(
   const how = loads === "unoptimized" ? withoutOptimization(asked) : asked;
   // Several runs test reproducibility, which a model that does not load lacks anyway.
   const runs = loads === "never" ? 1 : how.runs;
-  const states = await compareRuns({ ...whole, ...how, own, runs });
+  const { tolerance } = how;
   const [{ createSession }] = how.runtimes;
+  const expecting = outputs && { ...whole, expected: outputs, tolerance, createSession };
+  const compared = expecting && (await compareExpected(expecting));
+  const isOther = compared !== null && compared.some(({ isExpected }) => !isGiven);
+  const states = await compareRuns({ ...whole, ...how, own, runs, isKept: isOther });
   const finished = (state: State): Promise<VerifiedNode> =>
     finishReporting(state, states, how, runs);
   const nodes: VerifiedNode[] = [];
@@ -196,45 +196,29 @@ export async function verifyModel(
     const node = await finished(firstState(captured, how.tolerance));
     nodes[at] = { ...node, where: failure?.where ?? null };
   }
-  const { tolerance } = how;
-  const expected =
-    outputs &&
-    (await expectedReport(
-      { ...whole, expected: outputs, tolerance, createSession },
-      index,
-      states,
-    ));
+  const captured = states.map(({ first }) => first);
+  const changes = isOther && expecting ? await findChanges(expecting, index, captured) : [];
   return {
     nodes,
     notes: modelNotes(model),
-    expected,
-    failures: failuresOf([...states.map(({ first }) => first), ...elsewhere]),
+    expected: compared && { outputs: compared, changes },
+    failures: failuresOf([...captured, ...elsewhere]),
     loads,
     problem: failure === null ? problem : `${failure.where}: ${failure.message}`,
-    agrees: isRight && problem === null && (expected?.outputs ?? []).every((one) => one.isExpected),
+    agrees: isRight && problem === null && !isOther,
   };
-}
-
-/** Compares the outputs with the expected ones, and looks for changes that give them. */
-async function expectedReport(
-  options: Expecting,
-  index: NodeIndex,
-  states: readonly State[],
-): Promise<ExpectedReport> {
-  const outputs = await compareExpected(options);
-  const captured = states.map(({ first }) => first);
-  const isExpected = outputs.every((one) => one.isExpected);
-  return { outputs, changes: isExpected ? [] : await findChanges(options, index, captured) };
 }
 
 interface Comparing extends Checked {
   readonly bytes: Uint8Array;
   readonly feeds: ReadonlyMap<string, Tensor>;
+  /** True if the tensors of all nodes are needed after the runs. */
+  readonly isKept: boolean;
 }
 
 /** Compares the nodes in all runs of all runtimes. */
 async function compareRuns(options: Comparing): Promise<readonly State[]> {
-  const { bytes, feeds, own, runtimes, runs, report, tolerance } = options;
+  const { bytes, feeds, own, runtimes, runs, report, tolerance, isKept } = options;
   const states: State[] = [];
   const all = runtimes.length * runs;
   let run = 0;
@@ -247,13 +231,14 @@ async function compareRuns(options: Comparing): Promise<readonly State[]> {
         report({ ...said, nodes: states.length, searches });
       // Runs must not overlap, so that each has the machine to itself.
       // oxlint-disable-next-line no-await-in-loop
-      for await (const captured of captureCalls(bytes, Object.fromEntries(feeds), {
+      for await (const capture of captures(bytes, Object.fromEntries(feeds), {
         ...own,
         createSession,
         onSearch,
       })) {
-        if (run === 1) states.push(firstState(captured, tolerance));
-        else states[at] = again(states[at], captured, `${prefix}run ${nth}`, tolerance);
+        const own: Capture = isKept ? () => capture(true) : capture;
+        if (run === 1) states.push(capturedState(own, tolerance, isKept || all > 1));
+        else states[at] = again(states[at], own, `${prefix}run ${nth}`, tolerance);
         at++;
         report({ ...said, nodes: at, searches: 0 });
       }
