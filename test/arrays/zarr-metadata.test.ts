@@ -311,6 +311,11 @@ const FILLS: readonly (readonly [DType, string, string])[] = [
   ["float8e8m0", '"NaN"', "ff"],
   ["float8e8m0", '"0x00"', "00"],
   ["float4e2m1", "-6", "0f"],
+  // TensorStore 0.1.86 reads -6: it ignores the upper bits.
+  ["float4e2m1", '"0xff"', "0f"],
+  ["float6e2m3", "-7.5", "3f"],
+  ["float6e3m2", "-0.0", "20"],
+  ["float6e3m2", '"0x60"', "20"],
   ["int4", "-8", "f8"],
   ["uint4", "15", "0f"],
   ["int2", "-2", "fe"],
@@ -333,7 +338,7 @@ const NO_FILLS: readonly (readonly [DType, string])[] = [
   ["float32", "[1]"], ["complex64", "1"], ["complex64", "[1]"], ["complex64", "[1, 2, 3]"], ["complex64", '"1+2j"'],
   ["int32", '"0x10"'], ["bool", '"NaN"'], ["int64", '"Infinity"'], ["uint8", '"-Infinity"'], ["float32", '"0x1g"'],
   ["float32", '"-0x1"'], ["complex64", "[null, 0]"],
-  ["float4e2m1", '"NaN"'], ["float8e8m0", "0"], ["float16", "{}"], ["int32", "true"],
+  ["float4e2m1", '"NaN"'], ["float6e3m2", '"NaN"'], ["float8e8m0", "0"], ["float16", "{}"], ["int32", "true"],
 ];
 
 for (const [dtype, text] of NO_FILLS) {
@@ -402,6 +407,8 @@ test("data types have the names of the specification and of its registry", () =>
     float8e5m2: "float8_e5m2",
     float8e5m2fnuz: "float8_e5m2fnuz",
     float8e8m0: "float8_e8m0fnu",
+    float6e2m3: "float6_e2m3fn",
+    float6e3m2: "float6_e3m2fn",
     float4e2m1: "float4_e2m1fn",
   };
   for (const dtype of DTYPE_NAMES.filter((one) => one !== "string")) {

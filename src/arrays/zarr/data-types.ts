@@ -9,6 +9,7 @@ import {
   rowOf,
   type DType,
 } from "../../core/tensor/dtype.ts";
+import { keepBits } from "../../core/tensor/packing.ts";
 import { reader, writer } from "../../core/tensor/scalar.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { isObject, type Json } from "./json.ts";
@@ -44,6 +45,8 @@ const NAMES: Readonly<Record<DType, string | null>> = {
   float8e8m0: "float8_e8m0fnu",
   uint2: "uint2",
   int2: "int2",
+  float6e2m3: "float6_e2m3fn",
+  float6e3m2: "float6_e3m2fn",
 };
 
 const DTYPE_OF: ReadonlyMap<string | null, DType> = new Map([
@@ -186,9 +189,14 @@ export function wrongFillValue(dtype: DType, value: Json | undefined, where: str
 
 /** Encodes a number, or a part of a complex number, as bytes; returns null if the type cannot represent the value. */
 function encodePart(dtype: DType, value: Json | undefined): Uint8Array | null {
-  const { family, bytes } = rowOf(dtype);
+  const { family, bytes, bits = 8 } = rowOf(dtype);
   const isFloat = family === "float" || family === "half" || family === "minifloat";
-  if (isFloat && typeof value === "string" && /^0[xX]/.test(value)) return parseHex(value, bytes);
+  if (isFloat && typeof value === "string" && /^0[xX]/.test(value)) {
+    const element = parseHex(value, bytes);
+    // The upper bits of an element of 4 or 6 bits are ignored, as in a chunk.
+    if (element !== null) keepBits(element, bits, false);
+    return element;
+  }
   const special = typeof value === "string" ? SPECIAL.get(value) : undefined;
   const storage = allocate(dtype, 1);
   const isTaken = writer(dtype, storage)(0, special ?? value);

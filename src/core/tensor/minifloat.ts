@@ -1,5 +1,5 @@
 /**
- * Converts 8-bit and 4-bit floats between bits and numbers. Numbers are rounded to nearest, ties to even; in a format
+ * Converts floats of at most 8 bits between bits and numbers. Numbers are rounded to nearest, ties to even; in a format
  * without fraction bits, where evenness is undefined, ties round up. A format has at most 256 values, so it is stored
  * as a list of values.
  */
@@ -15,7 +15,7 @@ interface BitLayout {
   readonly ends: Ends;
 }
 
-// ONNX's "Float stored in 8 bits" and "4 bit", and the OCP Microscaling formats (MX) 1.0, section 5.3.
+// ONNX's "Float stored in 8 bits", "6 bits" and "4 bits", and the OCP Microscaling formats (MX) 1.0, section 5.3.
 // prettier-ignore
 const LAYOUTS = {
   float8e4m3fn:   { signBits: 1, exponentBits: 4, fractionBits: 3, bias: 7,   ends: "fn"     },
@@ -23,6 +23,8 @@ const LAYOUTS = {
   float8e5m2:     { signBits: 1, exponentBits: 5, fractionBits: 2, bias: 15,  ends: "ieee"   },
   float8e5m2fnuz: { signBits: 1, exponentBits: 5, fractionBits: 2, bias: 16,  ends: "fnuz"   },
   float8e8m0:     { signBits: 0, exponentBits: 8, fractionBits: 0, bias: 127, ends: "fn"     },
+  float6e2m3:     { signBits: 1, exponentBits: 2, fractionBits: 3, bias: 1,   ends: "finite" },
+  float6e3m2:     { signBits: 1, exponentBits: 3, fractionBits: 2, bias: 3,   ends: "finite" },
   float4e2m1:     { signBits: 1, exponentBits: 2, fractionBits: 1, bias: 1,   ends: "finite" },
 } as const satisfies Record<string, BitLayout>;
 
@@ -32,7 +34,7 @@ export interface Minifloat {
   /** Number that each bit pattern represents. */
   readonly values: Float64Array;
   /**
-   * Returns the bit pattern nearest to a number; null for NaN in float4e2m1, and for 0 and negative numbers in
+   * Returns the bit pattern nearest to a number; null for NaN in a format without it, and for 0 and negative numbers in
    * float8e8m0.
    */
   encode(value: number): number | null;
