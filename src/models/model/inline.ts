@@ -137,7 +137,10 @@ const openvinoConvert: InlineOperator = ({ op, attributes }, inputs, opset) => {
     throw wrongOption("destination_type", must, destination.value, fields);
   }
   checkInputs(op, inputs, 1, opset);
-  return [castTensor(inputs[0], dtype, { ...fields, input: "data" })];
+  // OpenVINO 2026.4.1 saturates in this type only.
+  const rules: NarrowRules = { saturates: true, roundMode: "nearest" };
+  const used = dtype === "float8e8m0" ? rules : undefined;
+  return [castTensor(inputs[0], dtype, { ...fields, input: "data" }, used)];
 };
 
 const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
