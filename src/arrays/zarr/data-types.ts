@@ -160,7 +160,7 @@ const SPECIAL: ReadonlyMap<string, number> = new Map([
  * @throws TensorError `malformed-file` for a value that the data type cannot represent
  */
 export function parseFillValue(dtype: DType, value: Json | undefined, where: string): Uint8Array {
-  const { family, lanes, bytes } = rowOf(dtype);
+  const { family, lanes, bytes, bits, storage } = rowOf(dtype);
   const element = zeroOf(dtype);
   if (value === null) return element;
   const parts = family === "complex" && isArray(value) ? (value as readonly Json[]) : [value];
@@ -173,6 +173,8 @@ export function parseFillValue(dtype: DType, value: Json | undefined, where: str
       if (encoded !== null) element.set(encoded, lane * width);
       return encoded !== null;
     });
+  // The upper bits of an element of fewer than 8 bits are ignored, as in a chunk.
+  if (bits !== undefined) keepBits(element, bits, storage === Int8Array);
   if (isWhole) return element;
   throw wrongFillValue(dtype, value, where);
 }
@@ -189,14 +191,9 @@ export function wrongFillValue(dtype: DType, value: Json | undefined, where: str
 
 /** Encodes a number, or a part of a complex number, as bytes; returns null if the type cannot represent the value. */
 function encodePart(dtype: DType, value: Json | undefined): Uint8Array | null {
-  const { family, bytes, bits = 8 } = rowOf(dtype);
+  const { family, bytes } = rowOf(dtype);
   const isFloat = family === "float" || family === "half" || family === "minifloat";
-  if (isFloat && typeof value === "string" && /^0[xX]/.test(value)) {
-    const element = parseHex(value, bytes);
-    // The upper bits of an element of 4 or 6 bits are ignored, as in a chunk.
-    if (element !== null) keepBits(element, bits, false);
-    return element;
-  }
+  if (isFloat && typeof value === "string" && /^0[xX]/.test(value)) return parseHex(value, bytes);
   const special = typeof value === "string" ? SPECIAL.get(value) : undefined;
   const storage = allocate(dtype, 1);
   const isTaken = writer(dtype, storage)(0, special ?? value);
