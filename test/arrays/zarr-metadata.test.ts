@@ -315,6 +315,11 @@ const FILLS: readonly (readonly [DType, string, string])[] = [
   ["uint4", "15", "0f"],
   ["int2", "-2", "fe"],
   ["uint2", "3", "03"],
+  // TensorStore 0.1.86 reads -6: it ignores the upper bits.
+  ["float4e2m1", '"0xff"', "0f"],
+  ["float6e2m3", "-7.5", "3f"],
+  ["float6e3m2", "-0.0", "20"],
+  ["float6e3m2", '"0x60"', "20"],
 ];
 
 for (const [dtype, text, hex] of FILLS) {
@@ -328,6 +333,7 @@ for (const [dtype, text, hex] of FILLS) {
 
 // prettier-ignore
 const NO_FILLS: readonly (readonly [DType, string])[] = [
+  ["float6e3m2", '"NaN"'],
   ["bool", "2"], ["bool", '"true"'], ["uint8", "256"], ["uint8", "-1"], ["int4", "8"], ["uint2", "4"], ["int2", "2"], ["int32", '"NaN"'],
   ["int64", "9223372036854775808"], ["float32", '"nan"'], ["float32", '"0x"'], ["float32", '"0x1234567890"'],
   ["float32", "[1]"], ["complex64", "1"], ["complex64", "[1]"], ["complex64", "[1, 2, 3]"], ["complex64", '"1+2j"'],
@@ -402,6 +408,8 @@ test("data types have the names of the specification and of its registry", () =>
     float8e5m2: "float8_e5m2",
     float8e5m2fnuz: "float8_e5m2fnuz",
     float8e8m0: "float8_e8m0fnu",
+    float6e2m3: "float6_e2m3fn",
+    float6e3m2: "float6_e3m2fn",
     float4e2m1: "float4_e2m1fn",
   };
   for (const dtype of DTYPE_NAMES.filter((one) => one !== "string")) {

@@ -51,6 +51,8 @@ const ROWS: readonly Row[] = [
   ["float8e8m0", "float8e8m0", "int32Data", "f8e8m0"],
   ["uint2", "uint2", "int32Data", "u2"],
   ["int2", "int2", "int32Data"],
+  ["float6e2m3", "float6e2m3", "int32Data"],
+  ["float6e3m2", "float6e3m2", "int32Data"],
 ];
 
 test("the table has the documents' data types", () => {
@@ -96,6 +98,7 @@ const RANGES: readonly (readonly [DType, integers: readonly bigint[] | null, sto
   ["int2", [-2n, 1n], [-2, 1]],
   ["uint2", [0n, 3n], [0, 3]],
   ["float4e2m1", null, [0, 15]],
+  ["float6e3m2", null, [0, 63]],
   ["bool", null, [0, 1]],
   ["float8e5m2", null, null],
   ["float32", null, null],
@@ -120,6 +123,7 @@ const ARITHMETIC: readonly (readonly [DType, reductions: readonly string[]])[] =
   ["uint2", ["none"]],
   ["int2", ["none"]],
   ["float8e8m0", ["none"]],
+  ["float6e2m3", ["none"]],
 ];
 
 for (const [dtype, reductions] of ARITHMETIC) {

@@ -106,6 +106,8 @@ const SAMPLES: Readonly<Record<DType, Sample>> = {
   float8e8m0: minis(0, 127, 128, 255),
   uint2: packedInts([1, 2, 3, 0], [0b00_11_10_01]),
   int2: packedInts([-2, -1, 0, 1], [0b01_00_11_10]),
+  float6e2m3: { ...minis(1, 0x3f, 0x20, 0x15), raw: [0xc1, 0x0f, 0x56] },
+  float6e3m2: { ...minis(0x1f, 0, 0x2a, 0x30), raw: [0x1f, 0xa0, 0xc2] },
 };
 
 function typedRecords({ field, kind, typed }: Sample, packed: boolean): Bytes {

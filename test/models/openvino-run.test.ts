@@ -107,6 +107,12 @@ const CONVERSIONS: readonly (readonly [from: Tensor, to: string, values: unknown
   [tensor("float64", [1], [65520]), "f16", [Infinity]],
   [tensor("uint64", [1], [2n ** 64n - 1n]), "i64", [-1n]],
   [i32([], [7]), "f32", 7],
+  // Run with OpenVINO 2026.4.1, which saturates in floats of 8 bits without fraction only.
+  [f32([5], [464, 480, -1000, Infinity, -0]), "f8e4m3", [448, NaN, NaN, NaN, -0]],
+  [f32([4], [1e6, -Infinity, NaN, 0.3]), "f8e5m2", [Infinity, -Infinity, NaN, 0.3125]],
+  [f32([8], [Infinity, 0, -2, 0.3, 1.4, 1.5, 460, NaN]), "f8e8m0",
+    [2 ** 127, 2 ** -127, 2 ** -127, 0.25, 1, 2, 512, NaN]],
+  [f32([4], [1000, -Infinity, 5, 5.1]), "f4e2m1", [6, -6, 4, 6]],
 ];
 
 /** A model of one Convert. */

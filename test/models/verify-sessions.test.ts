@@ -196,3 +196,25 @@ test("values of bfloat16 pass through a runtime that does not return them", asyn
   );
   assert.deepEqual([nodes[0].verdict, agrees], ["equal", true]);
 });
+
+test("infinities of float8e5m2 pass through a Cast, which would saturate", async () => {
+  const value = { dtype: "float8e5m2", shape: [1, 4, 1] } as const;
+  const model = writeModel(
+    buildModel({
+      opsets: { "ai.onnx": 24 },
+      inputs: { cache: value, update: { ...value, shape: [1, 1, 1] } },
+      nodes: [{ op: "TensorScatter", inputs: ["cache", "update"], outputs: ["y"] }],
+      outputs: { y: value },
+    }),
+  );
+  const feeds = {
+    cache: tensor("float8e5m2", [1, 4, 1], Uint8Array.of(0x3c, 0x7c, 0xfc, 0x80)),
+    update: tensor("float8e5m2", [1, 1, 1], Uint8Array.of(1)),
+  };
+  const { nodes, agrees } = await verifyModel(
+    model,
+    feeds,
+    refusing(() => false),
+  );
+  assert.deepEqual([nodes[0].verdict, agrees], ["equal", true]);
+});

@@ -1,4 +1,4 @@
-/** Floats of 8 and 4 bits, against numbers printed in ONNX's "Float stored in 8 bits" and OCP's MX formats. */
+/** Floats of 8, 6 and 4 bits, against numbers printed in ONNX's "Float stored in 8 bits" and OCP's MX formats. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -45,6 +45,17 @@ const ROWS: Readonly<Record<MinifloatName, Row>> = {
     rounded: [[1.4, 127], [1.5, 128], [1.6, 128], [3, 129], [2 ** -140, 0], [2 ** 130, 255], [NaN, 255]],
     nan: [255],
   },
+  float6e2m3: {
+    exact: [[0, 0], [0x20, -0], [1, 0.125], [7, 0.875], [8, 1], [9, 1.125], [0x1f, 7.5], [0x3f, -7.5]],
+    rounded: [[0.0625, 0], [0.1875, 2], [-0.0626, 0x21], [1.0625, 8], [7.25, 0x1e], [7.26, 0x1f], [7.75, 0x1f],
+      [1e9, 0x1f], [-Infinity, 0x3f]],
+    nan: [],
+  },
+  float6e3m2: {
+    exact: [[0, 0], [0x20, -0], [1, 0.0625], [3, 0.1875], [4, 0.25], [0x0c, 1], [0x1f, 28], [0x3f, -28]],
+    rounded: [[2 ** -5 / 2, 0], [25, 0x1e], [22, 0x1e], [26, 0x1e], [26.01, 0x1f], [Infinity, 0x1f], [-1e9, 0x3f]],
+    nan: [],
+  },
   float4e2m1: {
     exact: [[0, 0], [8, -0], [1, 0.5], [2, 1], [3, 1.5], [4, 2], [5, 3], [6, 4], [7, 6], [15, -6]],
     // There is no infinity: what is too large is the largest.
@@ -73,6 +84,8 @@ for (const [name, { exact, rounded, nan }] of Object.entries(ROWS)) {
 test("what a format has no bits for is refused", () => {
   for (const [dtype, value] of [
     ["float4e2m1", NaN],
+    ["float6e2m3", NaN],
+    ["float6e3m2", NaN],
     ["float8e8m0", 0],
     ["float8e8m0", -1],
   ] as const) {

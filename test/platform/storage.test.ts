@@ -88,6 +88,8 @@ const PACKED: readonly (readonly [dtype: DType, elements: readonly number[], byt
   ["uint4", [], []],
   ["uint2", [1, 2, 3, 0, 1], [0x39, 0x01]],
   ["int2", [-2, 1, -1], [0x36]],
+  ["float6e2m3", [1, 63, 32, 21, 2], [0xc1, 0x0f, 0x56, 0x02]],
+  ["float6e3m2", [], []],
   ["int16", [1, -2], [1, 0, 0xfe, 0xff]],
 ];
 

@@ -105,6 +105,8 @@ const OTHER_NAMES: Readonly<Record<string, DType | undefined>> = Object.assign(
     float8_e5m2fnuz: "float8e5m2fnuz",
     float8_e8m0fnu: "float8e8m0",
     float4_e2m1fn: "float4e2m1",
+    float6_e2m3fn: "float6e2m3",
+    float6_e3m2fn: "float6e3m2",
   },
 );
 

@@ -86,6 +86,8 @@ const NAMES: Readonly<Record<DType, string>> = {
   float8e8m0: "ml_dtypes.float8_e8m0fnu",
   uint2: "ml_dtypes.uint2",
   int2: "ml_dtypes.int2",
+  float6e2m3: "ml_dtypes.float6_e2m3fn",
+  float6e3m2: "ml_dtypes.float6_e3m2fn",
 };
 
 export function printArray(input: Tensor): string {

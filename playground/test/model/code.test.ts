@@ -53,8 +53,8 @@ test("there are calls of every operator, and of every data type that one takes",
     );
   }
   const taken = operators().flatMap((version) => dtypesOf(version, version.inputs[0]));
-  // All but int2, which no version takes yet.
-  assert.equal(new Set(taken).size, Object.keys(DTYPES).length - 1);
+  // All but int2 and the floats of 6 bits, which no version takes yet.
+  assert.equal(new Set(taken).size, Object.keys(DTYPES).length - 3);
   for (const dtype of new Set(taken)) {
     assert.ok(
       states.some(({ inputs }) => inputs[0]?.dtype === dtype),

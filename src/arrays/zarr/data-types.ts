@@ -9,6 +9,7 @@ import {
   rowOf,
   type DType,
 } from "../../core/tensor/dtype.ts";
+import { keepBits } from "../../core/tensor/packing.ts";
 import { reader, writer } from "../../core/tensor/scalar.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { isObject, type Json } from "./json.ts";
@@ -44,6 +45,8 @@ const NAMES: Readonly<Record<DType, string | null>> = {
   float8e8m0: "float8_e8m0fnu",
   uint2: "uint2",
   int2: "int2",
+  float6e2m3: "float6_e2m3fn",
+  float6e3m2: "float6_e3m2fn",
 };
 
 const DTYPE_OF: ReadonlyMap<string | null, DType> = new Map([
@@ -157,7 +160,7 @@ const SPECIAL: ReadonlyMap<string, number> = new Map([
  * @throws TensorError `malformed-file` for a value that the data type cannot represent
  */
 export function parseFillValue(dtype: DType, value: Json | undefined, where: string): Uint8Array {
-  const { family, lanes, bytes } = rowOf(dtype);
+  const { family, lanes, bytes, bits, storage } = rowOf(dtype);
   const element = zeroOf(dtype);
   if (value === null) return element;
   const parts = family === "complex" && isArray(value) ? (value as readonly Json[]) : [value];
@@ -170,6 +173,8 @@ export function parseFillValue(dtype: DType, value: Json | undefined, where: str
       if (encoded !== null) element.set(encoded, lane * width);
       return encoded !== null;
     });
+  // The upper bits of an element of fewer than 8 bits are ignored, as in a chunk.
+  if (bits !== undefined) keepBits(element, bits, storage === Int8Array);
   if (isWhole) return element;
   throw wrongFillValue(dtype, value, where);
 }

@@ -27,8 +27,8 @@ interface Row {
   readonly runtime?: true;
   /** Size of an element in memory, in bytes, and in files unless `bits` is present; 0 if the size varies. */
   readonly bytes: number;
-  /** Size of an element in files, in bits, if a byte of a file holds several elements. Always a divisor of 8. */
-  readonly bits?: 1 | 2 | 4;
+  /** Size of an element in files, in bits, if elements share bytes there. */
+  readonly bits?: 1 | 2 | 4 | 6;
   /** Class of the array that stores elements, and the number of array entries per element. */
   readonly storage: StorageConstructor;
   readonly lanes: 1 | 2;
@@ -67,7 +67,8 @@ export type DType =
   | "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64"
   | "complex64" | "complex128"
   | "float8e4m3fn" | "float8e4m3fnuz" | "float8e5m2" | "float8e5m2fnuz"
-  | "uint4" | "int4" | "float4e2m1" | "float8e8m0" | "uint2" | "int2";
+  | "uint4" | "int4" | "float4e2m1" | "float8e8m0" | "uint2" | "int2"
+  | "float6e2m3" | "float6e3m2";
 
 // prettier-ignore
 /**
@@ -132,6 +133,10 @@ export const DTYPES = {
     bytes: 1, bits: 2, storage: Uint8Array, lanes: 1, family: "int" },
   int2: { onnx: { number: 26, name: "int2", field: "int32Data" },
     bytes: 1, bits: 2, storage: Int8Array, lanes: 1, family: "int" },
+  float6e2m3: { onnx: { number: 27, name: "float6e2m3", field: "int32Data" },
+    bytes: 1, bits: 6, storage: Uint8Array, lanes: 1, family: "minifloat" },
+  float6e3m2: { onnx: { number: 28, name: "float6e3m2", field: "int32Data" },
+    bytes: 1, bits: 6, storage: Uint8Array, lanes: 1, family: "minifloat" },
 } as const satisfies Record<DType, Row>;
 
 // Frozen, because the table is public and all code relies on it.
@@ -314,8 +319,8 @@ export interface Steps {
 }
 
 /**
- * Returns true if a data type has arithmetic. Elements of 8-bit floats, and of all 4-bit and 2-bit types, can only be
- * moved.
+ * Returns true if a data type has arithmetic. Elements of floats of at most 8 bits, and of 4-bit and 2-bit integers, can
+ * only be moved.
  */
 export const isArithmetic = (dtype: DType): boolean => {
   const { family, bits } = rowOf(dtype);

@@ -1,5 +1,5 @@
 /**
- * Converts 8-bit and 4-bit floats between bits and numbers. Numbers are rounded to nearest, ties to even; in a format
+ * Converts floats of at most 8 bits between bits and numbers. Numbers are rounded to nearest, ties to even; in a format
  * without fraction bits, where evenness is undefined, ties round up. A format has at most 256 values, so it is stored
  * as a list of values.
  */
@@ -8,22 +8,22 @@
 type Ends = "ieee" | "fn" | "fnuz" | "finite";
 
 interface BitLayout {
-  readonly signBits: 0 | 1;
   readonly exponentBits: number;
   readonly fractionBits: number;
-  readonly bias: number;
   readonly ends: Ends;
 }
 
-// ONNX's "Float stored in 8 bits" and "4 bit", and the OCP Microscaling formats (MX) 1.0, section 5.3.
+// ONNX's "Float stored in 8 bits", "6 bits" and "4 bits", and the OCP Microscaling formats (MX) 1.0, section 5.3.
 // prettier-ignore
 const LAYOUTS = {
-  float8e4m3fn:   { signBits: 1, exponentBits: 4, fractionBits: 3, bias: 7,   ends: "fn"     },
-  float8e4m3fnuz: { signBits: 1, exponentBits: 4, fractionBits: 3, bias: 8,   ends: "fnuz"   },
-  float8e5m2:     { signBits: 1, exponentBits: 5, fractionBits: 2, bias: 15,  ends: "ieee"   },
-  float8e5m2fnuz: { signBits: 1, exponentBits: 5, fractionBits: 2, bias: 16,  ends: "fnuz"   },
-  float8e8m0:     { signBits: 0, exponentBits: 8, fractionBits: 0, bias: 127, ends: "fn"     },
-  float4e2m1:     { signBits: 1, exponentBits: 2, fractionBits: 1, bias: 1,   ends: "finite" },
+  float8e4m3fn:   { exponentBits: 4, fractionBits: 3, ends: "fn"     },
+  float8e4m3fnuz: { exponentBits: 4, fractionBits: 3, ends: "fnuz"   },
+  float8e5m2:     { exponentBits: 5, fractionBits: 2, ends: "ieee"   },
+  float8e5m2fnuz: { exponentBits: 5, fractionBits: 2, ends: "fnuz"   },
+  float8e8m0:     { exponentBits: 8, fractionBits: 0, ends: "fn"     },
+  float6e2m3:     { exponentBits: 2, fractionBits: 3, ends: "finite" },
+  float6e3m2:     { exponentBits: 3, fractionBits: 2, ends: "finite" },
+  float4e2m1:     { exponentBits: 2, fractionBits: 1, ends: "finite" },
 } as const satisfies Record<string, BitLayout>;
 
 export type MinifloatName = keyof typeof LAYOUTS;
@@ -32,7 +32,7 @@ export interface Minifloat {
   /** Number that each bit pattern represents. */
   readonly values: Float64Array;
   /**
-   * Returns the bit pattern nearest to a number; null for NaN in float4e2m1, and for 0 and negative numbers in
+   * Returns the bit pattern nearest to a number; null for NaN in a format without it, and for 0 and negative numbers in
    * float8e8m0.
    */
   encode(value: number): number | null;
@@ -49,9 +49,11 @@ export function minifloat(name: MinifloatName): Minifloat {
 }
 
 function formatOf(layout: BitLayout): Minifloat {
-  const { signBits, exponentBits, fractionBits, ends } = layout;
+  const { exponentBits, fractionBits, ends } = layout;
   const signBit = 1 << (exponentBits + fractionBits);
-  const values = Float64Array.from({ length: signBit << signBits }, (_, code) => {
+  // The format without fraction bits has no sign, no zero and no subnormals.
+  const isScale = fractionBits === 0;
+  const values = Float64Array.from({ length: isScale ? signBit : 2 * signBit }, (_, code) => {
     if (ends === "fnuz" && code === signBit) return NaN;
     const magnitude = magnitudeOf(code & (signBit - 1), layout);
     return code >= signBit ? -magnitude : magnitude;
@@ -67,23 +69,23 @@ function formatOf(layout: BitLayout): Minifloat {
     values,
     encode(value) {
       if (value !== value) return nan === -1 ? null : canonicalNaN;
-      if (signBits === 0 && value <= 0) return null;
+      if (isScale && value <= 0) return null;
       const magnitude = Math.abs(value);
       const isNegative = value < 0 || Object.is(value, -0);
-      const code = nearest(values, finite, magnitude, beyond, fractionBits === 0);
+      const code = nearest(values, finite, magnitude, beyond, isScale);
       if (ends === "fnuz" && code === 0) return code;
       return isNegative ? code | signBit : code;
     },
   };
 }
 
-function magnitudeOf(code: number, { exponentBits, fractionBits, bias, ends }: BitLayout): number {
+function magnitudeOf(code: number, { exponentBits, fractionBits, ends }: BitLayout): number {
+  const bias = 2 ** (exponentBits - 1) - (ends === "fnuz" ? 0 : 1);
   const exponent = code >> fractionBits;
   const fraction = code & ((1 << fractionBits) - 1);
   const isLast = exponent === (1 << exponentBits) - 1;
   if (ends === "ieee" && isLast) return fraction === 0 ? Infinity : NaN;
   if (ends === "fn" && isLast && fraction === (1 << fractionBits) - 1) return NaN;
-  // A format without fraction bits has neither zero nor subnormals.
   if (exponent === 0 && fractionBits > 0) return fraction * 2 ** (1 - bias - fractionBits);
   return (1 + fraction / 2 ** fractionBits) * 2 ** (exponent - bias);
 }

@@ -1,6 +1,6 @@
 /**
  * Converts elements to and from the layout of ONNX's `raw_data` and OpenVINO's `.bin`: contiguous and little-endian, as
- * in memory. Only elements of fewer than 8 bits differ: several share a byte, with the first in the lowest bits. NPY
+ * in memory. Only elements of fewer than 8 bits differ: they form a stream of bits without gaps, lowest bits first. NPY
  * files have their own layout, and Zarr stores such elements in one byte each.
  */
 
@@ -29,16 +29,21 @@ export function pack(dtype: DType, data: NumericStorage): Uint8Array {
   return bits === undefined ? bytesOf(data) : packBits(bytesOf(data), bits);
 }
 
-/**
- * Packs the low `bits` of each byte, so that a byte of the result holds several elements, the first in its lowest bits.
- */
+/** Packs the low `bits` of each byte as a stream of bits, lowest bits first, which may cross the bounds of bytes. */
 export function packBits(bytes: Uint8Array, bits: number): Uint8Array {
   const packed = new Uint8Array(Math.ceil((bytes.length * bits) / 8));
+  const { length } = bytes;
   const mask = 2 ** bits - 1;
-  const perByte = 8 / bits;
-  for (let p = 0; p < bytes.length; p++) {
-    packed[Math.floor(p / perByte)] |= (bytes[p] & mask) << (bits * (p % perByte));
+  let [word, held, next] = [0, 0, 0];
+  for (let p = 0; p < length; p++) {
+    word |= (bytes[p] & mask) << held;
+    held += bits;
+    if (held < 8) continue;
+    packed[next++] = word;
+    word >>= 8;
+    held -= 8;
   }
+  if (held > 0) packed[next] = word;
   return packed;
 }
 
@@ -66,9 +71,16 @@ export function unpackBits(
   bits: number,
   hasSign: boolean,
 ): void {
-  const perByte = 8 / bits;
-  for (let p = 0; p < into.length; p++) {
-    into[p] = packed[Math.floor(p / perByte)] >> (bits * (p % perByte));
+  const { length } = into;
+  let [word, held, next] = [0, 0, 0];
+  for (let p = 0; p < length; p++) {
+    if (held < bits) {
+      word |= packed[next++] << held;
+      held += 8;
+    }
+    into[p] = word;
+    word >>= bits;
+    held -= bits;
   }
   keepBits(into, bits, hasSign);
 }

@@ -1,7 +1,8 @@
 /** Constants that a conversion adds to a graph, and nodes that it adds before the converted node. */
 
-import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
+import { DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { elementTypeOf } from "../model/element-type.ts";
+import { narrowRulesOf } from "../model/inline.ts";
 import { constant, type Attribute, type Constant, type ModelNode } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
 import type { Domain, OperatorVersion } from "../../core/operators/operator.ts";
@@ -95,7 +96,8 @@ export class Additions {
     const common = { inputs: [from], outputs: [to], name: this.#names.fresh(`${to}/cast`) };
     if (this.#domain === "ai.onnx") {
       const number: Attribute = { type: "int", value: DTYPES[dtype].onnx.number };
-      return { ...common, op: "Cast", domain: "ai.onnx", attributes: { to: number } };
+      const attributes = { to: number, ...likeConvert(dtype) };
+      return { ...common, op: "Cast", domain: "ai.onnx", attributes };
     }
     const value = elementTypeOf(dtype) ?? dtype;
     const destination: Attribute = { type: "string", value };
@@ -112,4 +114,25 @@ export class Additions {
     this.#made.set(key, name);
     return name;
   }
+}
+
+/** Returns the attributes with which ONNX's Cast rounds as OpenVINO's Convert. */
+function likeConvert(dtype: DType): Readonly<Record<string, Attribute>> {
+  if (dtype === "float8e8m0") return { round_mode: { type: "string", value: "nearest" } };
+  return saturatesByAttribute(dtype) ? { saturate: { type: "int", value: 0 } } : {};
+}
+
+/** Returns true for the floats of 8 bits to which Cast saturates, and Convert does not. */
+const saturatesByAttribute = (dtype: DType): boolean =>
+  rowOf(dtype).family === "minifloat" && rowOf(dtype).bits === undefined && dtype !== "float8e8m0";
+
+/** Returns the difference between a Cast and OpenVINO's Convert to the same data type; null if they are equal. */
+export function castDifference(cast: ModelNode, dtype: DType): string | null {
+  const { saturates, roundMode } = narrowRulesOf(cast, { op: cast.op });
+  if (dtype === "float8e8m0") {
+    if (saturates && roundMode === "nearest") return null;
+    return "Convert to float8e8m0 saturates and rounds to nearest, which this Cast does not";
+  }
+  if (!saturates || !saturatesByAttribute(dtype)) return null;
+  return `Convert does not saturate: numbers beyond the largest ${dtype} become infinity or NaN`;
 }

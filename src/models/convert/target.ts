@@ -94,6 +94,8 @@ const BROUGHT: Readonly<Record<DType, number>> = {
   float8e8m0: 24,
   uint2: 25,
   int2: 25,
+  float6e2m3: 28,
+  float6e3m2: 28,
 };
 
 export const opsetOfDType = (dtype: DType): number => BROUGHT[dtype];

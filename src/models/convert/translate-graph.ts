@@ -5,9 +5,15 @@ import { TensorError } from "../../core/errors.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { checkUnique, findOpset, MAX_NAMES, opsetOf, quote } from "../model/graph.ts";
 import { constantOf, destinationOf, inlineOperator } from "../model/inline.ts";
-import { type Constant, type Graph, type ModelNode, type ValueInfo } from "../model/model.ts";
+import {
+  nodeTitle,
+  type Constant,
+  type Graph,
+  type ModelNode,
+  type ValueInfo,
+} from "../model/model.ts";
 import { Scope } from "../model/values.ts";
-import { Additions } from "./additions.ts";
+import { Additions, castDifference } from "./additions.ts";
 import type { GraphContext, ModelContext } from "./context.ts";
 import { convertNode } from "./convert-node.ts";
 import { familyVersion, refusal } from "./meaning.ts";
@@ -121,6 +127,8 @@ class Translation {
       ? (this.#around.scope.typeOf(input)?.dtype ?? null)
       : destinationOf(node);
     const made = this.#convertType(input, output, dtype);
+    const difference = node.op === "Cast" && dtype !== null ? castDifference(node, dtype) : null;
+    if (difference !== null) log.notes.add(`${nodeTitle(node)}: ${difference}`);
     log.changed(node, `${node.op} to ${made.op}`);
     this.#nodes.push(node.name === "" ? made : { ...made, name: node.name });
   }

@@ -13,7 +13,7 @@ import { isKnown, printShape, product } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { castTensor } from "../model/cast.ts";
 import { findOpset, opsetOf } from "../model/graph.ts";
-import { destinationOf } from "../model/inline.ts";
+import { destinationOf, narrowRulesOf } from "../model/inline.ts";
 import { nodeTitle, type Graph, type ModelNode } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
 import type { Opsets } from "./steps.ts";
@@ -132,8 +132,11 @@ const equal: Glue = ({ node, tensors: [first, second] }) => {
   );
 };
 
-const cast: Glue = ({ node, tensors: [source] }) =>
-  Value.ofTensor(castTensor(source, destinationOf(node) as DType, { op: "Cast" }));
+const cast: Glue = ({ node, tensors: [source] }) => {
+  const fields = { op: "Cast" };
+  const rules = narrowRulesOf(node, fields);
+  return Value.ofTensor(castTensor(source, destinationOf(node) as DType, fields, rules));
+};
 
 const identity: Glue = ({ values: [value] }) => value;
 

@@ -2,13 +2,19 @@
  * Operators that run without a Plan, because most models need them: ONNX's `Constant`, `Identity` and `Cast`, and
  * OpenVINO's `Convert`.
  *
- * ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -25. OpenVINO: Convert-1.
+ * ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -28. OpenVINO: Convert-1.
  */
 
-import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
-import { printValue, TensorError, wrongOption } from "../../core/errors.ts";
+import type { DType } from "../../core/tensor/dtype.ts";
+import {
+  oneOf,
+  printValue,
+  TensorError,
+  wrongOption,
+  type ErrorContext,
+} from "../../core/errors.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
-import { castTensor } from "./cast.ts";
+import { castTensor, ROUND_MODES, type NarrowRules } from "./cast.ts";
 import { dtypeOfElementType, dtypeOfNumber } from "./element-type.ts";
 import {
   constant,
@@ -84,7 +90,21 @@ const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
   return [inputs[0]];
 };
 
-/** `saturate` and `round_mode` only affect floats narrower than 16 bits, which this package does not cast. */
+/**
+ * Returns the attributes of a `Cast` node that affect floats of at most 8 bits.
+ * @throws TensorError `attribute` for values that the specification does not have
+ */
+export function narrowRulesOf({ attributes }: ModelNode, fields: ErrorContext): NarrowRules {
+  const { saturate, round_mode: mode } = attributes;
+  const flag = saturate?.type === "int" ? Number(saturate.value) : saturate;
+  if (flag !== undefined && flag !== 0 && flag !== 1)
+    throw wrongOption("saturate", "the integer 0 or 1", saturate?.value, fields);
+  const word = mode?.value ?? "up";
+  const roundMode = ROUND_MODES.find((one) => one === word);
+  if (roundMode !== undefined) return { saturates: flag !== 0, roundMode };
+  throw wrongOption("round_mode", oneOf(ROUND_MODES), word, fields);
+}
+
 const cast: InlineOperator = (node, inputs, opset) => {
   const { op, attributes } = node;
   const fields = { op, opset };
@@ -104,15 +124,8 @@ const cast: InlineOperator = (node, inputs, opset) => {
   }
   checkInputs(op, inputs, 1, opset);
   const [input] = inputs;
-  const narrow = [input.dtype, dtype].find((one) => DTYPES[one].family === "minifloat");
-  if (narrow !== undefined) {
-    throw new TensorError("dtype", `a cast of ${narrow} is not supported`, {
-      ...fields,
-      got: narrow,
-      input: "input",
-    });
-  }
-  return [castTensor(input, dtype, { ...fields, input: "input" })];
+  const rules = narrowRulesOf(node, fields);
+  return [castTensor(input, dtype, { ...fields, input: "input" }, rules)];
 };
 
 const CAST_ATTRIBUTES: readonly string[] = ["to", "saturate", "round_mode"];
@@ -131,7 +144,10 @@ const openvinoConvert: InlineOperator = ({ op, attributes }, inputs, opset) => {
     throw wrongOption("destination_type", must, destination.value, fields);
   }
   checkInputs(op, inputs, 1, opset);
-  return [castTensor(inputs[0], dtype, { ...fields, input: "data" })];
+  // OpenVINO 2026.4.1 saturates in this type only.
+  const rules: NarrowRules = { saturates: true, roundMode: "nearest" };
+  const used = dtype === "float8e8m0" ? rules : undefined;
+  return [castTensor(inputs[0], dtype, { ...fields, input: "data" }, used)];
 };
 
 const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {

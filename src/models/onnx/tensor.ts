@@ -13,6 +13,7 @@ import {
   integerRange,
   isNumericStorage,
   rowOf,
+  storedRange,
   type DType,
   type NumericStorage,
   type Storage,
@@ -204,8 +205,8 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
       `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`,
     );
   }
-  // Values of small types are bytes that hold several elements.
-  const isPacked = bits !== undefined;
+  // A value of most small types is a byte that holds several elements; elements of 6 bits have one value each.
+  const isPacked = bits !== undefined && bits !== 6;
   checkValueCount(
     header.counts.get(field) ?? 0,
     isPacked ? packedBytes(dtype, size) : size * lanes,
@@ -255,12 +256,14 @@ function takeIntegers(
   const cell = integerOfCell(dtype);
   const { bytes } = DTYPES[cell];
   const write = writer(cell, data);
+  // ONNX requires the upper bits of the value of a 6-bit element to be 0, so it is neither folded nor cut.
+  const isSixBits = rowOf(dtype).bits === 6;
   const next: (reader: BinaryReader) => unknown =
     field === "int64Data"
       ? (reader) => reader.int64()
       : field === "uint64Data"
         ? (reader) => reader.uint64()
-        : bytes === 2 || cell !== dtype
+        : bytes === 2 || (cell !== dtype && !isSixBits)
           ? (reader) => fold(reader.int32(), cell)
           : (reader) => reader.int32();
   let position = 0;
@@ -268,7 +271,8 @@ function takeIntegers(
     const reader = new BinaryReader(payload);
     while (reader.pos < reader.len) {
       const value = next(reader);
-      if (!write(position++, value)) throw wrongValue(header, value);
+      if (!write(position++, value) || (isSixBits && Number(value) > 63))
+        throw wrongValue(header, value);
     }
   };
 }
@@ -310,7 +314,8 @@ const wrongLength = (
   );
 
 function wrongValue({ name, dtype }: TensorHeader, value: unknown): TensorError {
-  const range = dtype === null ? null : dtype === "bool" ? [0, 1] : integerRange(dtype);
+  const isByte = dtype === "bool" || (dtype !== null && rowOf(dtype).bits === 6);
+  const range = dtype === null ? null : isByte ? storedRange(dtype) : integerRange(dtype);
   const takes = range === null ? "" : `, which is not in ${range[0]} to ${range[1]}`;
   return malformed(`${tensorTitle(name)} of ${dtype} holds ${String(value)}${takes}`);
 }

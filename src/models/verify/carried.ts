@@ -96,10 +96,17 @@ function carriedModel(model: Model): CarriedModel | null {
   return { model: { ...model, opsets, graph: copy }, inputs, outputs };
 }
 
-const castNode = (from: string, to: string, dtype: DType): ModelNode => ({
-  ...{ name: to, op: "Cast", domain: "ai.onnx", inputs: [from], outputs: [to] },
-  attributes: { to: { type: "int", value: DTYPES[dtype].onnx.number } },
-});
+/** Returns a Cast that keeps every value: to saturate would replace the infinities of float8e5m2. */
+function castNode(from: string, to: string, dtype: DType): ModelNode {
+  const { onnx, family } = DTYPES[dtype];
+  return {
+    ...{ name: to, op: "Cast", domain: "ai.onnx", inputs: [from], outputs: [to] },
+    attributes: {
+      to: { type: "int", value: onnx.number },
+      ...(family === "minifloat" && { saturate: { type: "int", value: 0 } }),
+    },
+  };
+}
 
 /**
  * Converts a tensor to or from the type that carries it. bfloat16 is half of float32, so the bits of NaNs are kept here;

@@ -25,10 +25,18 @@ export const INT4 = ["uint4", "int4"];
 export const FLOAT4 = ["float4e2m1"];
 export const FLOAT8E8M0 = ["float8e8m0"];
 export const INT2 = ["uint2", "int2"];
+export const FLOAT6 = ["float6e2m3", "float6e3m2"];
 /** Every data type added after `ALL`. */
-export const LATER = [...BFLOAT16, ...FLOAT8, ...INT4, ...FLOAT4, ...FLOAT8E8M0, ...INT2];
-/** Data types that this package lacks, lists and optionals; their values count as values of unknown type. */
-export const FLOAT6: readonly string[] = [];
+export const LATER = [
+  ...BFLOAT16,
+  ...FLOAT8,
+  ...INT4,
+  ...FLOAT4,
+  ...FLOAT8E8M0,
+  ...INT2,
+  ...FLOAT6,
+];
+/** Lists and optionals, which are no data types here; their values count as values of unknown type. */
 export const SEQUENCES: readonly string[] = [];
 
 const smallest = (where?: string): readonly Change[] => [
