@@ -176,7 +176,7 @@ export async function verifyModel(
   const [{ createSession }] = how.runtimes;
   const expecting = outputs && { ...whole, expected: outputs, tolerance, createSession };
   const compared = expecting && (await compareExpected(expecting));
-  const isOther = compared !== null && compared.some(({ isExpected }) => !isGiven);
+  const isOther = compared !== null && compared.some(({ isExpected }) => !isExpected);
   const states = await compareRuns({ ...whole, ...how, own, runs, isKept: isOther });
   const finished = (state: State): Promise<VerifiedNode> =>
     finishReporting(state, states, how, runs);
