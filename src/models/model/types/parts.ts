@@ -234,6 +234,20 @@ export const compress: TypeRule = (view) => {
   ];
 };
 
+/** `StringSplit`: the substrings of each text along a new last axis, and their number. */
+export const stringSplit: TypeRule = (view) => {
+  const dims = view.shape(0);
+  return [output("string", dims && [...dims, null]), output("int64", dims)];
+};
+
+/** `TfIdfVectorizer`: a weight per sequence of words, in the place that `ngram_indexes` names. */
+export const wordWeights: TypeRule = (view) => {
+  const places = view.ints("ngram_indexes");
+  const length = places != null && places.length > 0 ? givenDim(Math.max(...places) + 1) : null;
+  const dims = view.shape(0);
+  return [output("float32", dims && [...dims.slice(0, -1), length])];
+};
+
 /** Returns the elements that a `Gather` takes from a value with partly known elements. */
 export function gathered(view: NodeView, made: readonly Known[]): readonly Known[] {
   const elements = elementsOf(view.input(0));

@@ -6,6 +6,7 @@
  * The rules follow ONNX's Operators document for each operator, in all its versions.
  */
 
+import * as attention from "./attention.ts";
 import * as elementwise from "./elementwise.ts";
 import * as inline from "./inline-rules.ts";
 import * as matrices from "./matrices.ts";
@@ -49,6 +50,8 @@ const ONNX: Table = {
   ),
   ...rows(elementwise.comparison, "And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor"),
   ...rows(elementwise.variadic, "Max Mean Min Sum"),
+  SwiGLU: elementwise.alike,
+  BitCast: elementwise.bitCast,
   Pow: elementwise.broadcastToFirst,
   Where: elementwise.where,
   Dropout: elementwise.dropout,
@@ -71,6 +74,8 @@ const ONNX: Table = {
   Tile: parts.tile,
   Pad: parts.pad,
   Compress: parts.compress,
+  StringSplit: parts.stringSplit,
+  TfIdfVectorizer: parts.wordWeights,
 
   ReduceSum: reductions.reduction(AXES_OF_SUM),
   ...rows(
@@ -90,7 +95,10 @@ const ONNX: Table = {
   Einsum: matrices.einsum,
   ...rows(matrices.recurrent(1), "GRU RNN"),
   LSTM: matrices.recurrent(2),
-  Attention: matrices.attention,
+  GroupedMatMul: matrices.groupedMatMul,
+  Attention: attention.attention,
+  LinearAttention: attention.linearAttention,
+  CausalConvWithState: attention.causalConvolution,
   QuantizeLinear: matrices.quantize,
   DequantizeLinear: matrices.dequantize,
   DynamicQuantizeLinear: matrices.dynamicQuantize,
@@ -99,6 +107,7 @@ const ONNX: Table = {
   Multinomial: (view) => [output(view.dtypeOf("dtype", "int32"), [null, null])],
   ImageDecoder: matrices.ranked("uint8", 3),
   Det: matrices.determinant,
+  MelWeightMatrix: matrices.melWeights,
   ...rows(matrices.sampleWindow, "BlackmanWindow HammingWindow HannWindow"),
   Loop: matrices.loop,
   Scan: matrices.scan,
