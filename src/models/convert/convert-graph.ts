@@ -3,13 +3,16 @@
 import { checkUnique, findOpset, opsetOf } from "../model/graph.ts";
 import {
   isReference,
+  nodeTitle,
   type Attribute,
   type Constant,
   type Graph,
   type ModelFunction,
   type ModelNode,
 } from "../model/model.ts";
+import { standardBody } from "../model/standard-function.ts";
 import { Scope } from "../model/values.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
 import { Additions } from "./additions.ts";
 import type { GraphContext, ModelContext } from "./context.ts";
 import { convertNode } from "./convert-node.ts";
@@ -17,7 +20,7 @@ import { familyVersion, refusal } from "./meaning.ts";
 import { bodiesOf } from "../model/uses.ts";
 import { Names, withoutUnused } from "./names.ts";
 import { kernelNote } from "./target.ts";
-import { convertVersions } from "./versions/convert-versions.ts";
+import { convertVersions, firstVersion } from "./versions/convert-versions.ts";
 
 /**
  * @param outer the scope of the graph around a body, null for the model's own graph
@@ -75,11 +78,43 @@ function convertOne(
       throw refusal(`it has opset ${opset}, and this package cannot convert it`);
     return [node];
   }
+  const inside = replacedByBody(node, opset, around, context);
+  if (inside !== null) return inside;
   const revised = convertVersions(node, opset, around);
   log.revised(node, revised);
   const note = kernelNote(node.op, opset, target.opset);
   if (note !== null) log.notes.add(note);
   return revised.nodes.map((one) => convertBodies(one, scope, context));
+}
+
+/** Returns the nodes with which the standard defines an operator that the target lacks, or null. */
+function replacedByBody(
+  node: ModelNode,
+  opset: number,
+  around: GraphContext,
+  context: ModelContext,
+): readonly ModelNode[] | null {
+  const { model, target, names, log } = context;
+  const { scope } = around;
+  if (target.opset >= firstVersion(node.op)) return null;
+  const typeOf = (name: string): TensorType | null => scope.typeOf(name);
+  const body = standardBody(node, opset, typeOf, (name) => names.fresh(name));
+  if (body === null) return null;
+  const { nodes } = body.graph;
+  const inner = {
+    ...context,
+    model: { ...model, opsets: { ...model.opsets, "ai.onnx": body.opset } },
+  };
+  const converted = nodes.flatMap((one) => {
+    scope.learn(one, body.opset);
+    const replaced = convertOne(one, around, inner);
+    return [...around.additions.takeNodes(), ...replaced];
+  });
+  log.changed(node, `${node.op}-${body.opset} to the ${nodes.length} nodes that define it`);
+  log.notes.add(
+    `${nodeTitle(node)}: a runtime with a kernel for ${node.op} may round differently from the nodes that define it`,
+  );
+  return converted;
 }
 
 function convertBodies(node: ModelNode, scope: Scope, context: ModelContext): ModelNode {

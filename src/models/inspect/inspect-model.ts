@@ -7,7 +7,7 @@ import { modelFrom } from "../model/foreign-model.ts";
 import { findOpset, newerOpset, quote, repeatedValues } from "../model/graph.ts";
 import type { Attribute, Graph, Model, ModelNode } from "../model/model.ts";
 import { PlaceScopes } from "../model/place-scopes.ts";
-import { walkNodes, type PlacedNode } from "../model/places.ts";
+import { walkNodes, walkPlace, type PlacedNode } from "../model/places.ts";
 import type { Scope } from "../model/values.ts";
 import {
   NEWEST_OPSETS,
@@ -109,7 +109,10 @@ class Inspection {
     this.#checkOpset(model);
     walkNodes(model, {
       place: ({ graph, path }) => this.#checkNames(graph, path),
-      node: (placed) => this.#inspect(placed),
+      node: (placed) => {
+        this.nodeCount++;
+        this.#inspect(placed);
+      },
       tooDeep: (path) => {
         const sentence = `the graph of ${path.join(" / ")} is nested too deeply to be checked`;
         this.findings.push(finding("graph-too-deep", sentence));
@@ -140,10 +143,13 @@ class Inspection {
   }
 
   #inspect(placed: PlacedNode): void {
-    this.nodeCount++;
     const scope = this.#scopes.learn(placed);
     const { node, place } = placed;
-    if (!isOperator(node)) return;
+    if (!isOperator(node)) {
+      const inside = this.#scopes.inside(placed);
+      if (inside !== null) walkPlace(inside, { node: (inner) => this.#inspect(inner) });
+      return;
+    }
     const report = nodeReport(node, findOpset(place.opsets, node), scope, place.path);
     const repeats = report.findings.some(({ id }) => id === "repeated-target");
     const patterns = this.#patterns.of(placed, scope, repeats);

@@ -47,6 +47,20 @@ export const ownPlace = ({ graph, opsets }: Pick<Model, "opsets" | "graph">): Pl
   kind: { is: "model" },
 });
 
+/** Returns the place of the body with which a standard defines a node's operator. */
+export const placeInside = (
+  outer: Place,
+  node: ModelNode,
+  graph: Graph,
+  opsets: Place["opsets"],
+): Place => ({
+  graph,
+  opsets,
+  path: [...outer.path, placeName(node)],
+  outer,
+  kind: { is: "body", op: node.op, attribute: "" },
+});
+
 /** Visits the nodes of a graph and of the bodies in it. */
 export const walkPlace = (place: Place, visitor: Visitor): void => walk(place, visitor, 0);
 

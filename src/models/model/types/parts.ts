@@ -234,6 +234,21 @@ export const compress: TypeRule = (view) => {
   ];
 };
 
+/** `CenterCropPad`: the given sizes along the given axes, by default along all. */
+export const centered: TypeRule = (view) => {
+  const dims = view.shape(0);
+  const dtype = view.dtype(0);
+  const axes = view.ints("axes");
+  if (dims === null) return [output(dtype, null)];
+  if (axes === null) return [output(dtype, unknownDims(dims.length))];
+  const along = countedAxes(axes ?? [...dims.keys()], dims.length);
+  const sizes = view.elements(1) ?? unknownDims(along.length);
+  if (sizes.length !== along.length) throw wrongNode("every axis has a size");
+  const shape = [...dims];
+  for (const [at, axis] of along.entries()) shape[axis] = givenDim(sizes[at]);
+  return [output(dtype, shape)];
+};
+
 /** `StringSplit`: the substrings of each text along a new last axis, and their number. */
 export const stringSplit: TypeRule = (view) => {
   const dims = view.shape(0);

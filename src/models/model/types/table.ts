@@ -73,6 +73,7 @@ const ONNX: Table = {
   Split: parts.split,
   Tile: parts.tile,
   Pad: parts.pad,
+  CenterCropPad: parts.centered,
   Compress: parts.compress,
   StringSplit: parts.stringSplit,
   TfIdfVectorizer: parts.wordWeights,
@@ -121,8 +122,8 @@ const ONNX: Table = {
   ...rows(sequences.element, "SequenceAt OptionalGetElement"),
   SequenceLength: () => [output("int64", [])],
   ConcatFromSequence: sequences.concatenate,
-  ...rows(matrices.rankOfInput, "CenterCropPad DFT MaxUnpool StringNormalizer"),
-  ...rows(matrices.typeOfInput, "AffineGrid Col2Im STFT"),
+  ...rows(matrices.rankOfInput, "DFT MaxUnpool StringNormalizer"),
+  ...rows(matrices.typeOfInput, "Col2Im STFT"),
 
   Conv: windows.convolution(1),
   ConvInteger: windows.convolution(1, "int32"),
@@ -136,6 +137,7 @@ const ONNX: Table = {
   SpaceToDepth: windows.spaceToDepth,
   RoiAlign: windows.regions("output_height", "output_width"),
   MaxRoiPool: windows.regions("", ""),
+  AffineGrid: windows.affineGrid,
   GridSample: windows.gridSample,
   LayerNormalization: windows.layerNormalisation,
 };
