@@ -66,7 +66,9 @@ FUNCTIONS = [
         types=LOSS["types"],
         features=[("given", 2), ("output", 1)],
     ),
+    # A conversion of SwiGLU needs Swish, too.
     dict(op="SwiGLU", versions=[28], inputs=["a", "b"], types=["T", "T"]),
+    dict(op="Swish", versions=[24], inputs=["x"], types=["T"]),
 ]
 
 

@@ -7,7 +7,13 @@ import { modelFrom } from "../model/foreign-model.ts";
 import { findOpset, newerOpset, quote, repeatedValues } from "../model/graph.ts";
 import type { Attribute, Graph, Model, ModelNode } from "../model/model.ts";
 import { PlaceScopes } from "../model/place-scopes.ts";
-import { walkNodes, walkPlace, type PlacedNode } from "../model/places.ts";
+import {
+  definedOperator,
+  walkNodes,
+  walkPlace,
+  type Place,
+  type PlacedNode,
+} from "../model/places.ts";
 import type { Scope } from "../model/values.ts";
 import {
   NEWEST_OPSETS,
@@ -52,6 +58,8 @@ export interface InspectedNode {
   readonly inputs: readonly InspectedValue[];
   readonly outputs: readonly InspectedValue[];
   readonly findings: readonly Finding[];
+  /** The operator of the model in whose definition by the standard the node is; absent for a node of the model. */
+  readonly defines?: string;
 }
 
 /** The result of {@link inspectModel}. */
@@ -150,7 +158,7 @@ class Inspection {
       if (inside !== null) walkPlace(inside, { node: (inner) => this.#inspect(inner) });
       return;
     }
-    const report = nodeReport(node, findOpset(place.opsets, node), scope, place.path);
+    const report = nodeReport(node, findOpset(place.opsets, node), scope, place);
     const repeats = report.findings.some(({ id }) => id === "repeated-target");
     const patterns = this.#patterns.of(placed, scope, repeats);
     this.nodes.push({ ...report, findings: [...report.findings, ...patterns] });
@@ -161,7 +169,7 @@ function nodeReport(
   node: ModelNode,
   opset: number | null,
   scope: Scope,
-  path: readonly string[],
+  place: Place,
 ): InspectedNode {
   const { version, findings } = inspectNode(node, opset, scope);
   const { name, op, domain, attributes, inputs, outputs } = node;
@@ -177,8 +185,9 @@ function nodeReport(
       const known = { name: value, parameter, type: scope.typeOf(value), isConstant };
       return small === undefined ? known : { ...known, value: small };
     });
+  const defines = definedOperator(place);
   return {
-    path,
+    path: place.path,
     name,
     op,
     domain,
@@ -188,5 +197,6 @@ function nodeReport(
     inputs: valueReports(inputs, version?.inputs),
     outputs: valueReports(outputs, version?.outputs),
     findings,
+    ...(defines === null ? {} : { defines }),
   };
 }

@@ -20,7 +20,9 @@ export interface Place {
 export type PlaceKind =
   | { readonly is: "model" }
   | { readonly is: "function"; readonly name: string; readonly domain: string }
-  | { readonly is: "body"; readonly op: string; readonly attribute: string };
+  | { readonly is: "body"; readonly op: string; readonly attribute: string }
+  /** A body with which a standard defines an operator; no file has it. */
+  | { readonly is: "definition"; readonly op: string };
 
 /** A node and the graph that it is in. */
 export interface PlacedNode {
@@ -58,8 +60,14 @@ export const placeInside = (
   opsets,
   path: [...outer.path, placeName(node)],
   outer,
-  kind: { is: "body", op: node.op, attribute: "" },
+  kind: { is: "definition", op: node.op },
 });
+
+/** Returns the operator of the model with whose definition a place begins; null for the places of a model. */
+export function definedOperator({ kind, outer }: Place): string | null {
+  const around = outer && definedOperator(outer);
+  return around ?? (kind.is === "definition" ? kind.op : null);
+}
 
 /** Visits the nodes of a graph and of the bodies in it. */
 export const walkPlace = (place: Place, visitor: Visitor): void => walk(place, visitor, 0);

@@ -29,4 +29,7 @@ export const BODIES: Readonly<Record<string, readonly string[]>> = {
   SwiGLU: [
     `{"op":"SwiGLU","versions":[28],"inputs":["A","B"],"outputs":["Y"],"defaults":{"alpha":["float",1.0]},"features":[],"lines":[["SwishGate","Swish","A",{"alpha":["reference","alpha"]}],["Y","Mul","SwishGate,B"]]}`,
   ],
+  Swish: [
+    `{"op":"Swish","versions":[24],"inputs":["X"],"outputs":["Y"],"defaults":{"alpha":["float",1.0]},"features":[],"lines":[["Alpha","Constant","",{"value_float":["reference","alpha"]}],["AlphaCast","CastLike","Alpha,X"],["AlphaMulX","Mul","AlphaCast,X"],["SigmoidAlphaMulX","Sigmoid","AlphaMulX"],["Y","Mul","X,SigmoidAlphaMulX"]]}`,
+  ],
 };
