@@ -208,7 +208,8 @@ def record(function, version):
         defaults={
             name: attribute(one.default_value, 0) for name, one in sorted(schema.attributes.items()) if one.default_value.name
         },
-        features=[[kind, name, *values[:1]] for kind, name, *values in features],
+        required=schema.min_input,
+        features=features,
         lines=lines,
     )
 

@@ -82,8 +82,12 @@ test("inspection reports the gathers that define an operator, and their faults",
     inspectModel(outside).nodes.map(({ findings }) => findings.map(({ id }) => id)),
     [["index-out-of-range"], ["index-out-of-range"]],
   );
-  // The body depends on the rank.
-  assert.deepEqual(inspectModel(rotary(UNRANKED)).nodes, []);
+  // The body depends on the rank and on interleaved, and needs three inputs.
+  const [strange, short] = [rotary(), rotary()];
+  strange.graph.nodes[0].attributes = { interleaved: { type: "int", value: 2 } };
+  short.graph.nodes[0].inputs = ["x", "c"];
+  for (const odd of [rotary(UNRANKED), rotary(F32(2, 2)), strange, short])
+    assert.deepEqual(inspectModel(odd).nodes, []);
 });
 
 const constantOf = (name: string) => ({

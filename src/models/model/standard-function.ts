@@ -39,9 +39,10 @@ type Line = readonly [
 
 /** A property of a node: an input, an output or an attribute is given, an attribute has a value, an input has a rank or is float32. */
 type Feature =
-  | readonly ["given" | "output" | "rank" | "float", number]
+  | readonly ["given" | "output" | "float", number]
+  | readonly ["rank", number, ...ranks: number[]]
   | readonly ["set" | "positive", string]
-  | readonly ["is", string, number | string];
+  | readonly ["is", string, absent: number | string, ...values: (number | string)[]];
 
 interface Body {
   readonly op: string;
@@ -50,6 +51,8 @@ interface Body {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   readonly defaults: Readonly<Record<string, Recorded>>;
+  /** The number of inputs that a node must have. */
+  readonly required: number;
   readonly features: readonly Feature[];
   readonly lines: readonly Line[];
 }
@@ -83,7 +86,8 @@ export function standardBody(
   const body = bodies.find(({ versions }) => versions.some((version) => version === since));
   if (body === undefined || since === undefined) return null;
   const facts = body.features.map((feature) => factOf(feature, node, typeOf));
-  if (facts.includes(null)) return null;
+  const isWhole = body.inputs.slice(0, body.required).every((_, at) => node.inputs[at]);
+  if (facts.includes(null) || !isWhole) return null;
   const first = typeOf(node.inputs[0] ?? "")?.dtype ?? null;
   const expansion = new Expansion(node, body, facts, first, rename);
   const nodes = expansion.nodes(body.lines);
@@ -94,7 +98,7 @@ export function standardBody(
 
 const isFloat32 = (type: TensorType | null): boolean | null => type && type.dtype === "float32";
 
-/** Returns the value of a feature, or null if unknown. */
+/** Returns the value of a feature; null if it is unknown, or if no body has it. */
 function factOf(
   feature: Feature,
   { inputs, outputs, attributes }: ModelNode,
@@ -103,14 +107,19 @@ function factOf(
   const [kind, key] = feature;
   if (kind === "given") return (inputs[key] ?? "") !== "";
   if (kind === "output") return (outputs[key] ?? "") !== "";
-  if (kind === "rank") return typeOf(inputs[key] ?? "")?.shape?.length ?? null;
+  if (kind === "rank") {
+    const [, , ...ranks] = feature;
+    return ranks.find((rank) => rank === typeOf(inputs[key] ?? "")?.shape?.length) ?? null;
+  }
   if (kind === "float") return isFloat32(typeOf(inputs[key] ?? ""));
   const attribute = Object.hasOwn(attributes, key) ? attributes[key] : undefined;
   if (attribute !== undefined && isReference(attribute)) return null;
   if (kind === "set") return attribute !== undefined;
-  const { value = kind === "is" ? feature[2] : 0 } = attribute ?? {};
+  if (kind === "positive") return Number(attribute?.value ?? 0) > 0;
+  const [, , absent, ...values] = feature;
+  const { value = absent } = attribute ?? {};
   const plain = typeof value === "string" ? value : Number(value);
-  return kind === "is" ? plain : Number(plain) > 0;
+  return values.find((one) => one === plain) ?? null;
 }
 
 class Expansion {
