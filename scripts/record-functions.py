@@ -18,7 +18,8 @@ from onnx import TensorProto, defs, helper, numpy_helper
 TARGET = pathlib.Path(__file__).parent.parent / "src/models/model/standard-bodies.ts"
 
 # A number that no body contains, for a slot.
-ODD = {"num_heads": 7001, "rotary_embedding_dim": 7002, "ignore_index": 7003}
+ODD = {"num_heads": 7001, "rotary_embedding_dim": 7002, "ignore_index": 7003, "blocksize": 7005}
+ODD["blocksize*blocksize"] = ODD["blocksize"] ** 2
 INT = TensorProto.INT64
 
 # Features: ("given", input), ("set", attribute), ("positive", attribute), ("is", attribute, default, values...), ("rank", input, ranks...),
@@ -36,6 +37,8 @@ LOSS = dict(
 )
 FUNCTIONS = [
     dict(op="AffineGrid", versions=[20], inputs=["theta", "size"], types=["T", INT]),
+    # A conversion keeps Celu-28 and SpaceToDepth-28 where an older version suffices.
+    dict(op="Celu", versions=[28], inputs=["x"], types=["T"]),
     dict(op="CenterCropPad", versions=[18], inputs=["x", "s"], types=["T", INT], features=[("set", "axes")]),
     dict(
         op="GroupedMatMul",
@@ -65,6 +68,14 @@ FUNCTIONS = [
         inputs=LOSS["inputs"],
         types=LOSS["types"],
         features=[("given", 2), ("output", 1)],
+    ),
+    dict(
+        op="SpaceToDepth",
+        versions=[28],
+        inputs=["x"],
+        types=["T"],
+        features=[("is", "mode", "DCR", "DCR", "CRD")],
+        always={"blocksize": ODD["blocksize"]},
     ),
     # A conversion of SwiGLU needs Swish, too.
     dict(op="SwiGLU", versions=[28], inputs=["a", "b"], types=["T", "T"]),

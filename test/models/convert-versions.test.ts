@@ -236,9 +236,12 @@ function typedModel(
   return model;
 }
 
-/** Operators of lists and optionals, whose types are not known here, and of data types that an attribute decides. */
+/**
+ * Operators of lists and optionals, whose types are not known here, of data types that an attribute decides, and of
+ * definitions whose operators take the data types.
+ */
 const OTHERWISE = new Set(
-  `Optional OptionalGetElement OptionalHasElement SplitToSequence ConstantOfShape RandomNormal RandomNormalLike
+  `Celu NegativeLogLikelihoodLoss Optional OptionalGetElement OptionalHasElement SplitToSequence ConstantOfShape RandomNormal RandomNormalLike
   RandomUniform RandomUniformLike`.split(/\s+/),
 );
 

@@ -159,6 +159,35 @@ test("an operator that the target lacks becomes the nodes that define it", () =>
   }
 });
 
+test("SpaceToDepth by columns becomes reshapes", () => {
+  const model = onnxModel(28, {
+    inputs: { x: F32(1, 2, 4, 6) },
+    nodes: [
+      {
+        op: "SpaceToDepth",
+        inputs: ["x"],
+        outputs: ["y"],
+        attributes: { blocksize: 3n, mode: "CRD" },
+      },
+    ],
+  });
+  const { nodes } = convertModel(model, { opset: 27 }).model.graph;
+  const [sizes, area] = nodes.map(({ attributes: { value } }) => value);
+  assert.ok(sizes.type === "tensor" && area.type === "tensor");
+  assert.deepEqual([sizes.value.read().toArray(), area.value.read().toArray()], [[3n], [9n]]);
+  assert.deepEqual(
+    nodes.find(({ op }) => op === "Transpose")?.attributes["perm"].value,
+    [0, 1, 3, 5, 2, 4],
+  );
+});
+
+test("with force an operator stays if its body cannot be converted, and nothing of the body", () => {
+  const model = onnxModel(28, { inputs: { a: F32(2), b: F32(2) }, nodes: [swiglu] });
+  const { model: older, changes, unchecked } = convertModel(model, { opset: 14 }, { force: true });
+  assert.deepEqual(older.graph.nodes, model.graph.nodes);
+  assert.deepEqual([changes, [...unchecked]], [[], [["SwiGLU", 1]]]);
+});
+
 test("a body with graphs is converted and written", () => {
   const model = onnxModel(20, {
     inputs: { t: F32(2, 2, 3), size: I64(4) },

@@ -236,11 +236,13 @@ class Expansion {
     return { type: "tensor", value: constant("", tensor(dtype, [...shape], whole)) };
   }
 
-  /** Returns the number that the node gives, or 0. */
-  #slot(name: string): number | bigint {
-    const attribute = this.#given(name);
-    if (attribute?.type === "int") return attribute.value;
-    if (attribute !== null) this.isUnknown = true;
-    return 0;
+  /** Returns the number that the node gives, or 0; `a*a` is a product. */
+  #slot(names: string): bigint {
+    const factors = names.split("*").map((name) => {
+      const attribute = this.#given(name);
+      if (attribute !== null && attribute.type !== "int") this.isUnknown = true;
+      return attribute?.type === "int" ? BigInt(attribute.value) : 0n;
+    });
+    return factors.reduce((product, factor) => product * factor);
   }
 }

@@ -56,10 +56,6 @@ function orAdvice<T>(since: number, action: () => T): T {
   }
 }
 
-/** Returns the first version of an operator other than a scatter or gather; 0 for an unknown operator. */
-export const firstVersion = (op: string): number =>
-  Object.hasOwn(HISTORIES, op) ? HISTORIES[op][0] : 0;
-
 function historyOf(op: string): (typeof HISTORIES)[string] {
   if (Object.hasOwn(HISTORIES, op)) return HISTORIES[op];
   throw refusal(`this package does not know the versions of ${op}`);
