@@ -7,6 +7,7 @@ import { modelFrom } from "../model/foreign-model.ts";
 import { findOpset, newerOpset, quote, repeatedValues } from "../model/graph.ts";
 import type { Attribute, Graph, Model, ModelNode } from "../model/model.ts";
 import { PlaceScopes } from "../model/place-scopes.ts";
+import { definitionOf } from "../model/standard-function.ts";
 import {
   definedOperator,
   walkNodes,
@@ -154,7 +155,7 @@ class Inspection {
     const scope = this.#scopes.learn(placed);
     const { node, place } = placed;
     if (!isOperator(node)) {
-      const inside = this.#scopes.inside(placed);
+      const inside = definitionOf(placed, this.#scopes);
       if (inside !== null) walkPlace(inside, { node: (inner) => this.#inspect(inner) });
       return;
     }

@@ -13,7 +13,7 @@ import { isConstantNode } from "./inline.ts";
 import type { Constant, Graph, Model, ModelNode } from "./model.ts";
 import { PlaceScopes } from "./place-scopes.ts";
 import { ownPlace, walkNodes, walkPlace, type Place, type PlacedNode } from "./places.ts";
-import { hasStandardBody } from "./standard-function.ts";
+import { definitionOf, hasStandardBody } from "./standard-function.ts";
 import { inlinedFrom, isWithin, withoutToken } from "./runtime-names.ts";
 
 /** A constant of a graph, or a node that makes one, with its place. */
@@ -82,7 +82,7 @@ export class NodeIndex {
     const scopes = new PlaceScopes(model.irVersion);
     const visit = (placed: PlacedNode): void => {
       scopes.learn(placed);
-      const inside = scopes.inside(placed);
+      const inside = definitionOf(placed, scopes);
       if (inside !== null) walkPlace(inside, { node: visitInner });
     };
     const visitInner = (placed: PlacedNode): void => {

@@ -1,8 +1,7 @@
 /** Types and constants of the values of every graph in a model, collected during a walk. */
 
 import { findOpset } from "./graph.ts";
-import { placeInside, type PlacedNode, type Place } from "./places.ts";
-import { standardBody } from "./standard-function.ts";
+import type { PlacedNode, Place } from "./places.ts";
 import { Scope } from "./values.ts";
 
 export class PlaceScopes {
@@ -18,14 +17,6 @@ export class PlaceScopes {
     const scope = this.scopeOf(place);
     scope.learn(node, findOpset(place.opsets, node));
     return scope;
-  }
-
-  /** Returns the place of the body with which the standard defines the operator of a learned node, or null. */
-  inside({ node, place }: PlacedNode): Place | null {
-    const scope = this.scopeOf(place);
-    const opset = findOpset(place.opsets, node);
-    const body = standardBody(node, opset, (name) => scope.typeOf(name));
-    return body && placeInside(place, node, body.graph, { "ai.onnx": body.opset });
   }
 
   /** Returns the values of a graph, from the nodes learned so far. */

@@ -16,6 +16,9 @@ import {
   type Graph,
   type ModelNode,
 } from "./model.ts";
+import { findOpset } from "./graph.ts";
+import { placeInside, type Place, type PlacedNode } from "./places.ts";
+import type { PlaceScopes } from "./place-scopes.ts";
 import { BODIES } from "./standard-bodies.ts";
 
 /** An attribute of a line; `@0` stands for the data type of the first input, `@name` for an attribute of the node. */
@@ -62,6 +65,14 @@ export interface StandardBody {
   /** The opset of its nodes. */
   readonly opset: number;
   readonly graph: Graph;
+}
+
+/** Returns the place of the body that defines a node, of which the scopes have learned; or null. */
+export function definitionOf({ node, place }: PlacedNode, scopes: PlaceScopes): Place | null {
+  const scope = scopes.scopeOf(place);
+  const opset = findOpset(place.opsets, node);
+  const body = standardBody(node, opset, (name) => scope.typeOf(name));
+  return body && placeInside(place, node, body.graph, { "ai.onnx": body.opset });
 }
 
 /** Returns true if the body of an operator is recorded. */
