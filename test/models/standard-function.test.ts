@@ -181,6 +181,22 @@ test("SpaceToDepth by columns becomes reshapes", () => {
   );
 });
 
+test("a size that no int64 holds has no body", () => {
+  const model = onnxModel(28, {
+    inputs: { x: F32(1, 2, 4, 6) },
+    nodes: [
+      {
+        op: "SpaceToDepth",
+        inputs: ["x"],
+        outputs: ["y"],
+        attributes: { blocksize: 2n ** 40n, mode: "CRD" },
+      },
+    ],
+  });
+  assert.deepEqual(inspectModel(model).nodes, []);
+  assertRefused("unsupported-model", {}, () => convertModel(model, { opset: 27 }));
+});
+
 test("with force an operator stays if its body cannot be converted, and nothing of the body", () => {
   const model = onnxModel(28, { inputs: { a: F32(2), b: F32(2) }, nodes: [swiglu] });
   const { model: older, changes, unchecked } = convertModel(model, { opset: 14 }, { force: true });

@@ -250,10 +250,14 @@ class Expansion {
   /** Returns the number that the node gives, or 0; `a*a` is a product. */
   #slot(names: string): bigint {
     const factors = names.split("*").map((name) => {
-      const attribute = this.#given(name);
-      if (attribute !== null && attribute.type !== "int") this.isUnknown = true;
-      return attribute?.type === "int" ? BigInt(attribute.value) : 0n;
+      const { type, value } = this.#given(name) ?? { type: "int", value: 0n };
+      if (type === "int" && Number.isInteger(Number(value))) return BigInt(value);
+      this.isUnknown = true;
+      return 0n;
     });
-    return factors.reduce((product, factor) => product * factor);
+    const product = factors.reduce((one, factor) => one * factor);
+    if (BigInt.asIntN(64, product) === product) return product;
+    this.isUnknown = true;
+    return 0n;
   }
 }
