@@ -11,9 +11,9 @@ const BEGIN = "<!-- operators -->\n";
 const END = "<!-- /operators -->";
 
 /** Returns a row for each operator: its versions, and the inputs and attributes of each version. */
-export function table() {
+export function table(all = operators()) {
   const families = new Map();
-  for (const version of operators()) {
+  for (const version of all) {
     const key = `${version.domain} ${version.name}`;
     families.set(key, [...(families.get(key) ?? []), version]);
   }
@@ -46,18 +46,22 @@ function describe(version, position, versions) {
     before !== undefined && version.negativeIndices && !before.negativeIndices
       ? ["negative indices"]
       : [];
-  const news = [...attributes, ...newTypes, ...negative];
+  const indices = describeIndices(version);
+  const newIndices = before === undefined || indices === describeIndices(before) ? [] : [indices];
+  const news = [...attributes, ...newTypes, ...newIndices, ...negative];
   if (before !== undefined)
     return news.length === 0 ? [] : [`${version.sinceVersion}: ${news.join(", ")}`];
-  const index = version.inputs.find(({ name, role = name }) => role === "indices").type;
-  const types = version.typeConstraints.find(({ name }) => name === index)?.types ?? [index];
-  const indices =
-    types.length > 2 ? "indices of any integer type" : `${types.join(" or ")} indices`;
   const axis = version.inputs.some(({ name }) => name === "axis") ? ["axis as an input"] : [];
   const deprecated =
     version.deprecated === undefined ? [] : [`deprecated: use ${version.deprecated}`];
   const facts = [`${typesOf(version).length} data types`, indices, ...axis, ...news, ...deprecated];
   return [facts.join(", ")];
+}
+
+function describeIndices({ inputs, typeConstraints }) {
+  const index = inputs.find(({ name, role = name }) => role === "indices").type;
+  const types = typeConstraints.find(({ name }) => name === index)?.types ?? [index];
+  return types.length > 2 ? "indices of any integer type" : `${types.join(" or ")} indices`;
 }
 
 /** Returns the text of the document with a new table. */

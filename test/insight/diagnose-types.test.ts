@@ -14,7 +14,6 @@ import {
   type DType,
   type Storage,
 } from "../../src/core/tensor/dtype.ts";
-import { NEWEST_OPSETS } from "../../src/core/operators/operator.ts";
 import { resolve } from "../../src/core/operators/registry.ts";
 import { Tensor } from "../../src/core/tensor/tensor.ts";
 import { caseCount } from "../support/cases.ts";
@@ -32,7 +31,7 @@ import {
 import { anyCall, gridOf, withTuplesFromAxis0 } from "../support/planted.ts";
 import { randomFrom, randomIndices, randomTensor, type Random } from "../support/random.ts";
 import { scatterND } from "../support/reference.ts";
-import { callOf, type Elements } from "../support/sample-calls.ts";
+import { callOf, ONNX_OPSET, type Elements } from "../support/sample-calls.ts";
 
 const CASES = caseCount(500);
 
@@ -217,7 +216,7 @@ const BATCHED: readonly Op[] = ["GatherND"];
 const SEQUENCES: readonly Op[] = ["TensorScatter"];
 
 const typesOf = (op: string): readonly DType[] =>
-  resolve({ op, opset: NEWEST_OPSETS["ai.onnx"] }).typeConstraints[0].types;
+  resolve({ op, opset: ONNX_OPSET }).typeConstraints[0].types;
 
 /** ScatterND and the others take these types. */
 const COMMON = new Set(typesOf("ScatterND"));

@@ -20,7 +20,7 @@ import { Names } from "../../src/models/convert/names.ts";
 import { KNOWN_FAULTS } from "../../src/models/fix/known-faults.ts";
 import type { Scatter } from "../../src/models/fix/scatters.ts";
 import { Words } from "../../src/models/fix/words.ts";
-import { bodyAttribute } from "../../src/models/onnx/body-attribute.ts";
+import { bodyAttribute } from "../../src/models/model/model.ts";
 import { makeFolder } from "../support/cli.ts";
 import { ROOT } from "../support/documents.ts";
 import { F16, F32, i64, onnxModel } from "../support/node-models.ts";

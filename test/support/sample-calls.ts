@@ -14,6 +14,9 @@ export const elementsOf =
   (shape, values) =>
     tensor(dtype, shape, [...values]);
 
+/** The opset of calls of ai.onnx that name no other. */
+export const ONNX_OPSET = 24;
+
 /** The versions of the operators: the newest, OpenVINO's, and a version without negative indices. */
 const NODES: Readonly<Record<string, readonly [op: string, opset: number, domain?: "openvino"]>> = {
   Gather: ["Gather", 18],
@@ -34,7 +37,7 @@ export function callOf(
   const { axis, batchDims, reduction, data, indices, updates, version } = sample;
   const { isCircular } = sample;
   const key = version === undefined ? sample.op : `${sample.op} ${version}`;
-  const [op, opset, domain] = NODES[key] ?? [sample.op, 24];
+  const [op, opset, domain] = NODES[key] ?? [sample.op, ONNX_OPSET];
   const isOpenvinoGather = key === "Gather openvino";
   const hasAxisInput = isOpenvinoGather || key === "ScatterElements openvino";
   const attributes = {

@@ -176,7 +176,9 @@ function uncheckedText({ nodes }: Report): string {
   return length === 0 ? "" : `${subject} indices that are not constant, so they were not checked`;
 }
 
-const hasUncheckedIndices = ({ inputs }: InspectedNode): boolean =>
+/** Nodes that define an operator are not counted, because `verify` does not run them. */
+const hasUncheckedIndices = ({ inputs, defines }: InspectedNode): boolean =>
+  defines === undefined &&
   inputs.some(({ parameter, isConstant }) => parameter === "indices" && !isConstant);
 
 /** Returns the clause with advice: `verify` runs only ONNX models. */

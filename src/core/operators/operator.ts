@@ -16,6 +16,7 @@ export type Domain = "ai.onnx" | "openvino";
 
 /**
  * Newest opset of each domain that this package knows. Operators that a later opset introduces or changes are refused.
+ * Opset 29 of ai.onnx is that of ONNX's nightly build of 2026-10-26; the release may change more operators.
  *
  * @example
  * ```ts
@@ -23,7 +24,7 @@ export type Domain = "ai.onnx" | "openvino";
  * ```
  */
 export const NEWEST_OPSETS: Readonly<Record<Domain, number>> = Object.freeze({
-  "ai.onnx": 28,
+  "ai.onnx": 29,
   openvino: 16,
 });
 

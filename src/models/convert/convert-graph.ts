@@ -1,17 +1,22 @@
 /** Converts a graph to another opset of its format: each node, and the bodies of If, Loop and Scan. */
 
+import { isTensorError } from "../../core/errors.ts";
 import { checkUnique, findOpset, opsetOf } from "../model/graph.ts";
 import {
   isReference,
+  nodeTitle,
   type Attribute,
   type Constant,
   type Graph,
   type ModelFunction,
   type ModelNode,
 } from "../model/model.ts";
+import { standardBody } from "../model/standard-function.ts";
 import { Scope } from "../model/values.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
 import { Additions } from "./additions.ts";
 import type { GraphContext, ModelContext } from "./context.ts";
+import type { Revised } from "./log.ts";
 import { convertNode } from "./convert-node.ts";
 import { familyVersion, refusal } from "./meaning.ts";
 import { bodiesOf } from "../model/uses.ts";
@@ -75,11 +80,59 @@ function convertOne(
       throw refusal(`it has opset ${opset}, and this package cannot convert it`);
     return [node];
   }
-  const revised = convertVersions(node, opset, around);
+  let revised: Revised;
+  try {
+    revised = convertVersions(node, opset, around);
+  } catch (cause) {
+    const inside = isTensorError(cause, "unsupported-model")
+      ? replacedByBody(node, opset, around, context)
+      : null;
+    if (inside === null) throw cause;
+    return inside;
+  }
   log.revised(node, revised);
   const note = kernelNote(node.op, opset, target.opset);
   if (note !== null) log.notes.add(note);
   return revised.nodes.map((one) => convertBodies(one, scope, context));
+}
+
+/** Returns the nodes with which the standard defines a node that an older target cannot express, or null. */
+function replacedByBody(
+  node: ModelNode,
+  opset: number,
+  around: GraphContext,
+  context: ModelContext,
+): readonly ModelNode[] | null {
+  const { model, target, names, log } = context;
+  const { scope } = around;
+  if (target.opset > opset) return null;
+  const typeOf = (name: string): TensorType | null => scope.typeOf(name);
+  const body = standardBody(node, opset, typeOf, (name) => names.fresh(name));
+  if (body === null) return null;
+  const { nodes } = body.graph;
+  const inner = {
+    ...context,
+    model: { ...model, opsets: { ...model.opsets, "ai.onnx": body.opset } },
+  };
+  const { length } = log.changes;
+  const converted: ModelNode[] = [];
+  try {
+    for (const one of nodes) {
+      scope.learn(one, body.opset);
+      const replaced = convertOne(one, around, inner);
+      converted.push(...around.additions.takeNodes(), ...replaced);
+    }
+  } catch (cause) {
+    // With `force` the node may stay, without what was added for its body.
+    log.changes.length = length;
+    around.additions.takeNodes();
+    throw cause;
+  }
+  log.changed(node, `${node.op}-${body.opset} to the ${nodes.length} nodes that define it`);
+  log.notes.add(
+    `${nodeTitle(node)}: a runtime with a kernel for ${node.op} may round differently from the nodes that define it`,
+  );
+  return converted;
 }
 
 function convertBodies(node: ModelNode, scope: Scope, context: ModelContext): ModelNode {

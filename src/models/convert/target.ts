@@ -37,22 +37,24 @@ const IR_VERSIONS: readonly (readonly [opset: number, irVersion: number])[] = [
 ];
 
 /**
- * The newest opset and IR version that the newest onnxruntime-node loads, taken from its errors for newer ones. Release
- * 1.32, which is for Python, loads opset 28 and IR version 14.
+ * The newest opset and IR version that the newest onnxruntime-node loads, taken from its errors for newer ones; and those
+ * of release 1.32, which is for Python.
  */
 const RUNTIME = { name: "ONNX Runtime 1.30", opset: 26, irVersion: 13 };
-const NEXT = "ONNX Runtime 1.32 does";
+const NEXT = { name: "ONNX Runtime 1.32", opset: 28 };
 
 /** Returns a note for a model that is too new for the ONNX Runtime of most users, or null otherwise. */
 export function runtimeNote(opset: number, irVersion: number): string | null {
   const { name } = RUNTIME;
+  const next = opset > NEXT.opset ? `loads opsets up to ${NEXT.opset}` : "does";
+  const advice = `${NEXT.name} ${next}`;
   if (opset > RUNTIME.opset) {
-    return `${name} does not load this model: its opset is ${opset}, and ${name} loads opsets up to ${RUNTIME.opset}; ${NEXT}`;
+    return `${name} does not load this model: its opset is ${opset}, and ${name} loads opsets up to ${RUNTIME.opset}; ${advice}`;
   }
   if (irVersion <= RUNTIME.irVersion) return null;
   return (
     `${name} does not load this model: its IR version is ${irVersion}, ` +
-    `and ${name} loads versions up to ${RUNTIME.irVersion}; ${NEXT}`
+    `and ${name} loads versions up to ${RUNTIME.irVersion}; ${advice}`
   );
 }
 

@@ -2,9 +2,14 @@
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
-import { constant, type Attribute, type Graph, type ModelNode } from "../model/model.ts";
+import {
+  bodyAttribute,
+  constant,
+  type Attribute,
+  type Graph,
+  type ModelNode,
+} from "../model/model.ts";
 import type { Names } from "../convert/names.ts";
-import { bodyAttribute } from "../onnx/body-attribute.ts";
 
 type Given = number | string | Attribute;
 

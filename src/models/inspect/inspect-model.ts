@@ -8,7 +8,14 @@ import { findOpset, quote, repeatedValues } from "../model/graph.ts";
 import { opsetNotes } from "../model/model-notes.ts";
 import type { Attribute, Graph, Model, ModelNode } from "../model/model.ts";
 import { PlaceScopes } from "../model/place-scopes.ts";
-import { walkNodes, type PlacedNode } from "../model/places.ts";
+import { definitionOf } from "../model/standard-function.ts";
+import {
+  definedOperator,
+  walkNodes,
+  walkPlace,
+  type Place,
+  type PlacedNode,
+} from "../model/places.ts";
 import type { Scope } from "../model/values.ts";
 import type { ParameterSchema, TensorType } from "../../core/operators/operator.ts";
 import { isOperator } from "../../core/operators/registry.ts";
@@ -49,6 +56,8 @@ export interface InspectedNode {
   readonly inputs: readonly InspectedValue[];
   readonly outputs: readonly InspectedValue[];
   readonly findings: readonly Finding[];
+  /** The operator of the model in whose definition by the standard the node is; absent for a node of the model. */
+  readonly defines?: string;
 }
 
 /** The result of {@link inspectModel}. */
@@ -106,7 +115,10 @@ class Inspection {
     this.#checkOpsets(model);
     walkNodes(model, {
       place: ({ graph, path }) => this.#checkNames(graph, path),
-      node: (placed) => this.#inspect(placed),
+      node: (placed) => {
+        this.nodeCount++;
+        this.#inspect(placed);
+      },
       tooDeep: (path) => {
         const sentence = `the graph of ${path.join(" / ")} is nested too deeply to be checked`;
         this.findings.push(finding("graph-too-deep", sentence));
@@ -139,11 +151,14 @@ class Inspection {
   }
 
   #inspect(placed: PlacedNode): void {
-    this.nodeCount++;
     const scope = this.#scopes.learn(placed);
     const { node, place } = placed;
-    if (!isOperator(node)) return;
-    const report = nodeReport(node, findOpset(place.opsets, node), scope, place.path);
+    if (!isOperator(node)) {
+      const inside = definitionOf(placed, this.#scopes);
+      if (inside !== null) walkPlace(inside, { node: (inner) => this.#inspect(inner) });
+      return;
+    }
+    const report = nodeReport(node, findOpset(place.opsets, node), scope, place);
     const repeats = report.findings.some(({ id }) => id === "repeated-target");
     const patterns = this.#patterns.of(placed, scope, repeats);
     this.nodes.push({ ...report, findings: [...report.findings, ...patterns] });
@@ -154,7 +169,7 @@ function nodeReport(
   node: ModelNode,
   opset: number | null,
   scope: Scope,
-  path: readonly string[],
+  place: Place,
 ): InspectedNode {
   const { version, findings } = inspectNode(node, opset, scope);
   const { name, op, domain, attributes, inputs, outputs } = node;
@@ -170,8 +185,9 @@ function nodeReport(
       const known = { name: value, parameter, type: scope.typeOf(value), isConstant };
       return small === undefined ? known : { ...known, value: small };
     });
+  const defines = definedOperator(place);
   return {
-    path,
+    path: place.path,
     name,
     op,
     domain,
@@ -181,5 +197,6 @@ function nodeReport(
     inputs: valueReports(inputs, version?.inputs),
     outputs: valueReports(outputs, version?.outputs),
     findings,
+    ...(defines === null ? {} : { defines }),
   };
 }

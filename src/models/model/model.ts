@@ -128,6 +128,13 @@ export const isReference = (
 ): attribute is Attribute & { readonly reference: string } =>
   attribute.type === "other" && attribute.reference !== undefined;
 
+/** Returns an attribute with a new graph, such as the body of a loop. */
+export const bodyAttribute = (graph: Graph): Attribute => ({
+  type: "other",
+  value: "GRAPH",
+  graphs: [graph],
+});
+
 /** A named tensor that is decoded when it is read. */
 export interface Constant extends Sourced {
   readonly name: string;

@@ -11,7 +11,9 @@ import { findIn } from "./foreign.ts";
 import { MAX_NAMES, quote } from "./graph.ts";
 import { isConstantNode } from "./inline.ts";
 import type { Constant, Graph, Model, ModelNode } from "./model.ts";
-import { ownPlace, walkNodes, type Place, type PlacedNode } from "./places.ts";
+import { PlaceScopes } from "./place-scopes.ts";
+import { ownPlace, walkNodes, walkPlace, type Place, type PlacedNode } from "./places.ts";
+import { definitionOf, hasStandardBody } from "./standard-function.ts";
 import { inlinedFrom, isWithin, withoutToken } from "./runtime-names.ts";
 
 /** A constant of a graph, or a node that makes one, with its place. */
@@ -38,6 +40,7 @@ export class NodeIndex {
   readonly #given: Model;
   readonly #own: Place;
   #all: readonly PlacedNode[] | null = null;
+  #defining: readonly PlacedNode[] | null = null;
   readonly #names = new Map<Graph, Map<string, number>>();
 
   /** @throws TensorError `malformed-file` for a value that is not a model */
@@ -65,8 +68,35 @@ export class NodeIndex {
   placeOf(node: ModelNode): Place {
     // The model's graph is searched first, because visiting all nodes takes a thousand times as long.
     if (findIn(this.model.graph.nodes, (one) => one === node) !== undefined) return this.#own;
-    return this.nodes.find((placed) => placed.node === node)?.place ?? this.#own;
+    const isIt = (placed: PlacedNode): boolean => placed.node === node;
+    return (this.nodes.find(isIt) ?? this.#defining?.find(isIt))?.place ?? this.#own;
   }
+
+  /** Returns the nodes with which the standard defines operators of the model. The model does not have them. */
+  #inside(): readonly PlacedNode[] {
+    if (this.#defining !== null) return this.#defining;
+    const found: PlacedNode[] = [];
+    this.#defining = found;
+    if (!this.nodes.some(({ node }) => hasStandardBody(node))) return found;
+    const model = modelFrom(this.#given);
+    const scopes = new PlaceScopes(model.irVersion);
+    const visit = (placed: PlacedNode): void => {
+      scopes.learn(placed);
+      const inside = definitionOf(placed, scopes);
+      if (inside !== null) walkPlace(inside, { node: visitInner });
+    };
+    const visitInner = (placed: PlacedNode): void => {
+      found.push(placed);
+      visit(placed);
+    };
+    walkNodes(model, { node: visit });
+    return found;
+  }
+
+  readonly #isCalled =
+    (name: string) =>
+    (placed: PlacedNode): boolean =>
+      placed.node.name === name || this.pathOf(placed) === name;
 
   /**
    * Returns the single node with a name, by the first of these that matches: its path, which for a node of the model's
@@ -75,7 +105,8 @@ export class NodeIndex {
    * @throws TensorError `unsupported-model` if none or several match; the sentence lists paths
    */
   find(name: string): PlacedNode {
-    const found = name === "" ? [] : this.#candidates(name);
+    const own = name === "" ? [] : this.#candidates(name);
+    const found = own.length > 0 || name === "" ? own : this.#inside().filter(this.#isCalled(name));
     if (found.length === 1) return found[0];
     const near = found.length === 0 ? this.#near(name) : null;
     const question = near === null ? "" : `did you mean ${near.shown}? `;

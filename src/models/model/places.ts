@@ -20,7 +20,9 @@ export interface Place {
 export type PlaceKind =
   | { readonly is: "model" }
   | { readonly is: "function"; readonly name: string; readonly domain: string }
-  | { readonly is: "body"; readonly op: string; readonly attribute: string };
+  | { readonly is: "body"; readonly op: string; readonly attribute: string }
+  /** A body with which a standard defines an operator; no file has it. */
+  | { readonly is: "definition"; readonly op: string };
 
 /** A node and the graph that it is in. */
 export interface PlacedNode {
@@ -46,6 +48,26 @@ export const ownPlace = ({ graph, opsets }: Pick<Model, "opsets" | "graph">): Pl
   outer: null,
   kind: { is: "model" },
 });
+
+/** Returns the place of the body with which a standard defines a node's operator. */
+export const placeInside = (
+  outer: Place,
+  node: ModelNode,
+  graph: Graph,
+  opsets: Place["opsets"],
+): Place => ({
+  graph,
+  opsets,
+  path: [...outer.path, placeName(node)],
+  outer,
+  kind: { is: "definition", op: node.op },
+});
+
+/** Returns the operator of the model with whose definition a place begins; null for the places of a model. */
+export function definedOperator({ kind, outer }: Place): string | null {
+  const around = outer && definedOperator(outer);
+  return around ?? (kind.is === "definition" ? kind.op : null);
+}
 
 /** Visits the nodes of a graph and of the bodies in it. */
 export const walkPlace = (place: Place, visitor: Visitor): void => walk(place, visitor, 0);

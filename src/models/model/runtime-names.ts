@@ -37,6 +37,7 @@ function prefixesOf({ kind, graph }: Place): readonly string[] {
         ? [...new Set([kind.attribute, graph.name])].map((name) => `_if_${name}`)
         : [];
     case "model":
+    case "definition":
       return [];
   }
 }

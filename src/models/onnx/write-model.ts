@@ -156,6 +156,9 @@ function nodeMessage(node: ModelNode, opsets: Opsets): NodeProto {
   return message;
 }
 
+/** The number of `GRAPH` among ONNX's attribute types. */
+const GRAPH = 5;
+
 function attributeMessage(
   name: string,
   attribute: Attribute,
@@ -171,11 +174,11 @@ function attributeMessage(
     });
   const message = create(AttributeProtoSchema, { name: checkUtf8(name) });
   if (attribute.type === "other") {
-    if (source === undefined) {
-      throw wrong(`is of type ${attribute.value}, which writeModel can keep but not create`);
-    }
-    Object.assign(message, source, { name });
-    setBodies(message, source, attribute, opsets);
+    const { value, graphs } = attribute;
+    if (source !== undefined) Object.assign(message, source, { name });
+    else if (value === "GRAPH" && graphs?.length === 1) message.type = GRAPH;
+    else throw wrong(`is of type ${value}, which writeModel can keep but not create`);
+    setBodies(message, attribute, opsets);
     return message;
   }
   if (attribute.type === "boolean") throw wrong("is a boolean, which ONNX represents as an int");
@@ -191,15 +194,15 @@ function attributeMessage(
 /** Replaces the bodies of an attribute; {@link bodyBytes} keeps unchanged bodies. */
 function setBodies(
   message: AttributeProto,
-  source: AttributeProto,
   { value, graphs }: Extract<Attribute, { type: "other" }>,
   opsets: Opsets,
 ): void {
   const [first, ...more] = graphs ?? [];
   if (first === undefined) return;
-  if (value === "GRAPH") message.g = bodyBytes(first, source.g, opsets);
+  if (value === "GRAPH") message.g = bodyBytes(first, message.g, opsets);
   else {
-    message.graphs = [first, ...more].map((body, at) => bodyBytes(body, source.graphs[at], opsets));
+    const { graphs: before } = message;
+    message.graphs = [first, ...more].map((body, at) => bodyBytes(body, before[at], opsets));
   }
 }
 

@@ -104,6 +104,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   ...rows("BitCast CumProd", [26]),
   ...rows("CausalConvWithState LinearAttention", [27]),
   SwiGLU: [28],
+  GroupedMatMul: [29],
   ...rows(`GlobalAveragePool GlobalMaxPool LpNormalization MaxRoiPool Softplus Softsign`, [
     1,
     bfloat16(22),

@@ -23,6 +23,9 @@ export const likeInput: TypeRule = (view) => [
   output(view.dtypeOf("dtype", view.dtype(0)), view.shape(0)),
 ];
 
+/** `BitCast`: the shape of the first input with the data type of an attribute. */
+export const bitCast: TypeRule = (view) => [output(view.dtypeOf("to", null), view.shape(0))];
+
 /** The first output is like the first input; other outputs are unknown. */
 export const firstLikeInput: TypeRule = (view) => [output(view.dtype(0), view.shape(0))];
 
@@ -68,8 +71,10 @@ export const where: TypeRule = (view) => {
 /**
  * `Sum`, `Mean`, `Max` and `Min`, which broadcast since version 8; in earlier versions all inputs have the same shape.
  */
-export const variadic: TypeRule = (view) => {
-  if (view.opset >= 8) return broadcast(view);
+export const variadic: TypeRule = (view) => (view.opset >= 8 ? broadcast : alike)(view);
+
+/** All inputs and the output have one type. */
+export const alike: TypeRule = (view) => {
   const dtype = view.sharedDType(positionsOf(view));
   const shape = view
     .inputs()

@@ -2,7 +2,7 @@
 
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
-import { broadcastShapes, givenDim, productDims, sameDim, unknownDims, wrongNode } from "./dims.ts";
+import { broadcastShapes, givenDim, sameDim, unknownDims, wrongNode } from "./dims.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
 /** `MatMul` as in NumPy: a vector gets an axis of size 1, which is removed afterwards. */
@@ -33,6 +33,23 @@ export const matMulInteger: TypeRule = (view) => [
 export const qLinearMatMul: TypeRule = (view) => [
   output(view.dtype(7), productShape(view.shape(0), view.shape(3))),
 ];
+
+/** `GroupedMatMul`: rows [M, K] times the matrices [G, K, N] that indices [M, S] select, plus a bias [G, N]. */
+export const groupedMatMul: TypeRule = (view) => {
+  const dims = (position: number, rank: number): readonly Dim[] => {
+    const shape = view.shape(position) ?? unknownDims(rank);
+    if (shape.length !== rank) throw wrongNode(`input ${position} has ${rank} axes`);
+    return shape;
+  };
+  const [rows, inner] = dims(0, 2);
+  const [groups, other, columns] = dims(1, 3);
+  const [rowsOfIndices, selections] = dims(2, 2);
+  const [groupsOfBias, columnsOfBias] = dims(3, 2);
+  sameDim(inner, other);
+  sameDim(groups, groupsOfBias);
+  const shape = [sameDim(rows, rowsOfIndices), selections, sameDim(columns, columnsOfBias)];
+  return [output(view.sharedDType([0, 1, 3]), shape)];
+};
 
 export const gemm: TypeRule = (view) => {
   const dtype = view.sharedDType([0, 1, 2]);
@@ -126,24 +143,6 @@ export const dynamicQuantize: TypeRule = (view) => [
   output("uint8", []),
 ];
 
-/** `Attention`: the output has the rank of the queries; with three axes, heads and their sizes are merged. */
-export const attention: TypeRule = (view) => {
-  const [query, values] = [view.shape(0), view.shape(2)];
-  const dtype = view.dtype(0);
-  if (query === null) return [output(dtype, null)];
-  if (query.length === 4) {
-    const [batch, heads, length] = query;
-    return [output(dtype, [batch, heads, length, values?.[3] ?? null])];
-  }
-  if (query.length !== 3) throw wrongNode("queries have three or four axes");
-  const [batch, length] = query;
-  const heads = givenDim(view.int("q_num_heads", null));
-  const shared = view.int("kv_num_heads", null);
-  const { 2: width = null } = values ?? [];
-  const isEven = typeof width === "number" && shared !== null && shared > 0 && width % shared === 0;
-  return [output(dtype, [batch, length, isEven ? productDims([heads, width / shared]) : null])];
-};
-
 /** A loss: a scalar, or one value per label without a reduction. */
 export const loss: TypeRule = (view) => {
   const dtype = view.dtype(0);
@@ -177,6 +176,15 @@ export const rankOfInput: TypeRule = (view) => {
 export const determinant: TypeRule = (view) => [
   output(view.dtype(0), view.shape(0)?.slice(0, -2) ?? null),
 ];
+
+/** `MelWeightMatrix`: a row per frequency of half a Fourier transform, a column per band. */
+export const melWeights: TypeRule = (view) => {
+  const [bands, length] = [view.integer(0), view.integer(1)];
+  const frequencies = typeof length === "number" ? Math.floor(length / 2) + 1 : null;
+  return [
+    output(view.dtypeOf("output_datatype", "float32"), [givenDim(frequencies), givenDim(bands)]),
+  ];
+};
 
 /** A window with the number of samples in the input. */
 export const sampleWindow: TypeRule = (view) => {

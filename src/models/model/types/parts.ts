@@ -236,6 +236,35 @@ export const compress: TypeRule = (view) => {
   ];
 };
 
+/** `CenterCropPad`: the given sizes along the given axes, by default along all. */
+export const centered: TypeRule = (view) => {
+  const dims = view.shape(0);
+  const dtype = view.dtype(0);
+  const axes = view.ints("axes");
+  if (dims === null) return [output(dtype, null)];
+  if (axes === null) return [output(dtype, unknownDims(dims.length))];
+  const along = countedAxes(axes ?? [...dims.keys()], dims.length);
+  const sizes = view.elements(1) ?? unknownDims(along.length);
+  if (sizes.length !== along.length) throw wrongNode("every axis has a size");
+  const shape = [...dims];
+  for (const [at, axis] of along.entries()) shape[axis] = givenDim(sizes[at]);
+  return [output(dtype, shape)];
+};
+
+/** `StringSplit`: the substrings of each text along a new last axis, and their number. */
+export const stringSplit: TypeRule = (view) => {
+  const dims = view.shape(0);
+  return [output("string", dims && [...dims, null]), output("int64", dims)];
+};
+
+/** `TfIdfVectorizer`: a weight per sequence of words, in the place that `ngram_indexes` names. */
+export const wordWeights: TypeRule = (view) => {
+  const places = view.ints("ngram_indexes");
+  const length = places != null && places.length > 0 ? givenDim(Math.max(...places) + 1) : null;
+  const dims = view.shape(0);
+  return [output("float32", dims && [...dims.slice(0, -1), length])];
+};
+
 /** Returns the elements that a `Gather` takes from a value with partly known elements. */
 export function gathered(view: NodeView, made: readonly Known[]): readonly Known[] {
   const elements = elementsOf(view.input(0));

@@ -6,6 +6,7 @@
  * The rules follow ONNX's Operators document for each operator, in all its versions.
  */
 
+import * as attention from "./attention.ts";
 import * as elementwise from "./elementwise.ts";
 import * as inline from "./inline-rules.ts";
 import * as matrices from "./matrices.ts";
@@ -49,6 +50,8 @@ const ONNX: Table = {
   ),
   ...rows(elementwise.comparison, "And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor"),
   ...rows(elementwise.variadic, "Max Mean Min Sum"),
+  SwiGLU: elementwise.alike,
+  BitCast: elementwise.bitCast,
   Pow: elementwise.broadcastToFirst,
   Where: elementwise.where,
   Dropout: elementwise.dropout,
@@ -70,7 +73,10 @@ const ONNX: Table = {
   Split: parts.split,
   Tile: parts.tile,
   Pad: parts.pad,
+  CenterCropPad: parts.centered,
   Compress: parts.compress,
+  StringSplit: parts.stringSplit,
+  TfIdfVectorizer: parts.wordWeights,
 
   ReduceSum: reductions.reduction(AXES_OF_SUM),
   ...rows(
@@ -90,7 +96,10 @@ const ONNX: Table = {
   Einsum: matrices.einsum,
   ...rows(matrices.recurrent(1), "GRU RNN"),
   LSTM: matrices.recurrent(2),
-  Attention: matrices.attention,
+  GroupedMatMul: matrices.groupedMatMul,
+  Attention: attention.attention,
+  LinearAttention: attention.linearAttention,
+  CausalConvWithState: attention.causalConvolution,
   QuantizeLinear: matrices.quantize,
   DequantizeLinear: matrices.dequantize,
   DynamicQuantizeLinear: matrices.dynamicQuantize,
@@ -99,6 +108,7 @@ const ONNX: Table = {
   Multinomial: (view) => [output(view.dtypeOf("dtype", "int32"), [null, null])],
   ImageDecoder: matrices.ranked("uint8", 3),
   Det: matrices.determinant,
+  MelWeightMatrix: matrices.melWeights,
   ...rows(matrices.sampleWindow, "BlackmanWindow HammingWindow HannWindow"),
   Loop: matrices.loop,
   Scan: matrices.scan,
@@ -112,8 +122,8 @@ const ONNX: Table = {
   ...rows(sequences.element, "SequenceAt OptionalGetElement"),
   SequenceLength: () => [output("int64", [])],
   ConcatFromSequence: sequences.concatenate,
-  ...rows(matrices.rankOfInput, "CenterCropPad DFT MaxUnpool StringNormalizer"),
-  ...rows(matrices.typeOfInput, "AffineGrid Col2Im STFT"),
+  ...rows(matrices.rankOfInput, "DFT MaxUnpool StringNormalizer"),
+  ...rows(matrices.typeOfInput, "Col2Im STFT"),
 
   Conv: windows.convolution(1),
   ConvInteger: windows.convolution(1, "int32"),
@@ -127,6 +137,7 @@ const ONNX: Table = {
   SpaceToDepth: windows.spaceToDepth,
   RoiAlign: windows.regions("output_height", "output_width"),
   MaxRoiPool: windows.regions("", ""),
+  AffineGrid: windows.affineGrid,
   GridSample: windows.gridSample,
   LayerNormalization: windows.layerNormalisation,
 };

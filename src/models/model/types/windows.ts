@@ -224,6 +224,15 @@ export const regions =
     return [output(view.dtype(0), [count, channels, givenDim(rows), givenDim(columns)])];
   };
 
+/** `AffineGrid`: a point for every position of an image of the size [batch, channels, ...]. */
+export const affineGrid: TypeRule = (view) => {
+  const size = view.elements(1);
+  if (size === null) return [output(view.dtype(0), null)];
+  if (size.length !== 4 && size.length !== 5) throw wrongNode("a size has four or five numbers");
+  const [batch, , ...spatial] = size.map(givenDim);
+  return [output(view.dtype(0), [batch, ...spatial, spatial.length])];
+};
+
 /** `GridSample`: samples of an image at the points of a grid. */
 export const gridSample: TypeRule = (view) => {
   const [dims, grid] = [view.shape(0), view.shape(1)];

@@ -1,0 +1,263 @@
+/**
+ * ONNX's function operators, whose schemas define them by a body of other operators: the nodes that compute the outputs
+ * of a node. Only bodies that contain a scatter or gather are recorded, and those of operators that a conversion to an
+ * older opset replaces. Attention is not: its bodies gather sizes only, and depend on too much.
+ */
+
+import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
+import { tensor } from "../../core/tensor/tensor.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
+import { dtypeOfNumber } from "./element-type.ts";
+import {
+  bodyAttribute,
+  constant,
+  isReference,
+  type Attribute,
+  type Graph,
+  type ModelNode,
+} from "./model.ts";
+import { findOpset } from "./graph.ts";
+import { placeInside, type Place, type PlacedNode } from "./places.ts";
+import type { PlaceScopes } from "./place-scopes.ts";
+import { BODIES } from "./standard-bodies.ts";
+
+/** An attribute of a line; `@0` stands for the data type of the first input, `@name` for an attribute of the node. */
+type Recorded =
+  | readonly ["int", number | "@0"]
+  | readonly ["ints", readonly number[]]
+  | readonly ["float", number]
+  | readonly ["string", string]
+  | readonly ["reference", string]
+  | readonly ["tensor", number | "@0", readonly number[], readonly (number | string)[]]
+  | readonly ["graph", readonly string[], readonly Line[]];
+
+/** Outputs with blanks between them, an operator, inputs with commas; attributes; the features that the line needs. */
+type Line = readonly [
+  outputs: string,
+  op: string,
+  inputs: string,
+  attributes?: Readonly<Record<string, Recorded>>,
+  needs?: readonly (readonly [feature: number, value: unknown])[],
+];
+
+/** A property of a node: an input, an output or an attribute is given, an attribute has a value, an input has a rank or is float32. */
+type Feature =
+  | readonly ["given" | "output" | "float", number]
+  | readonly ["rank", number, ...ranks: number[]]
+  | readonly ["set" | "positive", string]
+  | readonly ["is", string, absent: number | string, ...values: (number | string)[]];
+
+interface Body {
+  readonly op: string;
+  /** The versions with this body, oldest first. */
+  readonly versions: readonly number[];
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly defaults: Readonly<Record<string, Recorded>>;
+  /** The number of inputs that a node must have. */
+  readonly required: number;
+  readonly features: readonly Feature[];
+  readonly lines: readonly Line[];
+}
+
+/** The body of a node, as a graph that sees the values around the node. */
+export interface StandardBody {
+  /** The opset of its nodes. */
+  readonly opset: number;
+  readonly graph: Graph;
+}
+
+/** Returns the place of the body that defines a node, of which the scopes have learned; or null. */
+export function definitionOf({ node, place }: PlacedNode, scopes: PlaceScopes): Place | null {
+  const scope = scopes.scopeOf(place);
+  const opset = findOpset(place.opsets, node);
+  const body = standardBody(node, opset, (name) => scope.typeOf(name));
+  return body && placeInside(place, node, body.graph, { "ai.onnx": body.opset });
+}
+
+/** Returns true if the body of an operator is recorded. */
+export const hasStandardBody = ({ domain, op }: ModelNode): boolean =>
+  domain === "ai.onnx" && Object.hasOwn(BODIES, op);
+
+/**
+ * Returns the body that the standard defines for a node, or null if it is not recorded, or depends on types or
+ * attributes that are unknown.
+ * @param typeOf the type of a value, or null if unknown
+ * @param rename the name of a value in the body, from a name that begins with the node's output
+ */
+export function standardBody(
+  node: ModelNode,
+  opset: number | null,
+  typeOf: (name: string) => TensorType | null,
+  rename: (name: string) => string = (name) => name,
+): StandardBody | null {
+  if (opset === null || !hasStandardBody(node)) return null;
+  const bodies = BODIES[node.op].map((record) => JSON.parse(record) as Body);
+  const since = bodies.flatMap(({ versions }) => versions).findLast((version) => version <= opset);
+  const body = bodies.find(({ versions }) => versions.some((version) => version === since));
+  if (body === undefined || since === undefined) return null;
+  const facts = body.features.map((feature) => factOf(feature, node, typeOf));
+  const isWhole = body.inputs.slice(0, body.required).every((_, at) => node.inputs[at]);
+  if (facts.includes(null) || !isWhole) return null;
+  const first = typeOf(node.inputs[0] ?? "")?.dtype ?? null;
+  const expansion = new Expansion(node, body, facts, first, rename);
+  const nodes = expansion.nodes(body.lines);
+  if (expansion.isUnknown) return null;
+  const outputs = node.outputs.filter((name) => name !== "").map((name) => ({ name, type: null }));
+  return { opset: since, graph: { name: "", inputs: [], outputs, nodes, constants: [] } };
+}
+
+const isFloat32 = (type: TensorType | null): boolean | null => type && type.dtype === "float32";
+
+/** Returns the value of a feature; null if it is unknown, or if no body has it. */
+function factOf(
+  feature: Feature,
+  { inputs, outputs, attributes }: ModelNode,
+  typeOf: (name: string) => TensorType | null,
+): boolean | number | string | null {
+  const [kind, key] = feature;
+  if (kind === "given") return (inputs[key] ?? "") !== "";
+  if (kind === "output") return (outputs[key] ?? "") !== "";
+  if (kind === "rank") {
+    const [, , ...ranks] = feature;
+    return ranks.find((rank) => rank === typeOf(inputs[key] ?? "")?.shape?.length) ?? null;
+  }
+  if (kind === "float") return isFloat32(typeOf(inputs[key] ?? ""));
+  const attribute = Object.hasOwn(attributes, key) ? attributes[key] : undefined;
+  if (attribute !== undefined && isReference(attribute)) return null;
+  if (kind === "set") return attribute !== undefined;
+  if (kind === "positive") return Number(attribute?.value ?? 0) > 0;
+  const [, , absent, ...values] = feature;
+  const { value = absent } = attribute ?? {};
+  const plain = typeof value === "string" ? value : Number(value);
+  return values.find((one) => one === plain) ?? null;
+}
+
+class Expansion {
+  /** True if a line needs the data type of the first input, or an attribute that a function's caller sets. */
+  isUnknown = false;
+  readonly #node: ModelNode;
+  readonly #body: Body;
+  readonly #facts: readonly unknown[];
+  readonly #dtype: DType | null;
+  readonly #rename: (name: string) => string;
+  readonly #names = new Map<string, string>([["", ""]]);
+
+  constructor(
+    node: ModelNode,
+    body: Body,
+    facts: readonly unknown[],
+    dtype: DType | null,
+    rename: (name: string) => string,
+  ) {
+    this.#node = node;
+    this.#body = body;
+    this.#facts = facts;
+    this.#dtype = dtype;
+    this.#rename = rename;
+    for (const [at, name] of body.inputs.entries()) this.#names.set(name, node.inputs[at] ?? "");
+    for (const [at, name] of body.outputs.entries())
+      if ((node.outputs[at] ?? "") !== "") this.#names.set(name, node.outputs[at]);
+  }
+
+  nodes(lines: readonly Line[]): ModelNode[] {
+    return lines
+      .filter(([, , , , needs = []]) =>
+        needs.every(([feature, value]) => this.#facts[feature] === value),
+      )
+      .map(([outputs, op, inputs, attributes = {}]) => {
+        const names = outputs.split(" ").map((name) => this.#nameOf(name));
+        return {
+          name: names[0],
+          op,
+          domain: "ai.onnx",
+          inputs: inputs === "" ? [] : inputs.split(",").map((name) => this.#nameOf(name)),
+          outputs: names,
+          attributes: Object.fromEntries(
+            Object.entries(attributes).flatMap(([name, one]) => {
+              const made = this.#attribute(one);
+              return made === null ? [] : [[name, made]];
+            }),
+          ),
+        };
+      });
+  }
+
+  #nameOf(name: string): string {
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    const { op, outputs } = this.#node;
+    const made = this.#rename(`${outputs.find((one) => one !== "") ?? op}/${name}`);
+    this.#names.set(name, made);
+    return made;
+  }
+
+  /** Returns an attribute, or null for one that the node leaves out. */
+  #attribute(recorded: Recorded): Attribute | null {
+    switch (recorded[0]) {
+      case "reference":
+        return this.#given(recorded[1]);
+      case "int":
+        return { type: "int", value: this.#number(recorded[1]) };
+      case "tensor":
+        return this.#tensor(recorded[1], recorded[2], recorded[3]);
+      case "graph": {
+        const [, outputs, lines] = recorded;
+        const infos = outputs.map((name) => ({ name: this.#nameOf(name), type: null }));
+        const graph = {
+          name: "body",
+          inputs: [],
+          outputs: infos,
+          nodes: this.nodes(lines),
+          constants: [],
+        };
+        return bodyAttribute(graph);
+      }
+      default: {
+        const [type, value] = recorded;
+        return { type, value } as Attribute;
+      }
+    }
+  }
+
+  /** Returns the node's attribute, or its default. */
+  #given(name: string): Attribute | null {
+    const { attributes } = this.#node;
+    if (Object.hasOwn(attributes, name)) return attributes[name];
+    const { [name]: standard } = this.#body.defaults;
+    return standard === undefined ? null : this.#attribute(standard);
+  }
+
+  #number(recorded: number | "@0"): number {
+    if (recorded !== "@0") return recorded;
+    if (this.#dtype === null) this.isUnknown = true;
+    return DTYPES[this.#dtype ?? "float32"].onnx.number;
+  }
+
+  #tensor(
+    number: number | "@0",
+    shape: readonly number[],
+    values: readonly (number | string)[],
+  ): Attribute {
+    const dtype = dtypeOfNumber(this.#number(number)) ?? "float32";
+    const elements = values.map((one) =>
+      typeof one === "string" ? this.#slot(one.slice(1)) : one,
+    );
+    const whole = dtype === "int64" ? elements.map(BigInt) : elements.map(Number);
+    return { type: "tensor", value: constant("", tensor(dtype, [...shape], whole)) };
+  }
+
+  /** Returns the number that the node gives, or 0; `a*a` is a product. */
+  #slot(names: string): bigint {
+    const factors = names.split("*").map((name) => {
+      const { type, value } = this.#given(name) ?? { type: "int", value: 0n };
+      if (type === "int" && Number.isInteger(Number(value))) return BigInt(value);
+      this.isUnknown = true;
+      return 0n;
+    });
+    const product = factors.reduce((one, factor) => one * factor);
+    if (BigInt.asIntN(64, product) === product) return product;
+    this.isUnknown = true;
+    return 0n;
+  }
+}

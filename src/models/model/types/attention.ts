@@ -1,0 +1,67 @@
+/** Rules for attention, and for operators that pass a state from one call to the next. */
+
+import type { Dim } from "../../../core/tensor/shape.ts";
+import { givenDim, productDims, sumDims, unknownDims, wrongNode } from "./dims.ts";
+import { output, type NodeView, type TypeRule } from "./node-view.ts";
+
+/** Returns the size of each of several heads, whose sizes are merged into one axis; null if unknown. */
+const headSize = (width: Dim, heads: Dim): Dim =>
+  typeof width === "number" && typeof heads === "number" && heads > 0 && width % heads === 0
+    ? width / heads
+    : null;
+
+const headsOf = (view: NodeView, name: string): Dim => givenDim(view.int(name, null));
+
+/** Returns [batch, heads, length, head size] of an input with four axes, or with three of which the last merges two. */
+function headDims(view: NodeView, position: number, heads: string): readonly Dim[] {
+  const shape = view.shape(position);
+  if (shape === null) return [null, headsOf(view, heads), null, null];
+  if (shape.length === 4) return shape;
+  if (shape.length !== 3) throw wrongNode("queries, keys and values have three or four axes");
+  const [batch, length, width] = shape;
+  const count = headsOf(view, heads);
+  return [batch, count, length, headSize(width, count)];
+}
+
+/**
+ * `Attention`: the output has the rank of the queries; with three axes, heads and their sizes are merged. The other
+ * outputs are the keys and values that follow those of the past, and the products of queries and keys.
+ */
+export const attention: TypeRule = (view) => {
+  const dtype = view.dtype(0);
+  const query = view.shape(0);
+  const [batch, heads, length] = headDims(view, 0, "q_num_heads");
+  const [, shared, keys, size] = headDims(view, 1, "kv_num_heads");
+  const [, , , width] = headDims(view, 2, "kv_num_heads");
+  const past = view.has(4) ? (view.shape(4)?.[2] ?? null) : 0;
+  const total = sumDims([past, keys]);
+  const merged = [batch, length, productDims([heads, width])];
+  const attended = query?.length === 3 ? merged : [batch, heads, length, width];
+  return [
+    output(dtype, query === null ? null : attended),
+    output(dtype, [batch, shared, total, size]),
+    output(view.dtype(2), [batch, shared, total, width]),
+    output(dtype, [batch, heads, length, total]),
+  ];
+};
+
+/** `LinearAttention`: heads and their sizes are merged; the state is that of the past, which zeros replace. */
+export const linearAttention: TypeRule = (view) => {
+  const [batch, heads, length, size] = headDims(view, 0, "q_num_heads");
+  const [, shared, , width] = headDims(view, 2, "kv_num_heads");
+  return [
+    output(view.dtype(0), [batch, length, productDims([heads, width])]),
+    output(view.dtype(view.has(3) ? 3 : 0), [batch, shared, size, width]),
+  ];
+};
+
+/** `CausalConvWithState`: the output is like the input; the state has one position less than the kernel. */
+export const causalConvolution: TypeRule = (view) => {
+  const dtype = view.sharedDType([0, 1, 2, 3]);
+  const input = view.shape(0) ?? unknownDims(3);
+  if (input.length !== 3) throw wrongNode("the input has three axes");
+  const [batch, channels] = input;
+  const size = view.shape(1)?.[2];
+  const before = typeof size === "number" ? givenDim(size - 1) : null;
+  return [output(dtype, input), output(dtype, [batch, channels, before])];
+};
