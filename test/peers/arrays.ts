@@ -1,0 +1,292 @@
+/** Zarr arrays that other implementations write and read, and changes in place of what they wrote. */
+
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import * as zlib from "node:zlib";
+import { isTensorError, messageOf } from "../../src/core/errors.ts";
+import { DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
+import { full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { scatterChunked } from "../../src/entries/chunked.ts";
+import { writeNpy } from "../../src/entries/npy.ts";
+import { append, createArray, openArray, type ZarrArray } from "../../src/entries/zarr.ts";
+import { boxOf, replaceBox } from "../support/boxes.ts";
+import { randomFrom, seedOf, type Random } from "../support/random.ts";
+import {
+  arrayCase,
+  boxIn,
+  elementsOf,
+  isBig,
+  one,
+  valuesOf,
+  type ArrayCase,
+} from "./array-cases.ts";
+import {
+  compareGroups,
+  compareNpy,
+  compareParts,
+  compareRefusals,
+  type Ask,
+} from "./array-files.ts";
+import { ACCEPTED, ROWS, type Row } from "./array-peers.ts";
+import { environment } from "./environments.ts";
+import { isError, Peer, type Answer } from "./peer.ts";
+import type { Part, Tally } from "./tally.ts";
+import { toWire, type WireTensor } from "./tensors.ts";
+import { askZarrita } from "./zarrita-peer.ts";
+
+/** Cases of each format and data type that a peer writes, and of each type that it reads, at a factor of 1. */
+const DRAWS = 12;
+
+const ATTRIBUTES = '{"unit": "m/s", "scale": [0.5, -7, null, true], "nested": {"ü😀": ""}}';
+/** Attributes as few programs print them, and a field that readers may ignore. */
+const ODD = '{"a": 2.0, "b" :[1e2, 18446744073709551616], "c": "m\\/s"}';
+const SPARE = '"spare": {"must_understand": false, "name": "spare"}';
+
+/** A case, and who is asked in which folder. */
+interface Trial {
+  readonly row: Row;
+  readonly item: ArrayCase;
+  readonly ask: Ask;
+  readonly tally: Tally;
+  readonly folder: string;
+  readonly random: Random;
+}
+
+function tensorOf(dtype: DType, shape: readonly number[], bytes: ArrayLike<number>): Tensor {
+  const values = zeros(dtype, shape);
+  elementsOf(values).set(bytes);
+  return values;
+}
+
+const partOf = ({ dtype, shape, values }: ArrayCase, [start, box]: ArrayCase["boxes"][number]) =>
+  tensorOf(dtype, box, boxOf(elementsOf(values), shape, start, box, DTYPES[dtype].bytes));
+
+/** Fill values, and the boxes that are written. */
+function expectedOf(item: ArrayCase, fill: Uint8Array): Tensor {
+  const { dtype, shape, values, boxes } = item;
+  const width = fill.length;
+  const result = tensorOf(
+    dtype,
+    shape,
+    elementsOf(values).map((_, at) => fill[at % width]),
+  );
+  for (const box of boxes) {
+    replaceBox(elementsOf(result), shape, ...box, elementsOf(partOf(item, box)), width);
+  }
+  return result;
+}
+
+function differ(
+  { row, item, tally }: Trial,
+  step: string,
+  word: string,
+  expected: string,
+  got: string,
+) {
+  const { format, dtype, codecs, facets, fill, boxes, metadata } = item;
+  const [, ...after] = codecs.filter(({ name }) => !/transpose|bytes/.test(name));
+  const words = [
+    dtype.startsWith("complex") && codecs.some(isBig) && "big-endian complex",
+    after.some(({ name }) => name === "blosc") && "blosc after another codec",
+  ];
+  const kind = dtype === "float8e8m0" ? dtype : fill.kind;
+  const reason = got.replaceAll(/\d+/g, "#").slice(0, 60).trim();
+  const isValues = !word.endsWith("refuse");
+  tally.differ({
+    peer: row.peer,
+    facts: {
+      ...{ step, word, format: `Zarr ${format}`, codecs: words.filter(Boolean).join(", ") },
+      ...(isValues || kind === dtype ? { fill: kind } : { reason }),
+    },
+    what: [...facets, JSON.stringify(boxes), metadata.replaceAll(/\s+/g, " ")].join(", "),
+    ...{ expected, got },
+  });
+  return false;
+}
+
+/** Compares what somebody reads with the values, bit for bit. */
+function isSame(trial: Trial, step: string, who: string, got: Answer<WireTensor>, values: Tensor) {
+  if (isError(got)) return differ(trial, step, `${who} refuse`, "values", got.error);
+  const data = Buffer.from(String(got.data), "base64");
+  const bytes = elementsOf(values);
+  if (String(got.shape) === String(values.shape) && data.equals(bytes)) return true;
+  const print = (all: Uint8Array): string => Buffer.from(all).toString("hex").slice(0, 120);
+  return differ(trial, step, `${who} read other values`, print(bytes), print(data));
+}
+
+const readBack = ({ ask, row, item }: Trial, place: string, format = item.format) =>
+  ask({ do: "read", via: row.peer, format, path: place });
+
+/** The peer writes an array, which is read here, changed in place, and copied with its codecs. */
+async function theirs(trial: Trial): Promise<boolean> {
+  const { row, item, ask, folder, random } = trial;
+  const { format, boxes, fill, values } = item;
+  const place = path.join(folder, "theirs.zarr");
+  const isOdd = random(2) === 0;
+  const made = await ask({
+    ...{ do: "create", via: row.peer, format, path: place, boxes, empty: random(2) === 0 },
+    metadata: item.metadata.replace('"@attributes"', isOdd ? "{}" : ATTRIBUTES),
+    data: toWire(values).data,
+  });
+  const expected = expectedOf(item, fill.bytes);
+  if (!isSame(trial, "create", "they", made, expected)) return false;
+  if (isOdd) addOddities(place, format, row.program === "zarr_peer");
+  const array = (await openArray(place)) as ZarrArray;
+  if (!isSame(trial, "read", "we", toWire(await array.read()), expected)) return false;
+  try {
+    array.checkWritable();
+  } catch (error) {
+    return isTensorError(error, "attribute") || Promise.reject(error);
+  }
+  if (!(await change(trial, array, expected))) return false;
+  if (random(3) > 0) return true;
+  const copy = path.join(folder, "copy.zarr");
+  const copied = await createArray(copy, { like: array, shape: values.shape });
+  await copied.write(expected);
+  return isSame(trial, "copy", "they", await readBack(trial, copy, 3), expected);
+}
+
+/** Changes an array of the peer's, and compares what it reads then, and every byte of the metadata. */
+async function change(trial: Trial, array: ZarrArray, before: Tensor): Promise<boolean> {
+  const { row, folder, random } = trial;
+  const { dtype, shape, size } = before;
+  const place = array.location.path;
+  const kinds = size > 0 && shape.length > 0 ? ["write", "scatter", "append"] : ["write"];
+  const kind = one(kinds, random);
+  const [start, box] = boxIn(shape, random);
+  const part = kind === "write" ? box : shape.with(0, 1 + random(shape[0]));
+  const own = valuesOf(dtype, part, row.able, random);
+  const files = metadataOf(place);
+  let after = tensorOf(dtype, shape, elementsOf(before));
+  if (kind === "append") {
+    await append(array, own);
+    const bytes = Buffer.concat([elementsOf(before), elementsOf(own)]);
+    after = tensorOf(dtype, shape.with(0, shape[0] + part[0]), bytes);
+  } else {
+    const first = random(shape[0] - part[0] + 1);
+    const at = kind === "write" ? start : shape.map((_, axis) => (axis === 0 ? first : 0));
+    replaceBox(elementsOf(after), shape, at, part, elementsOf(own), DTYPES[dtype].bytes);
+    if (kind === "write") await array.write(own, start);
+    else await scatterRows(array, first, own, folder);
+  }
+  const shapeless = (text: string): string => (kind === "append" ? text.replace(SHAPE, "") : text);
+  const now = metadataOf(place);
+  if (shapeless(files) !== shapeless(now)) return differ(trial, kind, "other metadata", files, now);
+  return isSame(trial, kind, "they", await readBack(trial, place), after);
+}
+
+/** The peer reads an array that is written here. */
+async function ours(trial: Trial): Promise<boolean> {
+  const { dtype, shape, chunkShape, inner, codecs, boxes, fill } = trial.item;
+  const place = path.join(trial.folder, "ours.zarr");
+  const fillValue = tensorOf(dtype, [], fill.bytes).toArray() as never;
+  const array = await createArray(place, {
+    ...{ dtype, shape, chunkShape: inner ?? chunkShape, codecs, fillValue },
+    ...{ shards: inner === null ? null : chunkShape, attributes: JSON.parse(ATTRIBUTES) },
+  });
+  for (const box of boxes) await array.write(partOf(trial.item, box), box[0]);
+  const expected = expectedOf(trial.item, elementsOf(full(dtype, [1], fillValue)));
+  return isSame(trial, "ours", "they", await readBack(trial, place), expected);
+}
+
+const SHAPE = /"shape":\s*\[[^\]]*\]/;
+
+/** The text of all metadata files of an array. */
+const metadataOf = (place: string): string =>
+  ["zarr.json", ".zarray", ".zattrs"]
+    .map((name) => path.join(place, name))
+    .map((file) => (fs.existsSync(file) ? fs.readFileSync(file, "utf8") : ""))
+    .join("\n");
+
+/** Gives an array odd attributes, a field that nobody knows, and in Zarr 2 a fill value as text. */
+function addOddities(place: string, format: 2 | 3, hasTexts: boolean): void {
+  const file = path.join(place, format === 3 ? "zarr.json" : ".zarray");
+  const text = fs.readFileSync(file, "utf8").replace(/,?\s*"attributes":\s*\{\}/, "");
+  const odd = format === 2 ? '"spare" : 2.0' : `"attributes": ${ODD}, ${SPARE}`;
+  if (format === 2) fs.writeFileSync(path.join(place, ".zattrs"), ODD);
+  const isText = format === 2 && hasTexts;
+  const filled = isText ? text.replace(/("fill_value": *)(-?\d[^,}\s]*)/, '$1"$2"') : text;
+  fs.writeFileSync(file, filled.replace("{", `{ ${odd}, `));
+}
+
+/** Replaces rows of an array by a chunked job. */
+async function scatterRows(array: ZarrArray, first: number, updates: Tensor, folder: string) {
+  const rows = updates.shape.slice(0, 1).flatMap((dim) => [...Array(dim).keys()]);
+  const indices = tensor(
+    "int32",
+    [rows.length, 1],
+    rows.map((row) => first + row),
+  );
+  fs.writeFileSync(path.join(folder, "indices.npy"), writeNpy(indices));
+  const { dtype, shape } = updates;
+  const place = path.join(folder, "updates.zarr");
+  const source = await createArray(place, { dtype, shape, chunkShape: shape });
+  await source.write(updates);
+  const opened = await openArray(path.join(folder, "indices.npy"));
+  await scatterChunked(array, opened, source, { out: array, threads: 0 });
+}
+
+/** Draws cases of every format and data type, and names the properties that none of them has. */
+async function compare(row: Row, ask: Ask, tally: Tally, factor: number, home: string) {
+  const random = randomFrom(seedOf(row.peer));
+  const [hit, all] = [new Set<string>(), new Set<string>()];
+  const able = { ...row.able, ...row.reads };
+  // Node's zlib has zstd since 22.15, and only it writes checksums.
+  const written = {
+    ...able,
+    cnames: able.cnames.filter((cname) => !/blosclz|snappy/.test(cname)),
+    codecs: able.codecs.filter((name) => "zstdCompress" in zlib || !name.includes("checksum")),
+  };
+  const types = ([3, 2] as const).flatMap((format) =>
+    row.able.types[format].map((dtype) => ({ format, dtype })),
+  );
+  for (const { format, dtype } of types) {
+    for (let draw = 0; draw < 3 * DRAWS; draw++) {
+      for (const facet of arrayCase(row.able, format, dtype, random).facets) all.add(facet);
+    }
+    for (let draw = 0; draw < DRAWS * factor * (format - 1); draw++) {
+      const isOurs = draw % 2 === 1 && format === 3;
+      const item = arrayCase(isOurs ? written : row.able, format, dtype, random);
+      const folder = fs.mkdtempSync(path.join(home, "case-"));
+      const trial = { row, item, ask, tally, folder, random };
+      const isEqual = await (isOurs ? ours : theirs)(trial).catch((error) =>
+        differ(trial, isOurs ? "ours" : "theirs", "we refuse", "values", messageOf(error)),
+      );
+      if (isEqual) tally.agree(row.peer);
+      for (const facet of item.facets) hit.add(facet);
+      fs.rmSync(folder, { recursive: true });
+    }
+  }
+  const missed = [...all].filter((facet) => !hit.has(facet)).join(", ") || "none";
+  tally.note(`${row.peer}: ${all.size} properties, of which were not drawn: ${missed}`);
+}
+
+export const arrays: Part = {
+  name: "arrays",
+  what: "arrays of others are read and changed in place, and others read ours, bit for bit",
+  accepted: ACCEPTED,
+  async run(tally, factor) {
+    const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-arrays-"));
+    const { python, missing } = environment("arrays");
+    for (const row of [...ROWS, { peer: "numpy", program: "numpy_peer", able: null }]) {
+      const { peer, program } = row;
+      if (program !== undefined && (python === null || peer in missing)) {
+        tally.skip(`${peer}: ${missing[peer] ?? "no Python"}`);
+        continue;
+      }
+      const process = new Peer<WireTensor>(python ?? "", program ?? "");
+      const ask: Ask = program === undefined ? askZarrita : (request) => process.ask(request);
+      if (row.able === null) await compareNpy(tally, ask, DRAWS * factor, home);
+      else {
+        await compare(row, ask, tally, factor, home);
+        await compareRefusals(tally, peer, ask, row.refused ?? [], home);
+      }
+      if (peer === "numpy") await compareParts(tally, ask, home);
+      if (peer === "zarr") await compareGroups(tally, ask, home);
+      tally.note(`${peer}: ${JSON.stringify(process.versions)}`);
+      await process.close();
+    }
+    fs.rmSync(home, { recursive: true });
+  },
+};
