@@ -60,13 +60,7 @@ export function valuesOf(
 const ENDIANS = ["little", "big"];
 const SHUFFLES = ["noshuffle", "shuffle", "bitshuffle"];
 
-function codecsOf(
-  able: Abilities,
-  dtype: DType,
-  rank: number,
-  pick: Pick,
-  random: Random,
-): Codec[] {
+function codecsOf(able: Abilities, dtype: DType, rank: number, pick: Pick, random: Random) {
   const { bytes, lanes } = rowOf(dtype);
   const order = Array.from({ length: rank }, (_, axis) => axis);
   for (const axis of order.keys()) order.push(...order.splice(random(rank - axis), 1));
@@ -117,41 +111,36 @@ function compressorOf(able: Abilities, pick: Pick, random: Random): Json {
 }
 
 const SPECIAL = [NaN, NaN, Infinity, -Infinity, -0];
-/** The form of a NaN that is not the usual one. */
-const LOADED = /^"0x(?!80+")/;
 
 /** A fill value: the bytes of an element, their form in JSON, and a word for the form. */
-function fillOf(
-  format: 2 | 3,
-  dtype: DType,
-  random: Random,
-): { readonly bytes: Uint8Array; readonly text: string; readonly kind: string } {
+function fillOf(format: 2 | 3, dtype: DType, random: Random) {
   const { family, lanes } = rowOf(dtype);
   const part = family !== "complex" ? dtype : dtype === "complex64" ? "float32" : "float64";
   const isFloat = family === "float" || family === "half" || family === "complex";
   const bytes = elementsOf(randomTensor(dtype, [1], random));
-  if (format === 2 && random(3) === 0) return { bytes: bytes.fill(0), text: "null", kind: "null" };
   if (dtype === "float8e8m0") bytes[0] = random(255);
   if (isFloat && random(2) === 0) {
     bytes.set(elementsOf(tensor(part, [], one(SPECIAL, random) as never)));
     bytes[0] |= random(2);
   }
-  const width = bytes.length / lanes;
-  const halves = Array.from({ length: lanes }, (_, lane) =>
-    bytes.slice(lane * width, (lane + 1) * width),
-  );
-  const plain = halves.map((bits) => printJson(printFillValue(part, bits)));
-  const isLoaded = isFloat && plain.some((text) => LOADED.test(text));
+  const plain = printJson(printFillValue(dtype, bytes));
+  const isLoaded = isFloat && /"0x(?!80+")/.test(plain);
   // Zarr 2 has one NaN for each type, and no numbers in hexadecimal, which the package prints for -0.
-  if (format === 2 && isLoaded) return fillOf(format, dtype, random);
-  const hex = halves.map((bits) => `"0x${Buffer.from(bits).reverse().toString("hex")}"`);
-  const signed = plain.map((text) => text.replace(/"0x80+"/, "-0.0"));
-  const texts = format === 2 ? signed : isFloat && random(4) === 0 ? hex : plain;
-  const first = texts.find((text) => /[NIx]/.test(text)) ?? "a number";
-  const isLarge = rowOf(dtype).family === "int64" && Math.abs(Number(texts[0])) > 2 ** 53;
-  const kind = isLarge ? "beyond 2^53" : first.includes("x") ? "hexadecimal" : first;
-  const text = lanes === 2 ? `[${texts.join()}]` : texts[0];
-  return { bytes, text, kind: isLoaded ? "NaN with a payload" : kind };
+  if (format === 2 && (isLoaded || random(3) === 0)) {
+    return { bytes: bytes.fill(0), text: "null", kind: "null" };
+  }
+  const hex = Array.from({ length: lanes }, (_, lane) => {
+    const bits = bytes.slice((lane * bytes.length) / lanes, ((lane + 1) * bytes.length) / lanes);
+    return `0x${Buffer.from(bits.reverse()).toString("hex")}`;
+  });
+  const isHex = format === 3 && isFloat && random(4) === 0;
+  const text = isHex ? JSON.stringify(lanes === 2 ? hex : hex[0]) : plain;
+  const isLarge = dtype.includes("int64") && Math.abs(Number(text)) > 2 ** 53;
+  const kind = isLarge ? "beyond 2^53" : (/NaN|-?Infinity|0x/.exec(text)?.[0] ?? "a number");
+  return {
+    ...{ bytes, kind: isLoaded ? "NaN with a payload" : kind },
+    text: format === 2 ? text.replaceAll(/"0x80+"/g, "-0.0") : text,
+  };
 }
 
 /** An array, in whose metadata the attributes are the text "@attributes". */

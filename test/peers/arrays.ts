@@ -12,22 +12,9 @@ import { writeNpy } from "../../src/entries/npy.ts";
 import { append, createArray, openArray, type ZarrArray } from "../../src/entries/zarr.ts";
 import { boxOf, replaceBox } from "../support/boxes.ts";
 import { randomFrom, seedOf, type Random } from "../support/random.ts";
-import {
-  arrayCase,
-  boxIn,
-  elementsOf,
-  isBig,
-  one,
-  valuesOf,
-  type ArrayCase,
-} from "./array-cases.ts";
-import {
-  compareGroups,
-  compareNpy,
-  compareParts,
-  compareRefusals,
-  type Ask,
-} from "./array-files.ts";
+import * as cases from "./array-cases.ts";
+import { elementsOf, type ArrayCase, type Box } from "./array-cases.ts";
+import * as files from "./array-files.ts";
 import { ACCEPTED, ROWS, type Row } from "./array-peers.ts";
 import { environment } from "./environments.ts";
 import { isError, Peer, type Answer } from "./peer.ts";
@@ -47,7 +34,7 @@ const SPARE = '"spare": {"must_understand": false, "name": "spare"}';
 interface Trial {
   readonly row: Row;
   readonly item: ArrayCase;
-  readonly ask: Ask;
+  readonly ask: files.Ask;
   readonly tally: Tally;
   readonly folder: string;
   readonly random: Random;
@@ -59,38 +46,28 @@ function tensorOf(dtype: DType, shape: readonly number[], bytes: ArrayLike<numbe
   return values;
 }
 
-const partOf = ({ dtype, shape, values }: ArrayCase, [start, box]: ArrayCase["boxes"][number]) =>
+const partOf = ({ dtype, shape, values }: ArrayCase, [start, box]: Box) =>
   tensorOf(dtype, box, boxOf(elementsOf(values), shape, start, box, DTYPES[dtype].bytes));
 
 /** Fill values, and the boxes that are written. */
 function expectedOf(item: ArrayCase, fill: Uint8Array): Tensor {
   const { dtype, shape, values, boxes } = item;
-  const width = fill.length;
-  const result = tensorOf(
-    dtype,
-    shape,
-    elementsOf(values).map((_, at) => fill[at % width]),
-  );
+  const bytes = elementsOf(values).map((_, at) => fill[at % fill.length]);
   for (const box of boxes) {
-    replaceBox(elementsOf(result), shape, ...box, elementsOf(partOf(item, box)), width);
+    replaceBox(bytes, shape, ...box, elementsOf(partOf(item, box)), fill.length);
   }
-  return result;
+  return tensorOf(dtype, shape, bytes);
 }
 
-function differ(
-  { row, item, tally }: Trial,
-  step: string,
-  word: string,
-  expected: string,
-  got: string,
-) {
+function differ({ row, item, tally }: Trial, step: string, word: string, one: readonly string[]) {
   const { format, dtype, codecs, facets, fill, boxes, metadata } = item;
   const [, ...after] = codecs.filter(({ name }) => !/transpose|bytes/.test(name));
   const words = [
-    dtype.startsWith("complex") && codecs.some(isBig) && "big-endian complex",
+    dtype.startsWith("complex") && codecs.some(cases.isBig) && "big-endian complex",
     after.some(({ name }) => name === "blosc") && "blosc after another codec",
   ];
   const kind = dtype === "float8e8m0" ? dtype : fill.kind;
+  const [expected, got] = one;
   const reason = got.replaceAll(/\d+/g, "#").slice(0, 60).trim();
   const isValues = !word.endsWith("refuse");
   tally.differ({
@@ -107,12 +84,12 @@ function differ(
 
 /** Compares what somebody reads with the values, bit for bit. */
 function isSame(trial: Trial, step: string, who: string, got: Answer<WireTensor>, values: Tensor) {
-  if (isError(got)) return differ(trial, step, `${who} refuse`, "values", got.error);
+  if (isError(got)) return differ(trial, step, `${who} refuse`, ["values", got.error]);
   const data = Buffer.from(String(got.data), "base64");
   const bytes = elementsOf(values);
   if (String(got.shape) === String(values.shape) && data.equals(bytes)) return true;
   const print = (all: Uint8Array): string => Buffer.from(all).toString("hex").slice(0, 120);
-  return differ(trial, step, `${who} read other values`, print(bytes), print(data));
+  return differ(trial, step, `${who} read other values`, [print(bytes), print(data)]);
 }
 
 const readBack = ({ ask, row, item }: Trial, place: string, format = item.format) =>
@@ -153,11 +130,11 @@ async function change(trial: Trial, array: ZarrArray, before: Tensor): Promise<b
   const { dtype, shape, size } = before;
   const place = array.location.path;
   const kinds = size > 0 && shape.length > 0 ? ["write", "scatter", "append"] : ["write"];
-  const kind = one(kinds, random);
-  const [start, box] = boxIn(shape, random);
+  const kind = cases.one(kinds, random);
+  const [start, box] = cases.boxIn(shape, random);
   const part = kind === "write" ? box : shape.with(0, 1 + random(shape[0]));
-  const own = valuesOf(dtype, part, row.able, random);
-  const files = metadataOf(place);
+  const own = cases.valuesOf(dtype, part, row.able, random);
+  const old = metadataOf(place);
   let after = tensorOf(dtype, shape, elementsOf(before));
   if (kind === "append") {
     await append(array, own);
@@ -172,7 +149,7 @@ async function change(trial: Trial, array: ZarrArray, before: Tensor): Promise<b
   }
   const shapeless = (text: string): string => (kind === "append" ? text.replace(SHAPE, "") : text);
   const now = metadataOf(place);
-  if (shapeless(files) !== shapeless(now)) return differ(trial, kind, "other metadata", files, now);
+  if (shapeless(old) !== shapeless(now)) return differ(trial, kind, "other metadata", [old, now]);
   return isSame(trial, kind, "they", await readBack(trial, place), after);
 }
 
@@ -228,7 +205,7 @@ async function scatterRows(array: ZarrArray, first: number, updates: Tensor, fol
 }
 
 /** Draws cases of every format and data type, and names the properties that none of them has. */
-async function compare(row: Row, ask: Ask, tally: Tally, factor: number, home: string) {
+async function compare(row: Row, ask: files.Ask, tally: Tally, factor: number, home: string) {
   const random = randomFrom(seedOf(row.peer));
   const [hit, all] = [new Set<string>(), new Set<string>()];
   const able = { ...row.able, ...row.reads };
@@ -243,15 +220,15 @@ async function compare(row: Row, ask: Ask, tally: Tally, factor: number, home: s
   );
   for (const { format, dtype } of types) {
     for (let draw = 0; draw < 3 * DRAWS; draw++) {
-      for (const facet of arrayCase(row.able, format, dtype, random).facets) all.add(facet);
+      for (const facet of cases.arrayCase(row.able, format, dtype, random).facets) all.add(facet);
     }
     for (let draw = 0; draw < DRAWS * factor * (format - 1); draw++) {
       const isOurs = draw % 2 === 1 && format === 3;
-      const item = arrayCase(isOurs ? written : row.able, format, dtype, random);
+      const item = cases.arrayCase(isOurs ? written : row.able, format, dtype, random);
       const folder = fs.mkdtempSync(path.join(home, "case-"));
       const trial = { row, item, ask, tally, folder, random };
       const isEqual = await (isOurs ? ours : theirs)(trial).catch((error) =>
-        differ(trial, isOurs ? "ours" : "theirs", "we refuse", "values", messageOf(error)),
+        differ(trial, isOurs ? "ours" : "theirs", "we refuse", ["values", messageOf(error)]),
       );
       if (isEqual) tally.agree(row.peer);
       for (const facet of item.facets) hit.add(facet);
@@ -276,14 +253,14 @@ export const arrays: Part = {
         continue;
       }
       const process = new Peer<WireTensor>(python ?? "", program ?? "");
-      const ask: Ask = program === undefined ? askZarrita : (request) => process.ask(request);
-      if (row.able === null) await compareNpy(tally, ask, DRAWS * factor, home);
+      const ask: files.Ask = program === undefined ? askZarrita : (request) => process.ask(request);
+      if (row.able === null) await files.compareNpy(tally, ask, DRAWS * factor, home);
       else {
         await compare(row, ask, tally, factor, home);
-        await compareRefusals(tally, peer, ask, row.refused ?? [], home);
+        await files.compareRefusals(tally, peer, ask, row.refused ?? [], home);
       }
-      if (peer === "numpy") await compareParts(tally, ask, home);
-      if (peer === "zarr") await compareGroups(tally, ask, home);
+      if (peer === "numpy") await files.compareParts(tally, ask, home);
+      if (peer === "zarr") await files.compareGroups(tally, ask, home);
       tally.note(`${peer}: ${JSON.stringify(process.versions)}`);
       await process.close();
     }

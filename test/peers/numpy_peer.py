@@ -40,10 +40,17 @@ def load(request):
     return {"file": written(array), **to_tensor(array.astype(array.dtype.newbyteorder("<")))}
 
 
+def part(array, text):
+    try:
+        values = eval(f"array[{text}]", {"array": array})
+        return [np.shape(values), np.ravel(values).tolist()]
+    except IndexError:
+        return None
+
+
 def index(request):
     array = np.arange(np.prod(request["shape"])).reshape(request["shape"])
-    parts = [eval(f"array[{text}]", {"array": array}) for text in request["texts"]]
-    return {"listing": json.dumps([[np.shape(part), np.ravel(part).tolist()] for part in parts])}
+    return {"listing": json.dumps([part(array, text) for text in request["texts"]])}
 
 
 ACTIONS = {"save": save, "load": load, "index": index}

@@ -55,6 +55,7 @@ const open = (folder: string) => zarrita.open(storeIn(folder), { kind: "array" }
 type Theirs = Awaited<ReturnType<typeof open>>;
 
 async function set(array: Theirs, [start, shape]: Box, data: string): Promise<void> {
+  if (data === "") return;
   const stride = array.shape.map((_, axis) => product(array.shape, axis + 1));
   const offset = start.reduce((sum, at, axis) => sum + at * stride[axis], 0);
   const make = CLASSES[array.dtype as keyof typeof CLASSES];
