@@ -6,10 +6,11 @@ import * as path from "node:path";
 import * as zlib from "node:zlib";
 import { isTensorError, messageOf } from "../../src/core/errors.ts";
 import { DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
+import { product } from "../../src/core/tensor/shape.ts";
 import { full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { scatterChunked } from "../../src/entries/chunked.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
-import { append, createArray, openArray, type ZarrArray } from "../../src/entries/zarr.ts";
+import { append, createArray, openArray, resize, type ZarrArray } from "../../src/entries/zarr.ts";
 import { boxOf, replaceBox } from "../support/boxes.ts";
 import { randomFrom, seedOf, type Random } from "../support/random.ts";
 import * as cases from "./array-cases.ts";
@@ -49,10 +50,13 @@ function tensorOf(dtype: DType, shape: readonly number[], bytes: ArrayLike<numbe
 const partOf = ({ dtype, shape, values }: ArrayCase, [start, box]: Box) =>
   tensorOf(dtype, box, boxOf(elementsOf(values), shape, start, box, DTYPES[dtype].bytes));
 
+const filled = (fill: Uint8Array, size: number): Uint8Array =>
+  Uint8Array.from({ length: size * fill.length }, (_, at) => fill[at % fill.length]);
+
 /** Fill values, and the boxes that are written. */
 function expectedOf(item: ArrayCase, fill: Uint8Array): Tensor {
   const { dtype, shape, values, boxes } = item;
-  const bytes = elementsOf(values).map((_, at) => fill[at % fill.length]);
+  const bytes = filled(fill, values.size);
   for (const box of boxes) {
     replaceBox(bytes, shape, ...box, elementsOf(partOf(item, box)), fill.length);
   }
@@ -126,10 +130,13 @@ async function theirs(trial: Trial): Promise<boolean> {
 
 /** Changes an array of the peer's, and compares what it reads then, and every byte of the metadata. */
 async function change(trial: Trial, array: ZarrArray, before: Tensor): Promise<boolean> {
-  const { row, folder, random } = trial;
+  const { row, item, folder, random } = trial;
   const { dtype, shape, size } = before;
+  const { bytes: width } = DTYPES[dtype];
+  const origin = shape.map(() => 0);
   const place = array.location.path;
-  const kinds = size > 0 && shape.length > 0 ? ["write", "scatter", "append"] : ["write"];
+  const canGrow = size > 0 && shape.length > 0;
+  const kinds = canGrow ? ["write", "scatter", "append", "resize"] : ["write"];
   const kind = cases.one(kinds, random);
   const [start, box] = cases.boxIn(shape, random);
   const part = kind === "write" ? box : shape.with(0, 1 + random(shape[0]));
@@ -140,14 +147,25 @@ async function change(trial: Trial, array: ZarrArray, before: Tensor): Promise<b
     await append(array, own);
     const bytes = Buffer.concat([elementsOf(before), elementsOf(own)]);
     after = tensorOf(dtype, shape.with(0, shape[0] + part[0]), bytes);
+  } else if (kind === "resize") {
+    const [less, more] = [
+      shape.map((dim) => dim - random(dim)),
+      shape.map((dim) => dim + random(4)),
+    ];
+    await resize(await resize(array, less), more);
+    const kept = boxOf(elementsOf(before), shape, origin, less, width);
+    const bytes = filled(item.fill.bytes, product(more));
+    replaceBox(bytes, more, origin, less, Uint8Array.from(kept), width);
+    after = tensorOf(dtype, more, bytes);
   } else {
     const first = random(shape[0] - part[0] + 1);
-    const at = kind === "write" ? start : shape.map((_, axis) => (axis === 0 ? first : 0));
-    replaceBox(elementsOf(after), shape, at, part, elementsOf(own), DTYPES[dtype].bytes);
+    const at = kind === "write" ? start : origin.with(0, first);
+    replaceBox(elementsOf(after), shape, at, part, elementsOf(own), width);
     if (kind === "write") await array.write(own, start);
     else await scatterRows(array, first, own, folder);
   }
-  const shapeless = (text: string): string => (kind === "append" ? text.replace(SHAPE, "") : text);
+  const shapeless = (text: string): string =>
+    text.replace(/append|resize/.test(kind) ? SHAPE : "", "");
   const now = metadataOf(place);
   if (shapeless(old) !== shapeless(now)) return differ(trial, kind, "other metadata", [old, now]);
   return isSame(trial, kind, "they", await readBack(trial, place), after);
