@@ -13,6 +13,7 @@ import { writeNpy } from "../../src/entries/npy.ts";
 import { append, createArray, openArray, resize, type ZarrArray } from "../../src/entries/zarr.ts";
 import { boxOf, replaceBox } from "../support/boxes.ts";
 import { randomFrom, seedOf, type Random } from "../support/random.ts";
+import { ROOT } from "../support/root.ts";
 import * as cases from "./array-cases.ts";
 import { elementsOf, type ArrayCase, type Box } from "./array-cases.ts";
 import * as files from "./array-files.ts";
@@ -257,31 +258,40 @@ async function compare(row: Row, ask: files.Ask, tally: Tally, factor: number, h
   tally.note(`${row.peer}: ${all.size} properties, of which were not drawn: ${missed}`);
 }
 
+const NUMPY = { peer: "numpy", program: "numpy_peer", able: null };
+
+/** Compares all that a peer has, or skips it by name. */
+async function compareAll(row: Row | typeof NUMPY, tally: Tally, factor: number, home: string) {
+  const { peer, program } = row;
+  const { python, missing, versions } = environment("arrays");
+  if (program !== undefined && (python === null || peer in missing)) {
+    return tally.skip(`${peer}: ${missing[peer] ?? "no Python"}`);
+  }
+  const { devDependencies } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
+  tally.note(`${peer} ${versions[peer] ?? devDependencies[peer]}`);
+  const process = new Peer<WireTensor>(python ?? "", program ?? "");
+  const ask: files.Ask = program === undefined ? askZarrita : (request) => process.ask(request);
+  if (row.able === null) {
+    await files.compareNpy(tally, ask, DRAWS * factor, home);
+    await files.compareParts(tally, ask, home);
+  } else {
+    await compare(row, ask, tally, factor, home);
+    await files.compareRefusals(tally, peer, ask, row.refused ?? [], home);
+  }
+  if (peer === "zarr") await files.compareGroups(tally, ask, home);
+  await process.close();
+}
+
 export const arrays: Part = {
   name: "arrays",
   what: "arrays of others are read and changed in place, and others read ours, bit for bit",
   accepted: ACCEPTED,
   async run(tally, factor) {
     const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-arrays-"));
-    const { python, missing } = environment("arrays");
-    for (const row of [...ROWS, { peer: "numpy", program: "numpy_peer", able: null }]) {
-      const { peer, program } = row;
-      if (program !== undefined && (python === null || peer in missing)) {
-        tally.skip(`${peer}: ${missing[peer] ?? "no Python"}`);
-        continue;
-      }
-      const process = new Peer<WireTensor>(python ?? "", program ?? "");
-      const ask: files.Ask = program === undefined ? askZarrita : (request) => process.ask(request);
-      if (row.able === null) await files.compareNpy(tally, ask, DRAWS * factor, home);
-      else {
-        await compare(row, ask, tally, factor, home);
-        await files.compareRefusals(tally, peer, ask, row.refused ?? [], home);
-      }
-      if (peer === "numpy") await files.compareParts(tally, ask, home);
-      if (peer === "zarr") await files.compareGroups(tally, ask, home);
-      tally.note(`${peer}: ${JSON.stringify(process.versions)}`);
-      await process.close();
+    try {
+      for (const row of [...ROWS, NUMPY]) await compareAll(row, tally, factor, home);
+    } finally {
+      fs.rmSync(home, { recursive: true });
     }
-    fs.rmSync(home, { recursive: true });
   },
 };
