@@ -310,6 +310,7 @@ const FILLS: readonly (readonly [DType, string, string])[] = [
   ["float8e4m3fnuz", '"NaN"', "80"],
   ["float8e8m0", '"NaN"', "ff"],
   ["float8e8m0", '"0x00"', "00"],
+  ["float8e8m0", "0.0", "00"],
   ["float4e2m1", "-6", "0f"],
   ["int4", "-8", "f8"],
   ["uint4", "15", "0f"],
@@ -339,7 +340,7 @@ const NO_FILLS: readonly (readonly [DType, string])[] = [
   ["float32", "[1]"], ["complex64", "1"], ["complex64", "[1]"], ["complex64", "[1, 2, 3]"], ["complex64", '"1+2j"'],
   ["int32", '"0x10"'], ["bool", '"NaN"'], ["int64", '"Infinity"'], ["uint8", '"-Infinity"'], ["float32", '"0x1g"'],
   ["float32", '"-0x1"'], ["complex64", "[null, 0]"],
-  ["float4e2m1", '"NaN"'], ["float8e8m0", "0"], ["float16", "{}"], ["int32", "true"],
+  ["float4e2m1", '"NaN"'], ["float8e8m0", "-1"], ["float16", "{}"], ["int32", "true"],
 ];
 
 for (const [dtype, text] of NO_FILLS) {

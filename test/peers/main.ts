@@ -7,10 +7,11 @@
 import { parseArgs } from "node:util";
 import { announceSeed } from "../runners/seed.ts";
 import { close, secondsSince, sumOf } from "../runners/outcome.ts";
+import { arrays } from "./arrays.ts";
 import { operators } from "./operators.ts";
 import { Tally, type Part } from "./tally.ts";
 
-const PARTS: readonly Part[] = [operators];
+const PARTS: readonly Part[] = [operators, arrays];
 
 announceSeed("npm run test:peers");
 const { values, positionals } = parseArgs({

@@ -194,6 +194,8 @@ function encodePart(dtype: DType, value: Json | undefined): Uint8Array | null {
   const { family, bytes } = rowOf(dtype);
   const isFloat = family === "float" || family === "half" || family === "minifloat";
   if (isFloat && typeof value === "string" && /^0[xX]/.test(value)) return parseHex(value, bytes);
+  // This type has no zero, but 0 is TensorStore's default fill value for it, and stands for the byte 0.
+  if (dtype === "float8e8m0" && value === 0) return zeroOf(dtype);
   const special = typeof value === "string" ? SPECIAL.get(value) : undefined;
   const storage = allocate(dtype, 1);
   const isTaken = writer(dtype, storage)(0, special ?? value);
