@@ -152,6 +152,9 @@ async function existing(folder: string): Promise<string> {
 
 const PROBE_NAME = ".ndscatter-probe";
 
+/** Bytes of the probe that are written at once. */
+const PIECE = 2 ** 20;
+
 /**
  * Measures the write rate of a folder's disk, in bytes per second. A file of 128 MB, or less on a nearly full disk, is
  * written, synced and removed.
@@ -171,13 +174,15 @@ export async function diskRate(folder: string): Promise<number> {
   const file = temporaryOf(path.join(there, PROBE_NAME));
   const { free } = await freeSpaceOf(there);
   const size = Math.max(2 ** 12, Math.min(CHUNKED.probe, Math.floor(free / 4)));
-  const bytes = new Uint8Array(size);
-  // The file is filled with varied numbers, because some file systems do not store zeros.
-  for (let at = 0; at < size; at++) bytes[at] = at * 2654435761;
+  // The file is written in pieces, because a run measures the disk too, and keeps to its memory.
+  const piece = new Uint8Array(Math.min(size, PIECE));
+  // Pieces have varied numbers, because some file systems do not store zeros.
+  for (let at = 0; at < piece.length; at++) piece[at] = at * 2654435761;
   try {
     return await withFile(file, "wx", async (handle) => {
       const begin = performance.now();
-      await writeFully(handle, bytes, 0);
+      for (let at = 0; at < size; at += piece.length)
+        await writeFully(handle, piece.subarray(0, size - at), at);
       await handle.datasync();
       return (1000 * size) / (performance.now() - begin);
     });

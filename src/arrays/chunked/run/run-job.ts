@@ -25,6 +25,7 @@ import { forgetDamaged } from "../job/written.ts";
 import { isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
 import type { JobSpec } from "../job/spec.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
+import { processMemory } from "./process-memory.ts";
 import { product } from "../../../core/tensor/shape.ts";
 
 /** Progress of a stage. */
@@ -168,10 +169,10 @@ const LOOK = 1000;
  */
 export function watchMemory(memory: number, onNote: (sentence: string) => void): () => void {
   const timer = setInterval(() => {
-    const { rss } = process.memoryUsage();
-    if (rss <= 1.25 * memory) return;
+    const taken = processMemory();
+    if (taken <= 1.25 * memory) return;
     clearInterval(timer);
-    const [got, most] = [rss, memory].map(printBytes);
+    const [got, most] = [taken, memory].map(printBytes);
     onNote(`the process takes ${got} of memory, but the job was planned for ${most} (memory)`);
   }, LOOK).unref();
   return () => clearInterval(timer);
