@@ -11,7 +11,7 @@ import {
   type JobRequest,
 } from "../../src/arrays/chunked/job/create-job.ts";
 import { freeSpaceOf, type FreeSpace } from "../../src/arrays/chunked/job/disk.ts";
-import { sumOf } from "../../src/arrays/chunked/job/job-plan.ts";
+import { sumOf } from "../../src/arrays/chunked/job/most-bytes.ts";
 import { openJob } from "../../src/arrays/chunked/job/job.ts";
 import { openSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { tookOf, type Took } from "../../src/arrays/chunked/job/took.ts";

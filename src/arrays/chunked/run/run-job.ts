@@ -18,7 +18,7 @@ import {
   type StageName,
 } from "../job/job.ts";
 import { isThere, placeError } from "../../boxes/file.ts";
-import { shortMemory } from "../job/job-plan.ts";
+import { printShortage } from "../job/shortage.ts";
 import { checkStageDisk, freeSpaceOf, printBytes, type FreeSpace } from "../job/disk.ts";
 import { tookOf } from "../job/took.ts";
 import { forgetDamaged } from "../job/written.ts";
@@ -194,8 +194,8 @@ async function runStages(
   const { onNote } = options;
   const endWatch = onNote === undefined ? () => {} : watchMemory(memory, onNote);
   const job = jobOf(context);
-  const note = shortMemory(job, memory);
-  if (note !== null) onNote?.(note);
+  const { shortage = null } = context.spec.planned ?? {};
+  if (shortage !== null) onNote?.(printShortage(shortage));
   try {
     for (const stage of job.stages) {
       signal?.throwIfAborted();
