@@ -8,6 +8,7 @@ import {
   describeJob,
   diskRate,
   openJob,
+  printShortage,
   remainingTasks,
   removeJob,
   type JobRequest,
@@ -186,6 +187,10 @@ export async function runChunked(
   if (options.plan === true) return printPlan(io, request, options.json === true);
   const spec = await createJob(request);
   const wasDone = (await remainingTasks(await openJob(folder), "finish")).length === 0;
+  const { shortage = null } = spec.planned ?? {};
+  // A run in this process prints the note itself.
+  const isElsewhere = options.slurm === true || redis !== undefined;
+  if (isElsewhere && shortage !== null) await printNote(io, printShortage(shortage));
   if (options.slurm === true) {
     const { memory, threads, tasksPerElement } = options;
     return printSlurm(io, folder, {

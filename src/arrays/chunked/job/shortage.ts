@@ -104,6 +104,6 @@ export function printShortage(shortage: Shortage): string {
   const [own, more] = [memory, sensible].map((bytes) => `${Math.floor(bytes / MEBIBYTE)} MiB`);
   return (
     `with ${own} of memory, the job has ${tasks} tasks and takes about ${times.toFixed(1)} times as long as with ` +
-    `${more}, which make ${sensibleTasks} tasks; allow at least ${more} (memory)${threads > 1 ? ", or run fewer threads" : ""}`
+    `${more}, where it has ${sensibleTasks} tasks; allow at least ${more} (memory)${threads > 1 ? ", or run fewer threads" : ""}`
   );
 }

@@ -171,12 +171,13 @@ export function threadsFor(
   for (let threads = wanted; threads > 0; threads--) {
     if (shareOf(memory, threads) >= least) return threads;
   }
-  const needed = Math.ceil((least + PROCESS + THREAD) / MEGABYTE);
+  const needed = Math.ceil(memoryOf(1, least));
   throw new TensorError(
     "too-large",
-    `a task with a chunk ${printShape(chunkShape)} needs ${needed} MB of memory, but ` +
+    `a task with a chunk ${printShape(chunkShape)} needs ${Math.ceil(needed / MEGABYTE)} MB of memory, but ` +
       `only ${Math.floor(memory / MEGABYTE)} MB are allowed; allow more, or copy the array with smaller chunks ` +
       "(ndscatter array a.zarr -o b.zarr --chunks ...)",
+    { got: needed, limit: memory },
   );
 }
 
