@@ -4,7 +4,7 @@ import { printValue, TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, printShape, product, sameShape } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ArrayType, ChunkedArray } from "../../boxes/array.ts";
-import { areContiguous, areWhole, Grid } from "../../boxes/grid.ts";
+import { areContiguous, areWhole, contiguousChunks, Grid } from "../../boxes/grid.ts";
 import { SlicedArray, sliceOf } from "../../boxes/slice.ts";
 import { addressOf } from "../stages/address.ts";
 import {
@@ -12,6 +12,7 @@ import {
   chunksFor,
   chunksPerTaskOf,
   heldBy,
+  LEAST_UPDATES,
   neededBytes,
   shareOf,
   taskBytes,
@@ -123,11 +124,9 @@ function fittingBlocks(
     const own = { ...held, write: held.write + buffer };
     return neededBytes(sizes, heldBy(parts, own), product(block), isGather);
   };
-  const smallest = wholeChunks(
-    positions.map(() => 1),
-    positions,
-    cut,
-  );
+  // The least memory must allow for some positions, because each block takes a few milliseconds.
+  const few = Math.max(1, Math.floor(LEAST_UPDATES / sizes.position));
+  const smallest = wholeChunks(contiguousChunks(positions.map(atLeastOne), few), positions, cut);
   const least = needed(given ?? smallest);
   const largest = isCut ? outer(chunking) : data.chunkShape;
   const most = threadsFor(memory, Math.max(1, threads), least, largest);
@@ -201,6 +200,8 @@ function checkRank(chunking: Chunking, shape: readonly number[]): void {
     });
   }
 }
+
+const atLeastOne = (dim: number): number => Math.max(1, dim);
 
 /**
  * Returns the largest run of whole chunks within the block, or the smallest possible run, because a block must be a run

@@ -20,7 +20,7 @@ const MEGABYTE = 2 ** 20;
 const PROCESS = 96 * MEGABYTE;
 const THREAD = 24 * MEGABYTE;
 
-/** Minimum size of a part, in bytes, if a chunk's updates are applied in parts. */
+/** Minimum size, in bytes, of a block, and of a part if a chunk's updates are applied in parts. */
 export const LEAST_UPDATES = MEGABYTE;
 
 /** Maximum sizes of blocks and chunks, in bytes; larger sizes are not faster. */
