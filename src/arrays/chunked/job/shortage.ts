@@ -48,11 +48,11 @@ export function taskSeconds(stages: readonly Stage[], task: number): number {
   return tasksOf(stages) * task + passes * count("partition") * count("apply") * PART;
 }
 
-/** Returns the time of a job on one thread, in s, without its disk. */
+/** Returns the time of a job's work on one thread, in s, without waiting for its disk. */
 function workOf({ parts, blockShape, threads, stages }: Division): number {
   const { data, indices, updates, resolved } = parts;
-  const out = { ...NO_OUTPUT, isNpy: data.location.format === "npy" };
-  const { read, written } = mostBytes({ ...parts, blockShape, threads, isChecked: false, out });
+  const figures = { ...parts, blockShape, threads, isChecked: false, out: NO_OUTPUT };
+  const { read, written } = mostBytes(figures);
   const output = product(resolved.shape) * DTYPES[data.dtype].bytes;
   const encoded =
     (indices.held.read > 0 ? read.indices : 0) +
@@ -61,8 +61,16 @@ function workOf({ parts, blockShape, threads, stages }: Division): number {
   return START + moved * MOVE + encoded * DECODE + taskSeconds(stages, TASK);
 }
 
-/** Division only decides what is read and written between the stages. */
-const NO_OUTPUT = { read: 0, written: 0, files: 0, inPlace: false, folders: 0, texts: 0 };
+/** The output takes the same bytes with any memory. */
+const NO_OUTPUT = {
+  read: 0,
+  written: 0,
+  files: 0,
+  isNpy: false,
+  inPlace: false,
+  folders: 0,
+  texts: 0,
+};
 
 /**
  * Returns the shortage of a job's memory, or null if the job is about as fast as with more memory.
@@ -75,13 +83,13 @@ export async function shortageOf(
 ): Promise<Shortage | null> {
   const work = workOf(division);
   if (work < LONGER) return null;
-  const found: { memory: number; work: number; tasks: number }[] = [];
+  const found: { readonly memory: number; readonly work: number; readonly tasks: number }[] = [];
   for (let more = 2 ** Math.floor(Math.log2(memory) + 1); more <= MOST; more *= 2) {
     // oxlint-disable-next-line no-await-in-loop -- ends when more memory no longer helps
     const other = await divided(more);
-    const last = found.at(-1)?.work ?? Infinity;
-    found.push({ memory: more, work: workOf(other), tasks: tasksOf(other.stages) });
-    if (found[found.length - 1].work === last) break;
+    const one = { memory: more, work: workOf(other), tasks: tasksOf(other.stages) };
+    if (one.work === found.at(-1)?.work) break;
+    found.push(one);
   }
   const best = Math.min(work, ...found.map((one) => one.work));
   const sensible = found.find((one) => one.work <= SENSIBLE * best);
