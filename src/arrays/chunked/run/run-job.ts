@@ -49,7 +49,7 @@ export interface RunJobOptions {
    * thread.
    */
   readonly threads?: number | undefined;
-  /** Memory for the whole process, in bytes; 1 GiB by default. */
+  /** Memory for the whole process without pages of files, in bytes; 1 GiB by default. */
   readonly memory?: number | undefined;
   /** Ends the run when the tasks in progress are done. */
   readonly signal?: AbortSignal | undefined;
