@@ -155,7 +155,7 @@ test(
   { skip },
   async (context) => {
     const at = (file: string): string => path.join(home, "small", file);
-    const [rows, updates] = [2 ** 23, 10_000_000];
+    const [rows, updates] = [2 ** 23, 20_000_000];
     const make = (file: string, dtype: "float32" | "int64", size: number, chunk: number) =>
       createArray(at(file), {
         dtype,
