@@ -27,6 +27,8 @@ export {
 } from "../arrays/chunked/job/job.ts";
 export { startPool, type PoolOptions, type TaskPool } from "../arrays/chunked/run/pool.ts";
 export { runJob, type JobProgress, type RunJobOptions } from "../arrays/chunked/run/run-job.ts";
+export { printShortage } from "../arrays/chunked/job/shortage.ts";
+export type { Shortage } from "../arrays/chunked/job/spec.ts";
 export { diskRate } from "../arrays/chunked/job/disk.ts";
 export { createJob, planJob, type JobRequest } from "../arrays/chunked/job/create-job.ts";
 export type { JobPlan, PlannedSeconds, TimedPlan } from "../arrays/chunked/job/job-plan.ts";

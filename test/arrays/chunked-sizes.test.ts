@@ -21,8 +21,8 @@ import { assertRefused } from "../support/refusal.ts";
 const MEGABYTE = 2 ** 20;
 
 /** What a process takes, and each of its threads. */
-const PROCESS = 96 * MEGABYTE;
-const THREAD = 24 * MEGABYTE;
+const PROCESS = 80 * MEGABYTE;
+const THREAD = 40 * MEGABYTE;
 
 test("threads have equal shares of what the process and each of them leave", () => {
   assert.equal(shareOf(PROCESS + THREAD + 10, 1), 10);

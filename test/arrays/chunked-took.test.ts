@@ -11,8 +11,11 @@ import {
   type JobRequest,
 } from "../../src/arrays/chunked/job/create-job.ts";
 import { freeSpaceOf, type FreeSpace } from "../../src/arrays/chunked/job/disk.ts";
-import { sumOf } from "../../src/arrays/chunked/job/job-plan.ts";
+import { sumOf } from "../../src/arrays/chunked/job/most-bytes.ts";
+import { describeJob } from "../../src/arrays/chunked/job/find-jobs.ts";
 import { openJob } from "../../src/arrays/chunked/job/job.ts";
+import { printShortage } from "../../src/arrays/chunked/job/shortage.ts";
+import { parseSpec } from "../../src/arrays/chunked/job/spec.ts";
 import { openSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { tookOf, type Took } from "../../src/arrays/chunked/job/took.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
@@ -140,6 +143,25 @@ test("a job that reads or writes more than was planned says so once", async () =
     ["the tasks of the job read N bytes, more than the planned maximum of 7 bytes"],
   );
   assert.deepEqual(await readAll(path.join(home, "out.zarr")), [6, 6, 6, 6]);
+});
+
+test("a run begins with the note of a plan whose memory is short", async () => {
+  const { folder } = await makeSmall();
+  const file = path.join(folder, "job.json");
+  const spec = JSON.parse(fs.readFileSync(file, "utf8"));
+  assert.equal(spec.planned.shortage, null);
+  const shortage = { memory: 7, sensible: 8, times: 3, threads: 1, tasks: 9, sensibleTasks: 2 };
+  const parsed = (value: unknown) =>
+    parseSpec(JSON.stringify({ ...spec, planned: { ...spec.planned, shortage: value } }));
+  for (const value of [undefined, 1, {}, { ...shortage, times: "3" }, { ...shortage, more: 1 }])
+    assert.throws(() => parsed(value), { code: "malformed-file" }, JSON.stringify(value));
+  assert.deepEqual(parsed(shortage).planned?.shortage, shortage);
+  spec.planned.shortage = shortage;
+  fs.writeFileSync(file, `${JSON.stringify(spec)}\n`);
+  const notes: string[] = [];
+  await runJob(folder, { ...HERE, onNote: (note) => notes.push(note) });
+  assert.deepEqual(notes, [printShortage(shortage)]);
+  assert.deepEqual((await describeJob(folder)).planned?.shortage, shortage);
 });
 
 test("a process that takes more memory than it may says so once", async () => {

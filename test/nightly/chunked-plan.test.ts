@@ -13,7 +13,8 @@ import {
   planFigures,
   type JobRequest,
 } from "../../src/arrays/chunked/job/create-job.ts";
-import { sumOf, type JobPlan } from "../../src/arrays/chunked/job/job-plan.ts";
+import type { JobPlan } from "../../src/arrays/chunked/job/job-plan.ts";
+import { sumOf } from "../../src/arrays/chunked/job/most-bytes.ts";
 import { jobFailure, jobOf, openContext } from "../../src/arrays/chunked/job/job.ts";
 import { runTask } from "../../src/arrays/chunked/run/tasks.ts";
 import { memoryOf, shareOf } from "../../src/arrays/chunked/stages/budget.ts";

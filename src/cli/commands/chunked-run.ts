@@ -8,9 +8,11 @@ import {
   describeJob,
   diskRate,
   openJob,
+  printShortage,
   remainingTasks,
   removeJob,
   type JobRequest,
+  type SlurmOptions,
 } from "../../entries/chunked.ts";
 import { isTensorError, roleOf, type Role, type Tensor } from "../../entries/index.ts";
 import { openArray, type ChunkedArray } from "../../entries/zarr.ts";
@@ -186,14 +188,11 @@ export async function runChunked(
   if (options.plan === true) return printPlan(io, request, options.json === true);
   const spec = await createJob(request);
   const wasDone = (await remainingTasks(await openJob(folder), "finish")).length === 0;
-  if (options.slurm === true) {
-    const { memory, threads, tasksPerElement } = options;
-    return printSlurm(io, folder, {
-      ...(tasksPerElement !== undefined && { tasksPerElement }),
-      ...(memory !== undefined && { memory }),
-      ...(threads !== undefined && { threads }),
-    });
-  }
+  const { shortage = null } = spec.planned ?? {};
+  // A run in this process prints the note itself.
+  const isElsewhere = options.slurm === true || redis !== undefined;
+  if (isElsewhere && shortage !== null) await printNote(io, printShortage(shortage));
+  if (options.slurm === true) return printSlurm(io, folder, slurmOf(options));
   const report = new JobReport(io);
   const { queue } = options;
   try {
@@ -230,6 +229,12 @@ export async function runChunked(
   const isOld = wasDone && options.json !== true;
   if (isOld) await printNote(io, `this job is already finished; remove ${folder} to run it again`);
 }
+
+const slurmOf = ({ memory, threads, tasksPerElement }: ChunkedOptions): SlurmOptions => ({
+  ...(tasksPerElement !== undefined && { tasksPerElement }),
+  ...(memory !== undefined && { memory }),
+  ...(threads !== undefined && { threads }),
+});
 
 /** Removes a finished job unless the user asked for its folder. */
 async function endFolder(folder: string, id: string, { job }: ChunkedOptions): Promise<void> {

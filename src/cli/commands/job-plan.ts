@@ -1,7 +1,7 @@
 /** `ndscatter run ... --plan`: upper bounds for a job's work, and its estimated time. */
 
 import { printCount } from "../../core/print-count.ts";
-import { planJob, type JobRequest } from "../../entries/chunked.ts";
+import { planJob, printShortage, type JobRequest } from "../../entries/chunked.ts";
 import type { Io } from "../io.ts";
 import { printJson, printTable } from "../text/layout.ts";
 import { printAmount, printSeconds } from "./job-report.ts";
@@ -10,7 +10,7 @@ export async function printPlan(io: Io, request: JobRequest, isJson: boolean): P
   const plan = await planJob(request);
   if (isJson) return void (await io.stdout.write(`${printJson(plan)}\n`));
   const { chunks, chunksPerTask, growth, read, stages, taskBytes, threads, written } = plan;
-  const { diskRate: rate, seconds } = plan;
+  const { diskRate: rate, seconds, shortage } = plan;
   const { shuffle, ...inputs } = read;
   const perTask = chunksPerTask === 1 ? "" : `, ${chunksPerTask} in each task`;
   const reads = Object.entries(inputs).flatMap(([name, bytes]) =>
@@ -36,6 +36,7 @@ export async function printPlan(io: Io, request: JobRequest, isJson: boolean): P
       "time",
       `at least ${printSeconds(seconds.least)}, about ${printSeconds(seconds.likely)}, at ${printAmount(rate)}/s, the disk's present speed`,
     ],
+    ...(shortage === null ? [] : [["note", printShortage(shortage)]]),
   ];
   await io.stdout.write(`${printTable(rows)}\n`);
 }

@@ -13,14 +13,15 @@ import { checkUnclaimed } from "./claim.ts";
 import { checkApart, makeFolder, removeJob } from "./job-folder.ts";
 import { checkUnchanged, forgetFailures, openContext } from "./job.ts";
 import { openLocated } from "./open-arrays.ts";
+import type { JobRequest } from "./division.ts";
 import { growthOf, type JobPlan, type TimedPlan } from "./job-plan.ts";
 import { timed } from "./measure.ts";
-import { checkOutput, planRequest, type JobRequest, type PlannedJob } from "./plan-job.ts";
+import { checkOutput, planRequest, type PlannedJob } from "./plan-job.ts";
 import { findJob, findSpec, isDone, type BegunJob } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 import { forgetDamaged } from "./written.ts";
 
-export type { JobRequest } from "./plan-job.ts";
+export type { JobRequest } from "./division.ts";
 
 /**
  * Plans a job without creating it: bytes, memory, disk space and time. Measuring the disk and the codecs takes about a

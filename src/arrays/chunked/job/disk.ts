@@ -5,6 +5,7 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { isCode, isUrl, writeFully, withFile } from "../../boxes/file.ts";
 import type { JobContext } from "../stages/context.ts";
+import type { OpenFile } from "../../boxes/files.ts";
 import type { StageName } from "./spec.ts";
 import { removeLeft, temporaryOf } from "./temporary.ts";
 import { TensorError } from "../../../core/errors.ts";
@@ -153,6 +154,10 @@ async function existing(folder: string): Promise<string> {
 
 const PROBE_NAME = ".ndscatter-probe";
 
+/** Bytes of the probe that are written at once, and the number of small writes that are synced. */
+const PIECE = 2 ** 20;
+const SYNCS = 8;
+
 /**
  * Measures the write rate of a folder's disk, in bytes per second. A file of 128 MB, or less on a nearly full disk, is
  * written, synced and removed.
@@ -166,22 +171,44 @@ const PROBE_NAME = ".ndscatter-probe";
  * console.log(bytesPerSecond > 0); // true
  * ```
  */
-export async function diskRate(folder: string): Promise<number> {
+export function diskRate(folder: string): Promise<number> {
+  return probe(folder, async (handle, free) => {
+    const size = Math.max(2 ** 12, Math.min(CHUNKED.probe, Math.floor(free / 4)));
+    // The file is written in pieces, because a run measures the disk too, and keeps to its memory.
+    const piece = new Uint8Array(Math.min(size, PIECE));
+    // Pieces have varied numbers, because some file systems do not store zeros.
+    for (let at = 0; at < piece.length; at++) piece[at] = at * 2654435761;
+    const begin = performance.now();
+    for (let at = 0; at < size; at += piece.length)
+      await writeFully(handle, piece.subarray(0, size - at), at);
+    await handle.datasync();
+    return (1000 * size) / (performance.now() - begin);
+  });
+}
+
+/** Measures the time that a folder's disk takes to sync a small file, in s: the mean of {@link SYNCS} times. */
+export function syncSeconds(folder: string): Promise<number> {
+  return probe(folder, async (handle) => {
+    const begin = performance.now();
+    for (let i = 0; i < SYNCS; i++) {
+      await writeFully(handle, Uint8Array.of(i), i);
+      await handle.datasync();
+    }
+    return (performance.now() - begin) / 1000 / SYNCS;
+  });
+}
+
+/** Calls `measure` with a new file of a folder and the free bytes of its disk, and removes the file. */
+async function probe(
+  folder: string,
+  measure: (handle: OpenFile, free: number) => Promise<number>,
+): Promise<number> {
   const there = await existing(folder);
   await removeLeft(there, PROBE_NAME);
   const file = temporaryOf(path.join(there, PROBE_NAME));
   const { free } = await freeSpaceOf(there);
-  const size = Math.max(2 ** 12, Math.min(CHUNKED.probe, Math.floor(free / 4)));
-  const bytes = new Uint8Array(size);
-  // The file is filled with varied numbers, because some file systems do not store zeros.
-  for (let at = 0; at < size; at++) bytes[at] = at * 2654435761;
   try {
-    return await withFile(file, "wx", async (handle) => {
-      const begin = performance.now();
-      await writeFully(handle, bytes, 0);
-      await handle.datasync();
-      return (1000 * size) / (performance.now() - begin);
-    });
+    return await withFile(file, "wx", (handle) => measure(handle, free));
   } finally {
     await fs.rm(file, { force: true });
   }

@@ -122,8 +122,8 @@ export interface JobFacts {
    * job is done.
    */
   readonly changed: number | null;
-  /** Maximum bytes that the job's tasks read and write; null for a job from an older version. */
-  readonly planned: Pick<Planned, "read" | "written"> | null;
+  /** Maximum bytes that the job's tasks read and write, and a shortage of memory; null for a job from an older version. */
+  readonly planned: Pick<Planned, "read" | "written" | "shortage"> | null;
   /** Bytes and time that the job's tasks took so far; null if no task has recorded them. */
   readonly took: Took | null;
 }
@@ -166,7 +166,10 @@ export async function describeJob(folder: string): Promise<JobFacts> {
     out: out.path,
     inPlace,
     chunks,
-    planned: planned === undefined ? null : { read: planned.read, written: planned.written },
+    planned:
+      planned === undefined
+        ? null
+        : { read: planned.read, written: planned.written, shortage: planned.shortage },
     took: await tookOf({ folder, id, stages }),
     changed: claim?.id === id ? await changesOf(out.path) : null,
   };

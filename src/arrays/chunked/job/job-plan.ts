@@ -9,9 +9,8 @@ import { SlicedArray } from "../../boxes/slice.ts";
 import { ZarrArray } from "../../zarr/array.ts";
 import type { ChunkCosts } from "../../zarr/open.ts";
 import { memoryOf, type JobParts } from "../stages/budget.ts";
-import { printBytes } from "./disk.ts";
-import { mostBytes, onDisk, type MostBytes, type OutputParts } from "./most-bytes.ts";
-import { printSpec, type JobSpec, type Planned, type Stage } from "./spec.ts";
+import { mostBytes, onDisk, sumOf, type MostBytes, type OutputParts } from "./most-bytes.ts";
+import { printSpec, type JobSpec, type Planned, type Shortage, type Stage } from "./spec.ts";
 
 /**
  * Planned work of a job. Bytes and memory are upper bounds: they include the full stored size of chunks at the end of
@@ -46,6 +45,8 @@ export interface JobPlan {
    * before, and new values that compress less. 0 for a new array.
    */
   readonly growth: number;
+  /** Memory that makes the job slow, and a sensible amount; null if the job is about as fast as with more memory. */
+  readonly shortage: Shortage | null;
 }
 
 /** A plan with an estimate of the time. */
@@ -70,35 +71,10 @@ export interface PlannedSeconds {
 export interface PlanParts {
   readonly spec: JobSpec;
   readonly parts: JobParts;
-  readonly takes: Pick<JobPlan, "threads" | "taskBytes">;
+  readonly takes: Pick<JobPlan, "threads" | "taskBytes" | "shortage">;
   /** Memory and storage that a new array's chunks take; null if data is changed in place. */
   readonly costs: ChunkCosts | null;
 }
-
-/** Returns the number of parts of blocks that the tasks of a job look for. */
-export function partsOf(stages: readonly Stage[]): number {
-  const tasksOf = (name: Stage["name"]): number =>
-    stages.find((stage) => stage.name === name)?.tasks ?? 0;
-  return tasksOf("partition") * tasksOf("apply");
-}
-
-/** Number of blocks, and of their parts that tasks read, from which memory counts as short: the parts take 1 to 4 s. */
-const MANY_BLOCKS = 32;
-const MANY_PARTS = 10_000;
-
-/** Returns a note for a job whose memory divides it into many small blocks; null for other jobs. */
-export function shortMemory({ stages }: Pick<JobPlan, "stages">, memory: number): string | null {
-  const [{ tasks: blocks }] = stages;
-  const parts = partsOf(stages);
-  if (blocks < MANY_BLOCKS || parts < MANY_PARTS) return null;
-  return (
-    `${printBytes(memory)} of memory divide the job into ${blocks} blocks, of which its tasks read ${parts} small parts; ` +
-    "with more memory, the job is faster"
-  );
-}
-
-export const sumOf = (values: Readonly<Record<string, number>>): number =>
-  Object.values(values).reduce((sum, bytes) => sum + bytes, 0);
 
 export function planOf({ spec, parts, takes, costs }: PlanParts): {
   readonly plan: JobPlan;
@@ -130,6 +106,7 @@ export function planOf({ spec, parts, takes, costs }: PlanParts): {
     planned: {
       read: sumOf(most.read),
       written: sumOf(most.written),
+      shortage: takes.shortage,
       disk: sizes.map((one) => [one.job, isUrl(out.path) ? 0 : one.output]),
     },
   };

@@ -9,9 +9,10 @@ import { isUrl } from "../../boxes/file.ts";
 import { SlicedArray } from "../../boxes/slice.ts";
 import { encodeSample } from "../../zarr/open.ts";
 import type { JobParts } from "../stages/budget.ts";
-import { diskRate } from "./disk.ts";
-import { partsOf, type JobPlan, type TimedPlan } from "./job-plan.ts";
+import { diskRate, syncSeconds } from "./disk.ts";
+import type { JobPlan, TimedPlan } from "./job-plan.ts";
 import { encodingOf } from "./open-arrays.ts";
+import { MOVE, START, TASK, taskSeconds } from "./shortage.ts";
 import type { JobSpec } from "./spec.ts";
 
 /** Maximum size of a chunk that is read for a measurement, in bytes. */
@@ -20,16 +21,8 @@ const MOST_CHUNK = 2 ** 28;
 /** Number of bytes that are encoded for a measurement. The slowest codec levels encode a few megabytes per second. */
 const SAMPLE = 2 ** 21;
 
-/**
- * Durations, in s, of starting a run's threads, of a task, and of moving and combining a byte on a thread; fitted to
- * seven jobs of 70 to 200 MB on two threads.
- */
-const START = 0.35;
-const TASK = 0.002;
-const MOVE = 2e-9;
-
-/** Duration, in s, of finding a block's part for a task in the block's file: 0.1 to 0.4 ms, with 169 blocks. */
-const PART = 0.0002;
+/** Number of files that a task syncs one after the other. */
+const SYNCS = 4;
 
 interface Chunk {
   /** Time for reading the chunk, in s. */
@@ -46,6 +39,7 @@ export async function timed(
 ): Promise<TimedPlan> {
   const { data, indices, updates, resolved, address } = parts;
   const rate = await diskRate(path.dirname(folder));
+  const sync = await syncSeconds(path.dirname(folder));
   const { bytes: width } = DTYPES[data.dtype];
   const chunk = await readFirst(data);
   const output = product(resolved.shape) * width;
@@ -64,11 +58,10 @@ export async function timed(
   const leastWork = others + (isCopied || spec.inPlace ? 0 : encoded);
   const work = others + touched * own + (isCopied || spec.inPlace ? touched : 1) * encoded;
   const moved = touched * plan.read.data + plan.read.updates + plan.read.shuffle + written;
-  const tasks = plan.stages.reduce((sum, stage) => sum + stage.tasks, 0);
-  const found = partsOf(plan.stages);
+  const tasks = taskSeconds(plan.stages, Math.max(TASK, SYNCS * sync));
   const disk = plan.written.shuffle + (spec.inPlace ? touched : 1) * written;
   const least = Math.max((spec.inPlace ? 0 : written) / rate, leastWork / busy);
-  const likely = START + disk / rate + (work + moved * MOVE + tasks * TASK + found * PART) / busy;
+  const likely = START + disk / rate + (work + moved * MOVE + tasks) / busy;
   return { ...plan, diskRate: rate, seconds: { least, likely: Math.max(least, likely) } };
 }
 

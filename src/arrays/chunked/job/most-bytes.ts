@@ -59,6 +59,9 @@ export interface MostBytes {
   readonly lists: number;
 }
 
+export const sumOf = (values: Readonly<Record<string, number>>): number =>
+  Object.values(values).reduce((sum, bytes) => sum + bytes, 0);
+
 /** Returns the disk space that `files` files with a total of `bytes` bytes take. */
 export const onDisk = (bytes: number, files: number): number => bytes + files * (BLOCK + NAME);
 

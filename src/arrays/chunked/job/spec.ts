@@ -42,6 +42,22 @@ export interface Planned {
   readonly written: number;
   /** Bytes that each stage adds to the disk of the job's folder and to the disk of the output. */
   readonly disk: readonly (readonly [job: number, output: number])[];
+  readonly shortage: Shortage | null;
+}
+
+/** Memory that makes a job slow. */
+export interface Shortage {
+  /** The memory of the job, in bytes. */
+  readonly memory: number;
+  /** A sensible amount, in bytes: the smallest power of two with which the job is about as fast as with more. */
+  readonly sensible: number;
+  /** The estimated time of the job, as a multiple of its time with `sensible`. */
+  readonly times: number;
+  /** The number of threads that share the memory. */
+  readonly threads: number;
+  /** The number of tasks of the job, and of tasks with `sensible`. */
+  readonly tasks: number;
+  readonly sensibleTasks: number;
 }
 
 /** Division of a new array into chunks, or into shards of chunks. */
@@ -172,7 +188,22 @@ const isPlanned = (value: unknown, stages: number): value is Planned =>
   isAmount(value.written) &&
   Array.isArray(value.disk) &&
   value.disk.length === stages &&
-  value.disk.every((one) => Array.isArray(one) && one.length === 2 && one.every(isAmount));
+  value.disk.every((one) => Array.isArray(one) && one.length === 2 && one.every(isAmount)) &&
+  (value.shortage === null || isShortage(value.shortage));
+
+const isShortage = (value: unknown): value is Shortage =>
+  isObject(value) &&
+  Object.values(value).length === SHORTAGE.length &&
+  SHORTAGE.every((key) => isAmount(value[key]));
+
+const SHORTAGE = [
+  "memory",
+  "sensible",
+  "times",
+  "threads",
+  "tasks",
+  "sensibleTasks",
+] as const satisfies readonly (keyof Shortage)[];
 
 const isStage = (value: unknown): value is Stage =>
   isObject(value) &&

@@ -49,6 +49,12 @@ export interface TaskPool {
 
 export const DEFAULT_MEMORY = 2 ** 30;
 
+/**
+ * Size of a thread's young generation, in MB. With Node's 48 MB, garbage of tasks with many small parts took up to 75 MB
+ * beyond the share, and with 6 MB up to 35 MB, in the same time.
+ */
+const YOUNG = 6;
+
 /** Path of the worker, relative to this file, or in the package, to the bundled part that contains this file. */
 const WORKER = "./worker.js";
 
@@ -177,6 +183,8 @@ class Slot {
   #make(): Worker {
     const worker = new Worker(new URL(WORKER, import.meta.url), {
       workerData: this.#options,
+      // Bun prints a warning for the option.
+      ...(!("bun" in process.versions) && { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } }),
     });
     worker.on("message", ({ error }: ReplyMessage) => {
       const task = this.#task;

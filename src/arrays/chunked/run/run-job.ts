@@ -18,13 +18,14 @@ import {
   type StageName,
 } from "../job/job.ts";
 import { isThere, placeError } from "../../boxes/file.ts";
-import { shortMemory } from "../job/job-plan.ts";
+import { printShortage } from "../job/shortage.ts";
 import { checkStageDisk, freeSpaceOf, printBytes, type FreeSpace } from "../job/disk.ts";
 import { tookOf } from "../job/took.ts";
 import { forgetDamaged } from "../job/written.ts";
 import { isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
 import type { JobSpec } from "../job/spec.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
+import { processMemory } from "./process-memory.ts";
 import { product } from "../../../core/tensor/shape.ts";
 
 /** Progress of a stage. */
@@ -48,7 +49,7 @@ export interface RunJobOptions {
    * thread.
    */
   readonly threads?: number | undefined;
-  /** Memory for the whole process, in bytes; 1 GiB by default. */
+  /** Memory for the whole process without pages of files, in bytes; 1 GiB by default. */
   readonly memory?: number | undefined;
   /** Ends the run when the tasks in progress are done. */
   readonly signal?: AbortSignal | undefined;
@@ -168,10 +169,10 @@ const LOOK = 1000;
  */
 export function watchMemory(memory: number, onNote: (sentence: string) => void): () => void {
   const timer = setInterval(() => {
-    const { rss } = process.memoryUsage();
-    if (rss <= 1.25 * memory) return;
+    const taken = processMemory();
+    if (taken <= 1.25 * memory) return;
     clearInterval(timer);
-    const [got, most] = [rss, memory].map(printBytes);
+    const [got, most] = [taken, memory].map(printBytes);
     onNote(`the process takes ${got} of memory, but the job was planned for ${most} (memory)`);
   }, LOOK).unref();
   return () => clearInterval(timer);
@@ -193,8 +194,8 @@ async function runStages(
   const { onNote } = options;
   const endWatch = onNote === undefined ? () => {} : watchMemory(memory, onNote);
   const job = jobOf(context);
-  const note = shortMemory(job, memory);
-  if (note !== null) onNote?.(note);
+  const { shortage = null } = context.spec.planned ?? {};
+  if (shortage !== null) onNote?.(printShortage(shortage));
   try {
     for (const stage of job.stages) {
       signal?.throwIfAborted();

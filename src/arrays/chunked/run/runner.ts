@@ -12,6 +12,7 @@ import { openContext, type StageName } from "../job/job.ts";
 import { replaced } from "../job/owner.ts";
 import { checkFolderIn, checkJobIn, guardOf, type Roots } from "../job/roots.ts";
 import { readSpec } from "../job/spec-file.ts";
+import { processMemory } from "./process-memory.ts";
 import { runTask } from "./tasks.ts";
 import { Workspace } from "../stages/workspace.ts";
 
@@ -72,7 +73,7 @@ export class Runner {
     // A task that was already done is not recorded, because it did no work.
     if (took.read + took.written === 0) return;
     const milliseconds = performance.now() - begin;
-    const memory = process.memoryUsage().rss;
+    const memory = processMemory();
     await noteTook({ folder, id: job.spec.id }, stage, task, { ...took, milliseconds, memory });
   }
 

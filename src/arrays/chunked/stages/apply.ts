@@ -8,7 +8,8 @@ import { CHUNKED } from "../../../core/limits.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { checkRows, chunkTasksOf, readData, renumber, type ChunkTask } from "./chunk-task.ts";
 import { chunksOfTask, needsOf, ROWS, type JobContext } from "./context.ts";
-import { inGroups, readColumn, readSlices, type Fragment } from "./fragments.ts";
+import type { Fragment } from "./fragment-layout.ts";
+import { inGroups, readColumn, readSlices } from "./fragments.ts";
 import { gatherChunks } from "./gather-chunks.ts";
 import { Combiner, elementsOf } from "./move.ts";
 import {
@@ -74,7 +75,7 @@ async function applyChunk(
     settings,
     fields,
   );
-  for (const batch of batchesOf(task, needsOf(job).sizes.entry, allowance)) {
+  for (const batch of batchesOf(job, task, allowance)) {
     await applyBatch(job, task, batch, combiner, memory);
   }
   combiner.end();
@@ -110,14 +111,16 @@ interface Part {
 
 /** Divides the entries of all fragments, in order, into batches of limited size; usually a single batch. */
 function* batchesOf(
-  { fragments }: ChunkTask,
-  entryBytes: number,
+  job: JobContext,
+  { fragmentOf, countOf }: ChunkTask,
   allowance: number,
 ): Generator<Part[]> {
-  const most = Math.max(1, Math.floor(allowance / entryBytes));
+  const most = Math.max(1, Math.floor(allowance / needsOf(job).sizes.entry));
   let batch: Part[] = [];
   let filled = 0;
-  for (const fragment of fragments) {
+  for (let block = 0; block < job.blocks.size; block++) {
+    if (countOf(block) === 0) continue;
+    const fragment = fragmentOf(block);
     for (let from = 0; from < fragment.count;) {
       const count = Math.min(fragment.count - from, most - filled);
       batch.push({ fragment, from, count });

@@ -4,7 +4,8 @@ import type { Box } from "../../boxes/grid.ts";
 import { malformed } from "../../../core/errors.ts";
 import { part, product, sameShape, stridesOf } from "../../../core/tensor/shape.ts";
 import { fileOf, splitShape, type JobContext } from "./context.ts";
-import { findFragments, inGroups, type Fragment } from "./fragments.ts";
+import { fragmentAt, type Fragment } from "./fragment-layout.ts";
+import { findFragments, inGroups } from "./fragments.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** A chunk of data, and the blocks' entries for the chunk. */
@@ -15,8 +16,10 @@ export interface ChunkTask {
   readonly piece: number;
   /** The number of elements in the chunk's part of a slice. */
   readonly slice: number;
-  /** One fragment per block, in block order. */
-  readonly fragments: readonly Fragment[];
+  /** Returns the fragment of a block. */
+  readonly fragmentOf: (block: number) => Fragment;
+  /** Returns the number of entries of a block. */
+  readonly countOf: (block: number) => number;
   readonly entries: number;
 }
 
@@ -38,9 +41,9 @@ export async function chunkTasksOf(
     findFragments(fileOf.task(folder, "shuffle", block), shuffle, first, leads, most / blocks.size),
   );
   return numbers.map((chunk) => {
-    // Several chunks at once may read the same fragments in parts, so each has its own checksums of what it has read.
-    const own = found.map((block) => block[leadOf(chunk) - first]);
-    const fragments = pieces === 1 ? own : own.map((one) => ({ ...one, read: new Map() }));
+    const own = leadOf(chunk) - first;
+    const countOf = (block: number): number =>
+      found[block].starts[own + 1] - found[block].starts[own];
     const box = chunks.box(chunk);
     return {
       chunk,
@@ -48,8 +51,9 @@ export async function chunkTasksOf(
       box,
       piece: chunk % pieces,
       slice: product(splitShape(box.shape, address.addressed).slice),
-      fragments: job.isGather ? fragments : fragments.filter(({ count }) => count > 0),
-      entries: fragments.reduce((sum, { count }) => sum + count, 0),
+      fragmentOf: (block) => fragmentAt(found[block], own),
+      countOf,
+      entries: found.reduce((sum, _, block) => sum + countOf(block), 0),
     };
   });
 }

@@ -75,3 +75,41 @@ export function sectionStart(layout: FragmentLayout, total: number, section: num
   const numbers = 4 * Math.min(section, columns);
   return headSize(fragments, sectionsOf(layout)) + total * (numbers + before);
 }
+
+/**
+ * Consecutive fragments of a file. A task of 64 chunks has 64 fragments in each of hundreds of blocks, so an object for
+ * each would take more memory than the updates.
+ */
+export interface Fragments {
+  readonly file: string;
+  /** The number of the first fragment. */
+  readonly first: number;
+  /** The first entry of each fragment, and the end of the last. */
+  readonly starts: Uint32Array;
+  /** The number of entries in the whole file. */
+  readonly total: number;
+  /** Ranges of the file that were read ahead. */
+  readonly ahead: readonly Range[];
+}
+
+/** Location of a fragment in its file. */
+export interface Fragment extends Pick<Fragments, "file" | "total" | "ahead"> {
+  readonly number: number;
+  /** The fragment's first entry and its number of entries. */
+  readonly start: number;
+  readonly count: number;
+  /** The checksums of the entries read so far, by section. */
+  readonly read: Map<number, number>;
+}
+
+/** Returns a fragment, given its place among consecutive fragments. */
+export function fragmentAt({ file, first, starts, total, ahead }: Fragments, i: number): Fragment {
+  const { [i]: start, [i + 1]: end } = starts;
+  return { file, number: first + i, start, count: end - start, total, ahead, read: new Map() };
+}
+
+/** Bytes of a file from position `at`. */
+export interface Range {
+  readonly at: number;
+  readonly bytes: Uint8Array;
+}

@@ -19,6 +19,7 @@ import { files, type OpenFile } from "../../boxes/files.ts";
 import { isCode, isThere, readFully, withFile, writeFully } from "../../boxes/file.ts";
 import { makeCrc32c } from "../../zarr/codecs/crc32c.ts";
 import {
+  fragmentAt,
   HEADER,
   headSize,
   isSmall,
@@ -26,31 +27,13 @@ import {
   sectionsOf,
   sectionStart,
   sumStart,
+  type Fragment,
   type FragmentLayout,
+  type Fragments,
+  type Range,
 } from "./fragment-layout.ts";
 
 const crc32c = /* #__PURE__ */ makeCrc32c();
-
-/** Location of a fragment in its file. */
-export interface Fragment {
-  readonly file: string;
-  readonly number: number;
-  /** The fragment's first entry and its number of entries. */
-  readonly start: number;
-  readonly count: number;
-  /** The number of entries in the whole file. */
-  readonly total: number;
-  /** Ranges of the file that were read ahead, together with neighboring fragments. */
-  readonly ahead: readonly Range[];
-  /** The checksums of the entries read so far, by section. */
-  readonly read: Map<number, number>;
-}
-
-/** Bytes of a file from position `at`. */
-interface Range {
-  readonly at: number;
-  readonly bytes: Uint8Array;
-}
 
 /** Writes slices of a piece; `entry` is the number of the first slice in the file. */
 export type WriteSlices = (bytes: Uint8Array, piece: number, entry: number) => Promise<void>;
@@ -157,8 +140,7 @@ export async function findFragment(
   layout: FragmentLayout,
   number: number,
 ): Promise<Fragment> {
-  const [found] = await findFragments(file, layout, number, 1);
-  return found;
+  return fragmentAt(await findFragments(file, layout, number, 1), 0);
 }
 
 /**
@@ -172,7 +154,7 @@ export async function findFragments(
   first: number,
   count: number,
   most = 0,
-): Promise<Fragment[]> {
+): Promise<Fragments> {
   const starts = new Uint32Array(count + 1);
   return readFile(file, async (handle) => {
     const { total, head } = await readStarts(handle, file, layout, first, starts);
@@ -192,10 +174,7 @@ export async function findFragments(
       }
     }
     for (const range of ahead.slice(known)) await readFully(handle, range.bytes, range.at);
-    return Array.from({ length: count }, (_, i) => {
-      const { [i]: start, [i + 1]: end } = starts;
-      return { file, number: first + i, start, count: end - start, total, ahead, read: new Map() };
-    });
+    return { file, first, starts, total, ahead };
   });
 }
 

@@ -5,7 +5,8 @@ import { product } from "../../../core/tensor/shape.ts";
 import { checkRows, readData, renumber, type ChunkTask } from "./chunk-task.ts";
 import { isReadByRows, isSmall } from "./budget.ts";
 import { fileOf, ROWS, splitShape, type JobContext } from "./context.ts";
-import { inGroups, readColumn, readColumns, writeFragments, type Fragment } from "./fragments.ts";
+import type { Fragment } from "./fragment-layout.ts";
+import { inGroups, readColumn, readColumns, writeFragments } from "./fragments.ts";
 import { elementsOf, gatherSlices, toOffsets } from "./move.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -52,7 +53,7 @@ export async function gatherChunks(
 
 /** Returns the number of slices that a block requests from the chunks. */
 const countOf = (chunks: readonly ChunkTask[], block: number): number =>
-  chunks.reduce((sum, { fragments }) => sum + fragments[block].count, 0);
+  chunks.reduce((sum, one) => sum + one.countOf(block), 0);
 
 const areTogether = ({ data: { chunkShape }, elementBytes }: JobContext): boolean =>
   isSmall(product(chunkShape) * elementBytes);
@@ -79,7 +80,7 @@ async function gatherGroup(
     const slices = memory.bytes("slices", count * pieceBytes[piece]);
     if (slices.length === 0) continue;
     await readColumns(
-      group.map(({ fragments }) => fragments[block]),
+      group.map((one) => one.fragmentOf(block)),
       shuffle,
       ROWS,
       rows,
@@ -130,7 +131,7 @@ function addressTogether(
   const whole = product(job.address.leads.chunkShape);
   let from = 0;
   for (const [i, task] of chunks.entries()) {
-    const own = rows.subarray(from, (from += task.fragments[block].count));
+    const own = rows.subarray(from, (from += task.countOf(block)));
     checkRows(own, job, task);
     renumber(own, job, task.box);
     if (i > 0) for (let p = 0; p < own.length; p++) own[p] += i * whole;
@@ -170,7 +171,7 @@ async function readWanted(
   memory: Workspace,
 ): Promise<{ bytes: Uint8Array; spans: readonly Span[] | null }> {
   const { address, data: array, elementBytes } = job;
-  const { box, entries, fragments } = task;
+  const { box, entries, countOf, fragmentOf } = task;
   const size = product(box.shape) * elementBytes;
   const { gap } = CHUNKED;
   if (!isReadByRows(array) || entries * gap >= size || address.addressed === 0) {
@@ -181,9 +182,9 @@ async function readWanted(
   const step = size / length;
   const ofPlace = rowsOfPlace(job, task);
   const wanted = new Set<number>();
-  for (const fragment of fragments) {
-    if (fragment.count === 0) continue;
-    const rows = await readRows(job, task, fragment, memory);
+  for (let block = 0; block < job.blocks.size; block++) {
+    if (countOf(block) === 0) continue;
+    const rows = await readRows(job, task, fragmentOf(block), memory);
     for (const row of rows) wanted.add(Math.floor(row / ofPlace));
   }
   const spans = spansOf(Uint32Array.from(wanted).sort(), Math.ceil(gap / step));

@@ -1,0 +1,233 @@
+/** The request of a job, and its division into tasks that fit in memory. */
+
+import { printValue, TensorError } from "../../../core/errors.ts";
+import { DTYPES } from "../../../core/tensor/dtype.ts";
+import { part, printShape, product, sameShape } from "../../../core/tensor/shape.ts";
+import type { ArrayLocation, ArrayType, ChunkedArray } from "../../boxes/array.ts";
+import { areContiguous, areWhole, contiguousChunks, Grid } from "../../boxes/grid.ts";
+import { SlicedArray, sliceOf } from "../../boxes/slice.ts";
+import { addressOf } from "../stages/address.ts";
+import {
+  blockShapeFor,
+  chunksFor,
+  chunksPerTaskOf,
+  heldBy,
+  LEAST_UPDATES,
+  neededBytes,
+  shareOf,
+  taskBytes,
+  threadsFor,
+  type JobParts,
+} from "../stages/budget.ts";
+import type { CreateOptions } from "../../zarr/create.ts";
+import { refusesDuplicates, type CallSpec, type ResolvedCall } from "./call-spec.ts";
+import type { JobPlan } from "./job-plan.ts";
+import { stagesOf } from "./job.ts";
+import { costsOfOutput, openLocated } from "./open-arrays.ts";
+import type { Chunking, Stage } from "./spec.ts";
+
+/** The call of a job, its arrays, and its limits. */
+export interface JobRequest {
+  /** The path of the job's folder. */
+  readonly folder: string;
+  readonly call: CallSpec;
+  readonly data: ChunkedArray;
+  readonly indices: ChunkedArray;
+  readonly updates?: ChunkedArray | undefined;
+  /** The location of the new array; null if data is changed in place. */
+  readonly out: Pick<ArrayLocation, "format" | "path"> | null;
+  /** The codecs of a new Zarr array; by default, the codecs of data. */
+  readonly codecs?: CreateOptions["codecs"];
+  /**
+   * The chunk shape of a new Zarr array; with shards, the shape of the chunks inside a shard. By default, a scatter
+   * uses data's chunk shape, and a gather the largest that memory allows.
+   */
+  readonly chunkShape?: CreateOptions["chunkShape"];
+  /** The shard shape of a new Zarr array, a multiple of `chunkShape`. */
+  readonly shards?: CreateOptions["shards"];
+  /** Memory for the whole process, in bytes. */
+  readonly memory: number;
+  readonly threads: number;
+  /**
+   * The shape of a block of positions; by default, as large as memory allows. A block is a run of positions in
+   * row-major order, which is the order of their updates, so its shape is ones, then any size, then whole axes.
+   */
+  readonly blockShape?: readonly number[] | undefined;
+}
+
+/** The division of a job: its blocks and chunks, the tasks of its stages, and the threads that run them. */
+export interface Division extends Pick<JobPlan, "threads" | "taskBytes"> {
+  readonly parts: JobParts;
+  readonly blockShape: readonly number[];
+  /** The number of chunks of data. */
+  readonly chunks: number;
+  readonly stages: readonly Stage[];
+}
+
+/**
+ * Divides a job into blocks and chunks that fit in the memory of the request.
+ * @throws TensorError `too-large` if there is not enough memory for a single thread
+ */
+export async function divisionOf(
+  request: JobRequest,
+  resolved: ResolvedCall,
+  chunking: Chunking | undefined,
+): Promise<Division> {
+  const { indices, updates } = request;
+  const data = await divided(request, resolved.shape, chunking);
+  const address = addressOf(resolved.layout, data.shape, data.chunkShape);
+  if (request.blockShape !== undefined) checkBlocks(request.blockShape, address.positions);
+  const chunksPerTask = chunksPerTaskOf({ data, updates, address });
+  const parts = { data, indices, updates, resolved, address, chunksPerTask };
+  const fitting = fittingBlocks(request, parts, chunking);
+  const { size: blocks } = new Grid(address.positions, fitting.blockShape);
+  const { size: chunks } = new Grid(data.shape, data.chunkShape);
+  const stages = stagesOf({
+    partition: blocks,
+    check: refusesDuplicates(resolved) ? address.leads.size : null,
+    apply: Math.ceil(chunks / chunksPerTask),
+    place: updates === undefined ? blocks : null,
+  });
+  return { ...fitting, parts, chunks, stages };
+}
+
+export const typeOf = (
+  { data: { dtype }, resolved: { shape } }: JobParts,
+  chunkShape: readonly number[],
+): ArrayType => ({ dtype, shape, chunkShape });
+
+/**
+ * Returns the requested block shape, or the largest that fits in memory.
+ * @throws TensorError `too-large` if there is not enough memory for a single thread
+ */
+function fittingBlocks(
+  { memory, threads, out, codecs, blockShape: given }: JobRequest,
+  parts: JobParts,
+  chunking: Chunking | undefined,
+): Pick<Division, "threads" | "taskBytes" | "blockShape"> {
+  const { data, updates, address } = parts;
+  const { positions } = address;
+  const { dtype } = data;
+  const isGather = updates === undefined;
+  const isCut = isGather && chunking !== undefined;
+  const sizes = taskBytes(parts, out?.format === "npy" || isCut);
+  const cut = isCut ? outer(chunking).slice(0, positions.length) : positions.map(() => 1);
+  const needed = (block: readonly number[]): number => {
+    const held =
+      out === null
+        ? data.held
+        : costsOfOutput(out.format, typeOf(parts, outChunks(out, parts, block, chunking)), data, {
+            codecs,
+            chunking,
+          });
+    const buffer = isCut ? product(outer(chunking)) * DTYPES[dtype].bytes : 0;
+    const own = { ...held, write: held.write + buffer };
+    return neededBytes(sizes, heldBy(parts, own), product(block), isGather);
+  };
+  // The least memory must allow for some positions, because each block takes a few milliseconds.
+  const few = Math.max(1, Math.floor(LEAST_UPDATES / sizes.position));
+  const smallest = wholeChunks(contiguousChunks(positions.map(atLeastOne), few), positions, cut);
+  const least = needed(given ?? smallest);
+  const largest = isCut ? outer(chunking) : data.chunkShape;
+  const most = threadsFor(memory, Math.max(1, threads), least, largest);
+  const share = shareOf(memory, most);
+  const wanted =
+    given ?? wholeChunks(blockShapeFor(positions, sizes, share, needed), positions, cut);
+  if (given !== undefined && !areWhole(given, positions, cut)) {
+    const sentence = `blockShape must cover whole chunks ${printShape(cut)} of the output, got ${printShape(given)}`;
+    throw new TensorError("attribute", sentence, { key: "blockShape", got: given, expected: cut });
+  }
+  // Rounding up to whole chunks can make a block too large for the memory.
+  const blockShape = given === undefined && needed(wanted) > share ? smallest : wanted;
+  return { blockShape, threads: most, taskBytes: needed(blockShape) };
+}
+
+/**
+ * Divides data into chunks that fit in memory. If the file format does not define chunks, the chunk shape is chosen
+ * here. Part of an array that is changed in place is divided so that no two tasks write the same chunk of the array.
+ */
+async function divided(
+  { data, updates, memory, threads, out }: JobRequest,
+  result: readonly number[],
+  chunking: Chunking | undefined,
+): Promise<ChunkedArray> {
+  if (chunking !== undefined) checkRank(chunking, result);
+  if (chunking !== undefined && updates !== undefined) {
+    // A task writes one chunk of the output, and reads the same box of data from all chunks that overlap the box.
+    const wanted = outer(chunking);
+    // The chunk shape of an NPY file that the caller did not choose is not recorded, so it is recorded here.
+    const isRecorded = data.location.format === "zarr" || data.location.chunkShape !== undefined;
+    if (isRecorded && sameShape(wanted, data.chunkShape)) return data;
+    return (data instanceof SlicedArray ? data : sliceOf(data, [])).readAs(wanted);
+  }
+  if (out === null && data instanceof SlicedArray) return data.exclusive();
+  if (data.location.format !== "npy" || data.location.chunkShape !== undefined) return data;
+  const { bytes } = DTYPES[data.dtype];
+  const { shape } = data instanceof SlicedArray ? data.base : data;
+  const chunkShape = chunksFor(shape, bytes, shareOf(memory, Math.max(1, threads)));
+  return openLocated({ ...data.location, chunkShape });
+}
+
+/**
+ * Returns the chunk shape of the new array: data's chunk shape, or for a gather, one chunk per block, so that a single
+ * task writes each chunk.
+ */
+export function outChunks(
+  { format }: Pick<ArrayLocation, "format">,
+  { data, updates, address }: JobParts,
+  blockShape: readonly number[],
+  chunking: Chunking | undefined,
+): readonly number[] {
+  if (chunking !== undefined) return outer(chunking);
+  if (updates !== undefined) return data.chunkShape;
+  const { addressed, slice } = address;
+  const pieces =
+    format === "npy" ? slice.map((dim) => Math.max(1, dim)) : part(data.chunkShape, addressed);
+  return [...blockShape, ...pieces];
+}
+
+/** Returns the shape of the elements in one file. */
+const outer = ({ chunkShape, shards }: Chunking): readonly number[] => shards ?? chunkShape;
+
+function checkRank(chunking: Chunking, shape: readonly number[]): void {
+  for (const [name, given] of Object.entries(chunking) as [string, readonly number[] | null][]) {
+    if (given === null || given.length === shape.length) continue;
+    const sentence = `${name} must have a size for each axis of the output, whose shape is ${printShape(shape)}, got ${printShape(given)}`;
+    throw new TensorError("attribute", sentence, {
+      key: name,
+      got: given,
+      expected: shape.length,
+    });
+  }
+}
+
+const atLeastOne = (dim: number): number => Math.max(1, dim);
+
+/**
+ * Returns the largest run of whole chunks within the block, or the smallest possible run, because a block must be a run
+ * of positions.
+ */
+function wholeChunks(
+  block: readonly number[],
+  positions: readonly number[],
+  chunk: readonly number[],
+): readonly number[] {
+  if (areWhole(block, positions, chunk)) return block;
+  const wide = chunk.findIndex((size, d) => Math.min(size, positions[d]) > 1);
+  return block.map((size, d) => {
+    if (d !== wide) return d < wide ? 1 : Math.max(1, positions[d]);
+    return Math.max(1, Math.floor(size / chunk[d])) * chunk[d];
+  });
+}
+
+function checkBlocks(blockShape: readonly number[], positions: readonly number[]): void {
+  if (areContiguous(blockShape, positions)) return;
+  const sentence =
+    "blockShape must cover consecutive positions in row-major order: ones, then any size, then " +
+    `whole axes, such as [1, 3, 4] of [2, 5, 4]; got ${printValue(blockShape)} for positions ${printShape(positions)}`;
+  throw new TensorError("attribute", sentence, {
+    key: "blockShape",
+    got: blockShape,
+    expected: positions,
+  });
+}

@@ -1,0 +1,117 @@
+/**
+ * Decides whether memory is too short for a job: little memory makes small blocks, every task looks for its part in every
+ * block, and chunks that several blocks need are read several times.
+ */
+
+import { DTYPES } from "../../../core/tensor/dtype.ts";
+import { product } from "../../../core/tensor/shape.ts";
+import type { Division } from "./division.ts";
+import { mostBytes, sumOf } from "./most-bytes.ts";
+import type { Shortage, Stage } from "./spec.ts";
+
+/**
+ * Durations, in s, of starting a run's threads, of a task, and of moving and combining a byte on a thread; fitted to
+ * seven jobs of 70 to 200 MB on two threads.
+ */
+export const START = 0.35;
+export const TASK = 0.002;
+export const MOVE = 2e-9;
+
+/** Duration, in s, of finding a block's part for a task in the block's file: 0.1 to 0.4 ms, with 169 blocks. */
+const PART = 0.0002;
+
+/** Duration, in s, of decoding a stored byte: zstd, gzip and blosc decode 100 to 400 MB per second. */
+const DECODE = 5e-9;
+
+/** Memory is short if the job takes this many times as long as with more memory, and this many seconds longer. */
+const TIMES = 2;
+const LONGER = 2;
+
+/** Memory is sensible if the job takes at most this many times as long as with more memory. */
+const SENSIBLE = 1.25;
+
+/** Maximum memory that is recommended, in bytes. */
+const MOST = 2 ** 40;
+
+export const tasksOf = (stages: readonly Stage[]): number =>
+  stages.reduce((sum, { tasks }) => sum + tasks, 0);
+
+/**
+ * Returns the time that the tasks of a job take in addition to moving and coding bytes, on one thread, in s.
+ * @param task the duration of a task, in s
+ */
+export function taskSeconds(stages: readonly Stage[], task: number): number {
+  const count = (name: Stage["name"]): number =>
+    stages.find((stage) => stage.name === name)?.tasks ?? 0;
+  // In a gather, every block also looks for its slices in the file of every task.
+  const passes = stages.some(({ name }) => name === "place") ? 2 : 1;
+  return tasksOf(stages) * task + passes * count("partition") * count("apply") * PART;
+}
+
+/** Returns the time of a job's work on one thread, in s, without waiting for its disk. */
+function workOf({ parts, blockShape, threads, stages }: Division): number {
+  const { data, indices, updates, resolved } = parts;
+  const figures = { ...parts, blockShape, threads, isChecked: false, out: NO_OUTPUT };
+  const { read, written } = mostBytes(figures);
+  const output = product(resolved.shape) * DTYPES[data.dtype].bytes;
+  const encoded =
+    (indices.held.read > 0 ? read.indices : 0) +
+    (updates !== undefined && updates.held.read > 0 ? read.updates : 0);
+  const moved = sumOf(read) + written.shuffle + output;
+  return START + moved * MOVE + encoded * DECODE + taskSeconds(stages, TASK);
+}
+
+/** The output takes the same bytes with any memory. */
+const NO_OUTPUT = {
+  read: 0,
+  written: 0,
+  files: 0,
+  isNpy: false,
+  inPlace: false,
+  folders: 0,
+  texts: 0,
+};
+
+/**
+ * Returns the shortage of a job's memory, or null if the job is about as fast as with more memory.
+ * @param divided returns the division of the job with more memory
+ */
+export async function shortageOf(
+  memory: number,
+  division: Division,
+  divided: (memory: number) => Promise<Division>,
+): Promise<Shortage | null> {
+  const work = workOf(division);
+  if (work < LONGER) return null;
+  const found: { readonly memory: number; readonly work: number; readonly tasks: number }[] = [];
+  for (let more = 2 ** Math.floor(Math.log2(memory) + 1); more <= MOST; more *= 2) {
+    // oxlint-disable-next-line no-await-in-loop -- ends when more memory no longer helps
+    const other = await divided(more);
+    const one = { memory: more, work: workOf(other), tasks: tasksOf(other.stages) };
+    if (one.work === found.at(-1)?.work) break;
+    found.push(one);
+  }
+  const best = Math.min(work, ...found.map((one) => one.work));
+  const sensible = found.find((one) => one.work <= SENSIBLE * best);
+  if (work < TIMES * best || work < best + LONGER || sensible === undefined) return null;
+  return {
+    memory,
+    sensible: sensible.memory,
+    times: work / sensible.work,
+    threads: division.threads,
+    tasks: tasksOf(division.stages),
+    sensibleTasks: sensible.tasks,
+  };
+}
+
+const MEBIBYTE = 2 ** 20;
+
+/** Prints the note for a job whose memory is short. */
+export function printShortage(shortage: Shortage): string {
+  const { memory, sensible, times, threads, tasks, sensibleTasks } = shortage;
+  const [own, more] = [memory, sensible].map((bytes) => `${Math.floor(bytes / MEBIBYTE)} MiB`);
+  return (
+    `with ${own} of memory, the job has ${tasks} tasks and takes about ${times.toFixed(1)} times as long as with ` +
+    `${more}, where it has ${sensibleTasks} tasks; allow at least ${more} (memory)${threads > 1 ? ", or run fewer threads" : ""}`
+  );
+}
