@@ -48,13 +48,13 @@ function describe(version, position, versions) {
       : [];
   const indices = describeIndices(version);
   const newIndices = before === undefined || indices === describeIndices(before) ? [] : [indices];
-  const news = [...attributes, ...newTypes, ...newIndices, ...negative];
+  const isNewlyOld = version.deprecated !== undefined && before?.deprecated === undefined;
+  const deprecated = isNewlyOld ? [`deprecated: use ${version.deprecated}`] : [];
+  const news = [...attributes, ...newTypes, ...newIndices, ...negative, ...deprecated];
   if (before !== undefined)
     return news.length === 0 ? [] : [`${version.sinceVersion}: ${news.join(", ")}`];
   const axis = version.inputs.some(({ name }) => name === "axis") ? ["axis as an input"] : [];
-  const deprecated =
-    version.deprecated === undefined ? [] : [`deprecated: use ${version.deprecated}`];
-  const facts = [`${typesOf(version).length} data types`, indices, ...axis, ...news, ...deprecated];
+  const facts = [`${typesOf(version).length} data types`, indices, ...axis, ...news];
   return [facts.join(", ")];
 }
 

@@ -155,7 +155,7 @@ test("keys that belong elsewhere are refused", () => {
 /** Exports without an object of options, nodes or literals. `explain` reports an error instead of throwing it. */
 const WITHOUT =
   "isDType isTensorError TensorError equals firstDifference full printScalar printShape resolve roleOf " +
-  "compareVersions dialects operators tensor toRuntime typesOf zeros explain readNpy writeNpy checkFree " +
+  "compareVersions dialects operators printShortage tensor toRuntime typesOf zeros explain readNpy writeNpy checkFree " +
   "describeJob diskRate findJobs jobFailure openJob remainingTasks removeJob taskRate workersOf resize " +
   "constant comparedValues externalFiles extractNode indexedSizes inferTypes inspectModel listNodes neededFor NodeIndex " +
   "modelNotes nodeCall runModel runNode unsupportedOperators writeModel writeTensor readIR writeIR";

@@ -61,7 +61,7 @@ const ROWS: readonly Row[] = [
   ["ai.onnx Gather-1", GATHER, "axis=0", "T=T15 Tind=I2", "not negative"],
   ["ai.onnx Gather-11", GATHER, "axis=0", "T=T15 Tind=I2"],
   ["ai.onnx Gather-13", GATHER, "axis=0", "T=T16 Tind=I2"],
-  ["ai.onnx Scatter-9", SCATTER, "axis=0", "T=T15 Tind=I2", "not negative, see ScatterElements"],
+  ["ai.onnx Scatter-9", SCATTER, "axis=0", "T=T15 Tind=I2", "not negative"],
   ["ai.onnx Scatter-11", SCATTER, "axis=0", "T=T15 Tind=I2", "see ScatterElements"],
   ["ai.onnx TensorScatter-24", CACHE, "axis=-2; mode=linear(linear circular)", "T=T24"],
   ["openvino ScatterNDUpdate-3", SCATTER, "", "T=T13 Tind=I2", "not negative, opset4"],

@@ -21,6 +21,8 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
     /^time +at least .*$/gm,
     "time       at least N s, about N s, at N MB/s, the disk's present speed",
   ],
+  // The job's file contains the paths of its arrays.
+  [/^disk +\d+ kB/gm, "disk       N kB"],
   // Compressors differ between versions of Node.
   [/(zstd.*\n(?: {2}(?!bytes).*\n)* {2}bytes +)[\d,]+, [\d.]+ times/g, "$1N, N times"],
   // Runtimes differ in the length at which they refuse to allocate.

@@ -72,7 +72,7 @@ interface FileRange {
  * from the file on demand, so the file must not change while the model is in use.
  *
  * The model can be inspected and run. The model lacks the parts of the file that `Model` does not represent, so
- * `writeModel` writes no metadata and refuses models with functions or subgraphs.
+ * `writeModel` writes no metadata and refuses models with functions.
  *
  * @param file the size of the file, and a function that reads a range of it
  * @param options `external` reads external data
