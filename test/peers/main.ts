@@ -6,10 +6,12 @@
 import { parseArgs } from "node:util";
 import { announceSeed } from "../runners/seed.ts";
 import { close, secondsSince, sumOf } from "../runners/outcome.ts";
+import { conversions } from "./conversions.ts";
+import { models } from "./models.ts";
 import { operators } from "./operators.ts";
 import { Tally, type Part } from "./tally.ts";
 
-const PARTS: readonly Part[] = [operators];
+const PARTS: readonly Part[] = [operators, conversions, models];
 
 announceSeed("npm run test:peers");
 const { values, positionals } = parseArgs({

@@ -13,7 +13,7 @@ import { randomFrom, seedOf } from "../support/random.ts";
 import { nodeCase, reductionsOf, typesOf, type NodeCase } from "./cases.ts";
 import { environment } from "./environments.ts";
 import { isError, Peer, type Answer } from "./peer.ts";
-import { fromWire, toWire, type WireTensor } from "./tensors.ts";
+import { fromWire, PACKED, toWire, type WireTensor } from "./tensors.ts";
 import type { Part, Tally } from "./tally.ts";
 
 export interface Outputs {
@@ -51,9 +51,6 @@ const ROWS: readonly Row[] = [
 
 /** Draws for each version, type and reduction, at a factor of 1. */
 const DRAWS = 3;
-
-/** Data types that NumPy cannot pass on in the bytes of the package: several elements share a byte there. */
-const PACKED = /^u?int[24]$|^float4/;
 
 function modelOf({ version, node, inputs }: NodeCase): Model {
   const names = version.inputs.slice(0, inputs.length).map(roleOf);
