@@ -19,7 +19,7 @@ import { createSession, WITHOUT_RUNTIME } from "../support/onnxruntime.ts";
 import { environment, packagesOf, type EnvironmentName } from "./environments.ts";
 import { isError, Peer } from "./peer.ts";
 import { fromWire, isSame, type WireTensor } from "./tensors.ts";
-import type { Accepted, Part, Tally } from "./tally.ts";
+import type { Part, Tally } from "./tally.ts";
 
 /** The name of an exporter, its environment, its program, and its name there. */
 type Exporter = readonly [
@@ -232,69 +232,41 @@ async function compare(
   if (refused.length > 0) tally.note(`${peer}: does not export ${refused.join("; ")}`);
 }
 
-/** An accepted difference of an exporter, as a row of its check, its word and its modules. */
-const accept = (
+type AcceptedRow = readonly [
   peer: string,
   version: string,
-  [check, word]: readonly [check: string, word: string],
-  modules: readonly string[] | null,
+  facts: Readonly<Record<string, readonly string[]>>,
   reason: string,
-): Accepted => {
-  const facts = { check: [check], word: [word], ...(modules !== null && { module: modules }) };
-  return { peer, version, facts, reason };
-};
+];
 
-const OTHER = ["runtime", "other values"] as const;
 const LEGACY = "torch.onnx of TorchScript";
-const NO_MAX = "ScatterND and ScatterElements have max and min since opset 18";
 
-const ACCEPTED: readonly Accepted[] = [
-  accept(
-    LEGACY,
-    "2.15.0",
-    OTHER,
-    ["x[i, j]", "x[i[:, None], j]", "x[i, :, j]"],
-    "negative indices become wrong offsets: inspect finds indices-flattened",
-  ),
-  accept(
-    LEGACY,
-    "2.15.0",
-    OTHER,
-    ["", " of pairs", " of integers"].map((of) => `index_put${of}, accumulated`),
-    "repeated updates are lost: inspect finds repeats-lost",
-  ),
-  accept(
-    LEGACY,
-    "2.15.0",
-    ["runtime", "refused"],
-    ["sum", "prod", "amax", "amin"].map((kind) => `scatter_reduce ${kind}`),
-    "ONNX Runtime refuses the If around the scatter, whose branches differ in rank",
-  ),
-  ...[LEGACY, "torch.onnx", "tf2onnx", "jax2onnx"].map((peer) =>
-    accept(peer, "any", ["convert to an older one", "unsupported-model"], null, NO_MAX),
-  ),
-  accept(
-    "openvino.convert_model",
-    "2026.4.1",
-    ["run", "shape-mismatch"],
-    ["gather"],
-    "GatherElements-6 does not take indices that are smaller than data beside the axis",
-  ),
-  ...[OTHER, ["inspect", "nothing found"] as const].map((facts) =>
-    accept(
-      "tf2onnx",
-      "1.17.0",
-      facts,
-      ["scatter_nd", "scatter_nd of rows"],
-      "tf.scatter_nd adds repeated updates, and tf2onnx writes a ScatterND without a reduction",
-    ),
-  ),
+// prettier-ignore
+const ACCEPTED: readonly AcceptedRow[] = [
+  [LEGACY, "2.15.0", { word: ["other values"], module: ["x[i, j]", "x[i[:, None], j]", "x[i, :, j]"] },
+    "negative indices become wrong offsets: inspect finds indices-flattened"],
+  [LEGACY, "2.15.0",
+    { word: ["other values"], module: ["", " of pairs", " of integers"].map((of) => `index_put${of}, accumulated`) },
+    "repeated updates are lost: inspect finds repeats-lost"],
+  [LEGACY, "2.15.0", { check: ["runtime"], word: ["refused"] },
+    "ONNX Runtime refuses the If around a scatter_reduce, whose branches differ in rank"],
+  ...[LEGACY, "torch.onnx", "tf2onnx", "jax2onnx"].map((peer): AcceptedRow =>
+    [peer, "any", { check: ["convert to an older one"], word: ["unsupported-model"] },
+      "the older opset lacks max and min, or the exporter does not declare the types on which it depends"]),
+  ["torch.onnx", "2.15.0", { check: ["runtime"], module: ["scatter_reduce mean", "scatter_reduce mean without self"] },
+    "the exporter writes a mean as an overwriting scatter: with includeSelf false, inspect finds mean-lost"],
+  ["torch.onnx", "2.15.0", { check: ["inspect"], word: ["nothing found"], module: ["scatter_reduce mean"] },
+    "a mean with includeSelf becomes a plain ScatterElements, which looks like any other"],
+  ["openvino.convert_model", "2026.4.1", { word: ["shape-mismatch"], module: ["gather"] },
+    "GatherElements-6 does not take indices that are smaller than data beside the axis"],
+  ["tf2onnx", "1.17.0", { check: ["runtime", "inspect"], module: ["scatter_nd", "scatter_nd of rows"] },
+    "tf.scatter_nd adds repeated updates, and tf2onnx writes a ScatterND without a reduction"],
 ];
 
 export const models: Part = {
   name: "models",
   what: "models that exporters make of small modules: run, verify, inspect, convert, exact sessions",
-  accepted: ACCEPTED,
+  accepted: ACCEPTED.map(([peer, version, facts, reason]) => ({ peer, version, facts, reason })),
   async run(tally) {
     if (WITHOUT_RUNTIME !== false) tally.skip(`onnxruntime-node: ${WITHOUT_RUNTIME}`);
     const { python, missing } = environment("runtimes");
