@@ -309,7 +309,7 @@ const ACCEPTED: readonly (readonly [string, string, Accepted["facts"], string])[
     "the CPU plugin computes otherwise than OpenVINO's reference, which agrees"],
   ["openvino", "2026.4.1", { word: ["other values"], dtype: ["float64", "int64", "uint64", "uint32"] },
     "the CPU plugin computes in 32 bits, and the reference does not evaluate the node"],
-  ["openvino", "2026.4.1", { word: ["other type"], dtype: ["float8e4m3fn", "float8e5m2", "float8e8m0"] },
+  ["openvino", "2026.4.1", { word: ["other type", "refused"], dtype: ["float8e4m3fn", "float8e5m2", "float8e8m0"] },
     "the CPU plugin does not compute with float8"],
   ["openvino", "2026.4.1", { word: ["other values"], hasEmpty: ["true"] },
     "a tuple of no index addresses all of data, and OpenVINO changes nothing"],
