@@ -65,6 +65,14 @@ function make(name: EnvironmentName, isNew: boolean): Environment {
   return { name, python, ...JSON.parse(fs.readFileSync(done, "utf8")) };
 }
 
+/** The folder of an environment's packages, which the program of another environment can add to its own. */
+export const packagesOf = ({ python }: Environment): string | null =>
+  python === null
+    ? null
+    : spawnSync(python, ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], {
+        encoding: "utf8",
+      }).stdout.trim();
+
 function install(python: string, wanted: readonly string[]): Omit<Environment, "name" | "python"> {
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
   const missing: Record<string, string> = {};

@@ -8,10 +8,12 @@ import { parseArgs } from "node:util";
 import { announceSeed } from "../runners/seed.ts";
 import { close, secondsSince, sumOf } from "../runners/outcome.ts";
 import { arrays } from "./arrays.ts";
+import { conversions } from "./conversions.ts";
+import { models } from "./models.ts";
 import { operators } from "./operators.ts";
 import { Tally, type Part } from "./tally.ts";
 
-const PARTS: readonly Part[] = [operators, arrays];
+const PARTS: readonly Part[] = [operators, conversions, arrays, models];
 
 announceSeed("npm run test:peers");
 const { values, positionals } = parseArgs({

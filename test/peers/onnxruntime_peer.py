@@ -1,4 +1,4 @@
-"""ONNX Runtime: requests {model, inputs}."""
+"""ONNX Runtime: requests {model, inputs, names}; `names` are the outputs, by default all."""
 
 import base64
 import ctypes
@@ -37,11 +37,12 @@ def answer(request):
     options.intra_op_num_threads = 1
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = ort.InferenceSession(base64.b64decode(request["model"]), options, providers=["CPUExecutionProvider"])
+    names = request.get("names")
     arrays = {name: to_array(tensor) for name, tensor in request["inputs"].items()}
     if any(array.dtype == object for array in arrays.values()):
-        return {"outputs": [to_tensor(one) for one in session.run(None, arrays)]}
+        return {"outputs": [to_tensor(one) for one in session.run(names, arrays)]}
     feeds = {name: value_of(array) for name, array in arrays.items()}
-    return {"outputs": [result_of(one) for one in session.run_with_ort_values(None, feeds)]}
+    return {"outputs": [result_of(one) for one in session.run_with_ort_values(names, feeds)]}
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import { nodeCase, reductionsOf, typesOf, type NodeCase } from "./cases.ts";
 import { OPERATORS_ACCEPTED } from "./operators-accepted.ts";
 import { environment } from "./environments.ts";
 import { isError, Peer, type Answer } from "./peer.ts";
-import { fromWire, toWire, type WireTensor } from "./tensors.ts";
+import { fromWire, PACKED, toWire, type WireTensor } from "./tensors.ts";
 import type { Part, Tally } from "./tally.ts";
 
 export interface Outputs {
@@ -53,9 +53,6 @@ const ROWS: readonly Row[] = [
 
 /** Draws for each version, type and reduction, at a factor of 1. */
 const DRAWS = 3;
-
-/** Data types that NumPy cannot pass on in the bytes of the package: several elements share a byte there. */
-const PACKED = /^u?int[24]$|^float4/;
 
 function modelOf({ version, node, inputs }: NodeCase): Model {
   const names = version.inputs.slice(0, inputs.length).map(roleOf);

@@ -1,7 +1,7 @@
 /** Tensors in messages to peers, and what is equal. */
 
 import { allocate, isNumericStorage, type DType } from "../../src/core/tensor/dtype.ts";
-import { product } from "../../src/core/tensor/shape.ts";
+import { product, sameShape } from "../../src/core/tensor/shape.ts";
 import { Tensor } from "../../src/core/tensor/tensor.ts";
 
 export interface WireTensor {
@@ -23,4 +23,23 @@ export function fromWire({ dtype, shape, data }: WireTensor): Tensor {
   if (!isNumericStorage(storage)) throw new Error(`the bytes of ${dtype}`);
   new Uint8Array(storage.buffer).set(Buffer.from(data, "base64"));
   return new Tensor(dtype, shape, size, storage);
+}
+
+/** Data types that NumPy cannot pass on in the bytes of the package: several elements share a byte there. */
+export const PACKED = /^u?int[24]$|^float4/;
+
+/**
+ * Equal data types, shapes and values, in which all NaNs are equal.
+ * @param isNear true if a NaN equals anything, and 0 equals -0: max and min of formats that compare them by other rules
+ */
+export function isSame(a: Tensor, b: Tensor, isNear = false): boolean {
+  if (a.dtype !== b.dtype || !sameShape(a.shape, b.shape)) return false;
+  const values = [a, b].map((one) => ([one.toArray()] as unknown[]).flat(Infinity));
+  return values[0].every((value, at) => {
+    const other: unknown = values[1][at];
+    return (
+      Object.is(value, other) ||
+      (isNear && (Number.isNaN(value) || Number.isNaN(other) || value === other))
+    );
+  });
 }

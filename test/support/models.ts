@@ -39,9 +39,16 @@ export function lastOpset({ name, domain, sinceVersion }: OperatorVersion): numb
   return next === undefined ? NEWEST_OPSETS["ai.onnx"] : next.sinceVersion - 1;
 }
 
-/** @param opset the opset of the model, for versions of ai.onnx */
-export function randomModel(version: OperatorVersion, opset: number, random: Random): RandomModel {
-  const dtype = pick(typesOf(version, version.inputs[0].type), random) as DType;
+/**
+ * @param opset the opset of the model, for versions of ai.onnx
+ * @param dtype the data type of the data, by default a random one of the version's
+ */
+export function randomModel(
+  version: OperatorVersion,
+  opset: number,
+  random: Random,
+  dtype = pick(typesOf(version, version.inputs[0].type), random) as DType,
+): RandomModel {
   const sketch = sketchOf(version, random);
   const attributes = { ...sketch.attributes, ...randomReduction(version, dtype, random) };
   const tensors = randomInputs(version, dtype, sketch, random);

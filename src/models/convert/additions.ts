@@ -5,15 +5,16 @@ import { elementTypeOf } from "../model/element-type.ts";
 import { narrowRulesOf } from "../model/inline.ts";
 import { constant, type Attribute, type Constant, type ModelNode } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
-import type { Domain, OperatorVersion } from "../../core/operators/operator.ts";
+import type { OperatorVersion } from "../../core/operators/operator.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
 import type { Names } from "./names.ts";
+import type { CheckedTarget } from "./target.ts";
 
 export class Additions {
   readonly constants: Constant[] = [];
   readonly #names: Names;
   readonly #scope: Scope;
-  readonly #domain: Domain;
+  readonly #target: CheckedTarget;
   /**
    * Names of added values, by their source value and settings. They are shared, because one table of indices often
    * serves many nodes.
@@ -21,8 +22,8 @@ export class Additions {
   readonly #made = new Map<string, string>();
   #nodes: ModelNode[] = [];
 
-  constructor(domain: Domain, names: Names, scope: Scope) {
-    this.#domain = domain;
+  constructor(target: CheckedTarget, names: Names, scope: Scope) {
+    this.#target = target;
     this.#names = names;
     this.#scope = scope;
   }
@@ -94,10 +95,13 @@ export class Additions {
 
   castNode(from: string, to: string, dtype: DType): ModelNode {
     const common = { inputs: [from], outputs: [to], name: this.#names.fresh(`${to}/cast`) };
-    if (this.#domain === "ai.onnx") {
-      const number: Attribute = { type: "int", value: DTYPES[dtype].onnx.number };
-      const attributes = { to: number, ...likeConvert(dtype) };
-      return { ...common, op: "Cast", domain: "ai.onnx", attributes };
+    const { domain, opset } = this.#target;
+    if (domain === "ai.onnx") {
+      const { number, name } = DTYPES[dtype].onnx;
+      // The data type is a word before opset 6.
+      const to: Attribute =
+        opset < 6 ? { type: "string", value: name.toUpperCase() } : { type: "int", value: number };
+      return { ...common, op: "Cast", domain, attributes: { to, ...likeConvert(dtype) } };
     }
     const value = elementTypeOf(dtype) ?? dtype;
     const destination: Attribute = { type: "string", value };

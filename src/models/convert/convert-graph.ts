@@ -32,7 +32,7 @@ export function convertGraph(graph: Graph, outer: Scope | null, context: ModelCo
   const { model, target, names, log } = context;
   checkUnique(graph);
   const scope = new Scope(graph, outer);
-  const additions = new Additions(target.domain, names, scope);
+  const additions = new Additions(target, names, scope);
   const around = { target, scope, additions, force: log.force };
   const nodes: ModelNode[] = [];
   for (const node of graph.nodes) {

@@ -68,7 +68,7 @@ class Translation {
     this.#around = {
       target,
       scope,
-      additions: new Additions(target.domain, names, scope),
+      additions: new Additions(target, names, scope),
       force: false,
     };
     this.#constants = [...graph.constants];
