@@ -6,10 +6,12 @@
 import { parseArgs } from "node:util";
 import { announceSeed } from "../runners/seed.ts";
 import { close, secondsSince, sumOf } from "../runners/outcome.ts";
+import { dialects } from "./dialects.ts";
+import { gradients } from "./gradients.ts";
 import { operators } from "./operators.ts";
 import { Tally, type Part } from "./tally.ts";
 
-const PARTS: readonly Part[] = [operators];
+const PARTS: readonly Part[] = [operators, gradients, dialects];
 
 announceSeed("npm run test:peers");
 const { values, positionals } = parseArgs({
