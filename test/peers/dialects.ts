@@ -1,8 +1,8 @@
 /**
  * The table of dialects beside the systems themselves: the line that `ndscatter compare` prints for a call is run, and
  * its result must be the one that `compareDialects` predicts, in the cells that the dialect decides. The calls are those
- * of `test/fixtures/dialects/calls.jsonl`, and random ones. With UPDATE=1, the results of the former are recorded in
- * `recorded.jsonl`, which the tests of every commit read.
+ * of `test/fixtures/dialects/calls.jsonl`, and random ones. With UPDATE=1, the predicted results of the former are
+ * recorded in `recorded.jsonl`, which the tests of every commit read.
  */
 
 import * as fs from "node:fs";
@@ -12,7 +12,6 @@ import { callOf, nodeFrom, type NodeSpec } from "../../src/core/call/call.ts";
 import { tensorsOf } from "../../src/core/call/inputs.ts";
 import { prepare } from "../../src/core/call/prepare.ts";
 import { isTensorError } from "../../src/core/errors.ts";
-import { operators } from "../../src/core/operators/registry.ts";
 import { roleOf } from "../../src/core/operators/operator.ts";
 import { DTYPES, integerRange, type DType } from "../../src/core/tensor/dtype.ts";
 import { reader } from "../../src/core/tensor/scalar.ts";
@@ -26,16 +25,20 @@ import {
 } from "../../src/insight/diagnose/compare-dialects.ts";
 import { readCall } from "../../src/insight/diagnose/diagnose.ts";
 import { DIALECTS, type DialectId } from "../../src/insight/diagnose/dialect-table.ts";
-import { dialects as tableOf, type DialectAspect } from "../../src/insight/diagnose/dialects.ts";
+import {
+  dialects as tableOf,
+  type DialectAspect,
+  type DialectFact,
+} from "../../src/insight/diagnose/dialects.ts";
 import { isWhole } from "../../src/insight/diagnose/settings.ts";
 import { randomFrom, seedOf } from "../support/random.ts";
 import { ROOT } from "../support/root.ts";
 import { tfjsOn, WITHOUT_TFJS } from "../support/tfjs.ts";
 import { nodeCase, reductionsOf, typesOf, type NodeCase } from "./cases.ts";
-import { environment } from "./environments.ts";
 import {
   JAX,
   newestVersions,
+  openPeer,
   requestOf,
   TENSORFLOW,
   TORCH,
@@ -43,7 +46,7 @@ import {
   type LinesPeer,
 } from "./lines.ts";
 import type { Outputs } from "./operators.ts";
-import { isError, Peer, type Answer } from "./peer.ts";
+import { isError, type Answer } from "./peer.ts";
 import { fromWire, toWire } from "./tensors.ts";
 import type { Accepted, Part, Tally } from "./tally.ts";
 
@@ -127,47 +130,32 @@ const fixedCalls = (): readonly Call[] =>
 /** Draws for each operator, type and reduction; one of three may have an index outside its axis. */
 const DRAWS = 3;
 
-/** The types of ONNX 1.0, which systems share. */
-const TYPES: readonly DType[] = typesOf(
-  operators().find(
-    ({ name, sinceVersion }) => name === "ScatterND" && sinceVersion === 18,
-  ) as never,
-  "T",
+/** The types of ScatterND, which systems share. */
+const TYPES = new Set(
+  newestVersions()
+    .filter(({ name }) => name === "ScatterND")
+    .flatMap((version) => typesOf(version, "T")),
 );
 
 function* randomCalls(factor: number, tool: string): Iterable<Call> {
   const random = randomFrom(seedOf(`dialects ${tool}`));
   for (const version of newestVersions()) {
-    for (const dtype of typesOf(version, "T").filter((one) => TYPES.includes(one))) {
+    for (const dtype of typesOf(version, "T").filter((one) => TYPES.has(one))) {
       for (const reduction of reductionsOf(version)) {
         for (let draw = 0; draw < Math.round(DRAWS * factor); draw++) {
           const call = withInt64(nodeCase(version, dtype, reduction, random(3) === 0, random));
-          if (hasReduction(call)) yield withText(call);
+          if (isFit(call)) yield call;
         }
       }
     }
   }
 }
 
-/** A call without a lone surrogate, which has no UTF-8. */
-const withText = (call: NodeCase): NodeCase => ({
-  ...call,
-  inputs: call.inputs.map((one) =>
-    one.dtype === "string"
-      ? tensor(
-          "string",
-          one.shape,
-          (one.data as string[]).map((text) => text.replace("\ud800", "c")),
-        )
-      : one,
-  ),
-});
-
-/** False for a reduction that the type lacks, such as the sum of text. */
-function hasReduction({ node, inputs }: Call): boolean {
+/** False for a reduction that the type lacks, such as the sum of text, and for text that UTF-8 lacks. */
+function isFit({ node, inputs }: Call): boolean {
   try {
     compareDialects(node, inputs);
-    return true;
+    return !inputs.some(({ data }) => Array.isArray(data) && data.includes("\ud800"));
   } catch (error) {
     if (isTensorError(error, "reduction")) return false;
     throw error;
@@ -207,13 +195,21 @@ function aspectsOf({ node, inputs }: Call): readonly DialectAspect[] {
   return (Object.keys(touched) as DialectAspect[]).filter((aspect) => touched[aspect]);
 }
 
-/** The row of the table for an aspect of a call, by its aspect and by the form or the type that it is limited to. */
-function rowOf(dialect: DialectId, aspect: DialectAspect, { version, inputs }: Call) {
-  const rows = tableOf()
-    .find(({ id }) => id === dialect)
-    ?.facts.filter((fact) => fact.aspect === aspect);
-  const of = (name: string | null) => rows?.find((row) => row.of === name);
-  return of(inputs[0].dtype) ?? of(version.indexForm) ?? of(null);
+const factsOf = (dialect: DialectId): readonly DialectFact[] =>
+  tableOf().find(({ id }) => id === dialect)?.facts ?? [];
+
+const labelOf = ({ aspect, of }: DialectFact): string =>
+  of === null ? aspect : `${aspect} of ${of}`;
+
+/** The rows of the table that a call concerns; of a call that is missing, those that say so. */
+function labelsOf({ dialect, why }: DialectComparison, call: Call): readonly string[] {
+  const { version, inputs } = call;
+  return aspectsOf(call).flatMap((aspect) => {
+    const rows = factsOf(dialect).filter((fact) => fact.aspect === aspect);
+    const limits = [inputs[0].dtype, version.indexForm, null];
+    const row = limits.map((of) => rows.find((one) => one.of === of)).find(Boolean);
+    return row === undefined || (why === "missing" && row.does !== "none") ? [] : [labelOf(row)];
+  });
 }
 
 /** How an answer differs from what the table says; null if it does not. */
@@ -240,27 +236,23 @@ type Touched = Map<string, number>;
 
 async function compare(runner: Runner, call: Call, tally: Tally, touched: Touched, rows: object[]) {
   const { version, node, inputs, name } = call;
-  const all = compareDialects(node, inputs);
-  const aspects = aspectsOf(call);
-  for (const said of all.filter(({ dialect }) => runner.dialects.includes(dialect))) {
+  for (const said of compareDialects(node, inputs)) {
     const { dialect, why, output } = said;
+    if (!runner.dialects.includes(dialect)) continue;
     const line = codeOf(dialect, node, inputs);
     if (line === null || (why !== null && runner.skips.includes(why))) continue;
     // oxlint-disable-next-line no-await-in-loop
     const answer = await runner.ask(call, line);
-    if (name !== undefined) {
-      const [tool, versions] = [runner.tool, runner.versions()];
-      rows.push({ call: name, dialect, line, tool, version: versions, ...recordOf(answer) });
-    }
-    const found =
-      why === "missing" ? [] : aspects.flatMap((one) => rowOf(dialect, one, call) ?? []);
-    const labels = found.map(({ aspect, of }) => (of === null ? aspect : `${aspect} of ${of}`));
+    const labels = labelsOf(said, call);
     for (const label of labels) {
       touched.set(`${dialect}: ${label}`, (touched.get(`${dialect}: ${label}`) ?? 0) + 1);
     }
     const word = wordOf(said, answer);
     if (word === null) {
       tally.agree(dialect);
+      if (name === undefined) continue;
+      const [tool, asked] = [runner.tool, runner.versions()];
+      rows.push({ call: name, dialect, line, tool, version: asked, ...recordOf(answer) });
       continue;
     }
     const reduction = String(node.attributes?.["reduction"] ?? "none");
@@ -304,13 +296,12 @@ function record(rows: readonly object[]): void {
   fs.writeFileSync(path.join(FOLDER, "recorded.jsonl"), text);
 }
 
-function pythonRunner({ program, environment: name, dialects: own }: LinesPeer): Runner | string {
-  const { python, missing } = environment(name);
-  if (python === null) return Object.values(missing).join("; ");
-  const peer = new Peer<Outputs>(python, program);
+function pythonRunner(own: LinesPeer): Runner | string {
+  const peer = openPeer(own);
+  if (typeof peer === "string") return peer;
   return {
-    tool: program.split("_")[0],
-    dialects: own,
+    tool: own.program.split("_")[0],
+    dialects: own.dialects,
     skips: [],
     versions: () => Object.values(peer.versions)[0] ?? "unknown",
     ask: (call, line) => peer.ask(requestOf(call, line)),
@@ -320,7 +311,7 @@ function pythonRunner({ program, environment: name, dialects: own }: LinesPeer):
 
 /** TensorFlow.js in this process. */
 async function tfjsRunner(backend: "cpu" | "wasm"): Promise<Runner | string> {
-  if (WITHOUT_TFJS !== false) return WITHOUT_TFJS;
+  if (WITHOUT_TFJS !== false) return `tfjs-${backend}: ${WITHOUT_TFJS}`;
   const { version_core: version } = await tfjsOn(backend);
   return {
     tool: "@tensorflow/tfjs",
@@ -364,8 +355,7 @@ async function runRunner(runner: Runner, tally: Tally, factor: number, rows: obj
         ...{ expected: version, got: runner.versions() },
       });
     }
-    const facts = tableOf().find((one) => one.id === id)?.facts ?? [];
-    const labels = facts.map(({ aspect, of }) => (of === null ? aspect : `${aspect} of ${of}`));
+    const labels = factsOf(id).map(labelOf);
     const counts = labels.map((label) => `${label} ${touched.get(`${id}: ${label}`) ?? 0}`);
     tally.note(`${id} ${runner.versions()}: ${counts.join(", ")}`);
   }
@@ -378,13 +368,9 @@ export const dialects: Part = {
   accepted: ACCEPTED,
   async run(tally, factor) {
     const rows: object[] = [];
-    const runners = [
-      ...PEERS.map((peer) => [peer.program, pythonRunner(peer)] as const),
-      ["tfjs-cpu", await tfjsRunner("cpu")] as const,
-      ["tfjs-wasm", await tfjsRunner("wasm")] as const,
-    ];
-    for (const [name, runner] of runners) {
-      if (typeof runner === "string") tally.skip(`${name}: ${runner}`);
+    const tfjs = [await tfjsRunner("cpu"), await tfjsRunner("wasm")];
+    for (const runner of [...PEERS.map(pythonRunner), ...tfjs]) {
+      if (typeof runner === "string") tally.skip(runner);
       // oxlint-disable-next-line no-await-in-loop
       else await runRunner(runner, tally, factor, rows);
     }

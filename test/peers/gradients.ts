@@ -15,10 +15,10 @@ import { product, sameShape } from "../../src/core/tensor/shape.ts";
 import { Tensor, tensor } from "../../src/core/tensor/tensor.ts";
 import { randomFrom, seedOf, type Random } from "../support/random.ts";
 import { nodeCase, reductionsOf, typesOf, type NodeCase } from "./cases.ts";
-import { environment } from "./environments.ts";
 import {
   JAX,
   newestVersions,
+  openPeer,
   requestOf,
   TENSORFLOW,
   TORCH,
@@ -26,7 +26,7 @@ import {
   type LinesPeer,
 } from "./lines.ts";
 import type { Outputs } from "./operators.ts";
-import { isError, Peer, type Answer } from "./peer.ts";
+import { isError, type Answer } from "./peer.ts";
 import { fromWire } from "./tensors.ts";
 import type { Accepted, Part, Tally } from "./tally.ts";
 
@@ -310,12 +310,8 @@ const isDefined = ({ reduction, hasRepeats, dtype }: Call): boolean =>
   reduction === "none" ? !hasRepeats : !isComparison(reduction) || !dtype.startsWith("complex");
 
 async function runRow(row: Row, tally: Tally, factor: number): Promise<void> {
-  const { python, missing } = environment(row.environment);
-  if (python === null) {
-    tally.skip(`${row.peer}: ${Object.values(missing).join("; ")}`);
-    return;
-  }
-  const peer = new Peer<Outputs>(python, row.program);
+  const peer = openPeer(row);
+  if (typeof peer === "string") return tally.skip(peer);
   const random = randomFrom(seedOf(row.peer));
   for (const newest of newestVersions()) {
     const version = { ...newest, negativeIndices: newest.negativeIndices && row.negative };

@@ -5,7 +5,9 @@ import { operators } from "../../src/core/operators/registry.ts";
 import { roleOf, type OperatorVersion } from "../../src/core/operators/operator.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import type { NodeCase } from "./cases.ts";
-import type { EnvironmentName } from "./environments.ts";
+import { environment, type EnvironmentName } from "./environments.ts";
+import type { Outputs } from "./operators.ts";
+import { Peer } from "./peer.ts";
 import { toWire } from "./tensors.ts";
 
 /** A program that runs the lines of some dialects. */
@@ -25,6 +27,15 @@ export const TENSORFLOW: LinesPeer = {
 export const JAX: LinesPeer = {
   ...{ program: "jax_peer", environment: "frameworks", dialects: ["jax"] },
 };
+
+/** Starts a program, or returns the reason to skip it. */
+export function openPeer({ program, environment: name }: LinesPeer): Peer<Outputs> | string {
+  const { python, missing } = environment(name);
+  const [tool] = program.split("_");
+  const reason = Object.keys(missing).find((one) => python === null || one.startsWith(tool));
+  if (reason !== undefined) return `${program}: ${reason}: ${missing[reason]}`;
+  return new Peer(String(python), program);
+}
 
 /** The newest version of each operator in each domain. */
 export const newestVersions = (): readonly OperatorVersion[] => [

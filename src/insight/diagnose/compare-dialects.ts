@@ -146,13 +146,17 @@ function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefi
   const placed = withPlaces(given, words, record.leavesTensor === true);
   if (typeof placed === "string") return placed;
   const wholes = isWhole(rule) ? words.wholes : null;
-  if (wholes === "error") return "error";
+  if (wholes === "error" || (wholes === "one-applied" && !isSingle(rule))) return "error";
   const made = withOwnWays(placed, facts, { ...words, wholes });
   if (rule.updates === undefined || settings.reduction === "none") return made;
   if (words.sums === "updates-first") return withUpdatesFirst(made, facts);
   if (isComparison(settings.reduction)) return withComparison(made, facts, words.compares);
   return isHalf(rule.data) ? withHalves(made, facts, words.halves) : made;
 }
+
+/** Returns true for a scatter without a reduction whose updates are one slice of data's size. */
+const isSingle = ({ data, updates, call }: Rule): boolean =>
+  call.settings.reduction === "none" && updates?.size === data.size;
 
 /** Returns true for a gather with one index per element whose data and indices differ along more than the axis. */
 const isAcross = (rule: Rule): boolean => {
