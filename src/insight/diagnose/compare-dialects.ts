@@ -143,7 +143,7 @@ function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefi
     return isRefused ? "error" : { rule, output: exact, ids: [] };
   }
   if (record.needsEqualAxes === true && isAcross(rule)) return "error";
-  const placed = withPlaces(given, words, record.leavesTensor === true);
+  const placed = withPlaces(given, words, record);
   if (typeof placed === "string") return placed;
   const wholes = isWhole(rule) ? words.wholes : null;
   if (wholes === "error" || (wholes === "one-applied" && !isSingle(rule))) return "error";
@@ -198,7 +198,7 @@ const READINGS: Readonly<
 function withPlaces(
   { rule: given, facts, exact }: Given,
   { negative, scatters, gathers }: Words,
-  leavesTensor: boolean,
+  record: DialectRecord,
 ): Made | "error" | "undefined" {
   const version = {
     ...given.call.version,
@@ -211,8 +211,11 @@ function withPlaces(
   const word = given.updates === undefined ? gathers : scatters;
   if (word === "error") return "error";
   if (word === null || word === "unknown" || word === "undefined") return "undefined";
+  if (word === "out-of-range-filled" && record.leavesVector === true && own.data.shape.length === 1)
+    return "undefined";
   const rule = changed(own, { ...facts, hasOutside: true }, word, READINGS[word]);
-  if (word === "flat-offset" && leavesOut(rule)) return leavesTensor ? "undefined" : "error";
+  if (word === "flat-offset" && leavesOut(rule))
+    return record.leavesTensor === true ? "undefined" : "error";
   const output = resultOf(rule);
   // A call that is an error has no correct result, so `exact` is computed only from its valid indices.
   const isSeen = facts.isError || differ(exact, output);

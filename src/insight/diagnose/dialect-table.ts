@@ -52,6 +52,8 @@ export interface DialectRecord {
    * an error.
    */
   readonly leavesTensor?: true;
+  /** True if `out-of-range-filled` may read other memory where data has rank 1. */
+  readonly leavesVector?: true;
 }
 
 /**
@@ -189,6 +191,7 @@ const RECORDS = {
     lacks: [{ dtypes: ["string"], reductions: REDUCTIONS }],
     without: COMPLEX,
     needsEqualAxes: true,
+    leavesVector: true,
     hasText: true,
     textGathers: ["slices"],
     racesAbove: 10_000,
