@@ -82,6 +82,11 @@ const ACCEPTED: readonly Accepted[] = [
       "max and min without the value of data begin with the least or greatest value, so a first NaN is lost",
   },
   {
+    ...{ peer: "tensorflow-cpu", version: "2.21.0" },
+    facts: { word: ["other values"], reduction: ["max", "min"] },
+    reason: "max and min flush subnormal numbers to 0",
+  },
+  {
     ...{ peer: "jax", version: "0.10.2" },
     facts: {
       ...{ word: ["other values"], dtype: ["complex64", "complex128"] },
@@ -91,8 +96,11 @@ const ACCEPTED: readonly Accepted[] = [
   },
   {
     ...{ peer: "jax", version: "0.10.2" },
-    facts: { word: ["other values"], dtype: ["bfloat16"], reduction: ["max", "min"] },
-    reason: "max and min of bfloat16 flush subnormal numbers to 0",
+    facts: {
+      ...{ word: ["other values"], reduction: ["max", "min"] },
+      dtype: ["bfloat16", "float32", "float64"],
+    },
+    reason: "max and min flush subnormal numbers to 0",
   },
   {
     ...{ peer: "tfjs-wasm", version: "4.22.0" },

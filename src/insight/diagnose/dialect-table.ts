@@ -67,9 +67,9 @@ const tensorflow = (facts: AspectFacts): DialectRecord => ({
   scatterForms: ["tuples"],
   gatherForms: ["tuples", "slices"],
   reductions: ["none", "add", "sub", "max", "min"],
-  // NotFoundError in version 2.21.0: "Could not find device for node". Without a reduction, booleans are accepted.
+  // NotFoundError in version 2.21.0: "Could not find device for node". Without a reduction, booleans and text are accepted.
   lacks: [
-    { dtypes: ["bool"], reductions: ["add", "sub", "max", "min"] },
+    { dtypes: ["bool", "string"], reductions: ["add", "sub", "max", "min"] },
     { dtypes: COMPLEX, reductions: ["max", "min"] },
   ],
   hasText: true,
