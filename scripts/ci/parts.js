@@ -64,6 +64,8 @@ export const INSTALLS = [
     command: debian("redis-server", "slurm-wlm", "munge", "parallel", "python3-zarr"),
     limit: 420,
   },
+  // The environments of other systems, which the peers' part makes, and keeps in the user's cache.
+  { name: "python", command: debian("python3", "python3-venv"), limit: 300 },
 ];
 
 /**
@@ -157,6 +159,20 @@ export const PARTS = [
     what: "the examples, run",
     command: ["node", "examples/run.js"],
     limits: { nightly: 300 },
+  },
+  {
+    name: "peers",
+    what: "random cases beside other systems: OpenVINO, ONNX Runtime, torch, JAX, TensorFlow, zarr-python and others",
+    needs: ["python", "onnxruntime", "bench"],
+    command: ["node", "build/test/peers/main.js"],
+    limits: { nightly: 3600 },
+  },
+  {
+    name: "watch",
+    what: "the tables beside the newest versions of other systems",
+    needs: ["python"],
+    command: ["node", "build/test/peers/watch.js"],
+    limits: { nightly: 900 },
   },
   {
     name: "seeds",

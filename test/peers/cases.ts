@@ -56,8 +56,8 @@ export function nodeCase(
   const shapes = shapesOf(version, data, axis, batch, random);
   const inputs = version.inputs.flatMap((input): Tensor[] => {
     const role = roleOf(input);
-    if (role === "data") return [randomTensor(dtype, data, random)];
-    if (role === "updates") return [randomTensor(dtype, shapes.updates, random)];
+    if (role === "data") return [values(dtype, data, random)];
+    if (role === "updates") return [values(dtype, shapes.updates, random)];
     const type = one(typesOf(version, input.type), random);
     if (role === "axis") return [tensor(type, [], type.includes("64") ? BigInt(axis) : axis)];
     return [indicesOf(version, type, shapes, isBad, random)];
@@ -72,6 +72,16 @@ export function nodeCase(
   };
   const { domain, name: op, sinceVersion, opset = sinceVersion } = version;
   return { version, node: { domain, op, opset, attributes }, inputs, dtype, isBad };
+}
+
+/** Random values; a text without halves of pairs, which Python's packages do not take. */
+function values(dtype: DType, shape: readonly number[], random: Random): Tensor {
+  const drawn = randomTensor(dtype, shape, random);
+  if (dtype !== "string") return drawn;
+  const texts = (drawn.data as readonly string[]).map((one) =>
+    one.replaceAll(/\p{Surrogate}/gu, "s"),
+  );
+  return tensor(dtype, shape, texts);
 }
 
 function shapesOf(
@@ -116,10 +126,11 @@ function indicesOf(
 ): Tensor {
   const drawn = randomIndices("int32", indices, dimAt, random);
   const canNegate =
-    version.negativeIndices && !type.startsWith("u") && version.indexForm !== "sequences";
+    version.negativeIndices && version.promisesRange !== true && version.indexForm !== "sequences";
+  const isSigned = !type.startsWith("u");
   const values = Array.from(drawn.data as Int32Array, (index, p) => {
     if (isBad && random(4) === 0) return dimAt(p) + random(3);
-    return index < 0 && !canNegate ? index + dimAt(p) : index;
+    return index < 0 && !(canNegate && isSigned) ? index + dimAt(p) : index;
   });
   const list = type.includes("64") ? values.map(BigInt) : values;
   return tensor(type, indices, list as never) as Tensor;

@@ -20,7 +20,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = JSON.parse(
 /** Seconds that one installation may take. */
 const LIMIT = 900;
 
-export type EnvironmentName = "runtimes" | "weekly" | "torch" | "frameworks" | "arrays";
+export type EnvironmentName = "newest" | "runtimes" | "weekly" | "torch" | "frameworks" | "arrays";
 
 export interface Environment {
   readonly name: EnvironmentName;
@@ -34,23 +34,26 @@ export interface Environment {
 
 const made = new Map<EnvironmentName, Environment>();
 
-/** Makes an environment, or finds the one that an earlier run made of the same versions. */
-export function environment(name: EnvironmentName): Environment {
+/**
+ * Makes an environment, or finds the one that an earlier run made of the same versions.
+ * @param isNew true if it is made again, because the newest versions may have changed
+ */
+export function environment(name: EnvironmentName, isNew = false): Environment {
   const before = made.get(name);
   if (before !== undefined) return before;
-  const now = make(name);
+  const now = make(name, isNew);
   made.set(name, now);
   return now;
 }
 
-function make(name: EnvironmentName): Environment {
+function make(name: EnvironmentName, isNew: boolean): Environment {
   const wanted = PACKAGES[name];
   const key = createHash("sha256").update(JSON.stringify(wanted)).digest("hex").slice(0, 12);
   const cache = process.env["XDG_CACHE_HOME"] ?? path.join(os.homedir(), ".cache");
   const folder = path.join(cache, "ndscatter-peers", `${name}-${key}`);
   const python = path.join(folder, "bin/python");
   const done = path.join(folder, "installed.json");
-  if (!fs.existsSync(done)) {
+  if (isNew || !fs.existsSync(done)) {
     console.log(`peers: installing ${wanted.join(", ")} in ${folder}`);
     const problem = run("python3", ["-m", "venv", "--clear", folder]);
     if (problem !== null) {

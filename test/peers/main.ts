@@ -1,6 +1,7 @@
 /**
- * Compares the package with other systems: `npm run test:peers -- [PART…] [--cases N]`. Every part says its versions,
- * its seed, its cases and what differs. `--cases` multiplies the random cases, by 1 at first.
+ * Compares the package with other systems: `npm run test:peers -- [PART…] [--cases N] [--all]`. Every part says its
+ * versions, its seed, its cases and what differs. `--cases` multiplies the random cases, by 1 at first; `--all` prints
+ * every kind of difference apart.
  */
 
 import { parseArgs } from "node:util";
@@ -16,7 +17,7 @@ const PARTS: readonly Part[] = [operators, gradients, dialects];
 announceSeed("npm run test:peers");
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { cases: { type: "string", default: "1" } },
+  options: { cases: { type: "string", default: "1" }, all: { type: "boolean" } },
 });
 const factor = Number(values.cases);
 const unknown = positionals.filter((word) => !PARTS.some(({ name }) => name === word));
@@ -32,7 +33,7 @@ for (const part of PARTS) {
   if (positionals.length > 0 && !positionals.includes(part.name)) continue;
   console.log(`== ${part.name}: ${part.what}`);
   const begin = performance.now();
-  const tally = new Tally(part);
+  const tally = new Tally(part, values.all);
   // oxlint-disable-next-line no-await-in-loop
   await part.run(tally, factor);
   const counts = tally.close(factor >= 1);

@@ -38,15 +38,17 @@ export class Peer<T> {
     this.#process?.stdin.write(`${JSON.stringify(request)}\n`);
     const line = await this.#line();
     if (line !== null) return JSON.parse(line);
-    const { exitCode, signalCode } = this.#process ?? {};
+    const child = this.#process;
+    if (child?.exitCode === null && child.signalCode === null) await once(child, "exit");
     await this.close();
-    return { error: `the process ended: ${signalCode ?? exitCode ?? "no answer"}` };
+    return { error: `the process ended: ${child?.signalCode ?? child?.exitCode}` };
   }
 
   /** Starts the program. Returns the reason if it cannot start. */
   async #start(): Promise<string | null> {
     const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
-    const child = spawn(this.#python, [this.#program], { env });
+    // In a group of its own, because packages start processes that would outlive it.
+    const child = spawn(this.#python, [this.#program], { env, detached: true });
     let last = "";
     child.stdin.on("error", () => {});
     child.on("error", (error) => (last = String(error)));
@@ -64,7 +66,7 @@ export class Peer<T> {
 
   /** The next line that is JSON: packages print other lines, too. Null at the end, or after too long. */
   async #line(): Promise<string | null> {
-    const timer = setTimeout(() => this.#process?.kill("SIGKILL"), LIMIT * 1000);
+    const timer = setTimeout(() => this.#process && killGroup(this.#process), LIMIT * 1000);
     try {
       for (;;) {
         // oxlint-disable-next-line no-await-in-loop
@@ -81,9 +83,22 @@ export class Peer<T> {
   async close(): Promise<void> {
     const child = this.#process;
     this.#process = null;
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    if (child === null) return;
+    if (child.exitCode !== null || child.signalCode !== null) {
+      killGroup(child);
+      return;
+    }
     const end = once(child, "exit");
-    child.kill("SIGKILL");
+    killGroup(child);
     await end;
+  }
+}
+
+function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // The group has ended.
   }
 }

@@ -17,8 +17,10 @@ export interface Part {
  */
 export interface Accepted {
   readonly peer: string;
-  /** The facts of the difference, each with its possible values. */
+  /** The facts of the difference, each with its possible values; others do not matter. */
   readonly facts: Readonly<Record<string, readonly string[]>>;
+  /** Words of the peer's answer, if they distinguish the row. */
+  readonly says?: string;
   readonly version: string;
   readonly reason: string;
 }
@@ -39,13 +41,16 @@ const SHOWN = 40;
 
 export class Tally {
   readonly #part: Part;
+  /** True if every difference is printed, instead of the first of each group. */
+  readonly #showsAll: boolean;
   readonly #cases = new Map<string, number>();
   readonly #accepted = new Map<Accepted, number>();
   readonly #differences: Difference[] = [];
   #skipped = 0;
 
-  constructor(part: Part) {
+  constructor(part: Part, showsAll = false) {
     this.#part = part;
+    this.#showsAll = showsAll;
   }
 
   /** Says something of the part, such as a peer's version. */
@@ -92,22 +97,35 @@ export class Tally {
     return { passed: all - this.#differences.length, failed, skipped: this.#skipped };
   }
 
-  /** Prints the differences in groups of equal facts, each with its first case. */
+  /** Prints the differences in groups of one peer and first fact, each with the values of its facts and its first case. */
   #printDifferences(): void {
     const groups = new Map<string, Difference[]>();
     for (const one of this.#differences) {
-      const title = `${one.peer}: ${Object.values(one.facts).join(", ")}`;
+      const facts = Object.values(one.facts);
+      const title = this.#showsAll
+        ? `${one.peer}: ${facts.join(", ")}`
+        : `${one.peer}: ${facts[0]}: ${kindOf(one.got)}`;
       groups.set(title, [...(groups.get(title) ?? []), one]);
     }
     const largest = [...groups].toSorted(([, a], [, b]) => b.length - a.length);
-    for (const [title, [{ what, expected, got }, ...rest]] of largest.slice(0, SHOWN)) {
-      this.note(`DIFFERS ${rest.length + 1} times: ${title}`);
+    for (const [title, all] of largest.slice(0, this.#showsAll ? groups.size : SHOWN)) {
+      const [{ what, facts, expected, got }] = all;
+      this.note(`DIFFERS ${all.length} times: ${title}`);
+      for (const name of Object.keys(facts)) {
+        const values = new Set(all.map((one) => one.facts[name]));
+        console.log(`  ${name}: ${[...values].join(", ")}`);
+      }
       console.log(`  ${what}\n  expected ${expected}\n  got      ${got}`);
     }
     if (groups.size > SHOWN) this.note(`${groups.size} groups of differences in all`);
   }
 }
 
-const isAccepted = (row: Accepted, { peer, facts }: Difference): boolean =>
+/** The kind of an answer, which is equal in answers that only differ by numbers; empty for a tensor. */
+const kindOf = (got: string): string =>
+  /^tensor|^at /.test(got) ? "" : got.replaceAll(/\d+|\[[^\]]*\]/g, "#").slice(0, 100);
+
+const isAccepted = (row: Accepted, { peer, facts, got }: Difference): boolean =>
   row.peer === peer &&
+  got.includes(row.says ?? "") &&
   Object.entries(row.facts).every(([name, values]) => values.includes(facts[name]));

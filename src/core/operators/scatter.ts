@@ -28,13 +28,12 @@ const COMMON = {
   attributes: [AXIS],
   outputs: [{ name: "output", type: "T", description: "Tensor with data's shape." }],
   typeConstraints: [T15, TIND],
-  deprecated: "ScatterElements",
 } as const;
 
 // The specification of version 9 does not mention negative indices, which other operators have since version 11.
 const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [
   { sinceVersion: 9, inputs: inputs("[0, s-1]"), negativeIndices: false },
-  { sinceVersion: 11, inputs: inputs("[-s, s-1]") },
+  { sinceVersion: 11, inputs: inputs("[-s, s-1]"), deprecated: "ScatterElements" },
 ]);
 
 export const scatter: Operator = /* @__PURE__ */ operatorBy(byElements, {

@@ -56,6 +56,13 @@ export interface DialectRecord {
   readonly leavesVector?: true;
 }
 
+/** The data types of ONNX's operators before TensorScatter, without complex numbers. */
+// prettier-ignore
+const REAL_OR_TEXT: readonly DType[] = [
+  "bool", "string", "float16", "bfloat16", "float32", "float64",
+  "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+];
+
 /**
  * Returns the record of TensorFlow on one kind of device. Booleans and text were run on a CPU, but not on a GPU: there,
  * this is an assumption.
@@ -137,7 +144,7 @@ const RECORDS = {
       { dtypes: ["bfloat16", "string"], reductions: ["max", "min"] },
       { dtypes: ["string"], reductions: ["none"], forms: ["sequences"] },
     ],
-    without: COMPLEX,
+    dtypes: REAL_OR_TEXT,
     hasText: true,
     racesAbove: 10_000,
   },

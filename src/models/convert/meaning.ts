@@ -126,7 +126,8 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 /** Returns all names of an operator in both domains, deprecated ones last. */
 function allNames(op: string): readonly string[] {
-  const plain = operators().find(({ name }) => name === op)?.deprecated ?? op;
+  const isOld = operators().find(({ name, deprecated }) => name === op && deprecated !== undefined);
+  const plain = isOld?.deprecated ?? op;
   const [base] = Object.entries(OTHER_NAMES).find(([, other]) => other === plain) ?? [plain];
   const old = operators().filter(({ deprecated }) => deprecated === base);
   return [...new Set([base, OTHER_NAMES[base] ?? base, ...old.map(({ name }) => name)])];

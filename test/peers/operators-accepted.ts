@@ -1,0 +1,150 @@
+/** What the peers of the operators do differently from the specification, as seen in their present versions. */
+
+import type { Accepted } from "./tally.ts";
+
+const OPENVINO = { peer: "openvino", version: "2026.4.1" } as const;
+const REFERENCE = { peer: "openvino-reference", version: "2026.4.1" } as const;
+const ONNXRUNTIME = { peer: "onnxruntime", version: "1.32.0" } as const;
+const ONNX = { peer: "onnx-reference", version: "1.24.0.dev20261026" } as const;
+
+const NAN_BITS = "a result that is NaN has other bits than the canonical NaN of the package";
+const GATHERS = ["openvino.Gather-1", "openvino.Gather-7", "openvino.Gather-8"];
+const HALVES = ["float16", "bfloat16"];
+const REDUCTIONS = ["add", "mul", "max", "min"];
+
+export const OPERATORS_ACCEPTED: readonly Accepted[] = [
+  {
+    ...OPENVINO,
+    facts: { words: ["as the dialect says"] },
+    reason: "the table of dialects has it: 32 bits, comparisons, rounding",
+  },
+  {
+    ...OPENVINO,
+    facts: { words: ["undefined, as the dialect says"] },
+    reason: "the table of dialects has it: an index outside its axis",
+  },
+  { ...OPENVINO, facts: { words: ["other NaNs"] }, reason: NAN_BITS },
+  {
+    ...OPENVINO,
+    facts: { words: ["other bits"], dtype: ["float64"] },
+    reason: "float64 in float32, where infinities become the largest finite number",
+  },
+  {
+    ...OPENVINO,
+    facts: {
+      ...{ words: ["other bits"], op: ["openvino.ScatterElementsUpdate-12"] },
+      ...{ reduction: ["max", "min"], dtype: [...HALVES, "float32"] },
+    },
+    reason:
+      "without the value in data, max and min start with a finite number, which stays if all updates are NaN",
+  },
+  {
+    ...OPENVINO,
+    facts: { words: ["ended"], op: GATHERS },
+    reason: "Gather with batch_dims ends the process if the batch axis has the size 1",
+  },
+  {
+    ...OPENVINO,
+    facts: {
+      words: ["other bits"],
+      op: ["openvino.ScatterElementsUpdate-12"],
+      reduction: ["mean"],
+    },
+    reason: "without the value in data, a mean starts with 0, so that -0 becomes 0",
+  },
+  {
+    ...OPENVINO,
+    facts: { words: ["refused"], dtype: ["string"], op: GATHERS },
+    says: "Unsupported operation of type: Gather",
+    reason: "Gather of text takes some shapes only",
+  },
+  {
+    ...REFERENCE,
+    facts: {
+      words: ["other bits"],
+      op: ["openvino.ScatterElementsUpdate-12"],
+      reduction: ["mean"],
+    },
+    reason: "without the value in data, a mean starts with 0, so that -0 becomes 0",
+  },
+  {
+    ...REFERENCE,
+    facts: { words: ["refused"] },
+    says: "Evaluation failed",
+    reason: "the reference has no evaluation for some operators and types",
+  },
+  {
+    ...REFERENCE,
+    facts: { words: ["other bits"], op: ["openvino.ScatterUpdate-3"] },
+    reason: "with indices of rank 2 and axis 0, ScatterUpdate reads its updates at a wrong offset",
+  },
+  { ...REFERENCE, facts: { words: ["other NaNs"] }, reason: NAN_BITS },
+  {
+    ...REFERENCE,
+    facts: { words: ["other bits"], dtype: HALVES, reduction: ["sum", "sub", "prod", "mean"] },
+    reason: "the reference rounds bfloat16 and float16 otherwise, and subnormals are less exact",
+  },
+  {
+    ...REFERENCE,
+    facts: { words: ["other bits"], dtype: ["int64", "uint64"], reduction: ["mean"] },
+    reason: "the mean of 64-bit integers passes through double precision",
+  },
+  {
+    ...ONNXRUNTIME,
+    facts: { words: ["refused"], op: ["ai.onnx.Scatter-11"] },
+    says: "is deprecated",
+    reason: "the runtime does not load Scatter where it is deprecated",
+  },
+  {
+    ...ONNXRUNTIME,
+    facts: { words: ["missing, as the dialect says"] },
+    reason: "the table of dialects has it: operators, reductions and types without a kernel",
+  },
+  {
+    ...ONNXRUNTIME,
+    facts: {
+      words: ["refused"],
+      op: ["ai.onnx.ScatterND-16", "ai.onnx.ScatterElements-16"],
+      reduction: REDUCTIONS,
+    },
+    says: "opset 16",
+    reason: "reductions of halves, bool and text have no kernel at opset 16",
+  },
+  { ...ONNXRUNTIME, facts: { words: ["other NaNs"], reduction: REDUCTIONS }, reason: NAN_BITS },
+  {
+    ...ONNXRUNTIME,
+    facts: { words: ["as the dialect says"] },
+    reason: "the table of dialects has it: comparisons with NaN, rounding, strings",
+  },
+  {
+    ...ONNX,
+    facts: { words: ["refused"], dtype: ["string"], reduction: ["max", "min"] },
+    reason: "ScatterND's max and min of text are a TypeError",
+  },
+  {
+    ...ONNX,
+    facts: { op: ["ai.onnx.Scatter-9", "ai.onnx.Scatter-11"] },
+    says: "No registered implementation",
+    reason: "the reference has no Scatter",
+  },
+  {
+    ...ONNX,
+    facts: {
+      ...{ words: ["other bits"], reduction: ["max", "min"] },
+      op: ["ai.onnx.ScatterElements-16", "ai.onnx.ScatterElements-18"],
+    },
+    reason:
+      "the reference compares with Python's max and min, whose result for NaN depends on the order",
+  },
+  {
+    ...ONNX,
+    facts: {
+      words: ["other bits"],
+      dtype: ["complex64", "complex128"],
+      reduction: ["mul", "max", "min"],
+    },
+    reason:
+      "NumPy rounds products of complex numbers otherwise, and orders them by their real parts first",
+  },
+  { ...ONNX, facts: { words: ["other NaNs"], reduction: REDUCTIONS }, reason: NAN_BITS },
+];
