@@ -1,5 +1,5 @@
 /**
- * What other systems really made of calls (`dialects/recorded.jsonl`, by `dialects/record.mjs`): the table of dialects
+ * What other systems really made of calls (`dialects/recorded.jsonl`, by `test/peers/dialects.ts`): the table of dialects
  * predicts each result that it decides, and `diagnose` explains those that differ by the dialect that made them.
  */
 
@@ -417,6 +417,56 @@ const BY_HAND: readonly (readonly [
     "ScatterND",
     "add",
     [tensor("bool", [1], [true]), tuples(0), tensor("bool", [1], [false])],
+    { why: "missing" },
+  ],
+  [
+    "tensorflow-cpu",
+    "ScatterND",
+    "max",
+    [tensor("complex64", [1], [1, 0]), tuples(0), tensor("complex64", [1], [2, 0])],
+    { why: "missing" },
+  ],
+  [
+    "torch-index-put",
+    "ScatterND",
+    "none",
+    [tensor("uint16", [1], [1]), tuples(0), tensor("uint16", [1], [2])],
+    { why: "missing" },
+  ],
+  [
+    "torch-index-put",
+    "GatherND",
+    "none",
+    [tensor("uint16", [1], [1]), tuples(0)],
+    { output: [1], agrees: true },
+  ],
+  [
+    "tfjs-cpu",
+    "ScatterND",
+    "add",
+    [tensor("bool", [1], [true]), tuples(0), tensor("bool", [1], [false])],
+    { why: "missing" },
+  ],
+  // A product beyond float32 becomes the greatest float32 when it is converted back.
+  [
+    "openvino",
+    "ScatterND",
+    "mul",
+    [tensor("float64", [1], [1e30]), tuples(0), tensor("float64", [1], [-1e30])],
+    { output: [-(2 - 2 ** -23) * 2 ** 127], ids: ["other-type"], differing: [0] },
+  ],
+  [
+    "openvino",
+    "GatherElements",
+    "none",
+    [tensor("float32", [1, 2], [1, 2]), tensor("int64", [1, 1], [0])],
+    { why: "error" },
+  ],
+  [
+    "openvino",
+    "GatherND",
+    "none",
+    [tensor("complex64", [1], [1, 0]), tuples(0)],
     { why: "missing" },
   ],
   [

@@ -9,11 +9,13 @@ import { announceSeed } from "../runners/seed.ts";
 import { close, secondsSince, sumOf } from "../runners/outcome.ts";
 import { arrays } from "./arrays.ts";
 import { conversions } from "./conversions.ts";
+import { dialects } from "./dialects.ts";
+import { gradients } from "./gradients.ts";
 import { models } from "./models.ts";
 import { operators } from "./operators.ts";
 import { Tally, type Part } from "./tally.ts";
 
-const PARTS: readonly Part[] = [operators, conversions, arrays, models];
+const PARTS: readonly Part[] = [operators, conversions, gradients, arrays, dialects, models];
 
 announceSeed("npm run test:peers");
 const { values, positionals } = parseArgs({

@@ -20,6 +20,8 @@ interface Scatter {
   readonly reduction: Reduction;
   /** True if a reduction begins with the value of data. */
   readonly includeSelf: boolean;
+  /** True if positions beyond the end of a sequence continue at its beginning. */
+  readonly isCircular: boolean;
 }
 
 interface Gather {
@@ -64,7 +66,8 @@ const onnx: Code = (call) => {
   const reduced = reduction === "none" ? "" : `, reduction="${reduction}"`;
   if (form === "tuples") return node("ScatterND", reduced);
   if (form === "elements") return node("ScatterElements", `, axis=${axis}${reduced}`);
-  return form === "sequences" ? node("TensorScatter", `, axis=${axis}`) : null;
+  const mode = call.isCircular ? ', mode="circular"' : "";
+  return form === "sequences" ? node("TensorScatter", `, axis=${axis}${mode}`) : null;
 };
 
 const OPENVINO_WORDS: Readonly<Record<Reduction, string>> = {
@@ -307,5 +310,6 @@ function describe(
   const reduction = REDUCTIONS.find((one) => one === word) ?? REDUCTION_WORDS[word] ?? null;
   if (reduction === null) return null;
   const includeSelf = reduction === "none" || valueOf("use_init_val") !== false;
-  return { kind: "scatter", form, axis, reduction, includeSelf };
+  const isCircular = valueOf("mode") === "circular";
+  return { kind: "scatter", form, axis, reduction, includeSelf, isCircular };
 }

@@ -19,7 +19,7 @@ import type { Facts, VariantName } from "./hypothesis.ts";
 import { openOrder } from "./race.ts";
 import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
-import { isWhole } from "./settings.ts";
+import { axisOf, isWhole } from "./settings.ts";
 
 /** Result of a call in a dialect. */
 export interface DialectComparison {
@@ -104,16 +104,20 @@ function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean 
   const { indexForm } = call.version;
   if (!record.hasText && !isNumericStorage(data.data)) return false;
   if (record.dtypes?.includes(data.dtype) === false) return false;
+  if (record.without?.includes(data.dtype) === true) return false;
   if (updates === undefined) {
     const forms = isNumericStorage(data.data) ? undefined : record.textGathers;
     return (forms ?? record.gatherForms).includes(indexForm);
   }
-  const { reduction } = call.settings;
+  const { reduction, includeSelf } = call.settings;
   if (!record.scatterForms.includes(indexForm) || !record.reductions.includes(reduction))
     return false;
   const isLacking = record.lacks?.some(
-    ({ dtypes, reductions, forms = [indexForm] }) =>
-      dtypes.includes(data.dtype) && reductions.includes(reduction) && forms.includes(indexForm),
+    ({ dtypes, reductions, forms = [indexForm], includeSelf: self = includeSelf }) =>
+      dtypes.includes(data.dtype) &&
+      reductions.includes(reduction) &&
+      forms.includes(indexForm) &&
+      self === includeSelf,
   );
   if (isLacking === true) return false;
   const { halves } = wordsOf(record.facts, indexForm);
@@ -138,16 +142,29 @@ function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefi
     const isRefused = facts.isError || (facts.hasNegative && words.negative === "error");
     return isRefused ? "error" : { rule, output: exact, ids: [] };
   }
-  const placed = withPlaces(given, words, record.leavesTensor === true);
+  if (record.needsEqualAxes === true && isAcross(rule)) return "error";
+  const placed = withPlaces(given, words, record);
   if (typeof placed === "string") return placed;
   const wholes = isWhole(rule) ? words.wholes : null;
-  if (wholes === "error") return "error";
+  if (wholes === "error" || (wholes === "one-applied" && !isSingle(rule))) return "error";
   const made = withOwnWays(placed, facts, { ...words, wholes });
   if (rule.updates === undefined || settings.reduction === "none") return made;
   if (words.sums === "updates-first") return withUpdatesFirst(made, facts);
   if (isComparison(settings.reduction)) return withComparison(made, facts, words.compares);
   return isHalf(rule.data) ? withHalves(made, facts, words.halves) : made;
 }
+
+/** Returns true for a scatter without a reduction whose updates are one slice of data's size. */
+const isSingle = ({ data, updates, call }: Rule): boolean =>
+  call.settings.reduction === "none" && updates?.size === data.size;
+
+/** Returns true for a gather with one index per element whose data and indices differ along more than the axis. */
+const isAcross = (rule: Rule): boolean => {
+  const { call, data, indices, updates } = rule;
+  if (updates !== undefined || call.version.indexForm !== "elements") return false;
+  const axis = axisOf(rule);
+  return data.shape.some((dim, d) => d !== axis && dim !== indices.shape[d]);
+};
 
 /** Applies the words that are ids of faults, each with a single variant, where they concern the call. */
 function withOwnWays(made: Made, facts: Facts, { types, means, wholes, strings }: Words): Made {
@@ -181,7 +198,7 @@ const READINGS: Readonly<
 function withPlaces(
   { rule: given, facts, exact }: Given,
   { negative, scatters, gathers }: Words,
-  leavesTensor: boolean,
+  record: DialectRecord,
 ): Made | "error" | "undefined" {
   const version = {
     ...given.call.version,
@@ -194,8 +211,11 @@ function withPlaces(
   const word = given.updates === undefined ? gathers : scatters;
   if (word === "error") return "error";
   if (word === null || word === "unknown" || word === "undefined") return "undefined";
+  if (word === "out-of-range-filled" && record.leavesVector === true && own.data.shape.length === 1)
+    return "undefined";
   const rule = changed(own, { ...facts, hasOutside: true }, word, READINGS[word]);
-  if (word === "flat-offset" && leavesOut(rule)) return leavesTensor ? "undefined" : "error";
+  if (word === "flat-offset" && leavesOut(rule))
+    return record.leavesTensor === true ? "undefined" : "error";
   const output = resultOf(rule);
   // A call that is an error has no correct result, so `exact` is computed only from its valid indices.
   const isSeen = facts.isError || differ(exact, output);

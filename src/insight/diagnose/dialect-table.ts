@@ -7,10 +7,17 @@ import type { IndexForm } from "../../core/operators/operator.ts";
 import { REDUCTIONS, type DType, type Reduction } from "../../core/tensor/dtype.ts";
 import { UNKNOWN, type AspectFacts } from "./dialect-words.ts";
 
+const COMPLEX = ["complex64", "complex128"] as const;
+
+/** Unsigned types for which PyTorch has few kernels. */
+const WIDE_UNSIGNED = ["uint16", "uint32", "uint64"] as const;
+
 interface Lack {
   readonly dtypes: readonly DType[];
   readonly reductions: readonly Reduction[];
   readonly forms?: readonly IndexForm[];
+  /** False if only a reduction without the value of data is lacking. */
+  readonly includeSelf?: false;
 }
 
 export interface DialectRecord {
@@ -27,6 +34,10 @@ export interface DialectRecord {
   readonly lacks?: readonly Lack[];
   /** The dialect's data types; absent if there are too many to list. */
   readonly dtypes?: readonly DType[];
+  /** Data types that a dialect with many types lacks. */
+  readonly without?: readonly DType[];
+  /** True if a gather with one index per element requires data and indices to differ only along the axis. */
+  readonly needsEqualAxes?: true;
   /** True if the dialect has text tensors. */
   readonly hasText: boolean;
   /** Forms of indices for which a gather takes text; absent for all. */
@@ -41,6 +52,8 @@ export interface DialectRecord {
    * an error.
    */
   readonly leavesTensor?: true;
+  /** True if `out-of-range-filled` may read other memory where data has rank 1. */
+  readonly leavesVector?: true;
 }
 
 /** The data types of ONNX's operators before TensorScatter, without complex numbers. */
@@ -61,8 +74,11 @@ const tensorflow = (facts: AspectFacts): DialectRecord => ({
   scatterForms: ["tuples"],
   gatherForms: ["tuples", "slices"],
   reductions: ["none", "add", "sub", "max", "min"],
-  // NotFoundError in version 2.21.0: "Could not find device for node". Without a reduction, booleans are accepted.
-  lacks: [{ dtypes: ["bool"], reductions: ["add", "sub", "max", "min"] }],
+  // NotFoundError in version 2.21.0: "Could not find device for node". Without a reduction, booleans and text are accepted.
+  lacks: [
+    { dtypes: ["bool", "string"], reductions: ["add", "sub", "max", "min"] },
+    { dtypes: COMPLEX, reductions: ["max", "min"] },
+  ],
   hasText: true,
 });
 
@@ -75,10 +91,13 @@ const tfjs = (own: Pick<DialectRecord, "source" | "leavesTensor">): DialectRecor
     gathers: { does: "flat-offset", slices: "error", how: "run" },
     repeats: { does: "last", how: "run" },
     sums: { does: "updates-first", how: "run" },
+    wholes: { does: "whole-ignored", how: "run" },
   },
   scatterForms: ["tuples"],
   gatherForms: ["tuples", "slices"],
   reductions: ["none", "add"],
+  // The sum of booleans is an int32 tensor.
+  lacks: [{ dtypes: ["bool"], reductions: ["add"] }],
   dtypes: ["float32", "int32", "bool"],
   hasText: false,
   ...own,
@@ -177,6 +196,9 @@ const RECORDS = {
     gatherForms: ["tuples", "elements", "slices"],
     reductions: ["none", "add", "sub", "mul", "max", "min", "mean"],
     lacks: [{ dtypes: ["string"], reductions: REDUCTIONS }],
+    without: COMPLEX,
+    needsEqualAxes: true,
+    leavesVector: true,
     hasText: true,
     textGathers: ["slices"],
     racesAbove: 10_000,
@@ -196,7 +218,7 @@ const RECORDS = {
         how: "run",
       },
       halves: { does: "each-step", how: "run" },
-      wholes: { does: "error", how: "run" },
+      wholes: { does: "one-applied", how: "run" },
     },
     scatterForms: ["tuples", "elements", "slices"],
     gatherForms: ["tuples", "elements", "slices"],
@@ -207,7 +229,7 @@ const RECORDS = {
     hasText: true,
   },
   "torch-index-put": {
-    version: "2.13.0",
+    version: "2.15.0",
     source: "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html",
     facts: {
       negative: { does: "wraps", how: "run" },
@@ -216,14 +238,17 @@ const RECORDS = {
       repeats: { does: "any-order", how: "document" },
       sums: { does: "in-order", how: "run" },
       halves: { does: "each-step", how: "run" },
+      wholes: { does: "error", how: "run" },
     },
     scatterForms: ["tuples"],
     gatherForms: ["tuples", "slices"],
     reductions: ["none", "add"],
+    // NotImplementedError in version 2.15.0: "index_put" not implemented for 'UInt16'. Gathers accept these types.
+    lacks: [{ dtypes: WIDE_UNSIGNED, reductions: ["none", "add"] }],
     hasText: false,
   },
   "torch-scatter": {
-    version: "2.13.0",
+    version: "2.15.0",
     source: "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",
     facts: {
       negative: { does: "error", how: "run" },
@@ -237,7 +262,7 @@ const RECORDS = {
     hasText: false,
   },
   "torch-scatter-reduce": {
-    version: "2.13.0",
+    version: "2.15.0",
     source: "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce_.html",
     facts: {
       negative: { does: "error", how: "run" },
@@ -249,6 +274,11 @@ const RECORDS = {
     scatterForms: ["elements"],
     gatherForms: [],
     reductions: ["add", "mul", "max", "min", "mean"],
+    lacks: [
+      { dtypes: [...WIDE_UNSIGNED, "bool"], reductions: ["mean"] },
+      { dtypes: [...WIDE_UNSIGNED, ...COMPLEX], reductions: ["max", "min"] },
+      { dtypes: WIDE_UNSIGNED, reductions: REDUCTIONS, includeSelf: false },
+    ],
     hasText: false,
   },
   "tensorflow-cpu": /* @__PURE__ */ tensorflow({

@@ -51,7 +51,7 @@ export type TypesWord = "own" | "other-type";
 export type MeansWord = "floor" | "mean-truncated";
 
 /** Words for the effect of a scatter with empty index tuples, each of which addresses all of data. */
-export type WholesWord = "applied" | "whole-ignored" | "error";
+export type WholesWord = "applied" | "one-applied" | "whole-ignored" | "error";
 
 /** Words for the elements that a gather of strings copies. */
 export type StringsWord = "all" | "first-of-slice";

@@ -22,7 +22,7 @@ export const hasSetting = ({ call: { version } }: Rule, name: string): boolean =
   version.attributes.some((attribute) => attribute.name === name) ||
   version.inputs.some((input) => input.name === name);
 
-const axisOf = ({ call, data }: Rule): number =>
+export const axisOf = ({ call, data }: Rule): number =>
   normalizeAxis(Number(call.settings.axis), data.shape.length, call.fields);
 
 export const batchDimsOf = ({ call, indices }: Rule): number =>

@@ -1,6 +1,6 @@
 /**
  * Computation in another data type, as in OpenVINO's CPU plugin: elements are converted before the call, and the result
- * is converted back. Integers keep their low bits, and floats outside the range become its end.
+ * is converted back. Integers keep their low bits, and floats outside the range become its end, infinities included.
  */
 
 import { allocate, DTYPES, type DType } from "../../core/tensor/dtype.ts";
@@ -23,8 +23,7 @@ export function inType(given: Tensor, dtype: DType): Tensor {
 
 function converter(dtype: DType): (value: unknown) => unknown {
   if (dtype === "bool") return (value) => value !== 0;
-  if (dtype === "float64") return (value) => value;
-  if (dtype === "float32")
+  if (dtype === "float32" || dtype === "float64")
     return (value) => Math.fround(Math.max(-GREATEST, Math.min(GREATEST, Number(value))));
   const bits = 8 * DTYPES[dtype].bytes;
   const narrow = dtype.startsWith("u") ? BigInt.asUintN : BigInt.asIntN;
