@@ -23,6 +23,8 @@ export interface Accepted {
   readonly says?: string;
   readonly version: string;
   readonly reason: string;
+  /** True if a whole run may not see it. */
+  readonly isRare?: true;
 }
 
 /** A case in which a peer does something else than the package. */
@@ -85,7 +87,7 @@ export class Tally {
       this.note(`${peer} ${version}: accepted: ${count} times: ${reason}`);
     }
     const unseen = this.#part.accepted.filter(
-      (row) => this.#cases.has(row.peer) && !this.#accepted.has(row),
+      (row) => row.isRare !== true && this.#cases.has(row.peer) && !this.#accepted.has(row),
     );
     const stale = isWhole ? unseen : [];
     for (const { peer, reason } of stale) {
