@@ -145,7 +145,7 @@ const printed = (one: Tensor): string[] =>
 /** Dialects of which no run tried what the table says is missing; PyTorch has no tensors of text. */
 const NOT_TRIED = [
   ...["mlx", "onnxruntime-webgpu", "tensorflow-gpu", "tfjs-cpu", "tfjs-wasm"],
-  ...["torch-scatter", "webnn"],
+  ...["webnn"],
 ];
 
 test("the lines that were run are those that are printed, and there is one where nothing is missing", () => {
