@@ -20,6 +20,9 @@ export interface NodeCase {
   readonly isBad: boolean;
 }
 
+/** The newest opset of a release of ONNX, which runtimes load; the package knows the next one, too. */
+export const RELEASED = 28;
+
 interface Shapes {
   readonly indices: readonly number[];
   readonly updates: readonly number[];

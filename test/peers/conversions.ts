@@ -18,7 +18,7 @@ import { asFile } from "../support/model-files.ts";
 import { lastOpset, randomModel } from "../support/models.ts";
 import { randomGraph } from "../support/random-graphs.ts";
 import { randomFrom, seedOf, type Random } from "../support/random.ts";
-import { typesOf } from "./cases.ts";
+import { typesOf, RELEASED } from "./cases.ts";
 import { environment } from "./environments.ts";
 import { isError, Peer, type Answer } from "./peer.ts";
 import { fromWire, isSame, PACKED, toWire, type WireTensor } from "./tensors.ts";
@@ -52,9 +52,6 @@ const PEERS = [
 
 /** Draws for each version and type, at a factor of 1: rare differences must be seen. */
 const DRAWS = 3;
-
-/** The newest opset of a release of ONNX, which runtimes load. */
-const RELEASED = 28;
 
 /** Random opsets of both formats; many cases together have every pair. */
 function targets(random: Random): ConvertTarget[] {

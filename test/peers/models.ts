@@ -13,7 +13,7 @@ import {
 } from "../../src/entries/onnx.ts";
 import { readIR } from "../../src/entries/openvino.ts";
 import { isTensorError } from "../../src/core/errors.ts";
-import { NEWEST_OPSETS } from "../../src/core/operators/operator.ts";
+import { RELEASED } from "./cases.ts";
 import { asTensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { createSession, WITHOUT_RUNTIME } from "../support/onnxruntime.ts";
 import { environment, packagesOf, type EnvironmentName } from "./environments.ts";
@@ -109,7 +109,7 @@ class Checks {
     return {
       runtime: () => this.#whole(),
       ...{ run, inspect },
-      "convert to the newest": () => this.#convert(NEWEST_OPSETS["ai.onnx"]),
+      "convert to the newest": () => this.#convert(RELEASED),
       "convert to an older one": () => this.#convert(OLDER),
       "OpenVINO's IR": () => this.#asIR(),
       ...(WITHOUT_RUNTIME === false && {
