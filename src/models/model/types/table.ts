@@ -26,8 +26,8 @@ const rows = (rule: TypeRule, names: string): Table =>
 const AXES_OF_SUM = 13;
 const AXES_OF_OTHERS = 18;
 
-/** Rules by operator name. */
-const ONNX: Table = {
+/** Rules by operator name. A function, so that bundlers can leave out the table: see below. */
+const onnx = (): Table => ({
   Constant: inline.constantNode,
   Identity: inline.identity,
   Cast: inline.cast,
@@ -140,9 +140,9 @@ const ONNX: Table = {
   AffineGrid: windows.affineGrid,
   GridSample: windows.gridSample,
   LayerNormalization: windows.layerNormalisation,
-};
+});
 
-const MICROSOFT: Table = {
+const microsoft = (): Table => ({
   ...rows(
     elementwise.firstLikeInput,
     `BiasGelu FastGelu Gelu QuickGelu RotaryEmbedding SimplifiedLayerNormalization SkipLayerNormalization
@@ -153,11 +153,11 @@ const MICROSOFT: Table = {
   FusedConv: windows.convolution(1),
   FusedGemm: matrices.gemm,
   ...rows(matrices.typeOfInput, "FusedMatMul"),
-};
+});
 
 /** Rules by domain, then by operator. */
 export const TYPE_RULES: Readonly<Record<string, Table>> = {
-  "ai.onnx": ONNX,
-  "com.microsoft": MICROSOFT,
+  "ai.onnx": /* @__PURE__ */ onnx(),
+  "com.microsoft": /* @__PURE__ */ microsoft(),
   openvino: { Convert: inline.cast },
 };
