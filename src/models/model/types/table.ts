@@ -26,8 +26,10 @@ const rows = (rule: TypeRule, names: string): Table =>
 const AXES_OF_SUM = 13;
 const AXES_OF_OTHERS = 18;
 
-/** Rules by operator name. A function, so that bundlers can leave out the table: see below. */
-const onnx = (): Table => ({
+// The rules are functions, because bundlers leave out what a pure call makes, but not what a literal's calls make.
+
+/** Rules by operator name, for operators of elements and of shapes. */
+const onnxElements = (): Table => ({
   Constant: inline.constantNode,
   Identity: inline.identity,
   Cast: inline.cast,
@@ -77,7 +79,10 @@ const onnx = (): Table => ({
   Compress: parts.compress,
   StringSplit: parts.stringSplit,
   TfIdfVectorizer: parts.wordWeights,
+});
 
+/** Rules by operator name, for operators that compute over axes, matrices and sequences. */
+const onnxAxes = (): Table => ({
   ReduceSum: reductions.reduction(AXES_OF_SUM),
   ...rows(
     reductions.reduction(AXES_OF_OTHERS),
@@ -124,7 +129,9 @@ const onnx = (): Table => ({
   ConcatFromSequence: sequences.concatenate,
   ...rows(matrices.rankOfInput, "DFT MaxUnpool StringNormalizer"),
   ...rows(matrices.typeOfInput, "Col2Im STFT"),
+});
 
+const onnxWindows = (): Table => ({
   Conv: windows.convolution(1),
   ConvInteger: windows.convolution(1, "int32"),
   QLinearConv: windows.convolution(3, 7),
@@ -157,7 +164,7 @@ const microsoft = (): Table => ({
 
 /** Rules by domain, then by operator. */
 export const TYPE_RULES: Readonly<Record<string, Table>> = {
-  "ai.onnx": /* @__PURE__ */ onnx(),
+  "ai.onnx": /* @__PURE__ */ (() => ({ ...onnxElements(), ...onnxAxes(), ...onnxWindows() }))(),
   "com.microsoft": /* @__PURE__ */ microsoft(),
   openvino: { Convert: inline.cast },
 };
