@@ -59,9 +59,12 @@ async function until(condition: () => boolean, what: string): Promise<void> {
   assert.fail(`waited 30 s: ${what}`);
 }
 
-const optionsHere = (): { connection: string; from: string; threads: number; memory: number } => ({
+const queueHere = (): { connection: string; from: string } => ({
   connection: redis.url,
   from: PACKAGES,
+});
+const workerHere = (): ReturnType<typeof queueHere> & { threads: number; memory: number } => ({
+  ...queueHere(),
   threads: 1,
   memory: 2 ** 28,
 });
@@ -106,17 +109,17 @@ test(
   async () => {
     const queue = new (bullmq().Queue)("ndscatter", { connection: connectionHere() });
     await queue.pause();
-    const worker = await startWorker({ ...STUB_CORE, version: "0.0.9" }, optionsHere());
+    const worker = await startWorker({ ...STUB_CORE, version: "0.0.9" }, workerHere());
     const notes: string[] = [];
     const onNote = (note: string): void => void notes.push(note);
-    const result = submit(STUB_CORE, makeJob(), { ...optionsHere(), onNote });
+    const result = submit(STUB_CORE, makeJob(), { ...queueHere(), onNote });
     result.catch(() => {});
     await until(() => notes.length >= 2, `notes, got ${notes.join("; ")}`);
     const where = `the queue ndscatter of Redis at 127.0.0.1:${redis.port}`;
     const host = os.hostname().replace(/[^\w.+-]/g, "_");
     assert.deepEqual(notes, [
       `${where} is paused, so workers take no tasks until it is resumed`,
-      `1 of 1 workers of ${where} refuse the job, because they do not have ndscatter ${STUB_CORE.version}: ` +
+      `of the workers of ${where}, 1 of 1 refuse the job, because they do not have ndscatter ${STUB_CORE.version}: ` +
         `${host} (process ${process.pid}) with ndscatter 0.0.9; use one version on all machines`,
     ]);
     await queue.resume();
@@ -138,18 +141,18 @@ test(
     const file = fileURLToPath(new URL("distributed/stub-worker.js", import.meta.url));
     const worker = new ProcessGroup([process.execPath, file, redis.url, PACKAGES, "1"]);
     // It has begun to listen.
-    await submit(STUB_CORE, makeJob("first"), optionsHere());
+    await submit(STUB_CORE, makeJob("first"), queueHere());
     worker.child.kill("SIGSTOP");
     const notes: string[] = [];
     const onNote = (note: string): void => void notes.push(note);
     const seen: (number | null)[] = [];
     const onProgress = ({ workers }: { workers: number | null }): void => void seen.push(workers);
-    const result = submit(STUB_CORE, makeJob(), { ...optionsHere(), onNote, onProgress });
+    const result = submit(STUB_CORE, makeJob(), { ...queueHere(), onNote, onProgress });
     await until(() => notes.length > 0, "a note");
     assert.match(
       notes[0] as string,
       new RegExp(
-        `^1 of 1 workers of the queue ndscatter of Redis at \\S+ gave no sign of life for 7 s: \\S+ \\(process ${worker.child.pid}\\) with ndscatter \\S+$`,
+        `^of the workers of the queue ndscatter of Redis at \\S+, 1 of 1 gave no sign of life for 7 s: \\S+ \\(process ${worker.child.pid}\\) with ndscatter \\S+$`,
       ),
     );
     await until(() => seen.at(-1) === 0, "it is not counted");

@@ -4,7 +4,6 @@
  * machine that has lost power for minutes.
  */
 
-import { printCount } from "../../core/print-count.ts";
 import { randomBytes } from "node:crypto";
 import * as os from "node:os";
 import { DISTRIBUTED } from "../../core/limits.ts";
@@ -99,10 +98,10 @@ export class WorkerWatch {
       isEmpty && this.#wasEmpty && `no worker listens to ${where}; start one: ndscatter job worker`,
       isPaused && `${where} is paused, so workers take no tasks until it is resumed`,
       dead.length > 0 &&
-        `${dead.length} of ${printCount(workers.length, "worker")} of ${where} gave no sign of life for ` +
+        `of the workers of ${where}, ${dead.length} of ${workers.length} gave no sign of life for ` +
           `${DISTRIBUTED.silent / 1000} s: ${list(dead)}`,
       strange.length > 0 &&
-        `${strange.length} of ${printCount(workers.length, "worker")} of ${where} refuse the job, because they do not have ` +
+        `of the workers of ${where}, ${strange.length} of ${workers.length} refuse the job, because they do not have ` +
           `ndscatter ${version}: ${list(strange)}; use one version on all machines`,
     ].filter((one) => one !== false);
     this.#silent = new Set(silent.map((one) => one.name));
