@@ -53,19 +53,27 @@ function make(name: EnvironmentName, isNew: boolean): Environment {
   const folder = path.join(cache, "ndscatter-peers", `${name}-${key}`);
   const python = path.join(folder, "bin/python");
   const done = path.join(folder, "installed.json");
-  if (isNew || !fs.existsSync(done)) {
+  const before: Installed | null =
+    !isNew && fs.existsSync(done) ? JSON.parse(fs.readFileSync(done, "utf8")) : null;
+  if (before !== null && Object.keys(before.missing).length === 0)
+    return { name, python, ...before };
+  // Packages that could not be installed are tried again, because the network may be back.
+  if (before === null) {
     console.log(`peers: installing ${wanted.join(", ")} in ${folder}`);
     const problem = run("python3", ["-m", "venv", "--clear", folder]);
     if (problem !== null) {
       const missing = Object.fromEntries(wanted.map((one) => [one, `no environment: ${problem}`]));
       return { name, python: null, versions: {}, missing };
     }
-    fs.writeFileSync(done, JSON.stringify(install(python, wanted)));
   }
-  return { name, python, ...JSON.parse(fs.readFileSync(done, "utf8")) };
+  const installed = install(python, wanted);
+  fs.writeFileSync(done, JSON.stringify(installed));
+  return { name, python, ...installed };
 }
 
-function install(python: string, wanted: readonly string[]): Omit<Environment, "name" | "python"> {
+type Installed = Pick<Environment, "versions" | "missing">;
+
+function install(python: string, wanted: readonly string[]): Installed {
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
   const missing: Record<string, string> = {};
   // All at once, because pip then chooses versions that fit each other; alone, if that fails.
@@ -78,7 +86,8 @@ function install(python: string, wanted: readonly string[]): Omit<Environment, "
   const { stdout } = spawnSync(python, ["-m", "pip", "list", "--format=json"], {
     encoding: "utf8",
   });
-  const all: readonly { name: string; version: string }[] = JSON.parse(stdout);
+  // pip prints nothing if it does not start.
+  const all: readonly { name: string; version: string }[] = JSON.parse(stdout || "[]");
   const versions = Object.fromEntries(
     all.map(({ name, version }) => [name.toLowerCase(), version]),
   );
