@@ -5,7 +5,7 @@ import * as fs from "node:fs";
 import { test } from "node:test";
 import { DATA, makeCliFolder } from "../support/cli-files.ts";
 import { gatherFarIndex } from "../support/cli-models.ts";
-import { checkResult, fails } from "../support/cli.ts";
+import { checkResult, fails, refuses } from "../support/cli.ts";
 import { testTranscript } from "../support/transcripts.ts";
 
 const folder = makeCliFolder();
@@ -24,6 +24,10 @@ test("a model with data in other files is written beside them, or as an IR", asy
     "ndscatter: far.onnx has data in far.bin, in the same folder; write far.onnx to that folder, .\n",
   );
   assert.deepEqual(fs.readdirSync(at("out")), []);
+  // The .bin of an IR would replace the model's own data.
+  const own = "the output far.bin is a file that the command reads; give another output";
+  for (const line of ["convert far.onnx -o far.xml", "convert far.onnx --node y -o far.xml"])
+    checkResult(await ndscatter(line), refuses(line, own));
   assert.equal((await ndscatter("convert far.onnx --opset 11 -o far11.onnx")).status, 0);
   assert.equal((await ndscatter("convert far.onnx -o out/far.xml")).status, 0);
   assert.deepEqual(fs.readdirSync(at("out")).sort(), ["far.bin", "far.xml"]);

@@ -7,7 +7,8 @@ import { pathToFileURL } from "node:url";
 import { readModel, writeModel, type SessionSettings } from "../../src/entries/onnx.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { makeCliFolder } from "../support/cli-files.ts";
-import { checkResult, fails, prints } from "../support/cli.ts";
+import { gatherFarIndex } from "../support/cli-models.ts";
+import { checkResult, fails, prints, refuses } from "../support/cli.ts";
 import { testTranscript } from "../support/transcripts.ts";
 import { setLimits } from "../support/limits.ts";
 import { F32, i64, scatterND, takePutAgain } from "../support/node-models.ts";
@@ -31,17 +32,21 @@ fs.writeFileSync(at("sum.onnx"), writeModel(sum));
 save("x.npy", tensor("float32", [4], [1, 2, 3, 4]));
 save("i.npy", i64([2], 1, 0));
 
-/** Runs models with this package, takes `sum` for none, and changes `s` where `globalThis.fault` says so. */
+/** Runs models with this package, takes `sum` for none, and changes `s` or `y` where `globalThis.fault` says so. */
 const RUNTIME = `
+import fs from "node:fs";
 import { readModel, runModel } from ${JSON.stringify(pathToFileURL(new URL("../../src/entries/onnx.js", import.meta.url).pathname).href)};
 export const InferenceSession = {
   async create(bytes, options) {
-    const model = readModel(bytes);
+    const { model_external_initializers_file_folder_path: home } = options?.extra?.session ?? {};
+    const external = (file, offset, length) => fs.readFileSync(home + "/" + file).subarray(offset, offset + length);
+    const model = readModel(bytes, { external });
     for (const node of model.graph.nodes) if (node.attributes.reduction?.value === "sum") node.attributes = {};
     return {
       async run(feeds) {
         const outputs = runModel(model, feeds);
-        if (outputs.s && globalThis.fault?.(options)) outputs.s.data[0] = 10;
+        const changed = outputs.s ?? outputs.y;
+        if (changed && globalThis.fault?.(options)) changed.data[0] = 10;
         return Object.fromEntries(
           Object.entries(outputs).map(([name, { dtype, shape, data }]) => [name, { type: dtype, dims: shape, data }]),
         );
@@ -88,6 +93,19 @@ test("a cured model in another folder has the weights that stayed in the file of
   assert.deepEqual(there, here);
 });
 
+test("a cured model never replaces a file that the command reads", async () => {
+  fs.writeFileSync(at("far.onnx"), gatherFarIndex("far.bin"));
+  fs.writeFileSync(at("far.bin"), new Uint8Array(8));
+  save("far.npy", tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]));
+  for (const output of ["far.bin", "./far.npy", "y.npy", "far.onnx"]) {
+    fs.copyFileSync(at("far.npy"), at("y.npy"));
+    const line = `fix far.onnx --feed data=far.npy --expected y=y.npy -o ${output}`;
+    const sentence = `the output ${output} is a file that the command reads; give another output`;
+    // oxlint-disable-next-line no-await-in-loop
+    checkResult(await ndscatter(line), refuses(line, sentence));
+  }
+});
+
 type Fault = (options: SessionSettings) => boolean;
 
 /** Checks what a command prints while the runtime has a fault. */
@@ -131,6 +149,20 @@ test("an exact session is the cure: its code is printed", async () => {
         /createExactSession\(fs\.readFileSync\("m\.onnx"\), \{\n/,
         /nodes: \["put"\],\n {2}\}\);\n$/,
       ),
+    ),
+  );
+});
+
+test("the printed code of a model with data in other files reads these files", async () => {
+  const [hasFolder, reads] = [
+    /create\(model, \{ extra: \{ session: \{ model_external_initializers_file_folder_path: "\." \} \} \}\),\n/,
+    / {2}external: \(location, offset, length\) =>\n {6}fs\.readFileSync\("\.\/" \+ location\)\.subarray\(offset, offset \+ length\),\n/,
+  ];
+  await withFault(
+    () => true,
+    prints(
+      "fix far.onnx --feed data=far.npy",
+      inOrder(/\ncure: an exact session\n/, hasFolder, reads),
     ),
   );
 });

@@ -184,17 +184,25 @@ for (const { title, op, feeds, attributes = {}, meant, id, isNamed = false } of 
   });
 }
 
+/** Outputs that differ by less than the default tolerance. */
+const near = Array.from(elements({}).data as Float32Array, (one) => one * (1 + 1e-6));
+
 test("outputs as expected, within the tolerance", async () => {
   const bytes = modelOf("ScatterElements", S);
-  const near = Array.from(elements({}).data as Float32Array, (one) => one * (1 + 1e-6));
-  for (const [expected, isExpected] of [
+  for (const [expected, isExpected, tolerance] of [
     [elements({}), true],
+    [elements({}), true, 0],
     [f32([2, 3], ...near), true],
+    [f32([2, 3], ...near), true, 1e-6],
+    [f32([2, 3], ...near), false, 1e-9],
+    [f32([2, 3], ...near), false, 0],
     [f32([3, 2], ...near), false],
     [f32([2, 3], ...near.map((one: number) => one + 1)), false],
   ] as const) {
+    const chosen = tolerance === undefined ? {} : { tolerance };
+    const options = { ...localRuntime(), expected: { y: expected }, ...chosen };
     // oxlint-disable-next-line no-await-in-loop
-    const report = await verifyModel(bytes, S, { ...localRuntime(), expected: { y: expected } });
+    const report = await verifyModel(bytes, S, options);
     assert.deepEqual(
       [report.agrees, report.expected?.outputs[0].isExpected],
       [isExpected, isExpected],
@@ -202,6 +210,14 @@ test("outputs as expected, within the tolerance", async () => {
     assert.deepEqual(report.expected?.changes, []);
   }
   assert.equal((await verifyModel(bytes, S, localRuntime())).expected, null);
+});
+
+test("the sentence is about the first element beyond the tolerance", async () => {
+  const expected = f32([2, 3], ...near);
+  expected.data[4] = 1000;
+  const options = { ...localRuntime(), expected: { y: expected } };
+  const report = await verifyModel(modelOf("ScatterElements", S), S, options);
+  assert.match(report.expected?.outputs[0].sentence ?? "", /^y\[1, 1\] is .*, expected 1000$/);
 });
 
 test("an output that the model lacks cannot be expected", async () => {

@@ -280,6 +280,8 @@ async function compareAll(row: Row | typeof NUMPY, tally: Tally, factor: number,
   const { devDependencies } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
   tally.note(`${peer} ${versions[peer] ?? devDependencies[peer]}`);
   const process = new Peer<WireTensor>(python ?? "", program ?? "");
+  const problem = program === undefined ? null : await process.start();
+  if (problem !== null) return tally.skip(`${peer}: ${problem}`);
   const ask: files.Ask = program === undefined ? askZarrita : (request) => process.ask(request);
   if (row.able === null) {
     await files.compareNpy(tally, ask, DRAWS * factor, home);

@@ -53,16 +53,22 @@ function make(name: EnvironmentName, isNew: boolean): Environment {
   const folder = path.join(cache, "ndscatter-peers", `${name}-${key}`);
   const python = path.join(folder, "bin/python");
   const done = path.join(folder, "installed.json");
-  if (isNew || !fs.existsSync(done)) {
+  const before: Installed | null =
+    !isNew && fs.existsSync(done) ? JSON.parse(fs.readFileSync(done, "utf8")) : null;
+  if (before !== null && Object.keys(before.missing).length === 0)
+    return { name, python, ...before };
+  // Packages that could not be installed are tried again, because the network may be back.
+  if (before === null) {
     console.log(`peers: installing ${wanted.join(", ")} in ${folder}`);
     const problem = run("python3", ["-m", "venv", "--clear", folder]);
     if (problem !== null) {
       const missing = Object.fromEntries(wanted.map((one) => [one, `no environment: ${problem}`]));
       return { name, python: null, versions: {}, missing };
     }
-    fs.writeFileSync(done, JSON.stringify(install(python, wanted)));
   }
-  return { name, python, ...JSON.parse(fs.readFileSync(done, "utf8")) };
+  const installed = install(python, wanted);
+  fs.writeFileSync(done, JSON.stringify(installed));
+  return { name, python, ...installed };
 }
 
 /** The folder of an environment's packages, which the program of another environment can add to its own. */
@@ -73,7 +79,9 @@ export const packagesOf = ({ python }: Environment): string | null =>
         encoding: "utf8",
       }).stdout.trim();
 
-function install(python: string, wanted: readonly string[]): Omit<Environment, "name" | "python"> {
+type Installed = Pick<Environment, "versions" | "missing">;
+
+function install(python: string, wanted: readonly string[]): Installed {
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
   const missing: Record<string, string> = {};
   // All at once, because pip then chooses versions that fit each other; alone, if that fails.
@@ -86,7 +94,8 @@ function install(python: string, wanted: readonly string[]): Omit<Environment, "
   const { stdout } = spawnSync(python, ["-m", "pip", "list", "--format=json"], {
     encoding: "utf8",
   });
-  const all: readonly { name: string; version: string }[] = JSON.parse(stdout);
+  // pip prints nothing if it does not start.
+  const all: readonly { name: string; version: string }[] = JSON.parse(stdout || "[]");
   const versions = Object.fromEntries(
     all.map(({ name, version }) => [name.toLowerCase(), version]),
   );

@@ -201,11 +201,13 @@ export const operators: Part = {
   async run(tally, factor) {
     for (const row of ROWS) {
       const { python, missing } = environment(row.environment);
-      if (python === null) {
-        tally.skip(`${row.peer}: ${Object.values(missing).join("; ")}`);
+      const peer = new Peer<Outputs>(python ?? "", row.program);
+      // oxlint-disable-next-line no-await-in-loop
+      const problem = python === null ? Object.values(missing)[0] : await peer.start();
+      if (problem !== null) {
+        tally.skip(`${row.peer}: ${problem}`);
         continue;
       }
-      const peer = new Peer<Outputs>(python, row.program);
       const random = randomFrom(seedOf(row.peer));
       for (const version of versions()) {
         if (version.domain !== row.domain) continue;

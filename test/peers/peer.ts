@@ -31,10 +31,8 @@ export class Peer<T> {
 
   /** Asks one request after the other. A process that ends is an answer, too. */
   async ask(request: unknown): Promise<Answer<T>> {
-    if (this.#process === null) {
-      const first = await this.#start();
-      if (first !== null) return { error: first };
-    }
+    const problem = await this.start();
+    if (problem !== null) return { error: problem };
     this.#process?.stdin.write(`${JSON.stringify(request)}\n`);
     const line = await this.#line();
     if (line !== null) return JSON.parse(line);
@@ -44,8 +42,9 @@ export class Peer<T> {
     return { error: `the process ended: ${child?.signalCode ?? child?.exitCode}` };
   }
 
-  /** Starts the program. Returns the reason if it cannot start. */
-  async #start(): Promise<string | null> {
+  /** Starts the program unless it runs. Returns the reason if it cannot start, such as a package that is missing. */
+  async start(): Promise<string | null> {
+    if (this.#process !== null) return null;
     // OpenVINO's converter reports its use to its makers, except in builds.
     const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", CI: "true" };
     // In a group of its own, because packages start processes that would outlive it.

@@ -18,7 +18,7 @@ import { writeNpy } from "../../entries/npy.ts";
 import { errorAt, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
 import { escapeControls, quote } from "../text/layout.ts";
-import { addFeedOptions, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
+import { addFeedOptions, fedFiles, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import { ProgressLine } from "../text/progress.ts";
 import {
   addRuntimeOptions,
@@ -29,7 +29,8 @@ import {
   readForRuntime,
 } from "../input/runtime.ts";
 import { printType } from "../text/type-text.ts";
-import { writeFiles } from "../input/write-files.ts";
+import { checkNotRead, writeFiles } from "../input/write-files.ts";
+import { filesOf } from "./convert.ts";
 
 interface CaptureCommand extends RuntimeOptions {
   readonly node: string;
@@ -90,7 +91,8 @@ export function addCaptureCommand(program: Command, io: Io): void {
       });
       line.clear();
       await printNote(io, ...modelNotes(model));
-      if (captured) await writeCase(io, file, options.output, model, captured);
+      const read = [...fedFiles(file, model, options), ...filesOf(file, model)];
+      if (captured) await writeCase(io, file, options.output, { model, captured, read });
     });
 }
 
@@ -98,8 +100,16 @@ async function writeCase(
   io: Io,
   file: string,
   folder: string,
-  model: Model,
-  captured: CapturedCall,
+  {
+    model,
+    captured,
+    read,
+  }: {
+    readonly model: Model;
+    readonly captured: CapturedCall;
+    /** The files that the command has read. */
+    readonly read: readonly string[];
+  },
 ): Promise<void> {
   const { call, path: place, problem, outputs, node, error } = captured;
   if (error !== null) throw errorAt(file, error);
@@ -115,17 +125,19 @@ async function writeCase(
       ? []
       : [{ name: schema[position].name, tensor, input: node.inputs[position] }],
   );
-  withPath(folder, () => fs.mkdirSync(path.resolve(io.cwd, folder), { recursive: true }));
   const at = (name: string): string => path.join(folder, name);
   const made = Object.values(outputs ?? {});
-  await writeFiles(io, [
+  const written = [
     { file: at("node.onnx"), bytes: writeModel(modelOf(captured, made, fixed)) },
     ...given.map(({ name, tensor }) => ({ file: at(`${name}.npy`), bytes: writeNpy(tensor) })),
     ...made.map((tensor, position) => ({
       file: at(`runtime.${position}.npy`),
       bytes: writeNpy(tensor),
     })),
-  ]);
+  ];
+  for (const one of written) checkNotRead(io, one.file, read);
+  withPath(folder, () => fs.mkdirSync(path.resolve(io.cwd, folder), { recursive: true }));
+  await writeFiles(io, written);
   const files = [at("node.onnx"), ...given.map(({ name }) => at(`${name}.npy`))];
   const expected = made.length === 0 ? [] : ["--expect", at("runtime.0.npy")];
   const shown = call.inputs.flatMap((tensor, position) => {

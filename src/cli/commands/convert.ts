@@ -19,7 +19,7 @@ import type { Io } from "../io.ts";
 import { escapeControls, JSON_HELP, printJson, printName } from "../text/layout.ts";
 import { wholeOption } from "../input/numbers.ts";
 import { isIR, modelFiles, readModelFile } from "../input/read-files.ts";
-import { checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
+import { checkNotRead, checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
 
 interface ConvertCommand {
   readonly opset?: number;
@@ -84,6 +84,7 @@ export function addConvertCommand(program: Command, io: Io): void {
       const wanted = targetOf(options);
       checkOutput(io, file, output);
       const whole = readModelFile(io, file);
+      for (const place of modelFiles(output)) checkNotRead(io, place, filesOf(file, whole));
       const model = node === undefined ? whole : withPath(file, () => extractNode(whole, node));
       checkExternal(io, file, output, model);
       const target = wanted ?? ownTarget(model);
@@ -124,9 +125,7 @@ function ownTarget({ opsets }: Model): ConvertTarget {
 /** Checks the output before anything is read. */
 function checkOutput(io: Io, file: string, output: string): void {
   for (const place of modelFiles(output)) {
-    if (modelFiles(file).some((input) => isSameFile(io, place, input))) {
-      throw wrongUsage(`the output ${place} is a file that the command reads; give another output`);
-    }
+    checkNotRead(io, place, modelFiles(file));
     checkPlace(io, place);
   }
 }
@@ -139,6 +138,12 @@ function convert(model: Model, target: ConvertTarget, force: boolean): Conversio
     throw isTensorError(error, "unknown-operator") ? wrongUsage(error.message, error) : error;
   }
 }
+
+/** Returns the files from which a command reads a model: an ONNX model may have data in other files. */
+export const filesOf = (file: string, model: Model): readonly string[] => [
+  ...modelFiles(file),
+  ...withPath(file, () => externalFiles(model)).map((one) => path.join(path.dirname(file), one)),
+];
 
 /**
  * A written ONNX model refers to the same data files as before, so they must be in the same positions relative to its

@@ -2,8 +2,10 @@
  * `ndscatter fix`: finds a cure for scatters and gathers that are wrong in the user's runtime, and measures it there.
  */
 
+import * as path from "node:path";
 import type { Command } from "commander";
 import {
+  externalFiles,
   fixModel,
   modelNotes,
   readModel,
@@ -11,13 +13,14 @@ import {
   type Cure,
   type FixReport,
 } from "../../entries/onnx.ts";
-import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
+import { printFile, withPath, WRONG_DATA, type Status } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
-import { checkExternal } from "./convert.ts";
+import { checkExternal, filesOf } from "./convert.ts";
 import {
   addExpectedOption,
   addFeedOptions,
   expectedOf,
+  fedFiles,
   feedsOf,
   RANDOM_HELP,
 } from "../input/feeds.ts";
@@ -30,7 +33,7 @@ import {
   readForRuntime,
 } from "../input/runtime.ts";
 import { withOwnWeights } from "../input/read-files.ts";
-import { checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
+import { checkNotRead, checkPlace, writeFiles } from "../input/write-files.ts";
 import { fixJson, fixText } from "../text/fix-text.ts";
 import { JSON_HELP, printJson } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
@@ -92,14 +95,12 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (file: string, options: FixCommand) => {
-      const { node, iteration = 0, call = 0, output, json = false } = options;
+      const { node, iteration = 0, call = 0, output, provider, json = false } = options;
       const bytes = readForRuntime(io, file);
       const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
       if (output !== undefined) {
-        if (isSameFile(io, output, file))
-          throw wrongUsage(
-            `the output ${output} is a file that the command reads; give another output`,
-          );
+        const read = [...fedFiles(file, model, options), ...filesOf(file, model)];
+        checkNotRead(io, output, read);
         checkPlace(io, output);
         checkExternal(io, file, output, model);
       }
@@ -107,6 +108,8 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       const { node: _, ...ofAll } = options;
       const feeds = feedsOf(io, file, model, ofAll);
       const expected = expectedOf(io, file, model, options.expected);
+      // Weights that the command left in the file itself are there for every reader.
+      const dataFiles = externalFiles(model).filter((one) => one !== path.basename(file));
       let runtime = "";
       const report = await withProgress(io, file, async (starting, onProgress) => {
         const { own, others: more, ...made } = await makeSessions(io, file, options, starting);
@@ -119,7 +122,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       const written = await writeCure(io, file, output, report.chosen);
       const text = json
         ? printJson(fixJson(file, report, written))
-        : fixText(file, report, { output, written, runtime, provider: options.provider });
+        : fixText(file, report, { output, written, runtime, provider, dataFiles });
       await io.stdout.write(`${text}\n`);
       if (!report.agrees && report.chosen === null) fail(WRONG_DATA);
     });

@@ -22,7 +22,7 @@ import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.
 import { addWithOption, runtimeTask, type WithOptions } from "./with-runtime.ts";
 import { checkFormat } from "../input/tensor-format.ts";
 import { printType } from "../text/type-text.ts";
-import { checkPlace, isSameFile, writeTensorFiles } from "../input/write-files.ts";
+import { checkNotRead, checkPlace, isSameFile, writeTensorFiles } from "../input/write-files.ts";
 
 interface RunOptions extends TaskOptions, ChunkedOptions, WithOptions {}
 
@@ -151,11 +151,7 @@ function checkTargets(io: Io, targets: readonly string[], kept: readonly string[
     if (targets.slice(0, position).some((other) => isSameFile(io, target, other))) {
       throw wrongUsage(`two outputs have the same file ${target}; give a file for each output`);
     }
-    if (kept.some((file) => isSameFile(io, target, file))) {
-      throw wrongUsage(
-        `the output ${target} is a file that the command reads; give another output`,
-      );
-    }
+    checkNotRead(io, target, kept);
   }
 }
 

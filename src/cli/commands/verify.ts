@@ -114,7 +114,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (file: string, options: VerifyCommand) => {
-      const { node, iteration = 0, call = 0, runs = 1, tolerance = 0, json = false } = options;
+      const { node, iteration = 0, call = 0, runs = 1, tolerance, json = false } = options;
       const bytes = readForRuntime(io, file);
       const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
       const feeds = feedsOf(io, file, model, options);
@@ -122,7 +122,13 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
       const report = await withProgress(io, file, async (starting, onProgress) => {
         const { own, others, oneThread } = await makeSessions(io, file, options, starting, true);
         const chosen = { ...(node !== undefined && { node }), ...(oneThread && { oneThread }) };
-        const how = { iteration, call, runs, tolerance, onProgress };
+        const how = {
+          iteration,
+          call,
+          runs,
+          onProgress,
+          ...(tolerance !== undefined && { tolerance }),
+        };
         const all = { ...own, others, ...how, ...chosen, ...expected };
         return inModel(file, () => verifyModel(bytes, feeds, all));
       });

@@ -66,6 +66,19 @@ export function expectedOf(
   return { expected: Object.fromEntries(tensors) };
 }
 
+/** Returns the files that the options name. */
+export const fedFiles = (
+  file: string,
+  { graph }: Model,
+  { feed = [], expected = [] }: FeedOptions & { readonly expected?: readonly string[] },
+): readonly string[] => {
+  const [inputs, outputs] = [graph.inputs, graph.outputs].map((all) => all.map(({ name }) => name));
+  return [
+    ...bindFiles(feed, inputs, "input", file).values(),
+    ...bindFiles(expected, outputs, "output", file).values(),
+  ];
+};
+
 /** A paragraph for the help of commands with these options. */
 export const RANDOM_HELP = `
 --random generates the inputs that have no --feed. Floats are between -1 and 1.

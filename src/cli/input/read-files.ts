@@ -87,7 +87,7 @@ function inputModel(io: Io, bin?: ByteSource): Model {
 }
 
 /** Throws for an external file of a model in standard input, which has no folder. */
-const fromNoFolder = (location = ".bin file"): never => {
+export const fromNoFolder = (location = ".bin file"): never => {
   const sentence = `a model in standard input has no ${location}; give the name of the model file`;
   throw new TensorError("unsupported-model", sentence, { file: location });
 };

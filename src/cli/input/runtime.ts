@@ -22,7 +22,7 @@ import { errorAt, printFile, STDIN, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { parseWhole, wholeOption } from "./numbers.ts";
 import type { FeedOptions } from "./feeds.ts";
-import { externalReader, folderOf, readBytes, readLight } from "./read-files.ts";
+import { externalReader, folderOf, fromNoFolder, readBytes, readLight } from "./read-files.ts";
 import { withOwnData } from "./own-data.ts";
 
 export const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
@@ -101,7 +101,7 @@ export async function makeSessions(
   isBrief = false,
 ): Promise<Sessions> {
   const runtime = await loadRuntime(io, name);
-  const folder = file === STDIN ? null : folderOf(io, file);
+  const folder = folderOf(io, file);
   const { external } = externalOf(io, file);
   const maker =
     (count?: number): CreateSession =>
@@ -121,7 +121,7 @@ export async function makeSessions(
   const others = more.map((count) => [printCount(count, "thread"), maker(count)] as const);
   return {
     runtime: runtime.name,
-    own: { createSession: maker(first), ...(external && { external }) },
+    own: { createSession: maker(first), external },
     others: Object.fromEntries(others),
     // onnxruntime-web sets the threads for all its sessions at once.
     oneThread: runtime.name === "onnxruntime-node" ? maker(1) : null,
@@ -145,16 +145,16 @@ function settingsFor({ name }: Runtime, settings: SessionSettings = {}): Session
 function withWeights(
   { name }: Runtime,
   bytes: Uint8Array,
-  folder: string | null,
-  external: ReadExternal | undefined,
+  folder: string,
+  external: ReadExternal,
   isBrief: boolean,
 ): readonly [model: Uint8Array, options: object] {
-  if (folder === null || external === undefined) return [bytes, {}];
   const model = readModel(bytes, { external });
   const files = externalFiles(model);
   if (files.length === 0) return [bytes, {}];
   if (name !== "onnxruntime-node") return [writeModel(withOwnData(model)), {}];
-  // Reading 0 bytes of each file detects links that lead out of the folder, which the runtime might follow.
+  // Reading 0 bytes of each file detects links that lead out of the folder, which the runtime might follow. A model in
+  // standard input has no folder; the runtime would look in the current one.
   for (const location of files) external(location, 0, 0);
   // Prepacking copies the weights of a matrix product, which took 1 GB beside 1 GB of weights.
   const session = {
@@ -178,8 +178,9 @@ export function readForRuntime(io: Io, file: string): Uint8Array {
 }
 
 /** Returns the reader's options for a model whose data may be in other files. */
-export const externalOf = (io: Io, file: string): { readonly external?: ReadExternal } =>
-  file === STDIN ? {} : { external: externalReader(folderOf(io, file)) };
+export const externalOf = (io: Io, file: string): { readonly external: ReadExternal } => ({
+  external: file === STDIN ? fromNoFolder : externalReader(folderOf(io, file)),
+});
 
 /** @param chosen the package named by the user, if any */
 async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {

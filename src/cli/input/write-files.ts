@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Tensor } from "../../entries/index.ts";
-import { errorAt, withPath } from "../failure.ts";
+import { errorAt, STDIN, withPath, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
 import { notRegular } from "./read-files.ts";
 import { checkFormat } from "./tensor-format.ts";
@@ -150,6 +150,15 @@ const write = (
       else reject(error);
     });
   });
+
+/**
+ * Checks that an output does not replace a file that the command reads.
+ * @throws Failure otherwise
+ */
+export function checkNotRead(io: Io, output: string, read: readonly string[]): void {
+  if (read.some((file) => file !== STDIN && isSameFile(io, output, file)))
+    throw wrongUsage(`the output ${output} is a file that the command reads; give another output`);
+}
 
 /** Returns true if two paths lead to one file, existing or not. */
 export function isSameFile({ cwd }: Io, a: string, b: string): boolean {

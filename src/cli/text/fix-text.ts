@@ -1,5 +1,6 @@
 /** The report of `fix`, as text and as data. */
 
+import * as path from "node:path";
 import { printCount } from "../../core/print-count.ts";
 import type { Cure, FaultyNodeReport, FixReport } from "../../entries/onnx.ts";
 import { printFile } from "../failure.ts";
@@ -16,6 +17,8 @@ interface Context {
   readonly runtime: string;
   /** The execution provider chosen by the user. */
   readonly provider: string | undefined;
+  /** The files with data of the model, relative to its folder. */
+  readonly dataFiles: readonly string[];
   readonly output: string | undefined;
   /** Null if no file was written. */
   readonly written: string | null;
@@ -127,7 +130,7 @@ function chosenLines(
   file: string,
   { title, settings, model, nodes }: Cure,
   faulty: readonly FaultyNodeReport[],
-  { runtime, provider, output, written }: Context,
+  { runtime, provider, output, written, dataFiles }: Context,
 ): string[] {
   const begin = `cure: ${title}`;
   if (model !== null) {
@@ -138,8 +141,7 @@ function chosenLines(
   const noFile = output === undefined ? [] : ["  this cure needs no file, so no file was written"];
   const always = provider === undefined ? {} : { executionProviders: [provider] };
   if (nodes !== null) {
-    const options = provider === undefined ? "" : `, ${literalOf(always)}`;
-    return [begin, ...codeLines(file, runtime, options, nodes), ...noFile];
+    return [begin, ...codeLines(file, { runtime, always, dataFiles }, nodes), ...noFile];
   }
   if (settings === null) return [begin, ...noFile];
   const option = `InferenceSession.create(model, ${literalOf({ ...always, ...settings })})`;
@@ -147,23 +149,39 @@ function chosenLines(
 }
 
 /** Settings as a JavaScript literal. */
-const literalOf = (settings: object): string =>
-  `{ ${Object.entries(settings)
-    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
-    .join(", ")} }`;
+const literalOf = (value: unknown): string =>
+  typeof value !== "object" || value === null || Array.isArray(value)
+    ? JSON.stringify(value)
+    : `{ ${Object.entries(value)
+        .map(([name, one]) => `${name}: ${literalOf(one)}`)
+        .join(", ")} }`;
 
 function codeLines(
   file: string,
-  runtime: string,
-  options: string,
+  { runtime, always, dataFiles }: Pick<Context, "runtime" | "dataFiles"> & { always: object },
   nodes: NonNullable<Cure["nodes"]>,
 ): string[] {
+  const folder = path.dirname(file);
+  // onnxruntime-web opens no files.
+  const data =
+    runtime === "onnxruntime-node"
+      ? { extra: { session: { model_external_initializers_file_folder_path: folder } } }
+      : { externalData: dataFiles.map((one) => ({ path: one, data: path.join(folder, one) })) };
+  const hasData = dataFiles.length > 0;
+  const settings = { ...always, ...(hasData && data) };
+  const options = Object.keys(settings).length === 0 ? "" : `, ${literalOf(settings)}`;
   return [
     'import fs from "node:fs";',
     `import { InferenceSession } from ${JSON.stringify(runtime)};`,
     'import { createExactSession } from "ndscatter/onnx";',
     `const session = await createExactSession(fs.readFileSync(${JSON.stringify(file)}), {`,
     `  createSession: (model) => InferenceSession.create(model${options}),`,
+    ...(hasData
+      ? [
+          "  external: (location, offset, length) =>",
+          `    fs.readFileSync(${JSON.stringify(`${folder}/`)} + location).subarray(offset, offset + length),`,
+        ]
+      : []),
     `  nodes: ${JSON.stringify(nodes)},`,
     "});",
   ].map((line) => `  ${line}`);

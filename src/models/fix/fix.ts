@@ -80,7 +80,7 @@ interface Bench {
   readonly external: FixOptions["external"];
   /** Outputs that a cured model must have; null if nothing is expected. */
   readonly expected: Expected | null;
-  readonly tolerance: number;
+  readonly tolerance: number | null;
   readonly say: (what: string) => void;
 }
 
@@ -149,7 +149,7 @@ export async function fixModel(
   const common = { bytes: used, model, feeds: bound, names: asIs.names, createSession, asIs };
   const hasBehind = verified.nodes.some(({ verdict }) => verdict === "behind");
   const expected = expectedFrom(model, own.expected);
-  const more = { external, expected, tolerance: own.tolerance ?? 0, say };
+  const more = { external, expected, tolerance: own.tolerance ?? null, say };
   const bench: Bench = { ...common, candidates, hasBehind, plain, ...more };
   const tried = await triedCures(bench, base, others);
   const { ignored } = tried;

@@ -36,9 +36,15 @@ export function compare(actual: Tensor, exact: Tensor, tolerance: number): Compa
     if (kind === "equal" || (isFound && !isWorse(kind, verdict))) continue;
     [verdict, at, isFound] = [kind, coordinatesOf(position, exact.shape), true];
   }
-  const place = offsetOf(at, exact.shape);
-  const [is, not] = [a, b].map((read) => printScalar(exact.dtype, read(place)));
-  return { verdict, at, sentence: `${printShape(at)} is ${is}, expected ${not}` };
+  return { verdict, at, sentence: sentenceAt(actual, exact, offsetOf(at, exact.shape)) };
+}
+
+/** Describes the element at a flat position of two tensors of the same type. */
+export function sentenceAt(actual: Tensor, exact: Tensor, position: number): string {
+  const [is, not] = [actual, exact].map(({ dtype, data }) =>
+    printScalar(dtype, reader(dtype, data)(position)),
+  );
+  return `${printShape(coordinatesOf(position, exact.shape))} is ${is}, expected ${not}`;
 }
 
 const offsetOf = (at: readonly number[], shape: readonly number[]): number =>

@@ -17,7 +17,7 @@ import type { NodeIndex } from "../model/node-index.ts";
 import { neededNodes } from "../split/needed.ts";
 import type { CapturedCall } from "./capture.ts";
 import { openModel } from "./carried.ts";
-import { compare } from "./compare.ts";
+import { compare, sentenceAt } from "./compare.ts";
 import { cutModel } from "./cut.ts";
 import { RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
 
@@ -28,7 +28,7 @@ export interface ExpectedOutput {
   readonly name: string;
   /** True if data type and shape are the same, and no element differs by more than the tolerance. */
   readonly isExpected: boolean;
-  /** The first difference in words; empty if the output is the expected one. */
+  /** The first difference beyond the tolerance in words; empty if the output is the expected one. */
   readonly sentence: string;
 }
 
@@ -70,19 +70,19 @@ export function expectedFrom({ graph }: Model, given: unknown): Expected | null 
   return new Map(entries.map(([name, value]) => [name, asTensor(value ?? {}, {}, name)]));
 }
 
-/** Largest accepted difference, relative to the mean magnitude, if the user chose none. */
+/** Largest accepted difference, relative to the mean magnitude, if the user chose none. 0 is a choice. */
 const toleranceFor = (dtype: string): number =>
   dtype === "float16" || dtype === "bfloat16" ? 2 ** -7 : 1e-5;
 
 /**
- * Returns true if an output is the expected one. Other libraries add in another order, so floats may differ by a part of
+ * Describes the first difference between an output and the expected one; null if none counts. Other libraries add in another order, so floats may differ by a part of
  * their own magnitude and of the tensor's mean magnitude.
  */
-function isLike(actual: Tensor, expected: Tensor, tolerance: number): boolean {
-  if (actual.dtype !== expected.dtype || !sameShape(actual.shape, expected.shape)) return false;
-  if (equals(actual, expected)) return true;
-  const { dtype, size } = expected;
-  if (!dtype.includes("float")) return false;
+function differenceOf(actual: Tensor, expected: Tensor, tolerance: number | null): string | null {
+  if (equals(actual, expected)) return null;
+  const { dtype, size, shape } = expected;
+  const isSameType = actual.dtype === dtype && sameShape(actual.shape, shape);
+  if (!isSameType || !dtype.includes("float")) return compare(actual, expected, 0).sentence;
   const [a, b] = [actual, expected].map(
     ({ data }) => reader(dtype, data) as (at: number) => number,
   );
@@ -93,19 +93,20 @@ function isLike(actual: Tensor, expected: Tensor, tolerance: number): boolean {
     count++;
   }
   const mean = sum / Math.max(count, 1);
-  const part = tolerance > 0 ? tolerance : toleranceFor(dtype);
+  const part = tolerance ?? toleranceFor(dtype);
   for (let at = 0; at < size; at++) {
     const [is, not] = [a(at), b(at)];
     if (is === not || (Number.isNaN(is) && Number.isNaN(not))) continue;
-    if (!(Math.abs(is - not) <= part * (Math.abs(not) + mean))) return false;
+    const isNear = Math.abs(is - not) <= part * (Math.abs(not) + mean);
+    if (!isNear) return sentenceAt(actual, expected, at);
   }
-  return true;
+  return null;
 }
 
-const areLike = (outputs: Expected, expected: Expected, tolerance: number): boolean =>
+const areLike = (outputs: Expected, expected: Expected, tolerance: number | null): boolean =>
   [...expected].every(([name, value]) => {
     const output = outputs.get(name);
-    return output !== undefined && isLike(output, value, tolerance);
+    return output !== undefined && differenceOf(output, value, tolerance) === null;
   });
 
 /** The model, its inputs, and what is expected of it. */
@@ -114,7 +115,8 @@ export interface Expecting {
   readonly model: Model;
   readonly feeds: Expected;
   readonly expected: Expected;
-  readonly tolerance: number;
+  /** Null if the user chose none. */
+  readonly tolerance: number | null;
   readonly createSession: CreateSession;
 }
 
@@ -128,9 +130,9 @@ export async function compareExpected(options: Expecting): Promise<readonly Expe
       const outputs = await session.run(feeds, names);
       return [...expected].map(([name, value]) => {
         const actual = outputs.get(name) as Tensor;
-        const isExpected = isLike(actual, value, tolerance);
-        const sentence = isExpected ? "" : `${name}${compare(actual, value, tolerance).sentence}`;
-        return { name, isExpected, sentence };
+        const difference = differenceOf(actual, value, tolerance);
+        const isExpected = difference === null;
+        return { name, isExpected, sentence: isExpected ? "" : `${name}${difference}` };
       });
     } finally {
       await session.release();
@@ -147,7 +149,7 @@ export async function givesExpected(
   open: () => Promise<Pick<OpenSession, "run" | "release">>,
   feeds: Expected,
   expected: Expected,
-  tolerance: number,
+  tolerance: number | null,
 ): Promise<boolean> {
   const session = await open();
   try {

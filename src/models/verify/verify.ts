@@ -172,7 +172,7 @@ export async function verifyModel(
   const how = loads === "unoptimized" ? withoutOptimization(asked) : asked;
   // Several runs test reproducibility, which a model that does not load lacks anyway.
   const runs = loads === "never" ? 1 : how.runs;
-  const { tolerance } = how;
+  const tolerance = asked.likeness;
   const [{ createSession }] = how.runtimes;
   const expecting = outputs && { ...whole, expected: outputs, tolerance, createSession };
   const compared = expecting && (await compareExpected(expecting));
@@ -301,17 +301,19 @@ interface Checked extends How {
   readonly own: Partial<CaptureOptions>;
   readonly runtimes: readonly Runtime[];
   readonly runs: number;
+  /** The tolerance of expected outputs; null if the user chose none. */
+  readonly likeness: number | null;
   readonly report: (progress: VerifyProgress) => void;
 }
 
 function optionsFrom(options: VerifyOptions): Checked & { readonly wanted: unknown } {
   const own = optionsOf(options, VERIFY_OPTIONS, {}, "the options of verifyModel");
-  const { runs = 1, tolerance = 0, others = {}, oneThread, onProgress = () => {} } = own;
+  const { runs = 1, tolerance, others = {}, oneThread, onProgress = () => {} } = own;
   if (!Number.isSafeInteger(runs) || Number(runs) < 1 || Number(runs) > MOST_RUNS) {
     const must = `a whole number from 1 to ${MOST_RUNS}`;
     throw wrongOption("runs", must, runs, { expected: [1, MOST_RUNS] });
   }
-  if (typeof tolerance !== "number" || !(tolerance >= 0))
+  if (tolerance !== undefined && !(typeof tolerance === "number" && tolerance >= 0))
     throw wrongOption("tolerance", "0 or more", tolerance);
   if (typeof onProgress !== "function") throw wrongOption("onProgress", "a function", onProgress);
   const { dialect } = diagnoseOptions({ dialect: own["dialect"] }, {});
@@ -327,7 +329,8 @@ function optionsFrom(options: VerifyOptions): Checked & { readonly wanted: unkno
     wanted: own["expected"],
     runtimes,
     runs: Number(runs),
-    tolerance,
+    tolerance: tolerance ?? 0,
+    likeness: tolerance ?? null,
     report: onProgress as (progress: VerifyProgress) => void,
     oneThread: oneThread === undefined ? null : createSessionFrom({ createSession: oneThread }),
     dialect: dialect ?? "onnxruntime-cpu",

@@ -139,7 +139,7 @@ function fittingBlocks(
   }
   // Rounding up to whole chunks can make a block too large for the memory.
   const blockShape = given === undefined && needed(wanted) > share ? smallest : wanted;
-  return { blockShape, threads: most, taskBytes: needed(blockShape) };
+  return { blockShape, threads: most, taskBytes: Math.ceil(needed(blockShape)) };
 }
 
 /**

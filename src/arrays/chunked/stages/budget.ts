@@ -34,7 +34,7 @@ export const shareOf = (memory: number, threads: number): number =>
 
 /** Returns the memory of a process in which each thread runs a task of `bytes` bytes. */
 export const memoryOf = (threads: number, bytes: number): number =>
-  PROCESS + threads * (THREAD + bytes);
+  PROCESS + threads * (THREAD + Math.ceil(bytes));
 
 /** Memory of a job's tasks per chunk, position and update, in bytes, independent of the block size. */
 export interface TaskBytes {
@@ -172,7 +172,7 @@ export function threadsFor(
   for (let threads = wanted; threads > 0; threads--) {
     if (shareOf(memory, threads) >= least) return threads;
   }
-  const needed = Math.ceil(memoryOf(1, least));
+  const needed = memoryOf(1, least);
   throw new TensorError(
     "too-large",
     `a task with a chunk ${printShape(chunkShape)} needs ${Math.ceil(needed / MEGABYTE)} MB of memory, but ` +
