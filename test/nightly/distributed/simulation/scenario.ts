@@ -7,6 +7,7 @@ import type { Core } from "../../../../src/arrays/distributed/core.ts";
 import { submit } from "../../../../src/arrays/distributed/submit.ts";
 import { startWorker, type JobWorker } from "../../../../src/arrays/distributed/worker.ts";
 import type { StageName } from "../../../../src/arrays/chunked/job/job.ts";
+import { replaced } from "../../../../src/arrays/chunked/job/owner.ts";
 import { isTensorError } from "../../../../src/core/errors.ts";
 import { setLimits } from "../../../support/limits.ts";
 import { surroundingsOf, type Server } from "./bullmq.ts";
@@ -494,7 +495,7 @@ const CALM = [
 const REMOVED = [
   /^\S+ must be a job's folder, but has no job.json; ndscatter job list finds jobs$/,
   /^task \d+ of \S+ failed on \S+: job \S+ was removed$/,
-  /^job \S+ was removed, and \S+ now holds job \S+$/,
+  new RegExp(`^${replaced("\\S+", "\\S+", "\\S+")}$`),
 ];
 
 const CLEAR = [
