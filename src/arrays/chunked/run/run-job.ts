@@ -131,7 +131,7 @@ export async function runBegun(
   try {
     if (await isDone(folder)) return await cleanUpDone(folder, spec);
     await checkStageFolders(folder);
-    if (!isChecked) await renewOutput(job);
+    if (!isChecked) await renewOutput(job, true);
     const context = await openContext(folder, spec);
     if (!isChecked) {
       await forgetDamaged(context);
