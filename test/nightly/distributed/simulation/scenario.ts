@@ -221,6 +221,8 @@ class Scenario {
     if (abortedAt !== null && world.now - Math.max(abortedAt, process.frozenUntil) > 5000)
       this.faults.push(`${process.name} took ${world.now - abortedAt} ms to abort`);
     const isLeftBehind = notes.some((note) => note.includes("could not be withdrawn"));
+    // Who got the job's error before it noticed the signal has not withdrawn the job.
+    if (isTensorError(outcome)) return;
     // What was said to a Redis that forgot it in that moment is not known.
     if (abortedAt === null || isWaitedFor || isLeftBehind || this.#lostAt >= abortedAt) return;
     const { redis } = this.#server;
