@@ -143,6 +143,13 @@ test("an NPY file that is cut short is not extended by later tasks", async () =>
   assert.deepEqual(await readAll(out), [1, 1, 1, 1]);
 });
 
+test("an NPY file that is cut short is renewed once by runs that go on at the same time", async () => {
+  const { folder, out } = await written({ ...KINDS["gather into NPY"], stage: "place" });
+  fs.truncateSync(lastFile(out), 130);
+  await Promise.all(Array.from({ length: 3 }, () => resume(folder)));
+  assert.deepEqual(await readAll(out), [1, 1, 1, 1]);
+});
+
 const isGathered = (file: string): boolean => path.basename(path.dirname(file)) === "applied";
 
 /** Changes a byte of a file; of two offsets, the second is that in a file of gathered slices. */

@@ -461,6 +461,44 @@ test("of calls that have begun one job together, each ends well, though the firs
   }
 });
 
+// The line of a run that lost its power is zeros, and other runs have appended theirs before or after it.
+for (const marks of ["\n", "\0\n", "\n\0", "\0\0\n\0\n\0"])
+  test(`a job whose file ends in the marks ${JSON.stringify(marks)} is complete`, async () => {
+    const home = makeHome();
+    await storeInputs(home);
+    const request = await requestIn(home, add);
+    await createJob(request);
+    const { folder } = request;
+    const text = fs.readFileSync(path.join(folder, "job.json"), "utf8");
+    await runJob(folder, { threads: 0, memory: MEMORY });
+    fs.writeFileSync(path.join(folder, "job.json"), text + marks);
+    // A crash may also have come before the last files of the tasks were removed.
+    for (const isMarked of [true, false]) {
+      if (!isMarked) fs.rmSync(path.join(folder, "done"));
+      await createJob(request);
+      await runJob(folder, { threads: 0, memory: MEMORY });
+      assert.deepEqual(await readAll(path.join(home, "out.zarr")), [6, 6, 6, 6]);
+    }
+  });
+
+test("a job that was removed in part begins again when the rest is removed", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const request = await requestIn(home, add);
+  await createJob(request);
+  const { folder } = request;
+  const file = path.join(folder, "shuffle");
+  fs.rmdirSync(file);
+  const fields = { key: "folder", file } as const;
+  await assertRejected("attribute", fields, () => createJob(request));
+  const run = (): Promise<void> => runJob(folder, { threads: 0, memory: MEMORY });
+  await assertRejected("attribute", fields, run);
+  await removeJob(folder);
+  await createJob(request);
+  await run();
+  assert.deepEqual(await readAll(path.join(home, "out.zarr")), [6, 6, 6, 6]);
+});
+
 test("a mark that a late run writes into a removed job's folder is removed with the folder", async () => {
   const home = makeHome();
   await storeInputs(home);

@@ -180,11 +180,13 @@ export class Disk {
       if (one.kind === "sync" && one.time !== null) times.set(one.inode, one.time);
       else times.delete(one.inode);
     }
+    /** Files that were written before the crash or would have been written later. */
+    const written = new Set(this.#steps.map((one) => (one.kind === "write" ? one.inode : null)));
     // Unwritten files stay, with their times.
     const stays = (name: string): boolean => {
       const inode = names.get(name);
       if (inode === undefined || inode !== this.#names.get(name)) return false;
-      return inode === "folder" || !contents.has(inode);
+      return inode === "folder" || !written.has(inode);
     };
     for (const name of namesIn(this.#root).keys())
       if (!stays(name)) fs.rmSync(name, { recursive: true, force: true });

@@ -7,7 +7,7 @@ import { printCount } from "../../../core/print-count.ts";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { ArrayType } from "../../boxes/array.ts";
-import { isThere, isUrl } from "../../boxes/file.ts";
+import { isCode, isThere, isUrl } from "../../boxes/file.ts";
 import { openPendingNpy } from "../../boxes/npy-array.ts";
 import { isFree, storeOf } from "../../zarr/open.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
@@ -29,7 +29,7 @@ import { temporaryOf } from "./temporary.ts";
  */
 export async function beginOutput(job: BegunJob): Promise<void> {
   const { folder, spec } = job;
-  await renewOutput(job);
+  await renewOutput(job, false);
   if (await isOurs(spec)) return;
   const { inPlace, out } = spec;
   const done = await marksOf(folder, spec);
@@ -51,17 +51,38 @@ export async function beginOutput(job: BegunJob): Promise<void> {
   if (!isOver && failure !== null) throw failure.error;
 }
 
+/** Number of waits for an unfinished NPY file that another run is renewing, and their length, in ms. */
+const LOOKS = 5;
+const PAUSE = 20;
+
 /**
  * Begins an NPY output again if its unfinished file was cut short, because the bytes behind the end of the file are
  * lost. All tasks that write to the file then run again.
+ * @param isBegun false if the output may not have been begun; if it has, and is gone, another run may be renewing it
  */
-export async function renewOutput({
-  folder,
-  spec,
-}: Pick<BegunJob, "folder" | "spec">): Promise<void> {
+export async function renewOutput(
+  job: Pick<BegunJob, "folder" | "spec">,
+  isBegun: boolean,
+  looks = LOOKS,
+): Promise<void> {
+  const { folder, spec } = job;
   if (spec.out.format !== "npy") return;
   const part = partOf(spec);
-  if (!(await isThere(part)) || (await isWhole(spec, part))) return;
+  let isFound = false;
+  try {
+    if (await isWhole(spec, part)) return;
+    isFound = true;
+    await renewPart(folder, spec, part);
+  } catch (error) {
+    if (!isCode(error, "ENOENT")) throw error;
+    const isGone = isBegun || isFound || (await marksOf(folder, spec)) > 0;
+    if (!isGone || looks === 0) return;
+    await new Promise((resolve) => void setTimeout(resolve, PAUSE));
+    await renewOutput(job, true, looks - 1);
+  }
+}
+
+async function renewPart(folder: string, spec: JobSpec, part: string): Promise<void> {
   // Of several runs one takes the file away. A file that another run has begun by now is put back.
   const taken = temporaryOf(part);
   await fs.rename(part, taken);

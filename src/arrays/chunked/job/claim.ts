@@ -16,6 +16,7 @@ import * as path from "node:path";
 import {
   findText,
   isCode,
+  isThere,
   isUrl,
   makeEmpty,
   makeFolders,
@@ -154,11 +155,15 @@ export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise
   const changed = await changesOf(array);
   if (changed > 0) {
     const text = JSON.stringify({ job: id, changed, chunks });
-    const [file, temporary] = [PARTIAL, `${PARTIAL}.tmp`].map((name) => inStaging(array, name));
-    // A link at either path is replaced, not followed.
-    await fs.rm(temporary, { force: true });
+    const file = inStaging(array, PARTIAL);
+    // Several processes may remove the same job at once, so the temporary name must be unique.
+    const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+    // A link at the path is replaced, not followed.
     await fs.writeFile(temporary, text, { flag: "wx" });
-    await fs.rename(temporary, file);
+    await fs.rename(temporary, file).catch(async (error: unknown) => {
+      // Another of these processes has left the mark, and removed all other files.
+      if (!isCode(error, "ENOENT") || !(await isThere(file))) throw error;
+    });
   }
   await endClaim(array, { id });
 }

@@ -11,7 +11,7 @@ import { hasSecrets, shownUrl } from "../../boxes/urls.ts";
 import { beginOutput } from "./begin-output.ts";
 import { checkUnclaimed } from "./claim.ts";
 import { checkApart, makeFolder, removeJob } from "./job-folder.ts";
-import { checkUnchanged, forgetFailures, openContext } from "./job.ts";
+import { checkStageFolders, checkUnchanged, forgetFailures, openContext } from "./job.ts";
 import { openLocated } from "./open-arrays.ts";
 import type { JobRequest } from "./division.ts";
 import { growthOf, type JobPlan, type TimedPlan } from "./job-plan.ts";
@@ -201,6 +201,7 @@ async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise
   await checkInputs(request, known.id);
   // The array no longer belongs to the job, but the job's folder has no mark `done` yet.
   if (known.inPlace && (await file.isComplete())) return;
+  await checkStageFolders(folder);
   // Bad indices may have been repaired since the last run.
   await forgetFailures(folder);
   await beginOutput(file);

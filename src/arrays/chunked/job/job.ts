@@ -15,7 +15,7 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { findText, isCode, placeError } from "../../boxes/file.ts";
+import { findText, isCode, isThere, placeError } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
@@ -257,6 +257,21 @@ export async function jobFailure(job: Job): Promise<TensorError | null> {
   }
   failures.sort((a, b) => a.block - b.block || a.position - b.position);
   return failures[0]?.error ?? null;
+}
+
+/**
+ * Checks that an unfinished job still has the folders of its stages, without which no task can end.
+ * @throws TensorError `attribute` if a folder is gone, because another process is removing the job or was killed while
+ *   it removed the job
+ */
+export async function checkStageFolders(folder: string): Promise<void> {
+  for (const stage of Object.values(FOLDERS)) {
+    const place = fileOf.stage(folder, stage);
+    // oxlint-disable-next-line no-await-in-loop -- four folders
+    if (await isThere(place)) continue;
+    const sentence = `the job in ${folder} was removed in part, because its folder ${place} is gone; remove the rest (ndscatter job remove ${folder}), and begin the job again`;
+    throw new TensorError("attribute", sentence, { key: "folder", file: place });
+  }
 }
 
 /** Removes the records of bad indices, so that all indices are checked again. */

@@ -12,8 +12,14 @@ import { malformed, TensorError } from "../../../core/errors.ts";
 import { fileOf } from "../stages/context.ts";
 import { parseSpec, type JobSpec } from "./spec.ts";
 
-/** End of a complete job's file: the text's newline, and an empty line. */
-const COMPLETE = "\n\n";
+/**
+ * End of a complete job's file: the text's newline, and at least one empty line. A crash may turn an unsynced line into
+ * zeros, before or after the line of another run.
+ */
+const COMPLETE = /\n\0*\n[\0\n]*$/;
+
+/** Number of last bytes in which {@link COMPLETE} is sought. Only a crash before the sync adds more than one line. */
+const END = 256;
 
 export const specFile = (folder: string): string => path.join(folder, "job.json");
 
@@ -109,9 +115,9 @@ export async function isDone(folder: string): Promise<boolean> {
 
 async function endsComplete(handle: OpenFile): Promise<boolean> {
   const { size } = await handle.stat();
-  const end = new Uint8Array(COMPLETE.length);
-  await handle.read(end, 0, end.length, Math.max(0, size - end.length));
-  return new TextDecoder().decode(end) === COMPLETE;
+  const end = new Uint8Array(Math.min(END, size));
+  const { bytesRead } = await handle.read(end, 0, end.length, size - end.length);
+  return COMPLETE.test(new TextDecoder().decode(end.subarray(0, bytesRead)));
 }
 
 /** Marks a job's output as complete. */

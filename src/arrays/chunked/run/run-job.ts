@@ -7,6 +7,7 @@ import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
 import { renewOutput } from "../job/begin-output.ts";
 import { abandon, cleanUpDone, cleanUpOutput } from "../job/finish.ts";
 import {
+  checkStageFolders,
   checkUnchanged,
   jobFailure,
   jobOf,
@@ -129,7 +130,8 @@ export async function runBegun(
   const { folder, spec } = job;
   try {
     if (await isDone(folder)) return await cleanUpDone(folder, spec);
-    if (!isChecked) await renewOutput(job);
+    await checkStageFolders(folder);
+    if (!isChecked) await renewOutput(job, true);
     const context = await openContext(folder, spec);
     if (!isChecked) {
       await forgetDamaged(context);

@@ -158,7 +158,7 @@ export function modelCore(world: World, folders: Folders, process: Process, long
   const listed = ({ folder, id }: Job): ModelJob | null => {
     const job = find(folder);
     if (job === undefined || job.id === id) return job ?? null;
-    throw new TensorError("engine", `job ${id} was removed, and ${folder} now holds job ${job.id}`);
+    throw new TensorError("engine", replaced(folder, id, job.id));
   };
   const run = async (
     folder: string,
