@@ -1,4 +1,4 @@
-/** Counts the cases of a part, and compares what differs with the part's accepted differences. */
+/** Counts the cases of a part, and its differences that are not accepted. */
 
 import type { Counts } from "../runners/outcome.ts";
 
@@ -12,8 +12,8 @@ export interface Part {
 }
 
 /**
- * An accepted difference, with the version of the peer in which it was seen, and the reason. A row that a whole run does
- * not see any more fails, so that a peer's cure is noticed.
+ * An accepted difference, with the version of the peer in which it was seen, and the reason. A row that a whole run no
+ * longer sees is a failure, so that a correction in the peer is noticed.
  */
 export interface Accepted {
   readonly peer: string;
@@ -23,22 +23,22 @@ export interface Accepted {
   readonly says?: string;
   readonly version: string;
   readonly reason: string;
-  /** True if a whole run may not see it. */
+  /** True if even a whole run may miss the difference. */
   readonly isRare?: true;
 }
 
-/** A case in which a peer does something else than the package. */
+/** A case in which a peer differs from the package. */
 export interface Difference {
   readonly peer: string;
   /** What happened, in a few words, and the properties of the case that rows of accepted differences name. */
   readonly facts: Readonly<Record<string, string>>;
-  /** The case, such that somebody can repeat it. */
+  /** The case, with everything that repeats it. */
   readonly what: string;
   readonly expected: string;
   readonly got: string;
 }
 
-/** The groups of differences that are printed for each part. */
+/** Maximum number of groups of differences that are printed for each part. */
 const SHOWN = 40;
 
 export class Tally {
@@ -55,7 +55,7 @@ export class Tally {
     this.#showsAll = showsAll;
   }
 
-  /** Says something of the part, such as a peer's version. */
+  /** Prints a line about the part, such as a peer's version. */
   note(what: string): void {
     console.log(`${this.#part.name}: ${what}`);
   }
@@ -91,7 +91,7 @@ export class Tally {
     );
     const stale = isWhole ? unseen : [];
     for (const { peer, reason } of stale) {
-      this.note(`${peer}: no longer seen, so its row must go: ${reason}`);
+      this.note(`${peer}: no longer seen; remove its row: ${reason}`);
     }
     this.#printDifferences();
     const all = [...this.#cases.values()].reduce((sum, count) => sum + count, 0);
@@ -123,7 +123,7 @@ export class Tally {
   }
 }
 
-/** The kind of an answer, which is equal in answers that only differ by numbers; empty for a tensor. */
+/** Returns the kind of an answer: equal for errors that differ only in numbers, and empty for a tensor. */
 const kindOf = (got: string): string =>
   /^tensor|^at /.test(got) ? "" : got.replaceAll(/\d+|\[[^\]]*\]/g, "#").slice(0, 100);
 
