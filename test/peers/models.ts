@@ -259,7 +259,7 @@ const ACCEPTED: readonly AcceptedRow[] = [
   ["torch.onnx", "2.15.0", { check: ["inspect"], word: ["nothing found"], module: ["scatter_reduce mean"] },
     "a mean with includeSelf becomes a plain ScatterElements, which looks like any other"],
   ["openvino.convert_model", "2026.4.1", { word: ["shape-mismatch"], module: ["gather"] },
-    "GatherElements-6 does not take indices that are smaller than data beside the axis"],
+    "GatherElements-6 does not take indices that are smaller than data along other axes"],
   ["tf2onnx", "1.17.0", { check: ["runtime", "inspect"], module: ["scatter_nd", "scatter_nd of rows"] },
     "tf.scatter_nd adds repeated updates, and tf2onnx writes a ScatterND without a reduction"],
 ];

@@ -56,7 +56,7 @@ function importNotes(
     const highest = versions.reduce((most, one) => (one > most ? one : most));
     const named = domain === "ai.onnx" ? 'ai.onnx (or "")' : quote(domain);
     const imports = `${owner} imports ${named} ${versions.length} times, as versions ${versions.join(" and ")}`;
-    const rules = `ONNX Runtime uses the last, ${versions.at(-1)}, but ONNX specifies the highest, ${highest}`;
+    const rules = `ONNX Runtime uses the last, ${versions.at(-1)}; ONNX specifies the highest, ${highest}`;
     const sentence = `${imports}; ${rules}; import the domain once`;
     return { id: "domain-repeated" as const, sentence, versions };
   });
