@@ -1,5 +1,6 @@
 /** Counts the cases of a part, and its differences that are not accepted. */
 
+import { printCount } from "../../src/core/print-count.ts";
 import type { Counts } from "../runners/outcome.ts";
 
 /** A part of the comparison, which `main.ts` runs. */
@@ -82,9 +83,9 @@ export class Tally {
    * @param isWhole true if every accepted difference must have been seen
    */
   close(isWhole: boolean): Counts {
-    for (const [peer, count] of this.#cases) this.note(`${peer}: ${count} cases`);
+    for (const [peer, count] of this.#cases) this.note(`${peer}: ${printCount(count, "case")}`);
     for (const [{ peer, version, reason }, count] of this.#accepted) {
-      this.note(`${peer} ${version}: accepted: ${count} times: ${reason}`);
+      this.note(`${peer} ${version}: accepted: ${printCount(count, "time")}: ${reason}`);
     }
     const unseen = this.#part.accepted.filter(
       (row) => row.isRare !== true && this.#cases.has(row.peer) && !this.#accepted.has(row),
@@ -112,7 +113,7 @@ export class Tally {
     const largest = [...groups].toSorted(([, a], [, b]) => b.length - a.length);
     for (const [title, all] of largest.slice(0, this.#showsAll ? groups.size : SHOWN)) {
       const [{ what, facts, expected, got }] = all;
-      this.note(`DIFFERS ${all.length} times: ${title}`);
+      this.note(`DIFFERS ${printCount(all.length, "time")}: ${title}`);
       for (const name of Object.keys(facts)) {
         const values = new Set(all.map((one) => one.facts[name]));
         console.log(`  ${name}: ${[...values].join(", ")}`);
