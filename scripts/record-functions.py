@@ -1,11 +1,11 @@
 """Records bodies of ONNX's function operators in src/models/model/standard-bodies.ts: those that contain a scatter or
-gather, and those of operators of the newest opsets. Run by hand, with onnx-weekly 1.24.0.dev20261026:
+gather, and those that a conversion to an older opset needs. Run by hand, with onnx-weekly 1.24.0.dev20261026:
 
     python scripts/record-functions.py && npm run format
 
 The schemas of most of these operators build a body from a node and its types. This script asks for the bodies of nodes
-with every combination of the features below, and writes each line of them once, with the features that it needs. Odd
-numbers that a node gives, and the data type of its first input, become slots.
+with every combination of the features below, and writes each line once, with the values of features that it needs. A
+slot marks where a body depends on a number attribute of the node, or on the data type of its first input.
 """
 
 import itertools
@@ -17,14 +17,14 @@ from onnx import TensorProto, defs, helper, numpy_helper
 
 TARGET = pathlib.Path(__file__).parent.parent / "src/models/model/standard-bodies.ts"
 
-# A number that no body contains, for a slot.
+# Values of number attributes that no body contains otherwise: where one appears in a body, a slot is written.
 ODD = {"num_heads": 7001, "rotary_embedding_dim": 7002, "ignore_index": 7003, "blocksize": 7005}
 ODD["blocksize*blocksize"] = ODD["blocksize"] ** 2
 INT = TensorProto.INT64
 
-# Features: ("given", input), ("set", attribute), ("positive", attribute), ("is", attribute, default, values...), ("rank", input, ranks...),
-# ("float",): the data type of the first input is float32.
-# Types: the data types of the inputs. Ranks that are no feature do not matter.
+# Features: ("given", input), ("output", output), ("set", attribute), ("positive", attribute),
+# ("is", attribute, default, values...), ("rank", input, ranks...), and ("float", input): the input is float32.
+# Types: the data types of the inputs, with "T" for the type that varies. Other ranks do not affect the body.
 LOSS = dict(
     inputs=["x", "t", "w"],
     types=["T", INT, "T"],
@@ -37,7 +37,7 @@ LOSS = dict(
 )
 FUNCTIONS = [
     dict(op="AffineGrid", versions=[20], inputs=["theta", "size"], types=["T", INT]),
-    # A conversion keeps Celu-28 and SpaceToDepth-28 where an older version suffices.
+    # A conversion replaces Celu-28 and SpaceToDepth-28 only where the older version does not suffice.
     dict(op="Celu", versions=[28], inputs=["x"], types=["T"]),
     dict(op="CenterCropPad", versions=[18], inputs=["x", "s"], types=["T", INT], features=[("set", "axes")]),
     dict(
@@ -157,7 +157,7 @@ def choices(features):
 
 
 def conditions(members, features, every):
-    """Conjunctions of features that together hold for exactly these choices."""
+    """Returns sets of feature values, of which at least one holds for exactly the choices in members."""
     fixed = {}
     for at in range(len(features)):
         values = {one[at] for one in members}
@@ -198,7 +198,7 @@ def record(function, version):
     for dtype in (TensorProto.BFLOAT16, TensorProto.FLOAT16):
         assert bodies == {chosen: body(function, version, chosen, dtype) for chosen in every}, "another slot"
     if ("float", 0) not in features:
-        # A constant of float32 in every body is read as a slot here.
+        # In float32, constants that are always float32 look like slots, so both are compared as type number 1.
         plain = [[each.replace('"@0"', "1") for each in lines] for lines in bodies.values()]
         floats = [body(function, version, chosen, TensorProto.FLOAT) for chosen in every]
         assert plain == [[each.replace('"@0"', "1") for each in lines] for lines in floats], "float32 differs"

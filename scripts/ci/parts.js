@@ -64,7 +64,7 @@ export const INSTALLS = [
     command: debian("redis-server", "slurm-wlm", "munge", "parallel", "python3-zarr"),
     limit: 420,
   },
-  // The environments of other systems, which the peers' part makes, and keeps in the user's cache.
+  // The parts `peers` and `watch` create Python environments, in the user's cache.
   { name: "python", command: debian("python3", "python3-venv"), limit: 300 },
 ];
 
@@ -162,14 +162,14 @@ export const PARTS = [
   },
   {
     name: "peers",
-    what: "random cases beside other systems: OpenVINO, ONNX Runtime, torch, JAX, TensorFlow, zarr-python and others",
+    what: "random cases compared with OpenVINO, ONNX Runtime, PyTorch, JAX, TensorFlow, zarr-python and others",
     needs: ["python", "onnxruntime", "bench"],
     command: ["node", "build/test/peers/main.js"],
     limits: { nightly: 3600 },
   },
   {
     name: "watch",
-    what: "the tables beside the newest versions of other systems",
+    what: "the tables compared with the newest versions of other systems",
     needs: ["python"],
     command: ["node", "build/test/peers/watch.js"],
     limits: { nightly: 900 },

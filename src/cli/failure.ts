@@ -78,7 +78,7 @@ export function failureOf(error: unknown): Failure {
   return wrongData(`internal error: ${message}; --debug prints the stack trace`, error);
 }
 
-/** What --help lists, by the parser's code for an unknown one. */
+/** The words that --help lists, by the parser's code for a word that it does not know. */
 const LISTED: Readonly<Record<string, string>> = {
   "commander.unknownCommand": "commands",
   "commander.unknownOption": "options",

@@ -50,7 +50,7 @@ export interface Io {
 
 /**
  * Returns an output that escapes control characters, except line breaks. Names in other people's files may contain
- * sequences that move the cursor or hide text, so all text of a command passes through this function. An escaped
+ * sequences that move the cursor or hide text, so all text of a command passes through such an output. An escaped
  * character in JSON is the same character.
  * @param onWrite called before each text
  */

@@ -112,7 +112,7 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
       cutWords(withoutSecrets(withAdvice(failure, commandOf(argv), io.cwd))),
     );
     await io.stderr.write(`ndscatter: ${sentence}\n${withoutSecrets(origin)}`);
-    // A result that was printed before has the error, or is the reason for the failure.
+    // A result that was already printed contains the error, or is the reason for the failure.
     if (argv.includes("--json") && !isPrinted)
       await io.stdout.write(withoutSecrets(`${printJson({ error: failureJson(failure) })}\n`));
     return failure.status;

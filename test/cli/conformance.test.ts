@@ -132,7 +132,7 @@ test("folders that fail, each in its way", async () => {
   const patterns = [
     /^ok {7}test_1_ok$/,
     /^FAIL {5}test_2_cut: .*input_1\.pb: /,
-    /^FAIL {5}test_3_few: test_data_set_0 must have 2 input files, one an input of the model, got 1$/,
+    /^FAIL {5}test_3_few: test_data_set_0 must have 2 input files, one for each input of the model, got 1$/,
     /^FAIL {5}test_4_bare: test_data_set_0 is missing$/,
     /^FAIL {5}test_5_gone: .*model\.onnx: no such file or directory$/,
     /^FAIL {5}test_6_value: y\[1\] is 7, but test_data_set_10\/output_0\.pb has 6\.5$/,
@@ -192,7 +192,7 @@ test("as many files as inputs and outputs", async () => {
   makeTest(at("outputs"), copies(2), [{ inputs: [scalar(0), scalar(1)], outputs: [scalar(0)] }]);
   assert.match(
     (await ndscatter("conformance outputs")).stdout,
-    /: test_data_set_0 must have 2 output files, one an output of the model, got 1\n/,
+    /: test_data_set_0 must have 2 output files, one for each output of the model, got 1\n/,
   );
 });
 

@@ -1,4 +1,4 @@
-/** Names in other people's files with escape sequences: none reaches the terminal, in results, errors and notes. */
+/** Escape sequences in names of other people's files do not reach the terminal, in results, errors and notes. */
 
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
@@ -11,7 +11,7 @@ import { spawnSync } from "node:child_process";
 const folder = makeFolder();
 const { at, ndscatter, save } = folder;
 
-/** Begins a line, clears the screen, hides text, sets the title, begins with C1's CSI, turns text around, and returns to the margin. */
+/** Begins a line, clears the screen, hides text, sets the title, uses C1's CSI, reverses text, and returns to the margin. */
 const EVIL = "\n\u001b[2J\u001b[8m\u001b]0;t\u0007\u009b31m\u202egnp\r";
 
 // Line breaks are allowed, and colours are the command's own.
@@ -83,7 +83,7 @@ for (const line of LINES) {
   }
 }
 
-test("in JSON the names are what they are in the file", async () => {
+test("JSON contains the names as they are in the file", async () => {
   const { nodes } = (await folder.json("inspect --all evil.onnx")) as { nodes: { name: string }[] };
   assert.equal(nodes[0].name, `n${EVIL}`);
 });

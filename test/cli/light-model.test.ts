@@ -137,7 +137,7 @@ test("large weights stay in the file, and the model is the same", () => {
     assert.equal(asked > before, !KEPT.has(name), name);
   }
   assert.equal(constants.size, 11);
-  // Each of the kept tensors has at most 8 KiB, and each of the seven others as many.
+  // The four kept tensors have at most 8 KiB each, and reading one of the seven others would add 8 KiB or more.
   assert.ok(source.taken() < 4 * 4 * SIZE, `${source.taken()} bytes were read`);
 });
 

@@ -142,7 +142,7 @@ test("a recorded result that differs is explained by the dialect that made it", 
 const printed = (one: Tensor): string[] =>
   flat(one).map((value) => (Object.is(value, -0) ? "-0" : String(value)));
 
-/** Dialects of which no run tried what the table says is missing; PyTorch has no tensors of text. */
+/** Dialects without a recorded run of some calls that the table says are missing. */
 const NOT_TRIED = [
   ...["mlx", "onnxruntime-webgpu", "tensorflow-gpu", "tfjs-cpu", "tfjs-wasm"],
   ...["webnn"],
@@ -167,7 +167,7 @@ test("the lines that were run are those that are printed, and there is one where
         continue;
       }
       const run = RECORDED.filter((one) => one.dialect === dialect && one.call === name);
-      // That a line fails was seen in a run.
+      // A recorded run must show that the line fails.
       if (run.length === 0) unproved.add(dialect);
       for (const { error = "" } of run) assert.match(error, LACKS_TYPE, `${dialect}, ${name}`);
     }

@@ -237,7 +237,7 @@ function typedModel(
 }
 
 /**
- * Operators of lists and optionals, whose types are not known here, of data types that an attribute decides, and of
+ * Operators of sequences and optionals, whose types are not known here, of data types that an attribute decides, and of
  * definitions whose operators take the data types.
  */
 const OTHERWISE = new Set(

@@ -1,7 +1,6 @@
 /**
- * A version that no specification has, ScatterND-29 with more data types and int32 indices, is one row of the operator
- * and one type set. A copy of the compiled sources gets these two lines and nothing else, and every part is asked about
- * the version.
+ * A new version takes one row of its operator and one type set. A copy of the compiled sources gets these two lines for
+ * an invented ScatterND-29 with more data types and int32 indices, and every part that must know the version is tested.
  */
 
 import assert from "node:assert/strict";
@@ -59,7 +58,7 @@ const ndscatter = (...words: readonly string[]): string =>
 const node = (opset: number): Library.NodeSpec => ({ op: "ScatterND", opset });
 const where = tensor("int32", [2, 1], [2, -4]);
 
-test("it runs with its data types and indices, and older versions name it in their errors", () => {
+test("the invented version runs with its data types and indices, and older versions name it in their errors", () => {
   assert.equal(library.resolve({ op: "ScatterND", opset: 29 }).sinceVersion, 29);
   assert.equal(library.resolve({ op: "ScatterND", opset: 28 }).sinceVersion, 18);
   for (const dtype of ["float32", "int4", "float8e4m3fn", "string"] as const) {
@@ -77,7 +76,7 @@ test("it runs with its data types and indices, and older versions name it in the
   assert.match(refusal.message, /version 29 accepts it/);
 });
 
-test("its output has the data type and the shape of data", () => {
+test("the output of the invented version has the data type and the shape of data", () => {
   const types = [
     { dtype: "int4", shape: ["N", 3] },
     { dtype: "int32", shape: [2, 1] },
@@ -100,7 +99,7 @@ const modelOf = (opset: number, dtype: DType, indexType: DType): Onnx.Model =>
     outputs: { y: { dtype, shape: [4] } },
   });
 
-test("models with it are read, inspected, inferred and run", () => {
+test("models with the invented version are read, inspected, inferred and run", () => {
   const model = onnx.readModel(onnx.writeModel(modelOf(29, "int4", "int32")));
   const { nodes, counts } = onnx.inspectModel(model);
   assert.deepEqual([nodes[0].version, counts.wrong, counts.risky], [29, 0, 0]);
@@ -118,7 +117,7 @@ test("models with it are read, inspected, inferred and run", () => {
   );
 });
 
-test("conversions from 18 to it and back keep the node, cast the indices, or are refused", () => {
+test("conversions from 18 to the invented version and back keep the node, cast the indices, or are refused", () => {
   const plain = modelOf(18, "float32", "int64");
   const newer = onnx.convertModel(plain, { opset: 29 }).model;
   assert.deepEqual(newer.opsets, { "ai.onnx": 29 });
@@ -146,7 +145,7 @@ test("conversions from 18 to it and back keep the node, cast the indices, or are
   }
 });
 
-test("it converts to OpenVINO, as far as OpenVINO has its data types", () => {
+test("the invented version converts to OpenVINO, if OpenVINO has the data types", () => {
   const opsetOf = (dtype: DType): readonly string[] =>
     onnx
       .convertModel(modelOf(29, dtype, "int32"), { domain: "openvino" })
@@ -155,7 +154,7 @@ test("it converts to OpenVINO, as far as OpenVINO has its data types", () => {
   assertCode("unsupported-model", {}, () => opsetOf("int4"));
 });
 
-test("the command lists it", () => {
+test("the command lists the invented version", () => {
   const list = ndscatter("ops", "ScatterND");
   assert.match(list, /^ai\.onnx +ScatterND +29 +reduction +int32, int64 +26 types$/m);
   assert.match(ndscatter("ops", "ScatterND", "--diff", "18", "29"), /int64 -> Tind/);
@@ -163,7 +162,7 @@ test("the command lists it", () => {
   assert.match(ndscatter(...infer), /int4\[4\]/);
 });
 
-test("the table of the documents has it", async () => {
+test("the table of the documents has the invented version", async () => {
   const script = pathToFileURL(path.join(ROOT, "scripts/operators-table.js")).href;
   const { table }: { table: (all: readonly OperatorVersion[]) => string } = await import(script);
   const row = table(library.operators())
@@ -172,7 +171,7 @@ test("the table of the documents has it", async () => {
   assert.match(row ?? "", / 18, 29 \|.*; 29: .*int2, int32 or int64 indices \|$/);
 });
 
-test("the page offers it, and its reference has its section", async () => {
+test("the page offers the invented version, and its reference has a section for it", async () => {
   const source = path.join(ROOT, "playground/src");
   const bundle = path.join(COPY, "page.js");
   await build({

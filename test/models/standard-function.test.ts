@@ -181,7 +181,7 @@ test("SpaceToDepth by columns becomes reshapes", () => {
   );
 });
 
-test("a size that no int64 holds has no body", () => {
+test("a size beyond int64 has no body", () => {
   const model = onnxModel(28, {
     inputs: { x: F32(1, 2, 4, 6) },
     nodes: [
@@ -197,7 +197,7 @@ test("a size that no int64 holds has no body", () => {
   assertRefused("unsupported-model", {}, () => convertModel(model, { opset: 27 }));
 });
 
-test("with force an operator stays if its body cannot be converted, and nothing of the body", () => {
+test("with force, an operator whose body cannot be converted stays, without nodes of the body", () => {
   const model = onnxModel(28, { inputs: { a: F32(2), b: F32(2) }, nodes: [swiglu] });
   const { model: older, changes, unchecked } = convertModel(model, { opset: 14 }, { force: true });
   assert.deepEqual(older.graph.nodes, model.graph.nodes);

@@ -61,7 +61,7 @@ test("the session of the whole model, which is run because it has a body", async
   assert.equal(runtime.open(), 0);
 });
 
-test("a capture that its reader leaves after the first node, when the runtime holds no memory", async () => {
+test("a capture that ends after the first node, when the runtime has released its memory", async () => {
   const runtime = racingRuntime();
   for await (const { path } of captureCalls(BYTES, GOOD, runtime)) {
     assert.deepEqual([path, runtime.open()], ["take", 0]);

@@ -25,7 +25,7 @@ if (skip === false) {
 const feeds = (file: string, names: string): string =>
   [...names].map((name) => `--feed ${name}=${file}.${name}.npy`).join(" ");
 
-/** A command line, its status, and facts of what it prints with `--json`; null if it prints only an error. */
+/** A command line, its status, and some fields of its output with `--json`; null if it prints only an error. */
 const ROWS: readonly (readonly [line: string, status: number, facts: object | null])[] = [
   ["verify custom-operator.onnx --random", 1, { loads: "never", agrees: false }],
   ["verify wrong-output-type.onnx --random", 1, { loads: "never", agrees: false }],

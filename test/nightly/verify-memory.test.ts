@@ -1,5 +1,5 @@
 /**
- * The memory that commands take beside large weights, above a script that loads and runs the same model in the runtime.
+ * The memory of commands on models with large weights, compared with a script that runs the same model in the runtime.
  * With 270 MB of weights, in the file of the model, in another or in `Constant` nodes, `verify` and `capture` take 30 MB less
  * than the script, because the runtime does not pack the weights, and `run --with` and `fix` take 50 MB more.
  */
@@ -45,7 +45,7 @@ const NAMES = Object.keys(WEIGHTS) as Weight[];
 const sizeOf = (name: Weight): number => 4 * WEIGHTS[name][0] * WEIGHTS[name][1];
 const ALL = NAMES.reduce((sum, name) => sum + sizeOf(name), 0);
 
-/** @param nodes that make the weights, which come first */
+/** @param nodes the nodes that produce the weights; they come before all others */
 const model = (nodes: ModelSpec["nodes"]): Uint8Array =>
   writeModel(
     buildModel({

@@ -1,4 +1,4 @@
-/** Random Zarr arrays: their metadata as JSON, their values as bytes, and which properties of the format they have. */
+/** Random Zarr arrays: their metadata as JSON, their values, and the properties of the format that they have. */
 
 import { printDataType, printFillValue } from "../../src/arrays/zarr/data-types.ts";
 import { printJson, type Json, type JsonObject } from "../../src/arrays/zarr/json.ts";
@@ -9,7 +9,7 @@ import { bytesOf } from "../../src/core/tensor/storage.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { randomTensor, type Random } from "../support/random.ts";
 
-/** Which arrays a peer has. */
+/** The arrays that a peer supports. */
 export interface Abilities {
   readonly types: Readonly<Record<2 | 3, readonly DType[]>>;
   /** Codecs of Zarr 3, "zstd with a checksum" and "shards" among them, and compressors of Zarr 2. */
@@ -27,7 +27,7 @@ export type Box = readonly [start: readonly number[], shape: readonly number[]];
 
 export type ArrayCase = ReturnType<typeof arrayCase>;
 
-/** Draws one of a list, and notes which. */
+/** Draws an item of a list, and records it. */
 type Pick = <T>(what: string, list: readonly T[]) => T;
 
 export const one = <T>(list: readonly T[], random: Random): T => list[random(list.length)];
@@ -35,13 +35,13 @@ export const one = <T>(list: readonly T[], random: Random): T => list[random(lis
 export const elementsOf = ({ data }: Tensor): Uint8Array =>
   isNumericStorage(data) ? bytesOf(data) : Uint8Array.of();
 
-/** A box that is not empty, unless the array is. */
+/** Returns a box within an array, which is empty only if the array is. */
 export function boxIn(shape: readonly number[], random: Random): Box {
   const start = shape.map((dim) => random(dim));
   return [start, shape.map((dim, axis) => Math.min(dim, 1 + random(dim - start[axis])))];
 }
 
-/** Random values, or some that repeat, which codecs compress. */
+/** Returns random values, half of the time with repetitions, which codecs can compress. */
 export function valuesOf(
   dtype: DType,
   shape: readonly number[],
@@ -67,7 +67,7 @@ function codecsOf(able: Abilities, dtype: DType, rank: number, pick: Pick, rando
   const canTurn = rank > 0 && able.codecs.includes("transpose");
   const isTurned = canTurn && pick("transpose", [true, false]);
   const endian = bytes > lanes ? { configuration: { endian: pick("endian", ENDIANS) } } : {};
-  // blosc is drawn more often, because it has most branches.
+  // blosc is drawn more often, because its code has the most branches.
   const names = [...able.codecs.filter((name) => !/transpose|shards/.test(name)), "blosc", "blosc"];
   const byteCodec = (): Codec => {
     const name = pick("codec", names);
@@ -112,7 +112,7 @@ function compressorOf(able: Abilities, pick: Pick, random: Random): Json {
 
 const SPECIAL = [NaN, NaN, Infinity, -Infinity, -0];
 
-/** A fill value: the bytes of an element, their form in JSON, and a word for the form. */
+/** Returns a fill value: the bytes of an element, its JSON text, and a word for the form of the text. */
 function fillOf(format: 2 | 3, dtype: DType, random: Random) {
   const { family, lanes } = rowOf(dtype);
   const part = family !== "complex" ? dtype : dtype === "complex64" ? "float32" : "float64";
@@ -143,7 +143,7 @@ function fillOf(format: 2 | 3, dtype: DType, random: Random) {
   };
 }
 
-/** An array, in whose metadata the attributes are the text "@attributes". */
+/** Returns an array whose metadata has the text "@attributes" as a placeholder. */
 export function arrayCase(able: Abilities, format: 2 | 3, dtype: DType, random: Random) {
   const facets = new Set<string>();
   const pick: Pick = (what, list) => {

@@ -1,4 +1,4 @@
-/** NPY files, groups of Zarr, and arrays of types and codecs that the package refuses. */
+/** Comparisons of NPY files, of Zarr groups, and of arrays with data types and codecs that the package refuses. */
 
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
@@ -17,7 +17,7 @@ import { isError, type Answer } from "./peer.ts";
 import type { Tally } from "./tally.ts";
 import { toWire, type WireTensor } from "./tensors.ts";
 
-/** An answer is a tensor, and with it the base64 of an NPY file, or a group as it is listed in JSON. */
+/** An answer is a tensor, with an NPY file in base64, or the listing of a group in JSON. */
 export interface Reply extends WireTensor {
   readonly file?: string;
   readonly listing?: string;
@@ -25,7 +25,7 @@ export interface Reply extends WireTensor {
 
 export type Ask = (request: object) => Promise<Answer<Reply>>;
 
-/** Counts a case: `check` throws if something differs. */
+/** Runs and counts a case. `check` throws if the results differ. */
 async function attempt(tally: Tally, peer: string, what: string, check: () => Promise<void>) {
   try {
     await check();
@@ -38,7 +38,7 @@ async function attempt(tally: Tally, peer: string, what: string, check: () => Pr
 const isRefusal = (error: unknown): boolean =>
   isTensorError(error, "dtype", "unsupported-file") || assert.fail(messageOf(error));
 
-/** Asks for something that the peer can do. */
+/** Sends a request that must not fail. */
 async function given(ask: Ask, request: object): Promise<Reply> {
   const answer = await ask(request);
   return isError(answer) ? assert.fail(answer.error) : answer;
@@ -46,7 +46,7 @@ async function given(ask: Ask, request: object): Promise<Reply> {
 
 const NO_NPY = ["O", "S3", "M8[s]", "m8[ms]", "V5", "g", "G", [["a", "<i4"]]];
 
-/** Files of NumPy in every version, order and byte order are read, and changed in place; ours are NumPy's bytes. */
+/** NumPy's files of every version, order and byte order are read and changed in place; our files equal NumPy's. */
 export async function compareNpy(tally: Tally, ask: Ask, draws: number, home: string) {
   const random = randomFrom(seedOf("npy"));
   const place = path.join(home, "x.npy");
@@ -86,7 +86,7 @@ export async function compareNpy(tally: Tally, ask: Ask, draws: number, home: st
   }
 }
 
-/** Parts that are typed as in Python have the elements that NumPy takes. */
+/** Parts of arrays in Python's notation have the same elements as in NumPy. */
 export async function compareParts(tally: Tally, ask: Ask, home: string): Promise<void> {
   const random = randomFrom(seedOf("parts"));
   const shape = [7, 1, 5];
@@ -118,7 +118,7 @@ const VERSIONS = [null, [1, 0], [2, 0], [3, 0]];
 
 const ODD = '{"odd": [1.0, NaN, 1180591620717411303424, "ü😀", -0.0]}';
 
-/** Groups of zarr-python are opened, changed and consolidated, and it opens those that are written here. */
+/** Groups that zarr-python wrote are opened, changed and consolidated, and zarr-python opens groups written here. */
 export async function compareGroups(tally: Tally, ask: Ask, home: string): Promise<void> {
   const list = async (place: string, format: 2 | 3, more: object = {}): Promise<unknown> => {
     const request = { do: "members", via: "zarr", path: place, format, ...more };
@@ -156,11 +156,11 @@ export async function compareGroups(tally: Tally, ask: Ask, home: string): Promi
   });
 }
 
-/** JSON with its numbers as texts, because JSON.parse refuses NaN and rounds. */
+/** Parses JSON with numbers as texts, because JSON.parse refuses NaN and rounds large integers. */
 const exact = (json: string): unknown =>
   JSON.parse(json.replaceAll(/\bNaN\b|-?\d+(?:\.\d+)?/g, (word) => `"${word}"`));
 
-/** Arrays of other types and codecs are refused as such: neither read nor called damaged. */
+/** Arrays of unsupported data types and codecs are refused as unsupported, neither read nor reported as damaged. */
 export async function compareRefusals(
   tally: Tally,
   peer: string,

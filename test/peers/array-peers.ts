@@ -1,4 +1,4 @@
-/** The implementations of Zarr that the arrays are compared with: what each of them has, lacks, and does otherwise. */
+/** The implementations of Zarr that arrays are compared with: their abilities, and their accepted differences. */
 
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import type { Abilities } from "./array-cases.ts";
@@ -10,7 +10,7 @@ export interface Row {
   /** The program in Python; absent for zarrita. */
   readonly program?: string;
   readonly able: Abilities;
-  /** What the peer reads of ours, if that is more than it writes. */
+  /** Abilities that the peer has only for reading. */
   readonly reads?: Partial<Abilities>;
   /** Requests for arrays of types and codecs that the package refuses. */
   readonly refused?: readonly object[];
@@ -61,7 +61,7 @@ const REFUSED_OF_TENSORSTORE = [
 
 export const ROWS: readonly Row[] = [
   { peer: "zarr", program: "zarr_peer", able: ALL, refused: REFUSED_OF_ZARR },
-  // Complex numbers twice, because their difference is seen in few cases.
+  // Complex numbers are in the list twice, because few cases show their difference.
   { peer: "zarrs", program: "zarr_peer", able: { ...ALL, types: { 2: NUMBERS, 3: ZARRS } } },
   { peer: "dask", program: "zarr_peer", able: ALL },
   {
@@ -81,7 +81,7 @@ export const ROWS: readonly Row[] = [
 const READ = ["they read other values"];
 const REFUSE = ["they refuse"];
 const COMPLEX = "big-endian complex";
-/** After another codec, or of a typesize that does not fit. */
+/** blosc after another codec, or with a typesize that does not fit. */
 const BLOSC = "blosc of odd elements";
 const NANS = ["NaN", "NaN with a payload"];
 const PAYLOAD =

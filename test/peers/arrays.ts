@@ -1,4 +1,4 @@
-/** Zarr arrays that other implementations write and read, and changes in place of what they wrote. */
+/** Compares Zarr arrays with other implementations: reading, writing, and changing their arrays in place. */
 
 import * as fs from "node:fs";
 import * as os from "node:os";
@@ -35,11 +35,11 @@ import { askZarrita } from "./zarrita-peer.ts";
 const DRAWS = 12;
 
 const ATTRIBUTES = '{"unit": "m/s", "scale": [0.5, -7, null, true], "nested": {"ü😀": ""}}';
-/** Attributes as few programs print them, and a field that readers may ignore. */
+/** Attributes in an unusual notation, and a field that readers may ignore. */
 const ODD = '{"a": 2.0, "b" :[1e2, 18446744073709551616], "c": "m\\/s"}';
 const SPARE = '"spare": {"must_understand": false, "name": "spare"}';
 
-/** A case, and who is asked in which folder. */
+/** A case, the peer that is asked, and the folder. */
 interface Trial {
   readonly row: Row;
   readonly item: ArrayCase;
@@ -139,7 +139,7 @@ async function theirs(trial: Trial): Promise<boolean> {
   return isSame(trial, "copy", "they", await readBack(trial, copy, 3), expected);
 }
 
-/** Changes an array of the peer's, and compares what it reads then, and every byte of the metadata. */
+/** Changes an array that the peer wrote, and compares what the peer then reads, and every byte of the metadata. */
 async function change(trial: Trial, array: ZarrArray, before: Tensor): Promise<boolean> {
   const { row, item, folder, random } = trial;
   const { dtype, shape, size } = before;
@@ -205,7 +205,7 @@ const metadataOf = (place: string): string =>
     .map((file) => (fs.existsSync(file) ? fs.readFileSync(file, "utf8") : ""))
     .join("\n");
 
-/** Gives an array odd attributes, a field that nobody knows, and in Zarr 2 a fill value as text. */
+/** Adds unusual attributes, an unknown field, and in Zarr 2 a fill value as text to the metadata of an array. */
 function addOddities(place: string, format: 2 | 3, hasTexts: boolean): void {
   const file = path.join(place, format === 3 ? "zarr.json" : ".zarray");
   const text = fs.readFileSync(file, "utf8").replace(/,?\s*"attributes":\s*\{\}/, "");
@@ -216,7 +216,7 @@ function addOddities(place: string, format: 2 | 3, hasTexts: boolean): void {
   fs.writeFileSync(file, filled.replace("{", `{ ${odd}, `));
 }
 
-/** Replaces rows of an array by a chunked job. */
+/** Replaces rows of an array with a chunked job. */
 async function scatterRows(array: ZarrArray, first: number, updates: Tensor, folder: string) {
   const rows = updates.shape.slice(0, 1).flatMap((dim) => [...Array(dim).keys()]);
   const indices = tensor(
@@ -233,12 +233,12 @@ async function scatterRows(array: ZarrArray, first: number, updates: Tensor, fol
   await scatterChunked(array, opened, source, { out: array, threads: 0 });
 }
 
-/** Draws cases of every format and data type, and names the properties that none of them has. */
+/** Compares random cases of every format and data type, and prints the properties that no case had. */
 async function compare(row: Row, ask: files.Ask, tally: Tally, factor: number, home: string) {
   const random = randomFrom(seedOf(row.peer));
   const [hit, all] = [new Set<string>(), new Set<string>()];
   const able = { ...row.able, ...row.reads };
-  // Node's zlib has zstd since 22.15, and only it writes checksums.
+  // Only Node's own zstd, which zlib has since 22.15, writes checksums.
   const written = {
     ...able,
     cnames: able.cnames.filter((cname) => !/blosclz|snappy/.test(cname)),
@@ -270,7 +270,7 @@ async function compare(row: Row, ask: files.Ask, tally: Tally, factor: number, h
 
 const NUMPY = { peer: "numpy", program: "numpy_peer", able: null };
 
-/** Compares all that a peer has, or skips it by name. */
+/** Runs all comparisons with a peer, or skips it, with the reason. */
 async function compareAll(row: Row | typeof NUMPY, tally: Tally, factor: number, home: string) {
   const { peer, program } = row;
   const { python, missing, versions } = environment("arrays");
@@ -296,7 +296,7 @@ async function compareAll(row: Row | typeof NUMPY, tally: Tally, factor: number,
 
 export const arrays: Part = {
   name: "arrays",
-  what: "arrays of others are read and changed in place, and others read ours, bit for bit",
+  what: "arrays of other systems are read and changed in place, and they read ours, bit for bit",
   accepted: ACCEPTED,
   async run(tally, factor) {
     const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-arrays-"));

@@ -16,11 +16,11 @@ export interface NodeCase {
   /** Tensors in the order of the version's inputs. */
   readonly inputs: readonly Tensor[];
   readonly dtype: DType;
-  /** True if an index may lie outside its axis. */
+  /** True if an index may be out of range. */
   readonly isBad: boolean;
 }
 
-/** The newest opset of a release of ONNX, which runtimes load; the package knows the next one, too. */
+/** The newest opset that a release of ONNX has and runtimes load; the package also knows the next one. */
 export const RELEASED = 28;
 
 interface Shapes {
@@ -36,14 +36,14 @@ const dims = (count: number, random: Random): number[] =>
 export const typesOf = (version: OperatorVersion, of: string): readonly DType[] =>
   version.typeConstraints.find(({ name }) => name === of)?.types ?? [of as DType];
 
-/** The values of an attribute that has a list of them; the default for others. */
+/** Returns the reductions of a version; only none if it has no reductions. */
 export const reductionsOf = (version: OperatorVersion): readonly string[] =>
   version.attributes.find(({ name }) => name === "reduction")?.values?.map(String) ?? ["none"];
 
 const has = (version: OperatorVersion, name: string): boolean =>
   version.attributes.some((attribute: AttributeSchema) => attribute.name === name);
 
-/** A node with legal shapes. Some of its indices are outside their axes if the case is bad. */
+/** Returns a node with valid shapes. If `isBad`, some indices may be out of range. */
 export function nodeCase(
   version: OperatorVersion,
   dtype: DType,
@@ -77,7 +77,7 @@ export function nodeCase(
   return { version, node: { domain, op, opset, attributes }, inputs, dtype, isBad };
 }
 
-/** Random values; a text without halves of pairs, which Python's packages do not take. */
+/** Returns random values; texts without unpaired surrogates, which Python packages refuse. */
 function values(dtype: DType, shape: readonly number[], random: Random): Tensor {
   const drawn = randomTensor(dtype, shape, random);
   if (dtype !== "string") return drawn;
@@ -119,7 +119,7 @@ function shapesOf(
   return { indices, updates: indices, dimAt: () => data[axis] };
 }
 
-/** Indices of any of the version's types; a negative one only if the version counts from the end and the type can. */
+/** Returns indices, with negative ones only if the version counts them from the end and the type is signed. */
 function indicesOf(
   version: OperatorVersion,
   type: DType,

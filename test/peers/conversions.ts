@@ -1,4 +1,4 @@
-/** Random models, converted to every opset and to both formats: peers load each result, by name, and compute the same. */
+/** Converts random models to every opset and to both formats; peers must load each result, and compute the same. */
 
 import {
   convertModel,
@@ -28,7 +28,7 @@ interface Outputs {
   readonly outputs: readonly WireTensor[];
 }
 
-/** OpenVINO's own conversion of a model, and what it computes or why it does not. */
+/** OpenVINO's own conversion of a model, and its outputs or its error. */
 type OwnIR = Readonly<{ xml: string; weights: string; outputs: readonly WireTensor[] | string }>;
 
 type Values = Readonly<Record<string, Tensor>>;
@@ -53,7 +53,7 @@ const PEERS = [
 /** Draws for each version and type, at a factor of 1: rare differences must be seen. */
 const DRAWS = 3;
 
-/** Random opsets of both formats; many cases together have every pair. */
+/** Returns random opsets of both formats; many cases together cover every pair. */
 function targets(random: Random): ConvertTarget[] {
   const opsets = (domain: Domain, count: number): number[] =>
     Array.from({ length: count }, () => 1 + random(NEWEST_OPSETS[domain]));
@@ -64,10 +64,10 @@ function targets(random: Random): ConvertTarget[] {
   ];
 }
 
-/** Names that files must quote, or whose signs mean something in a list of names. */
+/** Names that must be quoted or escaped in files or in lists of names. */
 const NAMES = ["x", "a,b", "in/0:0", String.raw`a\,b`, `<&">`, "ü x"];
 
-/** The model with other names of its values; its output has a second name if `isTwice`. */
+/** Returns the model with other names of its values, and with a second output of the same value if `isTwice`. */
 function renamed({ model, inputs }: Drawn, first: number, isTwice: boolean): Drawn {
   const { graph } = model;
   const all = [...graph.inputs, ...graph.constants, ...graph.outputs].map(({ name }) => name);
@@ -95,7 +95,7 @@ function renamed({ model, inputs }: Drawn, first: number, isTwice: boolean): Dra
   return { model: asFile(changed), inputs: Object.fromEntries(feeds) };
 }
 
-/** True for a text that UTF-8, and so a file, does not hold. */
+/** Returns true for text with unpaired surrogates, which UTF-8, and therefore a file, cannot contain. */
 const hasHalfPair = ({ model, inputs }: Drawn): boolean =>
   [...Object.values(inputs), ...model.graph.constants.map((one) => one.read())]
     .filter(({ dtype }) => dtype === "string")
@@ -130,7 +130,7 @@ const isOnnx = ({ opsets }: Model): boolean => "ai.onnx" in opsets;
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 const namesOf = ({ graph }: Model): string[] => graph.outputs.map(({ name }) => name);
 
-/** Runs a function of the package. Returns its result, or the code of its error and of the cause. */
+/** Runs a function of the package. Returns its result, or the codes of its error and of the cause. */
 function attempt<T>(run: () => T): T | string {
   try {
     return run();
@@ -143,7 +143,7 @@ function attempt<T>(run: () => T): T | string {
 const ownOutputs = (model: Model, inputs: Values): Values | string =>
   attempt(() => runModel(model, inputs) as Values);
 
-/** A few words of a peer's error, such that equal reasons are equal. */
+/** Returns a few words for a peer's error, which are equal for equal reasons. */
 function reasonOf(error: string): string {
   if (
     /NOT_IMPLEMENTED|find an implementation|is not supported|only supported|Numpy type|inference failed/.test(
@@ -205,7 +205,7 @@ class Comparison {
     return (await (this.#peers.get(peer) as Peer<T> | undefined)?.ask(all)) ?? null;
   }
 
-  /** What the peers of the model's format say: checkers accept it with no outputs. */
+  /** Returns the answers of the peers of the model's format; those of checkers have no outputs. */
   async #answers(model: Model, request: object = {}): Promise<Map<string, Answer<Outputs>>> {
     const all = new Map<string, Answer<Outputs>>();
     const put = async (peer: string, file: object): Promise<void> => {
@@ -244,7 +244,7 @@ class Comparison {
     }
   }
 
-  /** One word for how an answer differs from ours and from the peer's answer before the conversion. */
+  /** Returns a word for a difference from both our result and the peer's result before the conversion, or null. */
   async #wordOf(
     peer: string,
     answer: Answer<Outputs>,
@@ -269,7 +269,7 @@ class Comparison {
     return isOtherType ? "other type" : "other values";
   }
 
-  /** OpenVINO converts the model itself: its IR must be read here, and mean the same. */
+  /** OpenVINO converts the model; its IR must be readable here, and compute the same. */
   async #readOwnIR(): Promise<void> {
     const { model, inputs } = this.#one;
     const answer = await this.#ask<OwnIR>("openvino", { onnx: base64(writeModel(model)) });
@@ -312,7 +312,7 @@ const ACCEPTED: readonly (readonly [string, string, Accepted["facts"], string, "
   ["openvino", "2026.4.1", { word: ["other type"], format: ["IR 10"] }, FORMER],
   ["openvino", "2026.4.1", { word: ["refused"], reason: ["other type"], format: ["IR 10"] }, FORMER],
   ["openvino", "2026.4.1", { word: ["other values, not in the reference"] },
-    "the CPU plugin computes otherwise than OpenVINO's reference, which agrees"],
+    "the CPU plugin differs from OpenVINO's reference, which agrees"],
   ["openvino", "2026.4.1", { word: ["other values"], dtype: ["float64", "int64", "uint64", "uint32"] },
     "the CPU plugin computes in 32 bits, and the reference does not evaluate the node"],
   ["openvino", "2026.4.1", { word: ["other type", "refused"], dtype: ["float8e4m3fn", "float8e5m2", "float8e8m0"] },
@@ -326,7 +326,7 @@ const ACCEPTED: readonly (readonly [string, string, Accepted["facts"], string, "
   ["openvino", "2026.4.1", { word: ["ended"], op: ["openvino.Gather-1", "openvino.Gather-7", "openvino.Gather-8"] },
     "the process ends within Gather"],
   ["ndscatter", "", { reason: ["attribute attribute"], format: ["ai.onnx"] },
-    "Cast before opset 6 names its data type by a word, and does not run here"],
+    "Cast before opset 6 names its data type by a word, which does not run here"],
   ["openvino's IR", "2026.4.1", { reason: ["index-out-of-range index-out-of-range"] },
     "OpenVINO keeps negative indices in versions that do not count from the end"],
   ["openvino's IR", "2026.4.1", { reason: ["dtype dtype"], dtype: ["string"] },
@@ -341,7 +341,7 @@ const ACCEPTED: readonly (readonly [string, string, Accepted["facts"], string, "
 
 export const conversions: Part = {
   name: "conversions",
-  what: "random models in every opset and both formats: peers load them by name, and compute the same",
+  what: "random models in every opset and both formats: peers load them, and compute the same",
   accepted: ACCEPTED.map(([peer, version, facts, reason, rare]) => ({
     ...{ peer, version, facts, reason },
     ...(rare === "rare" && { isRare: true }),

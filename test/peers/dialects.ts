@@ -1,7 +1,7 @@
 /**
- * The table of dialects beside the systems themselves: the line that `ndscatter compare` prints for a call is run, and
- * its result must be the one that `compareDialects` predicts, in the cells that the dialect decides. The calls are those
- * of `test/fixtures/dialects/calls.jsonl`, and random ones. With UPDATE=1, the predicted results of the former are
+ * Compares the table of dialects with the systems themselves: the line that `ndscatter compare` prints for a call is run,
+ * and its result must be the one that `compareDialects` predicts, in the cells that the dialect decides. The calls are
+ * those of `test/fixtures/dialects/calls.jsonl`, and random ones. With UPDATE=1, results of the former that agree are
  * recorded in `recorded.jsonl`, which the tests of every commit read.
  */
 
@@ -120,7 +120,7 @@ type Call = Pick<NodeCase, "version" | "node" | "inputs"> & { readonly name?: st
 interface Runner {
   readonly tool: string;
   readonly dialects: readonly DialectId[];
-  /** Predictions that are not tried. */
+  /** Kinds of predictions that are not tested. */
   readonly skips: readonly DialectComparison["why"][];
   versions(): string;
   ask(call: Call, line: string): Promise<Answer<Outputs>>;
@@ -143,10 +143,10 @@ const fixedCalls = (): readonly Call[] =>
     return { name, version, node, inputs: tensors as Tensor[] };
   });
 
-/** Draws for each operator, type and reduction; one of three may have an index outside its axis. */
+/** Draws for each operator, type and reduction; one of three may have an index out of range. */
 const DRAWS = 3;
 
-/** The types of ScatterND, which systems share. */
+/** The data types of ScatterND; the other systems have few others. */
 const TYPES = new Set(
   newestVersions()
     .filter(({ name }) => name === "ScatterND")
@@ -167,7 +167,7 @@ function* randomCalls(factor: number, tool: string): Iterable<Call> {
   }
 }
 
-/** False for a reduction that the type lacks, such as the sum of text, and for text that UTF-8 lacks. */
+/** Returns false for a reduction that the data type lacks, such as the sum of text, and for unpaired surrogates. */
 function isFit({ node, inputs }: Call): boolean {
   try {
     compareDialects(node, inputs);
@@ -217,7 +217,7 @@ const factsOf = (dialect: DialectId): readonly DialectFact[] =>
 const labelOf = ({ aspect, of }: DialectFact): string =>
   of === null ? aspect : `${aspect} of ${of}`;
 
-/** The rows of the table that a call concerns; of a call that is missing, those that say so. */
+/** Returns the rows of the table that a call concerns; for a call that the dialect lacks, the rows that say so. */
 function labelsOf({ dialect, why }: DialectComparison, call: Call): readonly string[] {
   const { version, inputs } = call;
   return aspectsOf(call).flatMap((aspect) => {
@@ -228,7 +228,7 @@ function labelsOf({ dialect, why }: DialectComparison, call: Call): readonly str
   });
 }
 
-/** How an answer differs from what the table says; null if it does not. */
+/** Returns a word for the difference between an answer and the table, or null. */
 function wordOf(said: DialectComparison, answer: Answer<Outputs>): string | null {
   const { why, output, undecided } = said;
   if (why === "undefined") return null;
@@ -331,7 +331,7 @@ async function tfjsRunner(backend: "cpu" | "wasm"): Promise<Runner | string> {
   return {
     tool: "@tensorflow/tfjs",
     dialects: [`tfjs-${backend}`],
-    // It computes in another type what the table says is missing, and writes into the memory of later calls.
+    // For calls that the table says are missing, it uses another type; undefined ones may write into other memory.
     skips: ["missing", "undefined"],
     versions: () => version,
     async ask({ version: { inputs: schema }, inputs }, line) {

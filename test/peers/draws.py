@@ -1,4 +1,4 @@
-"""Random inputs of small modules. Floats are multiples of 1/8, whose sums are exact in any order."""
+"""Random inputs for small modules. Floats are multiples of 1/8, so their sums are exact in any order."""
 
 import numpy as np
 

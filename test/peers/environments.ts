@@ -1,6 +1,6 @@
 /**
- * Python environments with the packages of `environments.json`, in the user's cache, so that they outlive a checkout.
- * A package that cannot be installed leaves the others usable: what needs it is skipped by name.
+ * Python environments with the packages of `environments.json`, in the user's cache, so that several checkouts share
+ * them. If a package cannot be installed, only the comparisons that need it are skipped, and the output names it.
  */
 
 import { spawnSync } from "node:child_process";
@@ -10,7 +10,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { ROOT } from "../support/root.ts";
 
-/** The folder of the peers' programs in Python. */
+/** The folder of the Python programs that answer requests. */
 export const PROGRAMS = path.join(ROOT, "test/peers");
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = JSON.parse(
@@ -26,7 +26,7 @@ export interface Environment {
   readonly name: EnvironmentName;
   /** The interpreter; null if the environment could not be made. */
   readonly python: string | null;
-  /** Versions by the name of the package, of what is installed. */
+  /** Versions of the installed packages, by name. */
   readonly versions: Readonly<Record<string, string>>;
   /** Packages that could not be installed, with the reason. */
   readonly missing: Readonly<Record<string, string>>;
@@ -35,8 +35,8 @@ export interface Environment {
 const made = new Map<EnvironmentName, Environment>();
 
 /**
- * Makes an environment, or finds the one that an earlier run made of the same versions.
- * @param isNew true if it is made again, because the newest versions may have changed
+ * Creates an environment, or finds the one that an earlier run created with the same packages.
+ * @param isNew true to create it again, because newer versions may exist
  */
 export function environment(name: EnvironmentName, isNew = false): Environment {
   const before = made.get(name);
@@ -71,7 +71,7 @@ function make(name: EnvironmentName, isNew: boolean): Environment {
   return { name, python, ...installed };
 }
 
-/** The folder of an environment's packages, which the program of another environment can add to its own. */
+/** Returns the folder of an environment's packages, which programs in another environment can also import from. */
 export const packagesOf = ({ python }: Environment): string | null =>
   python === null
     ? null
@@ -84,7 +84,7 @@ type Installed = Pick<Environment, "versions" | "missing">;
 function install(python: string, wanted: readonly string[]): Installed {
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
   const missing: Record<string, string> = {};
-  // All at once, because pip then chooses versions that fit each other; alone, if that fails.
+  // All at once first, because pip then chooses versions that fit each other.
   if (run(python, [...pip, ...wanted]) !== null) {
     for (const one of wanted) {
       const problem = run(python, [...pip, one]);
@@ -102,7 +102,7 @@ function install(python: string, wanted: readonly string[]): Installed {
   return { versions, missing };
 }
 
-/** Runs a program. Returns the last line that it wrote about a failure, or null. */
+/** Runs a program. Returns the last line of its errors if it fails, or null. */
 function run(program: string, args: readonly string[]): string | null {
   const result = spawnSync(program, args, { encoding: "utf8", timeout: LIMIT * 1000 });
   if (result.status === 0) return null;

@@ -1,6 +1,7 @@
-"""Small functions of tensorflow and jax that index tensors, as ONNX: requests {list: true, exporter}, or {module, exporter}.
+"""Exports small functions of TensorFlow and JAX that index tensors to ONNX.
 
-An answer has the names of the functions, or the model's file, its inputs by name, and what the framework computes.
+Requests are {list: true, exporter}, answered with the names of the functions, or {module, exporter}, answered with the
+model's file, its inputs by name, and the framework's outputs.
 """
 
 import base64

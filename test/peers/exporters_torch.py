@@ -1,6 +1,7 @@
-"""Modules of torch as ONNX and as IR: requests {list: true}, or {module, exporter, packages}.
+"""Exports small modules of PyTorch to ONNX and to IR.
 
-An answer has the names of the modules, or the model's file, its inputs by name, and what torch itself computes.
+Requests are {list: true}, answered with the names of the modules, or {module, exporter, packages}, answered with the
+model's file, its inputs by name, and PyTorch's outputs.
 """
 
 import base64
@@ -48,7 +49,7 @@ def exported(module, inputs, names, exporter):
 
 def answer(request):
     if request.get("packages") not in [None, *sys.path]:
-        sys.path.append(request["packages"])  # Of another environment, after the packages of this one.
+        sys.path.append(request["packages"])  # Packages of another environment, which come after those of this one.
     if request.get("list"):
         return {"modules": list(MODULES)}
     function, *arrays = MODULES[request["module"]]

@@ -1,8 +1,8 @@
 /**
- * The gradients of every operator and reduction beside torch's autograd, `jax.vjp` and `tf.GradientTape`. Values are
- * small whole numbers, whose sums and products have one result in every type and order, and whose ties are many; a mean
- * is one division of such numbers. So the comparison is exact, except for the sign of a zero, which the frameworks make
- * of products with 0, and of maxima in JAX.
+ * Compares the gradients of every operator and reduction with torch's autograd, `jax.vjp` and `tf.GradientTape`. Values
+ * are small whole numbers: their sums and products are equal in every type and order, they tie often, and a mean divides
+ * them only once. Therefore the comparison is exact, except for the sign of a zero, which differs in products with 0,
+ * and in JAX in max and min.
  */
 
 import { run, vjp } from "../../src/entries/index.ts";
@@ -30,12 +30,12 @@ import { isError, type Answer } from "./peer.ts";
 import { fromWire } from "./tensors.ts";
 import type { Accepted, Part, Tally } from "./tally.ts";
 
-/** A dialect's line, another line with the same meaning, and the calls for which the other one is made. */
+/** A dialect's line, another line with the same meaning, and the calls for which the other line is also run. */
 type Other = readonly [line: RegExp, other: string, when?: (call: Call, axis: number) => boolean];
 
 const isList = ({ inputs: [, indices] }: Call): boolean => indices.shape.length === 1;
 const isColumn = ({ inputs: [, { shape }] }: Call): boolean => shape.length === 2 && shape[1] === 1;
-/** True if no axis but the gathered one has another length: these functions broadcast the others. */
+/** True if data and indices differ only along the axis: these functions broadcast other axes. */
 const isAlong = ({ inputs: [data, indices] }: Call, axis: number): boolean =>
   data.shape.every((dim, d) => d === axis || dim === indices.shape[d]);
 
@@ -183,7 +183,7 @@ function isRepeating({ version, node, inputs }: NodeCase): boolean {
   return new Set((output.data as Float64Array).filter((value) => value !== 0)).size < count;
 }
 
-/** A node with few updates. Half of the nodes have distinct targets, if some are found soon. */
+/** Returns a node with few updates. Half of the nodes have distinct targets, if 30 draws find them. */
 function drawNode(version: OperatorVersion, dtype: DType, reduction: string, random: Random) {
   const wantsRepeats = random(2) === 0;
   const draw = (): NodeCase => withInt64(nodeCase(version, dtype, reduction, false, random));
@@ -199,7 +199,7 @@ function callOf(version: OperatorVersion, dtype: DType, reduction: string, rando
   const kinds = kindsOf(one, reduction);
   const { [random(kinds.length)]: kind } = kinds;
   const list = VALUES[kind] ?? WHOLE;
-  // A replaced value that ties with an update is a kind of its own; here it is none of the updates.
+  // Replaced values that tie with an update are a kind of their own; in other kinds they differ from all updates.
   const isApart = one.node.attributes?.["use_init_val"] === false && kind !== "replaced";
   const inputs = one.inputs.map((input, at) => {
     const role = roleOf(version.inputs[at]);
@@ -269,8 +269,8 @@ function compare(row: Row, call: Call, line: string, answer: Answer<Outputs>, ta
 }
 
 /**
- * True if the frameworks define a result: which of several updates remains, and the greater of two complex numbers, is
- * open.
+ * Returns true if the frameworks define the result. They define neither which of several updates remains, nor the greater
+ * of two complex numbers.
  */
 const isDefined = ({ reduction, hasRepeats, dtype }: Call): boolean =>
   reduction === "none" ? !hasRepeats : !isComparison(reduction) || !dtype.startsWith("complex");
@@ -301,7 +301,7 @@ async function runRow(row: Row, tally: Tally, factor: number): Promise<void> {
 
 export const gradients: Part = {
   name: "gradients",
-  what: "gradients of all operators, reductions and types, ties, zeros and repeats, exact but for the sign of a zero",
+  what: "gradients of all operators, reductions and types, with ties, zeros and repeats, exact except for the sign of a zero",
   accepted: ACCEPTED,
   async run(tally, factor) {
     // oxlint-disable-next-line no-await-in-loop

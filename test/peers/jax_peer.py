@@ -6,7 +6,7 @@ import os
 
 os.environ["JAX_ENABLE_X64"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
-# Each new shape is compiled, and runs once.
+# Each new shape is compiled, but runs only once.
 os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 
 import jax

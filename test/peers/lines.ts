@@ -46,7 +46,7 @@ export const newestVersions = (): readonly OperatorVersion[] => [
   ).values(),
 ];
 
-/** A case whose indices are int64, which every system takes. */
+/** Returns a case with indices of int64, which every system accepts. */
 export function withInt64(one: NodeCase): NodeCase {
   const inputs = one.inputs.map((input, at) => {
     if (roleOf(one.version.inputs[at]) !== "indices") return input;
@@ -55,7 +55,7 @@ export function withInt64(one: NodeCase): NodeCase {
   return { ...one, inputs };
 }
 
-/** The request to run a line, with the gradient of its result if there is one. */
+/** Returns the request to run a line, and to compute gradients for a gradient of its result, if given. */
 export function requestOf(
   { version, inputs }: Pick<NodeCase, "version" | "inputs">,
   line: string,

@@ -1,7 +1,7 @@
 /**
- * Compares the package with other systems: `npm run test:peers -- [PART…] [--cases N] [--all]`. Every part says its
- * versions, its seed, its cases and what differs. `--cases` multiplies the random cases, by 1 at first; `--all` prints
- * every kind of difference apart.
+ * Compares the package with other systems: `npm run test:peers -- [PART…] [--cases N] [--all]`. Every part prints
+ * versions, counts of cases and differences. `--cases` multiplies the number of random cases (default 1). `--all` prints
+ * a group for each combination of facts of a difference.
  */
 
 import { parseArgs } from "node:util";

@@ -1,4 +1,4 @@
-/** Models that exporters make of small modules: what the package does with each must agree with the framework. */
+/** Models that exporters write for small modules: every use of a model by the package must agree with the framework. */
 
 import {
   convertModel,
@@ -37,7 +37,7 @@ const EXPORTERS: readonly Exporter[] = [
   ["jax2onnx", "frameworks", "exporters_tf_jax", "jax2onnx"],
 ];
 
-/** A model's file, ONNX or IR, its inputs, and what the framework computes. */
+/** The file of a model (ONNX or IR), its inputs, and the framework's outputs. */
 interface Exported {
   readonly model: string;
   readonly xml?: string;
@@ -46,7 +46,7 @@ interface Exported {
   readonly outputs: readonly WireTensor[];
 }
 
-/** An opset older than those that exporters write by default, with reductions and batches. */
+/** An opset older than the exporters' defaults, with reductions and batch axes. */
 const OLDER = 16;
 
 interface Found {
@@ -71,7 +71,7 @@ class Checks {
   readonly #runtimes: ReadonlyMap<string, Peer<never>>;
   readonly #feeds: Readonly<Record<string, Tensor>>;
   readonly #model: Model;
-  /** What the framework computes; once the runtime has run the model, what it computes: exporters make mistakes. */
+  /** The framework's outputs; then the runtime's, once it has run the model, because exporters make mistakes. */
   #expected: readonly Tensor[];
   #runtime: Found | null = null;
 
@@ -90,7 +90,7 @@ class Checks {
     return printAll(this.#expected);
   }
 
-  /** What a check finds; an error of the package is found by its code, unless the runtime fails at the model, too. */
+  /** Returns the finding of a check. An error of the package is a finding, unless the runtime also refuses the model. */
   async outcome(check: Check): Promise<Found | null> {
     try {
       return await check();
@@ -148,7 +148,7 @@ class Checks {
     return this.#runtime;
   }
 
-  /** A risk must be one that this model shows, and a model with other values must show a risk. */
+  /** A model with wrong values must have a finding, and a model with right values must have none but notes. */
   #inspect(): Found | null {
     const { nodes, findings, counts } = inspectModel(this.#model);
     const all = [...nodes.flatMap((node) => node.findings), ...findings].filter(
@@ -259,7 +259,7 @@ const ACCEPTED: readonly AcceptedRow[] = [
   ["torch.onnx", "2.15.0", { check: ["inspect"], word: ["nothing found"], module: ["scatter_reduce mean"] },
     "a mean with includeSelf becomes a plain ScatterElements, which looks like any other"],
   ["openvino.convert_model", "2026.4.1", { word: ["shape-mismatch"], module: ["gather"] },
-    "GatherElements-6 does not take indices that are smaller than data beside the axis"],
+    "GatherElements-6 does not take indices that are smaller than data along other axes"],
   ["tf2onnx", "1.17.0", { check: ["runtime", "inspect"], module: ["scatter_nd", "scatter_nd of rows"] },
     "tf.scatter_nd adds repeated updates, and tf2onnx writes a ScatterND without a reduction"],
 ];

@@ -19,7 +19,7 @@ def written(array, version=None):
 
 
 def save(request):
-    """Writes an NPY file of a version, an order and a byte order, or one of any type."""
+    """Writes an NPY file with a given version, order and byte order, or one of any data type."""
     if "descr" in request:
         descr = request["descr"]
         dtype = np.dtype([tuple(field) for field in descr] if isinstance(descr, list) else descr)

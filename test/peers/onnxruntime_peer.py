@@ -8,7 +8,7 @@ import onnxruntime as ort
 from peer import DTYPES, NAMES, serve, to_array, to_tensor
 
 ort.set_default_logger_severity(4)
-# Types of ONNX without a type of NumPy's own: by their numbers in TensorProto.
+# ONNX's data types that NumPy lacks, by their numbers in TensorProto.
 NUMBERS = {"bfloat16": 16, "float8e4m3fn": 17, "float8e4m3fnuz": 18, "float8e5m2": 19, "float8e5m2fnuz": 20}
 
 
@@ -24,7 +24,7 @@ def result_of(value):
     name = value.data_type()[7:-1]
     if name not in DTYPES:
         return to_tensor(value.numpy())
-    # Such a value has no array, but it has an address.
+    # Values of these types cannot become arrays, but their memory can be read.
     dtype = np.dtype(DTYPES[name])
     size = int(np.prod(value.shape())) * dtype.itemsize
     data = ctypes.string_at(value.data_ptr(), size) if size > 0 else b""

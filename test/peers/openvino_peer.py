@@ -14,7 +14,7 @@ import openvino as ov
 from peer import DTYPES, NAMES, serve, to_array, to_tensor
 
 core = ov.Core()
-# Types without a type of NumPy's own.
+# Data types that NumPy lacks.
 TYPES = {
     "bfloat16": ov.Type.bf16,
     "float8e4m3fn": ov.Type.f8e4m3,
@@ -72,7 +72,7 @@ def converted(request):
         xml, weights = (open(os.path.join(folder, name), "rb").read() for name in ("m.xml", "m.bin"))
     try:
         outputs = by_name(model, request)["outputs"]
-    except RuntimeError as error:  # The IR is an answer all the same.
+    except RuntimeError as error:  # The answer has the IR even if it does not run.
         outputs = str(error)[:400]
     return {"xml": xml.decode(), "weights": base64.b64encode(weights).decode(), "outputs": outputs}
 

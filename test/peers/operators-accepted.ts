@@ -1,4 +1,4 @@
-/** What the peers of the operators do differently from the specification, as seen in their present versions. */
+/** Accepted differences of peers from the specification of the operators, in the versions of `environments.json`. */
 
 import type { Accepted } from "./tally.ts";
 
@@ -56,7 +56,7 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
     ...OPENVINO,
     facts: { words: ["refused"], dtype: ["string"], op: GATHERS },
     says: "Unsupported operation of type: Gather",
-    reason: "Gather of text takes some shapes only",
+    reason: "Gather of text supports only some shapes",
   },
   {
     ...REFERENCE,
@@ -82,7 +82,8 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
   {
     ...REFERENCE,
     facts: { words: ["other bits"], dtype: HALVES, reduction: ["sum", "sub", "prod", "mean"] },
-    reason: "the reference rounds bfloat16 and float16 otherwise, and subnormals are less exact",
+    reason:
+      "the reference rounds bfloat16 and float16 differently, and computes subnormal numbers less exactly",
   },
   {
     ...REFERENCE,
@@ -144,7 +145,7 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
       reduction: ["mul", "max", "min"],
     },
     reason:
-      "NumPy rounds products of complex numbers otherwise, and orders them by their real parts first",
+      "NumPy rounds products of complex numbers differently, and orders complex numbers by their real parts first",
   },
   { ...ONNX, facts: { words: ["other NaNs"], reduction: REDUCTIONS }, reason: NAN_BITS },
 ];

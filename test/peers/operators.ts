@@ -1,4 +1,4 @@
-/** Every operator version beside OpenVINO, ONNX Runtime and ONNX's reference, bit for bit. */
+/** Compares every operator version with OpenVINO, ONNX Runtime and ONNX's reference, bit for bit. */
 
 import { run } from "../../src/entries/index.ts";
 import { buildModel, writeModel, type AttributeInput, type Model } from "../../src/entries/onnx.ts";
@@ -27,7 +27,7 @@ interface Row {
   readonly environment: "runtimes" | "weekly";
   readonly program: string;
   readonly domain: NodeCase["version"]["domain"];
-  /** The dialect whose rows predict what the peer does; absent for a peer that follows the specification. */
+  /** The dialect that predicts the peer's results; absent for a peer that follows the specification. */
   readonly dialect?: DialectId;
   readonly request?: object;
 }
@@ -57,7 +57,7 @@ const DRAWS = 3;
 function modelOf({ version, node, inputs }: NodeCase): Model {
   const names = version.inputs.slice(0, inputs.length).map(roleOf);
   const isOnnx = version.domain === "ai.onnx";
-  // OpenVINO's passes fail if the axis is no constant.
+  // OpenVINO requires a constant axis.
   const fixed = names.indexOf("axis");
   const model = buildModel({
     opsets: isOnnx ? { "": node.opset } : {},
@@ -109,7 +109,7 @@ function ownResult({ node, inputs }: NodeCase): Tensor | string {
 const print = (result: Tensor | string): string =>
   typeof result === "string" ? result : result.toString().replaceAll("\n", " ").slice(0, 300);
 
-/** The same tensor with one bit pattern for all NaNs. */
+/** Returns the same tensor with one bit pattern for all NaNs. */
 function canonical(tensor: Tensor): Tensor {
   const { dtype, shape, size, data } = tensor;
   const { family } = DTYPES[dtype];
@@ -127,7 +127,7 @@ function canonical(tensor: Tensor): Tensor {
 
 const word = (value: unknown): string => (Object.is(value, -0) ? "-0" : String(value));
 
-/** The first elements that differ, with that of the dialect. */
+/** Prints the first differing elements, and the element that the dialect predicts. */
 function firstDifference(own: Tensor | string, got: Tensor, said: Tensor | null | undefined) {
   if (typeof own === "string" || own.dtype !== got.dtype || own.size !== got.size) {
     return { expected: print(own), got: print(got) };
@@ -142,13 +142,13 @@ function firstDifference(own: Tensor | string, got: Tensor, said: Tensor | null 
       };
 }
 
-/** What the row's dialect says of a case. */
+/** Returns the prediction of the row's dialect for a case. */
 const saidOf = ({ dialect }: Row, { node, inputs }: NodeCase) =>
   dialect === undefined
     ? undefined
     : compareDialects(node, inputs).find((one) => one.dialect === dialect);
 
-/** A few words for how an answer differs; null if it does not. */
+/** Returns a few words for the difference of an answer, or null. */
 function wordsOf(row: Row, one: NodeCase, own: Tensor | string, answer: Answer<Outputs>) {
   if (isError(answer)) {
     if (typeof own === "string") return null;
@@ -163,7 +163,7 @@ function wordsOf(row: Row, one: NodeCase, own: Tensor | string, answer: Answer<O
   const said = saidOf(row, one);
   if (said?.output && equals(canonical(got), canonical(said.output))) return "as the dialect says";
   if (said?.why === "undefined" || said?.why === "order") return "undefined, as the dialect says";
-  if (typeof own === "string") return "taken";
+  if (typeof own === "string") return "accepted";
   return got.dtype === own.dtype ? "other bits" : "other type";
 }
 

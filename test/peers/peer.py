@@ -1,7 +1,7 @@
-"""Answers requests of the tests, one JSON text a line: what the peers' programs share.
+"""Code that all peers' programs share: answers requests of the tests, one JSON text per line.
 
 A tensor is {dtype, shape, data}, with the bytes in base64, or a list of texts for strings. An answer is what the
-program's function returns, or {error}. The first line says which versions answer.
+program's function returns, or {error}. The first line has the versions of the packages.
 """
 
 import base64
@@ -44,6 +44,6 @@ def serve(versions, answer):
     for line in sys.stdin:
         try:
             result = answer(json.loads(line))
-        except Exception as error:  # Whatever a package throws is its answer.
+        except Exception as error:  # Any exception of a package is an answer.
             result = {"error": f"{type(error).__name__}: {error}".strip()[:400]}
         print(json.dumps(result), flush=True)

@@ -1,4 +1,4 @@
-/** A peer: a program in Python that answers requests by lines, and is started again when it ends within one. */
+/** A peer: a Python program that answers each line with a line. If it crashes, the next request starts it again. */
 
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
@@ -6,7 +6,7 @@ import * as path from "node:path";
 import { createInterface } from "node:readline";
 import { PROGRAMS } from "./environments.ts";
 
-/** What a program says of a request: what its function returns, or an error. */
+/** An answer to a request: the result of the program's function, or an error. */
 export type Answer<T> = T | { readonly error: string };
 
 export const isError = <T>(answer: Answer<T>): answer is { readonly error: string } =>
@@ -20,7 +20,7 @@ export class Peer<T> {
   readonly #program: string;
   #process: ChildProcessWithoutNullStreams | null = null;
   #lines: AsyncIterator<string> | null = null;
-  /** Versions of the packages that answer, once the program has started. */
+  /** Versions of the peer's packages; empty before the first request. */
   versions: Readonly<Record<string, string>> = {};
 
   /** @param program the file's name in this folder, without its ending */
@@ -29,7 +29,7 @@ export class Peer<T> {
     this.#program = path.join(PROGRAMS, `${program}.py`);
   }
 
-  /** Asks one request after the other. A process that ends is an answer, too. */
+  /** Sends a request, one at a time. A process that ends is an answer with an error. */
   async ask(request: unknown): Promise<Answer<T>> {
     const problem = await this.start();
     if (problem !== null) return { error: problem };
@@ -45,9 +45,9 @@ export class Peer<T> {
   /** Starts the program unless it runs. Returns the reason if it cannot start, such as a package that is missing. */
   async start(): Promise<string | null> {
     if (this.#process !== null) return null;
-    // OpenVINO's converter reports its use to its makers, except in builds.
+    // OpenVINO's converter sends usage data, except if CI is set.
     const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", CI: "true" };
-    // In a group of its own, because packages start processes that would outlive it.
+    // In its own process group, because packages start processes that would outlive it.
     const child = spawn(this.#python, [this.#program], { env, detached: true });
     let last = "";
     child.stdin.on("error", () => {});
@@ -64,7 +64,7 @@ export class Peer<T> {
     return null;
   }
 
-  /** The next line that is JSON: packages print other lines, too. Null at the end, or after too long. */
+  /** Returns the next line of JSON, because packages also print other lines; null at the end and after the time limit. */
   async #line(): Promise<string | null> {
     const timer = setTimeout(() => this.#process && killGroup(this.#process), LIMIT * 1000);
     try {

@@ -1,5 +1,6 @@
-/** Counts the cases of a part, and compares what differs with the part's accepted differences. */
+/** Counts the cases of a part, and its differences that are not accepted. */
 
+import { printCount } from "../../src/core/print-count.ts";
 import type { Counts } from "../runners/outcome.ts";
 
 /** A part of the comparison, which `main.ts` runs. */
@@ -12,8 +13,8 @@ export interface Part {
 }
 
 /**
- * An accepted difference, with the version of the peer in which it was seen, and the reason. A row that a whole run does
- * not see any more fails, so that a peer's cure is noticed.
+ * An accepted difference, with the version of the peer in which it was seen, and the reason. A row that a whole run no
+ * longer sees is a failure, so that a correction in the peer is noticed.
  */
 export interface Accepted {
   readonly peer: string;
@@ -23,22 +24,22 @@ export interface Accepted {
   readonly says?: string;
   readonly version: string;
   readonly reason: string;
-  /** True if a whole run may not see it. */
+  /** True if even a whole run may miss the difference. */
   readonly isRare?: true;
 }
 
-/** A case in which a peer does something else than the package. */
+/** A case in which a peer differs from the package. */
 export interface Difference {
   readonly peer: string;
   /** What happened, in a few words, and the properties of the case that rows of accepted differences name. */
   readonly facts: Readonly<Record<string, string>>;
-  /** The case, such that somebody can repeat it. */
+  /** The case, with everything that repeats it. */
   readonly what: string;
   readonly expected: string;
   readonly got: string;
 }
 
-/** The groups of differences that are printed for each part. */
+/** Maximum number of groups of differences that are printed for each part. */
 const SHOWN = 40;
 
 export class Tally {
@@ -55,7 +56,7 @@ export class Tally {
     this.#showsAll = showsAll;
   }
 
-  /** Says something of the part, such as a peer's version. */
+  /** Prints a line about the part, such as a peer's version. */
   note(what: string): void {
     console.log(`${this.#part.name}: ${what}`);
   }
@@ -82,16 +83,16 @@ export class Tally {
    * @param isWhole true if every accepted difference must have been seen
    */
   close(isWhole: boolean): Counts {
-    for (const [peer, count] of this.#cases) this.note(`${peer}: ${count} cases`);
+    for (const [peer, count] of this.#cases) this.note(`${peer}: ${printCount(count, "case")}`);
     for (const [{ peer, version, reason }, count] of this.#accepted) {
-      this.note(`${peer} ${version}: accepted: ${count} times: ${reason}`);
+      this.note(`${peer} ${version}: accepted: ${printCount(count, "time")}: ${reason}`);
     }
     const unseen = this.#part.accepted.filter(
       (row) => row.isRare !== true && this.#cases.has(row.peer) && !this.#accepted.has(row),
     );
     const stale = isWhole ? unseen : [];
     for (const { peer, reason } of stale) {
-      this.note(`${peer}: no longer seen, so its row must go: ${reason}`);
+      this.note(`${peer}: no longer seen; remove its row: ${reason}`);
     }
     this.#printDifferences();
     const all = [...this.#cases.values()].reduce((sum, count) => sum + count, 0);
@@ -112,7 +113,7 @@ export class Tally {
     const largest = [...groups].toSorted(([, a], [, b]) => b.length - a.length);
     for (const [title, all] of largest.slice(0, this.#showsAll ? groups.size : SHOWN)) {
       const [{ what, facts, expected, got }] = all;
-      this.note(`DIFFERS ${all.length} times: ${title}`);
+      this.note(`DIFFERS ${printCount(all.length, "time")}: ${title}`);
       for (const name of Object.keys(facts)) {
         const values = new Set(all.map((one) => one.facts[name]));
         console.log(`  ${name}: ${[...values].join(", ")}`);
@@ -123,7 +124,7 @@ export class Tally {
   }
 }
 
-/** The kind of an answer, which is equal in answers that only differ by numbers; empty for a tensor. */
+/** Returns the kind of an answer: equal for errors that differ only in numbers, and empty for a tensor. */
 const kindOf = (got: string): string =>
   /^tensor|^at /.test(got) ? "" : got.replaceAll(/\d+|\[[^\]]*\]/g, "#").slice(0, 100);
 

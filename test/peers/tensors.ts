@@ -1,4 +1,4 @@
-/** Tensors in messages to peers, and what is equal. */
+/** Tensors in messages to peers, and their comparison. */
 
 import { allocate, isNumericStorage, type DType } from "../../src/core/tensor/dtype.ts";
 import { product, sameShape } from "../../src/core/tensor/shape.ts";
@@ -25,12 +25,12 @@ export function fromWire({ dtype, shape, data }: WireTensor): Tensor {
   return new Tensor(dtype, shape, size, storage);
 }
 
-/** Data types that NumPy cannot pass on in the bytes of the package: several elements share a byte there. */
+/** Data types whose elements share bytes in ONNX's and OpenVINO's tensors, unlike in the package. */
 export const PACKED = /^u?int[24]$|^float4/;
 
 /**
- * Equal data types, shapes and values, in which all NaNs are equal.
- * @param isNear true if a NaN equals anything, and 0 equals -0: max and min of formats that compare them by other rules
+ * Returns true for equal data types, shapes and values, where all NaNs are equal.
+ * @param isNear true if a NaN equals any value, and 0 equals -0, because the formats have other rules for max and min
  */
 export function isSame(a: Tensor, b: Tensor, isNear = false): boolean {
   if (a.dtype !== b.dtype || !sameShape(a.shape, b.shape)) return false;

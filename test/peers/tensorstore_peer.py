@@ -18,7 +18,7 @@ def read(request):
 
 
 def create(request):
-    """Writes metadata as TensorStore prints them, and boxes of the values."""
+    """Writes metadata as TensorStore formats it, and boxes of the values."""
     document = json.loads(request["metadata"])
     if request["format"] == 2:
         del document["attributes"]
@@ -32,7 +32,7 @@ def create(request):
 
 
 def other(request):
-    """Makes an array of a type or with a codec that the package does not support."""
+    """Creates an array with a data type or a codec that the package does not support."""
     names = {"dtype", "data_type", "compressor"} & set(request)
     grid = {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}}} if request["format"] == 3 else {}
     metadata = {"shape": [3], **grid, **{name: request[name] for name in names}}

@@ -1,7 +1,8 @@
 /**
- * Watches for what is new: `npm run watch` compares the package's tables with the newest versions of ONNX, OpenVINO, ONNX
- * Runtime and zarr-python, and prints what one side has and the other lacks, as rows to add. What is known has a row
- * with its reason in `watch-known.ts`. It fails on any other difference, and on a known one that has ended.
+ * `npm run watch [-- --cached]` compares the package's tables with the newest versions of ONNX, OpenVINO, ONNX Runtime and
+ * zarr-python, and prints facts that only one side has. Known differences are rows with their reasons in
+ * `watch-known.ts`. The command fails for any other difference, and for a row that no longer applies. With `--cached` it
+ * uses the versions that an earlier run installed.
  */
 
 import { compareDialects } from "../../src/insight/diagnose/compare-dialects.ts";
@@ -19,7 +20,7 @@ import { environment } from "./environments.ts";
 import { isError, Peer } from "./peer.ts";
 import { KNOWN } from "./watch-known.ts";
 
-/** The same lines as `watch_peer.py` makes, of what the package has. */
+/** Returns the package's facts, as lines in the form of `watch_peer.py`. */
 type Lines = (theirs: readonly string[]) => readonly string[];
 
 const onnxType = (dtype: DType): string => `tensor(${DTYPES[dtype].onnx.name})`;
@@ -61,7 +62,7 @@ const openvino: Lines = () => [
   }),
 ];
 
-/** The types for which the runtime's dialect has an operator, among the versions that have a kernel. */
+/** The data types that the runtime's dialect supports, of the versions for which the runtime has a kernel. */
 const onnxruntime: Lines = (theirs) => {
   const kernels = new Set(theirs.map((line) => line.split(" ")[0]));
   return versionsOf("ai.onnx").flatMap((version) => {
@@ -86,7 +87,7 @@ function hasKernel(version: OperatorVersion, dtype: DType): boolean {
   return said.find(({ dialect }) => dialect === "onnxruntime-cpu")?.why !== "missing";
 }
 
-/** Of the peer's types and codecs, those that the package reads. */
+/** The peer's data types and codecs that the package reads. */
 const zarr: Lines = (theirs) =>
   theirs.filter((line) => {
     const name = line.split(" ").at(-1) ?? "";
@@ -150,12 +151,12 @@ await peer.close();
 const ended = unknown > 0 ? [] : KNOWN.filter((row) => !seen.has(row.reason));
 for (const { pattern, reason } of ended) {
   failed++;
-  console.log(`ended, so its row must go: ${pattern}: ${reason}`);
+  console.log(`no longer applies; remove its row: ${pattern}: ${reason}`);
 }
 console.log(`known: ${KNOWN.map(({ reason }) => reason).join("; ")}`);
 console.log(`versions: ${JSON.stringify(versions)}`);
 const isGood = failed === 0 && unknown === 0;
 console.log(
-  `${isGood ? "passed" : "failed"}: watch: ${KNOWN.length} known differences, ${failed} new or ended, ${printCount(unknown, "system")} not compared`,
+  `${isGood ? "passed" : "failed"}: watch: ${KNOWN.length} known differences, ${failed} new or outdated, ${printCount(unknown, "system")} not compared`,
 );
 process.exitCode = isGood ? 0 : 1;

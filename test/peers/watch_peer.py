@@ -1,4 +1,4 @@
-"""Lists what the newest packages have, as lines: {system} is answered with {lines}."""
+"""Lists facts about the newest packages: the request {system} is answered with {version, lines}."""
 
 import importlib
 import re

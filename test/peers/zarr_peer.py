@@ -27,7 +27,7 @@ def read(request):
 
 
 def create(request):
-    """Writes metadata as zarr-python prints them, and boxes of the values."""
+    """Writes metadata as zarr-python formats it, and boxes of the values."""
     kind = ArrayV3Metadata if request["format"] == 3 else ArrayV2Metadata
     store = sync(make_store_path(request["path"], mode="w"))
     made = AsyncArray(metadata=kind.from_dict(json.loads(request["metadata"])), store_path=store)
@@ -56,7 +56,7 @@ def store_by_dask(array, values, box):
 
 
 def members(request):
-    """Makes a group of arrays, if they are named, and lists a group by its consolidated metadata."""
+    """Creates a group with the named arrays, if any, and lists a group from its consolidated metadata."""
     place = request["path"]
     if "arrays" in request:
         attributes = json.loads(request["attributes"])
@@ -70,7 +70,7 @@ def members(request):
 
 
 def other(request):
-    """Makes an array of a type or with a codec that the package does not support."""
+    """Creates an array with a data type or a codec that the package does not support."""
     dtype = request.get("dtype", "<i4")
     more = {name: request[name] for name in {"filters", "compressors"} & set(request)}
     if request["format"] == 2:

@@ -168,7 +168,7 @@ function reversed([value, , , axes, steps]: readonly Tensor[]): readonly Tensor[
   return [moved(value, shape, from)];
 }
 
-/** Slice of the first axes, one for each start. */
+/** Slice along the first axes, one axis for each start. */
 const slice: Operator = ([value, starts, ends]) => {
   const { shape } = value;
   const within = (one: number, size: number): number =>

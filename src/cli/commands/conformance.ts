@@ -198,6 +198,6 @@ const bfloat16Of = ({ dtype, shape, data }: Tensor, { type }: ValueInfo): Tensor
 function checkCount(set: string, what: string, files: number, needed: number): void {
   if (files === needed) return;
   throw wrongData(
-    `${set} must have ${printCount(needed, `${what} file`)}, one an ${what} of the model, got ${files}`,
+    `${set} must have ${printCount(needed, `${what} file`)}, one for each ${what} of the model, got ${files}`,
   );
 }

@@ -1,7 +1,7 @@
 /**
  * Reads an ONNX file without its weights. In the result, the data of each large initializer and `Constant` node is
  * external data at its place in the file itself, so a runtime maps the file into memory, and neither the command nor a
- * part of the model copies the weights. With 1 GB of weights in the file, `verify` took 4.2 GB of memory where the
+ * part of the model copies the weights. Without this, `verify` took 4.2 GB of memory with 1 GB of weights in the file; the
  * runtime takes 2.1 GB.
  */
 
@@ -181,7 +181,7 @@ const namesConstant = (source: ByteSource, field: Field): boolean =>
   field.number === OP_TYPE && textOf(source, field) === "Constant";
 
 /**
- * Returns the model without the data of large initializers; null for a file that is not a model.
+ * Returns the model without the data of large initializers and `Constant` nodes; null for a file that is not a model.
  * @param location the name of the file in its folder
  */
 export function lightModel(location: string, source: ByteSource): Uint8Array | null {
@@ -215,7 +215,7 @@ function lightTensor(source: ByteSource, { from, end }: Field, location: string)
 }
 
 /**
- * Returns a model made from a light one, with the data that its tensors have in the file.
+ * Returns a model that was made from a light one, with its weights from the file.
  * @param location the name of the file in its folder
  */
 export function withWeightsOf(

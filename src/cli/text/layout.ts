@@ -69,7 +69,7 @@ export const escapeExcept = (text: string, isKept: (one: string) => boolean): st
     isKept(one) ? one : `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}${one.slice(1)}`,
   );
 
-/** Returns a line with its control characters escaped: texts from a file may contain some, such as line breaks. */
+/** Returns a line with its control characters escaped: texts from a file may contain line breaks, for example. */
 export const escapeControls = (line: string): string => escapeExcept(line, () => false);
 
 /** The help of the option --json. */

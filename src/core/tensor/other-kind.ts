@@ -36,7 +36,7 @@ const ZIP = kind("a ZIP archive", "unpack it and give an array in it", TORCH);
 const GUNZIP = "decompress it (gunzip)";
 const PULL = "get the file itself (git lfs pull)";
 
-/** The first bytes of files by kind, and where they are. */
+/** Bytes near the beginning of files by kind, and their positions. */
 const MAGIC: readonly (readonly [at: number, start: string, kind: FileKind])[] = [
   [0, "\u0093NUMPY", kind("an NPY file", "rename it")],
   [0, "\u001f\u008b", kind("a gzip file", GUNZIP, GUNZIP)],
@@ -60,7 +60,7 @@ const MAGIC: readonly (readonly [at: number, start: string, kind: FileKind])[] =
   [0, "<", kind("an XML file", NAME_ARRAY, "the name of an OpenVINO IR must end in .xml")],
 ];
 
-/** The beginning of an HTML page, behind a byte order mark, declarations and comments. */
+/** The beginning of an HTML page, after a byte order mark, declarations and comments. */
 const HTML =
   /^(?:\u00ef\u00bb\u00bf)?(?:\s|<\?[^>]*>|<!--[^]*?-->)*<(?:!doctype html|html|head|body|title|meta|script)\b/i;
 

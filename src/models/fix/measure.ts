@@ -79,7 +79,10 @@ export async function checkNode(
   return { right, runs, ...found };
 }
 
-/** Runs the whole model once without timing, and then repeatedly with timing. @param most runs, of which the first is always made */
+/**
+ * Runs the whole model once without timing, and then repeatedly with timing.
+ * @param most the maximum number of runs, including the one without timing: at least 2
+ */
 export async function measureModel(
   open: () => Promise<Runnable>,
   feeds: Values,

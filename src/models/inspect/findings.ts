@@ -70,7 +70,7 @@ export const FINDINGS = {
   "node-name-repeated": risky("two nodes have the same name; ONNX Runtime refuses the model"),
   "initializer-repeated": wrong("two initializers have the same name; ONNX Runtime uses the last"),
   "domain-repeated": risky(
-    "the model imports a domain twice; ONNX Runtime uses the last version, and ONNX defines the highest",
+    "the model imports a domain twice; ONNX Runtime uses the last version, but ONNX specifies the highest",
   ),
   "opset-not-known": note("the model's opset is newer than this package knows"),
   "indices-not-checked": note("constant indices are not in the file, or too many to check"),

@@ -56,7 +56,7 @@ export interface InspectedNode {
   readonly inputs: readonly InspectedValue[];
   readonly outputs: readonly InspectedValue[];
   readonly findings: readonly Finding[];
-  /** The operator of the model in whose definition by the standard the node is; absent for a node of the model. */
+  /** The operator whose definition by the standard contains the node; absent for a node of the model itself. */
   readonly defines?: string;
 }
 

@@ -25,7 +25,7 @@ export interface NarrowRules {
 export const ROUND_MODES = ["up", "down", "nearest"] as const;
 
 /**
- * Truncates floats to integers and wraps integers around; everything but zero becomes true. NaN keeps its sign.
+ * Truncates floats to integers and wraps integers around; everything except zero becomes true. NaN keeps its sign.
  * @param rules ONNX's rules for floats of at most 8 bits. Without them, these are rounded to nearest and do not
  *   saturate, as in OpenVINO. ONNX's node tests also require that floats become integers of 4 and 2 bits by wrapping.
  * @throws TensorError `dtype` for complex numbers and text, and for floats outside the range of the integer type, for
@@ -82,7 +82,7 @@ export function castTensor(
   return new Tensor(dtype, shape, size, data);
 }
 
-/** @param wrapped numbers of a smaller magnitude wrap around */
+/** @param wrapped the magnitude below which numbers wrap around */
 function castNumber(
   value: Scalar,
   range: readonly [low: bigint, high: bigint] | null,
@@ -100,7 +100,7 @@ function castNumber(
   return low + (steps < 0n ? steps + count : steps);
 }
 
-/** Returns a number that the narrow float then rounds to its nearest value. */
+/** Maps a number to one that the narrow float then rounds to its nearest value. */
 type Narrow = (value: number, sign: number) => number;
 
 /**
@@ -108,7 +108,7 @@ type Narrow = (value: number, sign: number) => number;
  *
  * Source: ONNX, Cast-28. The specification leaves three cases open. NaN in floats of 4 and 6 bits is 0 with the opposite
  * sign, as in ONNX's reference and node tests. Negative numbers in float8e8m0 are below the least number, as in ONNX
- * Runtime 1.32. A float64 is rounded to float32 first, as in both.
+ * Runtime 1.32. A float64 is rounded to float32 first, as in ONNX's reference and in ONNX Runtime.
  */
 function narrowing(dtype: DType, { saturates, roundMode }: NarrowRules): Narrow | null {
   if (DTYPES[dtype].family !== "minifloat") return null;

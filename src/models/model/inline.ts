@@ -59,7 +59,7 @@ export function constantOf(node: ModelNode, opset: number): Constant | null {
   return isShort ? constant(output, constantNode(node, [], opset)[0]) : null;
 }
 
-/** {@link constantOf} for a node with a tensor, which is not checked; null for other nodes. */
+/** Returns the tensor of a `Constant` node with the attribute `value`, without checks; null for other nodes. */
 export function constantTensor(node: ModelNode): Constant | null {
   const { value } = node.attributes;
   if (inlineOperator(node) !== constantNode || value?.type !== "tensor") return null;
@@ -98,7 +98,7 @@ export function narrowRulesOf({ attributes }: ModelNode, fields: ErrorContext): 
   const { saturate, round_mode: mode } = attributes;
   const flag = saturate?.type === "int" ? Number(saturate.value) : saturate;
   if (flag !== undefined && flag !== 0 && flag !== 1)
-    throw wrongOption("saturate", "the integer 0 or 1", saturate?.value, fields);
+    throw wrongOption("saturate", "an integer attribute, 0 or 1", saturate?.value, fields);
   const word = mode?.value ?? "up";
   const roundMode = ROUND_MODES.find((one) => one === word);
   if (roundMode !== undefined) return { saturates: flag !== 0, roundMode };

@@ -15,8 +15,8 @@ export interface OpsetNote {
 
 /**
  * Returns sentences about the operator sets of a model: a version newer than this package knows, which runs as the
- * newest known version, and a domain that the file imports twice, of which the last version runs. Functions that run a
- * model say nothing of these, so call this function before.
+ * newest known version, and a domain that the file imports twice, of which the last version runs. `runModel` does
+ * not report these facts.
  *
  * @param model of any format
  * @throws TensorError `malformed-file` for a value that is not a model
@@ -35,11 +35,11 @@ export interface OpsetNote {
 export const modelNotes = (model: Model): string[] =>
   opsetNotes(modelFrom(model)).map(({ sentence }) => sentence);
 
-/** {@link modelNotes} as records. */
+/** Returns the notes of {@link modelNotes} as records. */
 export function opsetNotes({ graph, functions = [], ...model }: Model): OpsetNote[] {
   const own = importNotes(model, "the model");
   const inner = functions.flatMap((one) => importNotes(one, `the function ${quote(one.name)}`));
-  // Layers of OpenVINO have a version each.
+  // Each layer of OpenVINO has its own version.
   const newest = graph.nodes.reduce(
     (most, { domain, opset = 0 }) => (domain === "openvino" && opset > most ? opset : most),
     0,
@@ -56,7 +56,7 @@ function importNotes(
     const highest = versions.reduce((most, one) => (one > most ? one : most));
     const named = domain === "ai.onnx" ? 'ai.onnx (or "")' : quote(domain);
     const imports = `${owner} imports ${named} ${versions.length} times, as versions ${versions.join(" and ")}`;
-    const rules = `ONNX Runtime uses the last, ${versions.at(-1)}, and ONNX defines the highest, ${highest}`;
+    const rules = `ONNX Runtime uses the last, ${versions.at(-1)}; ONNX specifies the highest, ${highest}`;
     const sentence = `${imports}; ${rules}; import the domain once`;
     return { id: "domain-repeated" as const, sentence, versions };
   });

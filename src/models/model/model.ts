@@ -30,7 +30,7 @@ export interface Model extends Sourced {
   producer: string;
   /** The operator set version of each domain; ONNX's own domain is `ai.onnx` here, never `""`. */
   opsets: Record<string, number>;
-  /** The versions before the last of a domain that the file imports more than once; a writer writes one import. */
+  /** All versions except the last of each domain that the file imports more than once; a writer writes one import. */
   readonly otherOpsets?: OtherOpsets;
   graph: Graph;
   /** Operators that the model defines. They cannot be added or removed; their nodes and opsets may change. */

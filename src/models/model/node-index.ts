@@ -72,7 +72,7 @@ export class NodeIndex {
     return (this.nodes.find(isIt) ?? this.#defining?.find(isIt))?.place ?? this.#own;
   }
 
-  /** Returns the nodes with which the standard defines operators of the model. The model does not have them. */
+  /** Returns the nodes by which the standard defines operators of the model. They are not in the model itself. */
   #inside(): readonly PlacedNode[] {
     if (this.#defining !== null) return this.#defining;
     const found: PlacedNode[] = [];

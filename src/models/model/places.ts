@@ -21,7 +21,7 @@ export type PlaceKind =
   | { readonly is: "model" }
   | { readonly is: "function"; readonly name: string; readonly domain: string }
   | { readonly is: "body"; readonly op: string; readonly attribute: string }
-  /** A body with which a standard defines an operator; no file has it. */
+  /** A body by which a standard defines an operator; it is not in the file. */
   | { readonly is: "definition"; readonly op: string };
 
 /** A node and the graph that it is in. */
@@ -49,7 +49,7 @@ export const ownPlace = ({ graph, opsets }: Pick<Model, "opsets" | "graph">): Pl
   kind: { is: "model" },
 });
 
-/** Returns the place of the body with which a standard defines a node's operator. */
+/** Returns the place of the body by which a standard defines a node's operator. */
 export const placeInside = (
   outer: Place,
   node: ModelNode,
@@ -63,7 +63,7 @@ export const placeInside = (
   kind: { is: "definition", op: node.op },
 });
 
-/** Returns the operator of the model with whose definition a place begins; null for the places of a model. */
+/** Returns the outermost operator whose definition contains a place; null for a place in the model itself. */
 export function definedOperator({ kind, outer }: Place): string | null {
   const around = outer && definedOperator(outer);
   return around ?? (kind.is === "definition" ? kind.op : null);

@@ -1,7 +1,7 @@
 /**
- * ONNX's function operators, whose schemas define them by a body of other operators: the nodes that compute the outputs
- * of a node. Only bodies that contain a scatter or gather are recorded, and those of operators that a conversion to an
- * older opset replaces. Attention is not: its bodies gather sizes only, and depend on too much.
+ * Creates the nodes by which ONNX's schemas define a function operator. Recorded are bodies that contain a scatter or
+ * gather, and bodies of operators that a conversion to an older opset replaces. Attention is not recorded: its bodies
+ * gather only sizes, and depend on too many properties of the node.
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
@@ -21,7 +21,7 @@ import { placeInside, type Place, type PlacedNode } from "./places.ts";
 import type { PlaceScopes } from "./place-scopes.ts";
 import { BODIES } from "./standard-bodies.ts";
 
-/** An attribute of a line; `@0` stands for the data type of the first input, `@name` for an attribute of the node. */
+/** An attribute in a line; `@0` stands for the data type of the first input, `@name` for an attribute of the node. */
 type Recorded =
   | readonly ["int", number | "@0"]
   | readonly ["ints", readonly number[]]
@@ -31,7 +31,10 @@ type Recorded =
   | readonly ["tensor", number | "@0", readonly number[], readonly (number | string)[]]
   | readonly ["graph", readonly string[], readonly Line[]];
 
-/** Outputs with blanks between them, an operator, inputs with commas; attributes; the features that the line needs. */
+/**
+ * A node of a body: its outputs, separated by spaces, its operator, its inputs, separated by commas, its attributes, and
+ * the values of features with which the body contains this node.
+ */
 type Line = readonly [
   outputs: string,
   op: string,
@@ -40,7 +43,10 @@ type Line = readonly [
   needs?: readonly (readonly [feature: number, value: unknown])[],
 ];
 
-/** A property of a node: an input, an output or an attribute is given, an attribute has a value, an input has a rank or is float32. */
+/**
+ * A property of the defined node on which its body depends: an input, an output or an attribute is given, an attribute
+ * has a value, an input has a rank or is float32.
+ */
 type Feature =
   | readonly ["given" | "output" | "float", number]
   | readonly ["rank", number, ...ranks: number[]]
@@ -67,7 +73,7 @@ export interface StandardBody {
   readonly graph: Graph;
 }
 
-/** Returns the place of the body that defines a node, of which the scopes have learned; or null. */
+/** Returns the place of the body that defines a node, or null. The scopes must have learned the nodes before it. */
 export function definitionOf({ node, place }: PlacedNode, scopes: PlaceScopes): Place | null {
   const scope = scopes.scopeOf(place);
   const opset = findOpset(place.opsets, node);
@@ -83,7 +89,7 @@ export const hasStandardBody = ({ domain, op }: ModelNode): boolean =>
  * Returns the body that the standard defines for a node, or null if it is not recorded, or depends on types or
  * attributes that are unknown.
  * @param typeOf the type of a value, or null if unknown
- * @param rename the name of a value in the body, from a name that begins with the node's output
+ * @param rename returns the name of a value in the body, given a name that begins with the node's output
  */
 export function standardBody(
   node: ModelNode,
@@ -109,7 +115,7 @@ export function standardBody(
 
 const isFloat32 = (type: TensorType | null): boolean | null => type && type.dtype === "float32";
 
-/** Returns the value of a feature; null if it is unknown, or if no body has it. */
+/** Returns the value of a feature; null if the value is unknown, or no body was recorded for it. */
 function factOf(
   feature: Feature,
   { inputs, outputs, attributes }: ModelNode,

@@ -96,7 +96,7 @@ function carriedModel(model: Model): CarriedModel | null {
   return { model: { ...model, opsets, graph: copy }, inputs, outputs };
 }
 
-/** Returns a Cast that keeps every value: to saturate would replace the infinities of float8e5m2. */
+/** Returns a Cast that keeps every value: one that saturates would replace the infinities of float8e5m2. */
 function castNode(from: string, to: string, dtype: DType): ModelNode {
   const { onnx, family } = DTYPES[dtype];
   return {

@@ -25,7 +25,7 @@ import { RuntimeFailure } from "./session.ts";
 /** A value, or the runtime's error instead. */
 export type Outcome = Tensor | RuntimeFailure;
 
-/** A constant is not read before a node of this package needs it: other weights stay in the file. */
+/** A value, or a constant, which is read only when a node of this package needs it: other weights stay in the file. */
 export type Found = Outcome | Constant;
 
 export type Values = ReadonlyMap<string, Tensor>;

@@ -36,7 +36,7 @@ export const LATER = [
   ...INT2,
   ...FLOAT6,
 ];
-/** Lists and optionals, which are no data types here; their values count as values of unknown type. */
+/** Sequences and optionals, which are not data types of this package: their values count as values of unknown type. */
 export const SEQUENCES: readonly string[] = [];
 
 const smallest = (where?: string): readonly Change[] => [

@@ -45,7 +45,7 @@ export const attention: TypeRule = (view) => {
   ];
 };
 
-/** `LinearAttention`: heads and their sizes are merged; the state is that of the past, which zeros replace. */
+/** `LinearAttention`: heads and their sizes are merged; the state has the shape of the past state, which may be absent. */
 export const linearAttention: TypeRule = (view) => {
   const [batch, heads, length, size] = headDims(view, 0, "q_num_heads");
   const [, shared, , width] = headDims(view, 2, "kv_num_heads");
@@ -55,7 +55,7 @@ export const linearAttention: TypeRule = (view) => {
   ];
 };
 
-/** `CausalConvWithState`: the output is like the input; the state has one position less than the kernel. */
+/** `CausalConvWithState`: the output is like the input; the state has one position fewer than the kernel. */
 export const causalConvolution: TypeRule = (view) => {
   const dtype = view.sharedDType([0, 1, 2, 3]);
   const input = view.shape(0) ?? unknownDims(3);
