@@ -284,9 +284,16 @@ test("a million updates are explained without an object for each", () => {
     full("float32", [count], 1),
   ];
   const heap = (): number => (WITHOUT_V8 === false ? process.memoryUsage().heapUsed : 0);
-  const before = heap();
-  const { story } = explain(onnx("ScatterND", 18, { reduction: "add" }), inputs);
-  assert.ok(heap() - before < 16_000_000, "typed arrays lie outside the heap, objects in it");
+  // Garbage of earlier work counts until it is collected, so the least growth counts. Each story is kept: freeing it
+  // would hide the growth of the next.
+  const stories = Array.from({ length: 4 }, () => {
+    const before = heap();
+    const { story } = explain(onnx("ScatterND", 18, { reduction: "add" }), inputs);
+    return { story, growth: heap() - before };
+  });
+  const growths = stories.map(({ growth }) => growth);
+  assert.ok(Math.min(...growths) < 16_000_000, `typed arrays lie outside the heap: ${growths}`);
+  const [{ story }] = stories;
   assert.ok(story?.kind === "scatter");
   const { summary } = story;
   assert.deepEqual(

@@ -693,14 +693,15 @@ test("a Loop without an iteration has the shape that ONNX Runtime 1.30 gives, or
   await session.release();
   assert.deepEqual([all.type, all.dims], ["float32", [0, 5]]);
   const unknown = collects([{ op: "Relu", inputs: ["s"], outputs: ["row"] }], "row");
-  await assertRejected("malformed-file", {}, () => runExact(unknown, feeds));
+  const fields = { input: "row", node: 'the Loop that makes "last"' };
+  await assertRejected("unsupported-model", fields, () => runExact(unknown, feeds));
 });
 
 test("what a Loop collects is not made where nothing needs it", async () => {
   const nodes = [{ op: "Mystery", inputs: ["s"], outputs: ["row"] }];
   const model = collects(nodes, "row");
   const feeds = { n: tensor("int64", [], 0), x: X, table: zeros("float32", [3, 5]) };
-  await assertRejected("malformed-file", {}, () => runExact(model, feeds));
+  await assertRejected("unsupported-model", { input: "row" }, () => runExact(model, feeds));
   model.graph.outputs.pop();
   assert.deepEqual(await runExact(model, feeds), { last: [10, 20, 30, 40] });
 });

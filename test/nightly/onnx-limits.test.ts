@@ -104,8 +104,11 @@ test("a large file may have 2^21 parts", () => {
   assertCode("too-large", {}, () => readModel(unknown(2 ** 21)));
 });
 
-test("a tensor of nothing but dimensions is no tensor", () => {
-  assertCode("malformed-file", {}, () => readTensor(dense(4e5, int(TENSOR.dims, 0))));
+test("a tensor of nothing but dimensions is refused at the 65th", () => {
+  const tensorOf = (count: number): Uint8Array => dense(count, int(TENSOR.dims, 0));
+  assertCode("unsupported-file", { limit: 64 }, () => readTensor(tensorOf(4e5)));
+  // With 64, only its data type is missing.
+  assertCode("malformed-file", {}, () => readTensor(tensorOf(64)));
 });
 
 test("values are counted before any of them is made", { skip: WITHOUT_NODE }, () => {

@@ -94,8 +94,15 @@ function evidenceOf(like: Tensor, value: number, tolerance: number): number {
   return Math.max(0, bitsOf(like) - Math.log2(1 + (2 * tolerance) / spacing));
 }
 
-/** Function that returns the unrounded result in a cell, and the maximum rounding error in any order. */
-type SumOf = (cell: number) => { readonly value: number; readonly tolerance: number };
+/**
+ * Function that returns the unrounded result in a cell, the maximum of any intermediate result's magnitude, and the
+ * maximum rounding error in any order.
+ */
+type SumOf = (cell: number) => {
+  readonly value: number;
+  readonly magnitude: number;
+  readonly tolerance: number;
+};
 
 function sumOf({ call }: Rule, data: Tensor, updates: Tensor, at: CellUpdates): SumOf {
   const { includeSelf, reduction } = call.settings;
@@ -118,6 +125,7 @@ function sumOf({ call }: Rule, data: Tensor, updates: Tensor, at: CellUpdates): 
     const roundings = 2 * (count + (isMean ? 1 : 0));
     return {
       value: value / divisor,
+      magnitude,
       tolerance: (roundings * unit * magnitude) / divisor + least,
     };
   };
@@ -132,10 +140,12 @@ function lostUpdates(
   const { data, call } = rule;
   const { reduction } = call.settings;
   const read = valuesOf(actual);
-  const valuesAt = possibleValues(rule, updates, at);
+  const valuesAt = possibleValues(rule, updates, at, true);
   if (read === null || valuesAt === null) return null;
   const isSum = isFloating(data) && reduction !== "max" && reduction !== "min";
   const sum = isSum ? sumOf(rule, data, updates, at) : null;
+  const unroundedAt = possibleValues(rule, updates, at, false);
+  const unit = roundingError(data.dtype);
   return (cell) => {
     const count = at.count(cell);
     // Losing the only update of a cell is not a race, but would fit the same description.
@@ -147,12 +157,12 @@ function lostUpdates(
       return Math.max(0, bitsOf(data) - choice());
     // The order does not matter if updates are equal, or if only one of two updates remains.
     if (sum === null || count < 3 || values.length === count + 1) return null;
-    const tolerance =
-      reduction === "mul"
-        ? 2 * count * roundingError(data.dtype) * Math.abs(Number(wanted))
-        : sum(cell).tolerance;
+    // The runtime rounds once per update that it keeps. The values it is compared with are not rounded, except as float64.
+    const roundings = (data.dtype === "float64" ? 2 : 1) * (count - 1);
+    const magnitude = reduction === "mul" ? Math.abs(Number(wanted)) : sum(cell).magnitude;
+    const tolerance = Math.expm1(roundings * unit) * magnitude + 2 * unit * leastNormal(data.dtype);
     const isNear = (value: Value): boolean => Math.abs(Number(value) - Number(wanted)) <= tolerance;
-    return values.some(isNear)
+    return unroundedAt?.(cell)?.some(isNear) === true
       ? Math.max(0, evidenceOf(data, Number(wanted), tolerance) - choice())
       : null;
   };
@@ -173,17 +183,21 @@ function newValues(dtype: DType, size: number): Values {
   return isUnsigned(dtype) ? new BigUint64Array(size) : new BigInt64Array(size);
 }
 
-/** Returns the values that a cell may have if some of its updates are lost; null if there are too many to list. */
+/**
+ * Returns the values that a cell may have if some of its updates are lost; null if there are too many to list.
+ * @param isRounded true to round after each update, in the order of indices
+ */
 function possibleValues(
   { data, call }: Rule,
   updates: Tensor,
   at: CellUpdates,
+  isRounded: boolean,
 ): ((cell: number) => Values | null) | null {
   const { reduction, includeSelf } = call.settings;
   const [base, update] = [valuesOf(data), valuesOf(updates)];
   if (reduction === "none" || reduction === "mean" || !base || !update) return null;
   const unrounded = combinerOf(data.dtype, stepOf(call.settings, data.dtype));
-  const round = isFloating(data) ? rounderOf(data.dtype) : null;
+  const round = isRounded && isFloating(data) ? rounderOf(data.dtype) : null;
   const step = round ? (a: Value, b: Value) => round(Number(unrounded(a, b))) : unrounded;
   const { values: mostValues, steps: mostSteps } = DIAGNOSE;
   let steps = 0;

@@ -6,7 +6,7 @@
  */
 
 import { run } from "../../core/call/run.ts";
-import { malformed } from "../../core/errors.ts";
+import { malformed, TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { tensor, zeros, type Tensor } from "../../core/tensor/tensor.ts";
 import { quote } from "../model/graph.ts";
@@ -256,8 +256,8 @@ class Iterations {
       return zeros(type.dtype, [0, ...dims.map((dim) => (typeof dim === "number" ? dim : 0))]);
     }
     const what = type === null ? "data type" : "shape";
-    const sentence = `${nodeTitle(node)} has no iteration, and the model does not declare the ${what} of ${quote(name)}, which the loop collects`;
-    throw malformed(sentence);
+    const sentence = `${nodeTitle(node)} has no iteration, and the model does not declare the ${what} of ${quote(name)}, which the loop collects; declare the type in the model`;
+    throw new TensorError("unsupported-model", sentence, { input: name, node: nodeTitle(node) });
   }
 }
 
