@@ -384,6 +384,22 @@ const BY_HAND: readonly ByHand[] = [
     tensor("float16", [1, 2], [2070, 2068]),
     [],
   ],
+  // 2048 + 3 is 2051, which rounds to 2052; each further 3 adds 4, where the exact sum is 2060.
+  [
+    "two sums of float16 without the update 81, in an order that rounds up four times",
+    onnx("ScatterND", 18, { reduction: "add" }),
+    [
+      tensor("float16", [1, 2], [0, 0]),
+      inOneCell(6),
+      tensor(
+        "float16",
+        [6, 2],
+        [3, 3, 3, 3, 81, 2048].flatMap((one) => [one, one]),
+      ),
+    ],
+    tensor("float16", [1, 2], [2064, 2064]),
+    ["lost-updates 2/2"],
+  ],
   [
     "a maximum below data's value, which lost updates cannot give",
     onnx("ScatterND", 18, { reduction: "max" }),
