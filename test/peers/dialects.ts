@@ -97,10 +97,13 @@ const ACCEPTED: readonly Accepted[] = [
   {
     ...{ peer: "jax", version: "0.10.2" },
     facts: {
-      ...{ word: ["other values"], reduction: ["max", "min"] },
-      dtype: ["bfloat16", "float32", "float64"],
+      ...{
+        word: ["other values"],
+        dtype: ["bfloat16", "float32", "float64", "complex64", "complex128"],
+      },
+      reduction: ["add", "sum", "sub", "mul", "prod", "max", "min"],
     },
-    reason: "max and min flush subnormal numbers to 0",
+    reason: "all reductions take subnormal numbers for 0",
   },
   {
     ...{ peer: "tfjs-wasm", version: "4.22.0" },

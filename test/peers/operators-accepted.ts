@@ -37,11 +37,13 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
     },
     reason:
       "without the value in data, max and min start with a finite number, which stays if all updates are NaN",
+    isRare: true,
   },
   {
     ...OPENVINO,
     facts: { words: ["ended"], op: GATHERS },
     reason: "Gather with batch_dims ends the process if the batch axis has the size 1",
+    isRare: true,
   },
   {
     ...OPENVINO,
@@ -51,12 +53,14 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
       reduction: ["mean"],
     },
     reason: "without the value in data, a mean starts with 0, so that -0 becomes 0",
+    isRare: true,
   },
   {
     ...OPENVINO,
     facts: { words: ["refused"], dtype: ["string"], op: GATHERS },
     says: "Unsupported operation of type: Gather",
     reason: "Gather of text supports only some shapes",
+    isRare: true,
   },
   {
     ...REFERENCE,
@@ -66,6 +70,7 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
       reduction: ["mean"],
     },
     reason: "without the value in data, a mean starts with 0, so that -0 becomes 0",
+    isRare: true,
   },
   {
     ...REFERENCE,
@@ -121,6 +126,7 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
     ...ONNX,
     facts: { words: ["refused"], dtype: ["string"], reduction: ["max", "min"] },
     reason: "ScatterND's max and min of text are a TypeError",
+    isRare: true,
   },
   {
     ...ONNX,
