@@ -91,8 +91,9 @@ export function withAdvice(failure: Failure, command: string, cwd: string): stri
 /** Matches the data types that NumPy has too. */
 const NUMPY = /^(bool|u?int(8|16|32|64)|float(16|32|64)|complex(64|128))$/;
 
-/** Data types to suggest, in order of preference, if a message names several. */
+/** Data types to suggest, in order of preference, if a message names several: of floats, one that keeps fractions. */
 const USUAL = ["int64", "float32"] as const;
+const USUAL_OF_FLOATS = ["float32"] as const;
 
 /** Returns advice to convert a tensor of a wrong data type to an accepted data type, a usual data type if accepted. */
 function castAdvice({ input, at, got, expected, allowed }: TensorError): string | null {
@@ -101,7 +102,8 @@ function castAdvice({ input, at, got, expected, allowed }: TensorError): string 
   if (!types.every(isDType) || at !== undefined || !isDType(got)) return null;
   // The command's own sentences about these two tensors name their files.
   if (input === "actual" || input === "outputGradient") return null;
-  const dtype = USUAL.find((one) => types.includes(one)) ?? types[0];
+  const usual = got.includes("float") ? USUAL_OF_FLOATS : USUAL;
+  const dtype = usual.find((one) => types.includes(one)) ?? types[0];
   return NUMPY.test(dtype)
     ? `convert its data type, in NumPy with ${input ?? "array"}.astype("${dtype}")`
     : `give a ${dtype} tensor`;

@@ -214,3 +214,20 @@ test("a body with graphs is converted and written", () => {
   assert.equal(branches.length, 4);
   assert.ok(inspectModel(older).nodes.some(({ op }) => op === "GatherElements"));
 });
+
+test("a function of the model with the name of an operator defines it instead", () => {
+  const model = rotary();
+  const { graph } = onnxModel(23, {
+    inputs: { x: UNRANKED },
+    nodes: [{ op: "Identity", inputs: ["x"], outputs: ["y"] }],
+  });
+  const own = { name: "RotaryEmbedding", domain: "ai.onnx", opsets: model.opsets, graph };
+  const changed: Model = { ...model, functions: [own] };
+  assert.deepEqual(inspectModel(changed).nodes, []);
+  assert.notDeepEqual(inspectModel(model).nodes, []);
+  const converted = convertModel(changed, { opset: 22 }, { force: true }).model;
+  assert.deepEqual(
+    converted.graph.nodes.map(({ op }) => op),
+    ["RotaryEmbedding"],
+  );
+});

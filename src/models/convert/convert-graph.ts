@@ -11,7 +11,7 @@ import {
   type ModelFunction,
   type ModelNode,
 } from "../model/model.ts";
-import { standardBody } from "../model/standard-function.ts";
+import { hasFunction, standardBody } from "../model/standard-function.ts";
 import { Scope } from "../model/values.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { Additions } from "./additions.ts";
@@ -105,7 +105,7 @@ function replacedByBody(
 ): readonly ModelNode[] | null {
   const { model, target, names, log } = context;
   const { scope } = around;
-  if (target.opset > opset) return null;
+  if (target.opset > opset || hasFunction(model, node)) return null;
   const typeOf = (name: string): TensorType | null => scope.typeOf(name);
   const body = standardBody(node, opset, typeOf, (name) => names.fresh(name));
   if (body === null) return null;

@@ -107,10 +107,12 @@ class Inspection {
   nodeCount = 0;
   readonly nodes: InspectedNode[] = [];
   readonly findings: Finding[] = [];
+  readonly #model: Model;
   readonly #scopes: PlaceScopes;
   readonly #patterns = new Patterns();
 
   constructor(model: Model) {
+    this.#model = model;
     this.#scopes = new PlaceScopes(model.irVersion);
     this.#checkOpsets(model);
     walkNodes(model, {
@@ -154,7 +156,7 @@ class Inspection {
     const scope = this.#scopes.learn(placed);
     const { node, place } = placed;
     if (!isOperator(node)) {
-      const inside = definitionOf(placed, this.#scopes);
+      const inside = definitionOf(placed, this.#scopes, this.#model);
       if (inside !== null) walkPlace(inside, { node: (inner) => this.#inspect(inner) });
       return;
     }

@@ -82,7 +82,7 @@ export class NodeIndex {
     const scopes = new PlaceScopes(model.irVersion);
     const visit = (placed: PlacedNode): void => {
       scopes.learn(placed);
-      const inside = definitionOf(placed, scopes);
+      const inside = definitionOf(placed, scopes, model);
       if (inside !== null) walkPlace(inside, { node: visitInner });
     };
     const visitInner = (placed: PlacedNode): void => {

@@ -14,6 +14,7 @@ import {
   isReference,
   type Attribute,
   type Graph,
+  type Model,
   type ModelNode,
 } from "./model.ts";
 import { findOpset } from "./graph.ts";
@@ -73,13 +74,25 @@ export interface StandardBody {
   readonly graph: Graph;
 }
 
-/** Returns the place of the body that defines a node, or null. The scopes must have learned the nodes before it. */
-export function definitionOf({ node, place }: PlacedNode, scopes: PlaceScopes): Place | null {
+/**
+ * Returns the place of the body that the standard defines for a node, or null. A function of the model with the
+ * operator's name defines it instead. The scopes must have learned the nodes before it.
+ */
+export function definitionOf(
+  { node, place }: PlacedNode,
+  scopes: PlaceScopes,
+  model: Model,
+): Place | null {
+  if (hasFunction(model, node)) return null;
   const scope = scopes.scopeOf(place);
   const opset = findOpset(place.opsets, node);
   const body = standardBody(node, opset, (name) => scope.typeOf(name));
   return body && placeInside(place, node, body.graph, { "ai.onnx": body.opset });
 }
+
+/** Returns true if a function of the model defines a node's operator. */
+export const hasFunction = ({ functions = [] }: Model, { domain, op }: ModelNode): boolean =>
+  functions.some((one) => one.domain === domain && one.name === op);
 
 /** Returns true if the body of an operator is recorded. */
 export const hasStandardBody = ({ domain, op }: ModelNode): boolean =>
