@@ -50,9 +50,9 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
     facts: {
       words: ["other bits"],
       op: ["openvino.ScatterElementsUpdate-12"],
-      reduction: ["mean"],
+      reduction: ["sum", "mean"],
     },
-    reason: "without the value in data, a mean starts with 0, so that -0 becomes 0",
+    reason: "without the value in data, sums and means start with 0, so that -0 becomes 0",
     isRare: true,
   },
   {
@@ -67,9 +67,9 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
     facts: {
       words: ["other bits"],
       op: ["openvino.ScatterElementsUpdate-12"],
-      reduction: ["mean"],
+      reduction: ["sum", "mean"],
     },
-    reason: "without the value in data, a mean starts with 0, so that -0 becomes 0",
+    reason: "without the value in data, sums and means start with 0, so that -0 becomes 0",
     isRare: true,
   },
   {
@@ -94,6 +94,7 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
     ...REFERENCE,
     facts: { words: ["other bits"], dtype: ["int64", "uint64"], reduction: ["mean"] },
     reason: "the mean of 64-bit integers passes through double precision",
+    isRare: true,
   },
   {
     ...ONNXRUNTIME,
@@ -105,16 +106,6 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
     ...ONNXRUNTIME,
     facts: { words: ["missing, as the dialect says"] },
     reason: "the table of dialects has it: operators, reductions and types without a kernel",
-  },
-  {
-    ...ONNXRUNTIME,
-    facts: {
-      words: ["refused"],
-      op: ["ai.onnx.ScatterND-16", "ai.onnx.ScatterElements-16"],
-      reduction: REDUCTIONS,
-    },
-    says: "opset 16",
-    reason: "reductions of halves, bool and text have no kernel at opset 16",
   },
   { ...ONNXRUNTIME, facts: { words: ["other NaNs"], reduction: REDUCTIONS }, reason: NAN_BITS },
   {
