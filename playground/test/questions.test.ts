@@ -31,7 +31,7 @@ const QUESTIONS: readonly (readonly [
     /^docs\/onnxruntime\.html/,
     /toRuntime/,
   ],
-  ["How many bytes does it add to my page?", "bundle size", /^docs\/browsers\.html/, /36 kB/],
+  ["How many bytes does it add to my page?", "bundle size", /^docs\/browsers\.html/, /37 kB/],
   [
     "Can I require it from CommonJS?",
     "CommonJS",

@@ -106,7 +106,21 @@ export async function shortageOf(
 
 const MEBIBYTE = 2 ** 20;
 
-/** Prints the note for a job whose memory is short. */
+/**
+ * Prints the note for a job whose memory is short.
+ *
+ * @param shortage the `shortage` of a plan, if it is not null; its memory is in bytes
+ *
+ * @example
+ * ```ts
+ * import { planJob, printShortage, type JobRequest } from "ndscatter/chunked";
+ *
+ * export async function warn(request: JobRequest): Promise<void> {
+ *   const { shortage } = await planJob(request);
+ *   if (shortage !== null) console.warn(printShortage(shortage));
+ * }
+ * ```
+ */
 export function printShortage(shortage: Shortage): string {
   const { memory, sensible, times, threads, tasks, sensibleTasks } = shortage;
   const [own, more] = [memory, sensible].map((bytes) => `${Math.floor(bytes / MEBIBYTE)} MiB`);
