@@ -113,12 +113,11 @@ const MEBIBYTE = 2 ** 20;
  *
  * @example
  * ```ts
- * import { planJob, printShortage, type JobRequest } from "ndscatter/chunked";
+ * import { printShortage } from "ndscatter/chunked";
  *
- * export async function warn(request: JobRequest): Promise<void> {
- *   const { shortage } = await planJob(request);
- *   if (shortage !== null) console.warn(printShortage(shortage));
- * }
+ * const sizes = { memory: 2 ** 27, sensible: 2 ** 28 };
+ * const note = printShortage({ ...sizes, times: 3, threads: 1, tasks: 366, sensibleTasks: 40 });
+ * console.log(note.split("; ")[1]); // allow at least 256 MiB (memory)
  * ```
  */
 export function printShortage(shortage: Shortage): string {
