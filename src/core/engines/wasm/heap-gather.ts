@@ -45,7 +45,9 @@ export function gatherFromHeap(
   const data = new Groups(arena, job.random, batches, span * bytes, limits.shared);
   const pieces = piecesOf(work, data.group, limits.shared);
   const bytesOf = ({ batches: some, positions }: Piece): number => some * positions * sliceBytes;
-  const windows = new Windows(arena, job.sequential, Math.max(...pieces.map(bytesOf)));
+  // A call with all pieces as arguments would overflow the stack.
+  const window = pieces.reduce((most, piece) => Math.max(most, bytesOf(piece)), 0);
+  const windows = new Windows(arena, job.sequential, window);
   const beginOf = ({ batch, position }: Piece): number =>
     (batch * slices.count + position) * sliceBytes;
   // The caller's share shrinks after a piece that the workers finished first and grows otherwise, up to the whole piece
