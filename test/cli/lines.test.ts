@@ -48,6 +48,12 @@ test("a table fits as far as its widest columns can be narrowed", () => {
   assert.deepEqual(fitTable(rows, 5), narrow);
 });
 
+test("a table may have more rows than a call takes arguments", () => {
+  const rows = Array.from({ length: 200_000 }, (_, row) => [String(row), "x"]);
+  const lines = fitTable(rows, 80);
+  assert.deepEqual([lines.length, lines[0], lines.at(-1)], [200_000, "0       x", "199999  x"]);
+});
+
 test("a terminal that does not know its width has 80 columns, and a narrow one 20", () => {
   const output = { write: () => {} };
   assert.equal(widthOf({ ...output, isTTY: false, columns: 80 }), Infinity);

@@ -45,31 +45,21 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
     reason: "Gather with batch_dims ends the process if the batch axis has the size 1",
     isRare: true,
   },
-  {
-    ...OPENVINO,
+  ...[OPENVINO, REFERENCE].map((peer) => ({
+    ...peer,
     facts: {
       words: ["other bits"],
       op: ["openvino.ScatterElementsUpdate-12"],
       reduction: ["sum", "mean"],
     },
     reason: "without the value in data, sums and means start with 0, so that -0 becomes 0",
-    isRare: true,
-  },
+    isRare: true as const,
+  })),
   {
     ...OPENVINO,
     facts: { words: ["refused"], dtype: ["string"], op: GATHERS },
     says: "Unsupported operation of type: Gather",
     reason: "Gather of text supports only some shapes",
-    isRare: true,
-  },
-  {
-    ...REFERENCE,
-    facts: {
-      words: ["other bits"],
-      op: ["openvino.ScatterElementsUpdate-12"],
-      reduction: ["sum", "mean"],
-    },
-    reason: "without the value in data, sums and means start with 0, so that -0 becomes 0",
     isRare: true,
   },
   {

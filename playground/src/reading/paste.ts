@@ -118,7 +118,7 @@ function withBlock(
   const rank = shape.length;
   const row = at[rank - 2] ?? 0;
   const column = at[rank - 1] ?? 0;
-  const width = Math.max(...rows.map(({ length }) => length));
+  const width = rows.reduce((most, { length }) => Math.max(most, length), 0);
   const columns = shape[rank - 1] ?? 1;
   const needs = [row + rows.length, column + width];
   if (needs[0] > (rank < 2 ? 1 : shape[rank - 2]) || needs[1] > columns) {

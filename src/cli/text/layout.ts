@@ -2,9 +2,13 @@
 
 export const LINE_WIDTH = 80;
 
+/** Returns the width of each column, in characters. A table may have more rows than a call takes arguments. */
+export const widthsOf = (rows: readonly (readonly string[])[]): number[] =>
+  rows[0].map((_, column) => rows.reduce((most, row) => Math.max(most, row[column].length), 0));
+
 /** Returns aligned columns from rows, all of which have the same number of cells. */
 export function printTable(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const widths = widthsOf(rows);
   return rows
     .map((row) =>
       row

@@ -1,7 +1,7 @@
 /** Fits text to a terminal: sentences are folded at words, and long cells of tables are cut in the middle. */
 
 import type { Output } from "../io.ts";
-import { printTable } from "./layout.ts";
+import { printTable, widthsOf } from "./layout.ts";
 
 /** Minimum line width, in characters, also for narrower terminals. */
 const LEAST_WIDTH = 20;
@@ -64,7 +64,7 @@ const GAP = 2;
  * are narrowed first.
  */
 export function fitTable(rows: readonly (readonly string[])[], width: number): string[] {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const widths = widthsOf(rows);
   let excess = widths.reduce((sum, one) => sum + one + GAP, -GAP) - width;
   while (excess > 0) {
     const widest = widths.indexOf(Math.max(...widths));

@@ -167,8 +167,9 @@ function copiedNode(plan: GraphPlan, name: string): ModelNode | null {
 }
 
 function inOrder(plan: GraphPlan, nodes: ReadonlySet<ModelNode>): readonly ModelNode[] {
-  const all: ModelNode[] = [];
-  for (let at: GraphPlan | null = plan; at !== null; at = at.outer) all.unshift(...at.graph.nodes);
+  let all: readonly ModelNode[] = [];
+  for (let at: GraphPlan | null = plan; at !== null; at = at.outer)
+    all = at.graph.nodes.concat(all);
   return all.filter((node) => nodes.has(node));
 }
 

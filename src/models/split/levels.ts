@@ -44,7 +44,7 @@ export function sinkNodes(
     if (!mayMove(node) || node.outputs.some((name) => outputs.has(name))) continue;
     const users = node.outputs.flatMap((name) => uses.usersOf(name));
     if (users.length === 0) continue;
-    const level = Math.min(...users.map((user) => levels.get(user) ?? 0));
+    const level = users.reduce((least, user) => Math.min(least, levels.get(user) ?? 0), Infinity);
     const isThere = (name: string): boolean =>
       !uses.makers.has(name) ||
       uses.usersOf(name).some((user) => user !== node && levels.get(user) === level);

@@ -11,7 +11,7 @@ import type { ReadExternal } from "../onnx/external.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { slicedConstant } from "../onnx/slices.ts";
 import { slicesOf } from "../../core/call/duplicates.ts";
-import { isOperator } from "../../core/operators/registry.ts";
+import { findOperators, isOperator } from "../../core/operators/registry.ts";
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
 import type { RuntimeTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { isConstant, NotRun, valueOf, type Found, type Frame } from "./frames.ts";
@@ -124,8 +124,14 @@ export async function* captureCalls(
  */
 export type Capture = (isWhole: boolean) => CapturedCall;
 
+const GATHERS: ReadonlySet<string> = /* @__PURE__ */ new Set(
+  /* @__PURE__ */ findOperators(({ kind }) => kind === "gather").map(
+    ({ versions }) => versions[0].name,
+  ),
+);
+
 /** Returns true if a {@link Capture} may lack slices of the node's data. */
-export const maybeSliced = ({ op }: ModelNode): boolean => op.startsWith("Gather");
+export const maybeSliced = ({ op }: ModelNode): boolean => GATHERS.has(op);
 
 /** {@link captureCalls}, without reading the constants among the inputs. */
 export async function* captures(

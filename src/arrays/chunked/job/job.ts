@@ -151,7 +151,8 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   if (name === "finish") return [0];
   const { done, bad } = await listTasks(job.folder, name);
   // Blocks after the first block with a bad index cannot change the job's error.
-  const first = name === "partition" ? Math.min(...bad) : Infinity;
+  const ends = name === "partition" ? [...bad] : [];
+  const first = ends.reduce((least, task) => Math.min(least, task), Infinity);
   const numbers = Array.from({ length: tasks }, (_, task) => task);
   return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
 }

@@ -21,14 +21,14 @@ export async function placeBlock(job: JobContext, block: number, memory: Workspa
   // chunk shape was requested.
   const isWhole = pieces > 1 && (isCut || out.location.format === "npy");
   const whole = memory.bytes("whole", isWhole ? count * product(address.slice) * elementBytes : 0);
-  const sizes: number[] = [];
+  let sizes: number[] = [];
   for (let piece = 0; piece < pieces; piece++) {
     const slices = await readPiece(job, block, piece, count, memory);
     if (isWhole) interleave(job, slices, piece, count, whole);
-    else if (isCut) sizes.push(...(await cut(job, block, slices, memory)));
+    else if (isCut) sizes = sizes.concat(await cut(job, block, slices, memory));
     else sizes.push(await putNew(job, [...at, ...address.pieces.at(piece)], slices));
   }
-  if (isWhole && isCut) sizes.push(...(await cut(job, block, whole, memory)));
+  if (isWhole && isCut) sizes = sizes.concat(await cut(job, block, whole, memory));
   else if (isWhole) sizes.push(await putNew(job, [...at, ...address.slice.map(() => 0)], whole));
   await mark(job, "placed", block, printSizes(sizes));
 }

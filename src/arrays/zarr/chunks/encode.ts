@@ -88,7 +88,7 @@ async function encodeShard(
     entries[entry] = BigInt(offset);
     entries[entry + 1] = BigInt(size);
     offset += size;
-    parts.push(...encoded);
+    for (const part of encoded) parts.push(part);
   }
   let bytes = new Uint8Array(entries.buffer);
   if (index.order !== null) {
