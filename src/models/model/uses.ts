@@ -15,7 +15,7 @@ export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly 
 export const tooDeep = (): TensorError =>
   new TensorError(
     "too-large",
-    `the model has graphs nested more than ${MAX_BODY_DEPTH} deep, which is too deep to read`,
+    `the model has graphs nested more than ${MAX_BODY_DEPTH} deep, which is too deep to read; real models nest a few, so check where the file comes from`,
     { limit: MAX_BODY_DEPTH },
   );
 
