@@ -61,6 +61,7 @@ const { metafile } = await build({
     "entries/npy",
     "entries/onnx",
     "entries/openvino",
+    "entries/operators",
     "entries/zarr",
     "entries/webgpu",
     "entries/chunked",

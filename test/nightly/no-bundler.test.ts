@@ -30,7 +30,7 @@ const [HTML] = blocksOf(read("docs/browsers.md"), "html");
 const [, SCRIPT = ""] = /<script type="module">\n([^]*?)<\/script>/.exec(HTML) ?? [];
 
 /** The entries that run in a page. */
-const ENTRIES = [".", "./js", "./npy", "./onnx", "./openvino", "./webgpu", "./zarr"];
+const ENTRIES = [".", "./js", "./npy", "./onnx", "./openvino", "./operators", "./webgpu", "./zarr"];
 
 /** What the page of the document shows, by the arithmetic of its comments: 2 + 10 and 4 + 20, or 10 and 20 in place. */
 const SHOWN = [

@@ -53,6 +53,7 @@ test("no entry imports a package, but zarr for codecs and a signed request, when
     "entries/webgpu.js",
     "entries/onnx.js",
     "entries/openvino.js",
+    "entries/operators.js",
   ]) {
     assert.deepEqual(packagesOf(entry), [], entry);
   }
@@ -202,7 +203,7 @@ for (const [, entry, said, name] of SAID) {
   });
 }
 
-test("the README says the sizes of seven entries", () => assert.equal(SAID.length, 7));
+test("the README says the sizes of eight entries", () => assert.equal(SAID.length, 8));
 
 test("ndscatter/js brings no WebAssembly, whatever is imported of it", async () => {
   const { outputFiles } = await build({
@@ -250,6 +251,7 @@ test("the types resolve for every way to import an ES module", () => {
     "./npy",
     "./onnx",
     "./openvino",
+    "./operators",
     "./webgpu",
     "./zarr",
     "./package.json",
@@ -270,7 +272,7 @@ const STRICT = {
 };
 
 /** Entries that need neither the types of Node nor those of a browser. */
-const ANYWHERE = [".", "./js", "./npy", "./onnx", "./openvino", "./webgpu"];
+const ANYWHERE = [".", "./js", "./npy", "./onnx", "./openvino", "./operators", "./webgpu"];
 
 const PROJECTS = {
   "of Node": { lib: ["es2022"], types: ["node"] },

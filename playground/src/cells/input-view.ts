@@ -1,6 +1,6 @@
 /** The card of an input tensor: its cells, their colours, and its errors. */
 
-import { printShape } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { lettersOf } from "./letters.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";

@@ -1,6 +1,6 @@
 /** Computes the output shape of a call, even for many calls with errors. */
 
-import { roleOf } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import { rolePosition } from "../values/schema.ts";
 import type { CallView } from "./view.ts";
 

@@ -1,6 +1,7 @@
 /** Hooks for drawing: the picture of the call, the cards of its tensors, and the cell that is described. */
 
-import { printShape, type OperatorVersion, type Tensor } from "ndscatter";
+import type { OperatorVersion, Tensor } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { useCallback, useMemo, useRef, useState } from "preact/hooks";
 import { outputShapeOf } from "./output-shape.ts";
 import { printElement } from "../values/scalar-text.ts";

@@ -3,7 +3,7 @@
  * and the user's own call while an example is shown. Documents are immutable; every function returns a new document.
  */
 
-import { resolve } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import { toHash } from "./hash.ts";
 import type { Preset } from "../examples/presets.ts";
 import { NO_RESERVE, reserveAfter, reshaped, withAxis, type Reserve } from "./reserve.ts";

@@ -7,12 +7,11 @@ import {
   DTYPES,
   isTensorError,
   operators,
-  printShape,
-  roleOf,
   type BadIndex,
   type OperatorVersion,
   type ParameterSchema,
 } from "ndscatter";
+import { printShape, roleOf } from "ndscatter/operators";
 import { withDType, withShape, withValue } from "./edit.ts";
 import { withGiven } from "../values/given.ts";
 import { explainState, type ExplainedState, type Fault } from "./read-state.ts";

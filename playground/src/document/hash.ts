@@ -9,7 +9,8 @@
  * cannot encode, is written as `%uD800`. Long links are compressed when they are shared (see `packed.ts`).
  */
 
-import { isDType, printShape, resolve, TensorError } from "ndscatter";
+import { isDType, TensorError } from "ndscatter";
+import { printShape, resolve } from "ndscatter/operators";
 import { checkShape } from "../values/limits.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";

@@ -1,11 +1,9 @@
 /** Converts a state to a call of the library, with all faults and their places. */
 
 import {
-  roleOf,
   explain,
   infer,
   isTensorError,
-  resolve,
   type AttributeSchema,
   type Explanation,
   type NodeSpec,
@@ -13,6 +11,7 @@ import {
   type Tensor,
   type TensorError,
 } from "ndscatter";
+import { roleOf, resolve } from "ndscatter/operators";
 import { checkExtent } from "../values/limits.ts";
 import { firstText } from "../values/schema.ts";
 import type { State, TensorText } from "../values/state.ts";

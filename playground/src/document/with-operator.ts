@@ -4,16 +4,15 @@
  */
 
 import {
-  roleOf,
   explain,
   infer,
   operators,
-  resolve,
   type DType,
   type OperatorVersion,
   type Reduction,
   type Role,
 } from "ndscatter";
+import { roleOf, resolve } from "ndscatter/operators";
 import { withDType } from "./edit.ts";
 import { PRESETS } from "../examples/presets.ts";
 import { explainState, readState } from "./read-state.ts";

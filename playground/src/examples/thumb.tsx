@@ -7,7 +7,7 @@ import { hitsOf, viewOf, type CallView } from "../cells/view.ts";
 import { tintsOf } from "../cells/targets.ts";
 import { gridsOf, sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
-import { roleOf } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 
 /** Maximum number of rows and columns to draw of a table. */
 const MOST = { rows: 8, columns: 6 };

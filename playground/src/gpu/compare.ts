@@ -1,6 +1,7 @@
 /** Compares a call on the GPU with the same call on the JavaScript engine, bit for bit. */
 
-import { DTYPES, firstDifference, isTensorError, printShape, type Tensor } from "ndscatter";
+import { DTYPES, firstDifference, isTensorError, type Tensor } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 
 /** Result of a call: a tensor, or the code and the message of its error. */
 export type Outcome =

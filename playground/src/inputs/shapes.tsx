@@ -1,7 +1,7 @@
 /** Shows the shape rules that follow from data and indices, term by term, compared with the tensors' shapes. */
 
 import type { DerivedShape } from "ndscatter";
-import { printShape } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { Fragment, type JSX } from "preact";
 
 /** Explanation of `++`, for readers who do not know it. */

@@ -3,7 +3,8 @@
  * tuples that share a target. Rows of data that the part's indices do not name are left out, so indices are renumbered.
  */
 
-import { roleOf, resolve, type Tensor } from "ndscatter";
+import type { Tensor } from "ndscatter";
+import { roleOf, resolve } from "ndscatter/operators";
 import { attempt } from "../values/attempt.ts";
 import { defaultText } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";

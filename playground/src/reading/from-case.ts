@@ -4,7 +4,7 @@
  * an output.
  */
 
-import { resolve } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import { BIN, MODEL, TENSOR } from "./file-kinds.ts";
 import {
   fromFile,

@@ -3,7 +3,8 @@
  * feed it.
  */
 
-import { roleOf, explain, resolve, type DType, type OperatorVersion } from "ndscatter";
+import { explain, type DType, type OperatorVersion } from "ndscatter";
+import { roleOf, resolve } from "ndscatter/operators";
 import type { Model, ModelNode } from "ndscatter/onnx";
 import { printNames } from "../values/names.ts";
 import { checkShape } from "../values/limits.ts";

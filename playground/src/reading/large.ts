@@ -3,7 +3,8 @@
  * for the whole call.
  */
 
-import { resolve, type Tensor } from "ndscatter";
+import type { Tensor } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import { readState } from "../document/read-state.ts";
 import { withOperator } from "../document/with-operator.ts";
 import { attempt } from "../values/attempt.ts";

@@ -1,6 +1,7 @@
 /** Assigns named tensors to the inputs of an operator, by name, data type and shape. */
 
-import { infer, resolve, roleOf, type OperatorVersion, type Role } from "ndscatter";
+import { infer, type OperatorVersion, type Role } from "ndscatter";
+import { resolve, roleOf } from "ndscatter/operators";
 import { attempt } from "../values/attempt.ts";
 import { dtypesOf, newestOf } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";

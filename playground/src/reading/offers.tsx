@@ -1,6 +1,6 @@
 /** Dialog content for tensors that belong to several inputs, and for text that was only partly understood. */
 
-import { resolve } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { operatorGroups, withOperator } from "../document/with-operator.ts";

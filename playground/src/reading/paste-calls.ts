@@ -3,7 +3,8 @@
  * are refused, because their values are not in the text.
  */
 
-import { DTYPES, printShape, type DType } from "ndscatter";
+import { DTYPES, type DType } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import {
   bareText,
   blockOf,

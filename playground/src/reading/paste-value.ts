@@ -1,6 +1,7 @@
 /** Values of pasted text: elements as written, lists of elements, and arrays that calls create. */
 
-import { isDType, printShape, TensorError, type DType } from "ndscatter";
+import { isDType, TensorError, type DType } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { MOST_AXES, MOST_ELEMENTS } from "../values/limits.ts";
 import { parseScalar } from "../values/scalar-text.ts";
 import { sizeOf } from "../values/shape.ts";

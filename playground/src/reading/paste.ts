@@ -12,7 +12,8 @@
  * The brackets determine the shape. If the text names a data type, the tensor has this type. Any other text is refused.
  */
 
-import { printShape, TensorError, type DType } from "ndscatter";
+import { TensorError, type DType } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import type { Edited } from "../document/edit.ts";
 import { checkShape } from "../values/limits.ts";
 import { Reader } from "./paste-reader.ts";

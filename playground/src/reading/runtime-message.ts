@@ -4,7 +4,8 @@
  * and TensorFlow.
  */
 
-import { printShape, roleOf, type Role } from "ndscatter";
+import type { Role } from "ndscatter";
+import { printShape, roleOf } from "ndscatter/operators";
 import { printNames } from "../values/names.ts";
 import { attempt } from "../values/attempt.ts";
 import { checkShape } from "../values/limits.ts";

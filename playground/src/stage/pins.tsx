@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { printShape } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { tableWidthOf, type Lane, type Layout } from "./layout.ts";
 import { coordinatesOf } from "../values/shape.ts";
 import type { Windows } from "./use-corners.ts";

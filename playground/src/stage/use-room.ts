@@ -6,7 +6,8 @@ import { layOut } from "./arrange.ts";
 import type { Layout, Placed, Room } from "./layout.ts";
 import { SMALLEST } from "./metrics.ts";
 import type { State } from "../values/state.ts";
-import { roleOf, type OperatorVersion } from "ndscatter";
+import type { OperatorVersion } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import { lettersOf } from "../cells/letters.ts";
 import type { Picture } from "../cells/view.ts";
 

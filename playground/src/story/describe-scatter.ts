@@ -1,6 +1,7 @@
 /** Describes the cells of a scatter: the updates of a cell, and the target of an update. */
 
-import { printShape, type ScatterStory } from "ndscatter";
+import type { ScatterStory } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import type { TensorId } from "../stage/layout.ts";
 import { coordinatesOf, positionOf } from "../values/shape.ts";
 import { inWords } from "./target-names.ts";

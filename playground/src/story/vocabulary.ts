@@ -3,17 +3,16 @@
  * `describe-scatter.ts` and `describe-gather.ts` compose the descriptions.
  */
 
-import {
-  printScalar,
-  printShape,
-  type Explanation,
-  type GatherStory,
-  type Reduction,
-  type Scalar,
-  type ScatterStory,
-  type StoryStep,
-  type Tensor,
+import type {
+  Explanation,
+  GatherStory,
+  Reduction,
+  Scalar,
+  ScatterStory,
+  StoryStep,
+  Tensor,
 } from "ndscatter";
+import { printScalar, printShape } from "ndscatter/operators";
 import type { TensorId } from "../stage/layout.ts";
 import type { Links, Tuple } from "../cells/links.ts";
 import { printElement } from "../values/scalar-text.ts";

@@ -1,6 +1,7 @@
 /** Limits of the page, so that no input can make the page hang. */
 
-import { printShape, TensorError } from "ndscatter";
+import { TensorError } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 
 /** Maximum number of elements of a tensor; each element is a cell on the page. */
 export const MOST_ELEMENTS = 20_000;

@@ -13,7 +13,8 @@
  * refused.
  */
 
-import { DTYPES, printScalar, type DType, type Scalar } from "ndscatter";
+import { DTYPES, type DType, type Scalar } from "ndscatter";
+import { printScalar } from "ndscatter/operators";
 
 /** Input of {@link tensor} for an element: a value, or the text itself if it cannot be parsed. */
 export type Candidate = boolean | number | bigint | string | readonly [Part, Part];

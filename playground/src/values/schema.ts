@@ -3,14 +3,13 @@
 import {
   isDType,
   operators,
-  roleOf,
-  typesOf,
   type AttributeSchema,
   type DType,
   type OperatorVersion,
   type ParameterSchema,
   type Role,
 } from "ndscatter";
+import { roleOf, typesOf } from "ndscatter/operators";
 
 /** Returns the position of the input with this role, or -1. */
 export const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>

@@ -8,7 +8,6 @@ import {
   dialects,
   DTYPES,
   infer,
-  printShape,
   tensor,
   type Diagnosis,
   type Dialect,
@@ -17,6 +16,7 @@ import {
   type Explanation,
   type Tensor,
 } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { attempt } from "../values/attempt.ts";
 import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
 import { rulesOf, type Rule, type Rules } from "./dialect-view.ts";

@@ -1,6 +1,7 @@
 /** Facts about a call that programs in other languages need. */
 
-import { roleOf, type Tensor } from "ndscatter";
+import type { Tensor } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import { defaultText } from "../values/schema.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 import type { WritableCall } from "./source-text.ts";

@@ -1,6 +1,7 @@
 /** Writes a program with a Python library: imports, tensors, and the lines that compute the output. */
 
-import { roleOf, type DType, type Tensor } from "ndscatter";
+import type { DType, Tensor } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import type { State } from "../values/state.ts";
 import { printPythonList } from "./as-numpy.ts";
 import {

@@ -1,6 +1,6 @@
 /** Captures the visible stage as data for a picture. */
 
-import { printShape } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { rulesBeside } from "../document/faults.ts";
 import { titleOf } from "../document/title-of.ts";
 import type { Layout } from "../stage/layout.ts";

@@ -1,12 +1,7 @@
 /** Shared parts of code exports: calls that can be written as code, and nested lists over several lines. */
 
-import {
-  roleOf,
-  type Explanation,
-  type NodeSpec,
-  type OperatorVersion,
-  type Tensor,
-} from "ndscatter";
+import type { Explanation, NodeSpec, OperatorVersion, Tensor } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import { readState, explainState, type Fault } from "../document/read-state.ts";
 import { toHash } from "../document/hash.ts";
 import type { State } from "../values/state.ts";

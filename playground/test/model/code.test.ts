@@ -12,12 +12,12 @@ import {
   equals,
   isTensorError,
   operators,
-  resolve,
   run,
   tensor,
   type DType,
   type Tensor,
 } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import { asNumPy } from "../../src/writing/as-numpy.ts";
 import { asOnnxPython } from "../../src/writing/as-onnx-python.ts";
 import { asTypeScript } from "../../src/writing/as-typescript.ts";

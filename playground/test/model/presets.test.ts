@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { test } from "node:test";
-import { roleOf, equals, operators, resolve, run, tensor, type Tensor } from "ndscatter";
+import { equals, operators, run, tensor, type Tensor } from "ndscatter";
+import { roleOf, resolve } from "ndscatter/operators";
 import { EXAMPLES, type Example } from "../../../test/fixtures/examples.ts";
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "../../src/examples/presets.ts";
 import { readState, explainState } from "../../src/document/read-state.ts";

@@ -3,7 +3,8 @@
 import { printCount } from "../../core/print-count.ts";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { DTYPES, isTensorError, printShape } from "../../entries/index.ts";
+import { DTYPES, isTensorError } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
 import {
   createPending,
   type ChunkedArray,

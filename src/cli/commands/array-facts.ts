@@ -2,7 +2,8 @@
 
 import { printCount } from "../../core/print-count.ts";
 import * as fs from "node:fs";
-import { DTYPES, isTensorError, printShape, type DType } from "../../entries/index.ts";
+import { DTYPES, isTensorError, type DType } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
 import { checkFree } from "../../entries/chunked.ts";
 import { type ChunkedArray, type Codec, type ZarrArray } from "../../entries/zarr.ts";
 import { errorAt, Failure, wrongData } from "../failure.ts";

@@ -1,7 +1,7 @@
 /** Writes an array into a part of an existing one. */
 
 import { printCount } from "../../core/print-count.ts";
-import { printShape } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
 import type { ChunkedArray } from "../../entries/zarr.ts";
 import { wrongData, wrongUsage } from "../failure.ts";
 import { partOf } from "../input/places.ts";

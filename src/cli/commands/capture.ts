@@ -3,7 +3,8 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { isTensorError, resolve, roleOf, type Tensor } from "../../entries/index.ts";
+import { isTensorError, type Tensor } from "../../entries/index.ts";
+import { resolve, roleOf } from "../../entries/operators.ts";
 import {
   captureCalls,
   constant,

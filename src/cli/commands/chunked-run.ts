@@ -14,7 +14,8 @@ import {
   type JobRequest,
   type SlurmOptions,
 } from "../../entries/chunked.ts";
-import { isTensorError, roleOf, type Role, type Tensor } from "../../entries/index.ts";
+import { isTensorError, type Role, type Tensor } from "../../entries/index.ts";
+import { roleOf } from "../../entries/operators.ts";
 import { openArray, type ChunkedArray } from "../../entries/zarr.ts";
 import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";

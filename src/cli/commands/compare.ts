@@ -9,15 +9,13 @@ import {
   compareDialects,
   dialects,
   isTensorError,
-  printScalar,
-  printShape,
-  resolve,
   run,
   type Dialect,
   type DialectComparison,
   type Scalar,
   type Tensor,
 } from "../../entries/index.ts";
+import { printScalar, printShape, resolve } from "../../entries/operators.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
 import { bindInputFiles } from "../input/bindings.ts";
 import { coordinatesOf } from "../text/cells.ts";

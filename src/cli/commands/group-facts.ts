@@ -1,7 +1,8 @@
 /** The contents of a Zarr group, as data and as text. */
 
 import { printCount } from "../../core/print-count.ts";
-import { isTensorError, printShape } from "../../entries/index.ts";
+import { isTensorError } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
 import { openGroup, type GroupMember, type ZarrGroup } from "../../entries/zarr.ts";
 import { shownUrl } from "../../arrays/boxes/urls.ts";
 import { failureAt } from "./array-facts.ts";

@@ -1,7 +1,8 @@
 /** `ndscatter ops`: lists the operators and their versions, prints one version, or compares two. */
 
 import type { Command } from "commander";
-import { compareVersions, operators, type OperatorVersion } from "../../entries/index.ts";
+import { operators, type OperatorVersion } from "../../entries/index.ts";
+import { compareVersions } from "../../entries/operators.ts";
 import { wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { JSON_HELP, printJson, quote } from "../text/layout.ts";

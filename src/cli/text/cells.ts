@@ -1,6 +1,7 @@
 /** Elements of tensors: their positions, and their form in drawings and JSON. */
 
-import { isTensorError, printScalar, type Scalar, type Tensor } from "../../entries/index.ts";
+import { isTensorError, type Scalar, type Tensor } from "../../entries/index.ts";
+import { printScalar } from "../../entries/operators.ts";
 
 /** Returns the row-major position of an element. */
 export const positionOf = (at: readonly number[], shape: readonly number[]): number =>

@@ -1,15 +1,12 @@
 /** Operator versions as text: a list of versions, one version in full, and the changes between two. */
 
 import {
-  compareVersions,
   DTYPES,
   isDType,
-  roleOf,
-  typesOf,
   type AttributeSchema,
   type OperatorVersion,
-  type VersionChange,
 } from "../../entries/index.ts";
+import { compareVersions, roleOf, typesOf, type VersionChange } from "../../entries/operators.ts";
 import { LINE_WIDTH, printTable, wrap } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 

@@ -1,6 +1,7 @@
 /** Types of tensors as text, such as `float32[N, 4, ?]`. */
 
-import { DTYPES, isDType, printShape, type TensorType } from "../../entries/index.ts";
+import { DTYPES, isDType, type TensorType } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
 import { wrongUsage } from "../failure.ts";
 import { quote } from "./layout.ts";
 import { didYouMean } from "./names.ts";

@@ -3,7 +3,7 @@
  * u`.
  */
 
-import { roleOf } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import { newestOf } from "../../values/schema.ts";
 import type { Arr } from "./arrays.ts";
 import { gather, gatherND, slices, tupled, tuples, type Draft } from "./draft.ts";

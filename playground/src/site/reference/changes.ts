@@ -1,6 +1,7 @@
 /** Describes the changes of a version in readable lines. `compareVersions` finds the changes. */
 
-import { compareVersions, type OperatorVersion, type VersionChange } from "ndscatter";
+import type { OperatorVersion } from "ndscatter";
+import { compareVersions, type VersionChange } from "ndscatter/operators";
 import { html, joined, type Html } from "../html.ts";
 
 export interface Line {

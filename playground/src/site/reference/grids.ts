@@ -2,7 +2,8 @@
  * Shows tensors as tables. A tensor with more than two axes becomes one table for each position of its leading axes.
  */
 
-import { printShape, type Explanation, type Tensor } from "ndscatter";
+import type { Explanation, Tensor } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { printElement } from "../../values/scalar-text.ts";
 import { coordinatesOf, gridsOf } from "../../values/shape.ts";
 import { elementsOf } from "../../values/tensor-text.ts";

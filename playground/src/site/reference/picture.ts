@@ -3,7 +3,7 @@
  * file for each of the two themes.
  */
 
-import { printShape, roleOf } from "ndscatter";
+import { printShape, roleOf } from "ndscatter/operators";
 import { inputView } from "../../cells/input-view.ts";
 import { NOTHING_SAID } from "../../cells/cells.ts";
 import { tintsOf } from "../../cells/targets.ts";

@@ -1,12 +1,7 @@
 /** Shows one version of an operator: the content of its registry row, and results of calls. */
 
-import {
-  roleOf,
-  typesOf,
-  type AttributeSchema,
-  type OperatorVersion,
-  type ParameterSchema,
-} from "ndscatter";
+import type { AttributeSchema, OperatorVersion, ParameterSchema } from "ndscatter";
+import { roleOf, typesOf } from "ndscatter/operators";
 import { boundsOf, probesOf } from "./bounds.ts";
 import type { Example } from "./calls.ts";
 import { linesOf } from "./changes.ts";
