@@ -1,5 +1,6 @@
 /** Submits a job to a queue, and waits until the job's folder shows that it is done. */
 
+import type { Signal } from "../../core/platform-types.ts";
 import * as path from "node:path";
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
 import type { Job, StageName } from "../chunked/job/job.ts";
@@ -46,7 +47,7 @@ export interface SubmitOptions {
    */
   readonly tasksPerJob?: number;
   /** Withdraws the job: running tasks finish, and no others begin unless another submitter waits for the job. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal | undefined;
   readonly onProgress?: (progress: SubmitProgress) => void;
   /** Called with a message for each error after which the work is tried again. */
   readonly onNote?: (sentence: string) => void;

@@ -21,7 +21,7 @@ import {
   type Metadata,
 } from "./metadata.ts";
 import { checkEncodable, makePipeline, parseOrder } from "./chunks/pipeline.ts";
-import type { S3Options } from "./stores/s3-client.ts";
+import type { S3Options } from "./stores/s3-options.ts";
 
 /** Options of {@link createArray}. */
 export interface CreateOptions {
