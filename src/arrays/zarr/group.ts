@@ -27,14 +27,14 @@ import type { Source, Store } from "./stores/store.ts";
 /** Options of {@link openGroup}. */
 export interface GroupOptions {
   /** Settings for `s3://bucket/key` and `https://` URLs. */
-  readonly s3?: S3Options;
+  readonly s3?: S3Options | undefined;
   /** Aborts requests to servers and the waits between them, including those of later operations on the group. */
   readonly signal?: Signal | undefined;
 }
 
 /** Options of {@link createGroup}. */
 export interface CreateGroupOptions extends GroupOptions {
-  readonly attributes?: JsonObject;
+  readonly attributes?: JsonObject | undefined;
 }
 
 /** An array or a group inside a group, at any depth. */

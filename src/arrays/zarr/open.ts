@@ -29,14 +29,14 @@ import { PARTIAL, type Store } from "./stores/store.ts";
 /** Options of {@link openArray}. */
 export interface OpenOptions {
   /** The chunk shape for a format that does not define chunks, such as `.npy`: see `docs/arrays/zarr.md`. */
-  readonly chunkShape?: readonly number[];
+  readonly chunkShape?: readonly number[] | undefined;
   /** Settings for `s3://bucket/key` and `https://` URLs. */
-  readonly s3?: S3Options;
+  readonly s3?: S3Options | undefined;
   /**
    * Receives a message if an unfinished job has changed a part of the array in place; the array is then read as it is.
    * Without this function, reading such an array is an error until the job is finished.
    */
-  readonly onNote?: (sentence: string) => void;
+  readonly onNote?: ((sentence: string) => void) | undefined;
   /** Aborts requests to servers and the waits between them, including those of later reads and writes. */
   readonly signal?: Signal | undefined;
 }
