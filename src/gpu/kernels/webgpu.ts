@@ -4,6 +4,8 @@
  * structurally.
  */
 
+import type { Known } from "../../core/platform-types.ts";
+
 export interface GpuBufferLike {
   readonly size: number;
   readonly usage: number;
@@ -107,10 +109,6 @@ export const BUFFER_USAGE = {
 } as const;
 
 export const MAP_MODE_READ = 1;
-
-/** The platform's type if the user's compiler knows it; otherwise this package's type. */
-type Known<Name extends string, Else> =
-  typeof globalThis extends Record<Name, { readonly prototype: infer T }> ? T : Else;
 
 /** The type `GPUBuffer`. */
 export type GpuBuffer = Known<"GPUBuffer", GpuBufferLike>;

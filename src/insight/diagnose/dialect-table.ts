@@ -364,6 +364,6 @@ const RECORDS = {
 } as const satisfies Readonly<Record<string, DialectRecord>>;
 
 /** Id of a runtime or a library, such as `onnxruntime-cpu` or `numpy`. */
-export type DialectId = keyof typeof RECORDS;
+export type DialectId = Extract<keyof typeof RECORDS, string>;
 
 export const DIALECTS: Readonly<Record<DialectId, DialectRecord>> = RECORDS;

@@ -29,9 +29,11 @@ export type InputChange =
 /** A change of a call: the diagnosis of a runtime that makes it, or a change that only a person or an exporter makes. */
 type ChangeId = DiagnosisId | "exchanged-inputs" | "larger-updates";
 
+type ChangePair = Extract<`${ChangeId}+${ChangeId}`, string>;
+
 /** A call that may have been meant. */
 export interface OtherCall {
-  readonly id: ChangeId | `${ChangeId}+${ChangeId}`;
+  readonly id: ChangeId | ChangePair;
   /** The change in words, such as `the axis is 1, not 0`. */
   readonly sentence: string;
   /** The meant node, with changes of its inputs; null if no node with the same inputs expresses the change. */

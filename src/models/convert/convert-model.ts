@@ -26,7 +26,7 @@ export interface ConvertOptions {
    * True leaves nodes other than scatters and gathers unchanged if they cannot be converted for certain; by default the
    * model is refused.
    */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
 }
 
 /** A converted model. The original model is unchanged. */

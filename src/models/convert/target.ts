@@ -8,8 +8,12 @@ import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 
 /** An opset of ONNX, or OpenVINO, by default with its newest operators and version 11 of its file format. */
 export type ConvertTarget =
-  | { readonly domain?: "ai.onnx"; readonly opset: number }
-  | { readonly domain: "openvino"; readonly opset?: number; readonly version?: 10 | 11 };
+  | { readonly domain?: "ai.onnx" | undefined; readonly opset: number }
+  | {
+      readonly domain: "openvino";
+      readonly opset?: number | undefined;
+      readonly version?: 10 | 11 | undefined;
+    };
 
 /** A target with its defaults filled in. */
 export interface CheckedTarget {

@@ -48,14 +48,14 @@ export interface ExactSessionOptions<S extends RuntimeSession> {
    * The nodes that this package computes: `"scatters"` (default), `"all"` to include gathers, or names or paths of
    * nodes as `verifyModel` reports them.
    */
-  readonly nodes?: "scatters" | "all" | readonly string[];
+  readonly nodes?: "scatters" | "all" | readonly string[] | undefined;
   /** Reads external data of replaced nodes, as in `readModel`. */
-  readonly external?: ReadExternal;
+  readonly external?: ReadExternal | undefined;
   /**
    * Makes an engine of `ndscatter/webgpu` on onnxruntime-web's device, after the sessions are made. The engine runs
    * replaced nodes with an input on the GPU, and is disposed of with the exact session.
    */
-  readonly gpu?: CreateGpu;
+  readonly gpu?: CreateGpu | undefined;
 }
 
 const EXACT_OPTIONS = /* @__PURE__ */ namesOf<ExactSessionOptions<RuntimeSession>>({

@@ -54,9 +54,9 @@ export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others">
    */
   readonly createSession: CreateSession;
   /** Makers of other sessions that may be correct, by name, such as sessions of another execution provider. */
-  readonly others?: Readonly<Record<string, CreateSession>>;
+  readonly others?: Readonly<Record<string, CreateSession>> | undefined;
   /** Called before each step. */
-  readonly onProgress?: (progress: FixProgress) => void;
+  readonly onProgress?: ((progress: FixProgress) => void) | undefined;
 }
 
 const FIX_OPTIONS = [

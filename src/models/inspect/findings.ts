@@ -81,7 +81,7 @@ export const FINDINGS = {
 } as const satisfies Record<string, FindingRule>;
 
 /** The id of a finding: a key of {@link FINDINGS}. */
-export type FindingId = keyof typeof FINDINGS;
+export type FindingId = Extract<keyof typeof FINDINGS, string>;
 
 /** A finding, with the applicable fields of an error. */
 export interface Finding extends ErrorFields {

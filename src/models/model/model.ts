@@ -207,21 +207,21 @@ export interface ModelNodeSpec {
   readonly op: string;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  readonly name?: string;
-  readonly domain?: string;
-  readonly attributes?: Readonly<Record<string, AttributeInput>>;
+  readonly name?: string | undefined;
+  readonly domain?: string | undefined;
+  readonly attributes?: Readonly<Record<string, AttributeInput>> | undefined;
 }
 
 /** A model as a literal for {@link buildModel}. */
 export interface ModelSpec {
   readonly opsets: Readonly<Record<string, number>>;
-  readonly inputs?: Readonly<Record<string, TensorType>>;
+  readonly inputs?: Readonly<Record<string, TensorType>> | undefined;
   readonly outputs: Readonly<Record<string, TensorType | null>>;
-  readonly constants?: Readonly<Record<string, Tensor>>;
+  readonly constants?: Readonly<Record<string, Tensor>> | undefined;
   readonly nodes: readonly ModelNodeSpec[];
-  readonly name?: string;
-  readonly irVersion?: number;
-  readonly producer?: string;
+  readonly name?: string | undefined;
+  readonly irVersion?: number | undefined;
+  readonly producer?: string | undefined;
 }
 
 /**

@@ -17,7 +17,7 @@ import { inferTypes, ownScope } from "./types.ts";
 /** Options of {@link splitModel}. */
 export interface SplitOptions {
   /** Types of cut values that {@link inferTypes} does not know. */
-  readonly types?: Readonly<Record<string, TensorType>>;
+  readonly types?: Readonly<Record<string, TensorType>> | undefined;
 }
 
 /**

@@ -23,18 +23,18 @@ export interface CaptureOptions {
   /** Makes a session of the user's own runtime, such as `(model) => InferenceSession.create(model)`. */
   readonly createSession: CreateSession;
   /** The name or the path of one node; all scatters and gathers by default. */
-  readonly node?: string;
+  readonly node?: string | undefined;
   /** Reads external data of the model, as in `readModel`; required if a node has such an input. */
-  readonly external?: ReadExternal;
+  readonly external?: ReadExternal | undefined;
   /** The iteration to capture for nodes in loops, counted from 0. The default is 0. */
-  readonly iteration?: number;
+  readonly iteration?: number | undefined;
   /** The call to capture for nodes in functions, counted from 0 among the calls that run. The default is 0. */
-  readonly call?: number;
+  readonly call?: number | undefined;
   /**
    * Called after each session in search of a node at which the runtime fails, with the number of these sessions. The
    * search ends after 60 sessions or 30 seconds.
    */
-  readonly onSearch?: (sessions: number) => void;
+  readonly onSearch?: ((sessions: number) => void) | undefined;
 }
 
 export const CAPTURE_OPTIONS = /* @__PURE__ */ namesOf<CaptureOptions>({

@@ -21,7 +21,7 @@ export const VERDICTS = Object.freeze({
 } as const);
 
 /** The verdict on a node: a key of {@link VERDICTS}. */
-export type Verdict = keyof typeof VERDICTS;
+export type Verdict = Extract<keyof typeof VERDICTS, string>;
 
 const NAMES = Object.keys(VERDICTS);
 

@@ -43,23 +43,23 @@ import { locateFailure, runWhole, unoptimized, type Loads } from "./whole.ts";
 /** Options of {@link verifyModel}. */
 export interface VerifyOptions extends CaptureOptions {
   /** The number of runs of the model in each runtime, to test reproducibility; 1 by default. */
-  readonly runs?: number;
+  readonly runs?: number | undefined;
   /** Makers of further sessions by name, for example with more threads. Their results must have the same bits. */
-  readonly others?: Readonly<Record<string, CreateSession>>;
+  readonly others?: Readonly<Record<string, CreateSession>> | undefined;
   /** The greatest difference of two near floats, relative to the larger one; 0 by default. */
-  readonly tolerance?: number;
+  readonly tolerance?: number | undefined;
   /**
    * Outputs that the model should have, by name, such as the outputs of the PyTorch model that it was exported from. If
    * the model's outputs differ, changes of single scatters and gathers that give the expected ones are reported. Floats
    * may differ by the tolerance, or else by 1e-5 (halves: 2^-7), relative to their own magnitude plus the tensor's mean.
    */
-  readonly expected?: Feeds;
+  readonly expected?: Feeds | undefined;
   /** Makes sessions with one thread, to find out if threads cause a wrong result. */
-  readonly oneThread?: CreateSession;
+  readonly oneThread?: CreateSession | undefined;
   /** The runtime's id in `dialects()`, by default `onnxruntime-cpu`. Known faults of this runtime are listed first. */
-  readonly dialect?: DialectId;
+  readonly dialect?: DialectId | undefined;
   /** Called after each compared node, and after each run of a node alone. */
-  readonly onProgress?: (progress: VerifyProgress) => void;
+  readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
 }
 
 export const VERIFY_OPTIONS = [
