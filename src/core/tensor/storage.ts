@@ -112,9 +112,8 @@ export function plainBytes(value: unknown, what: string, isFile = false): Uint8A
 
 function fileAdvice(value: unknown): string {
   if (typeof value === "string") return "; pass the contents of the file: await readFile(path)";
-  // A Blob, a File, a Request or a Response.
-  const hasBuffer = typeof value === "object" && value !== null && "arrayBuffer" in value;
-  return hasBuffer ? "; pass its contents: await value.arrayBuffer()" : "";
+  const hasBuffer = /^a (Blob|File|Request|Response)$/.test(printValue(value));
+  return hasBuffer ? "; pass the contents: await value.arrayBuffer()" : "";
 }
 
 /** Returns the bytes of a buffer or of any view. Only the platform's own getters are trusted, as for typed arrays. */
