@@ -8,7 +8,8 @@
 import { malformed, TensorError, wrongOption } from "../../core/errors.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { newerOpset } from "../model/graph.ts";
-import { IR_VERSION, type Model } from "../model/model.ts";
+import { IR_VERSION } from "../model/opset.ts";
+import type { Model } from "../model/model.ts";
 import { DEFAULTS_SINCE } from "../model/values.ts";
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { optionsOf } from "../../core/tensor/options.ts";

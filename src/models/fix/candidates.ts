@@ -1,6 +1,7 @@
 /** Faulty nodes, and a check of each node in a separate session. */
 
-import { buildModel, type Model, type ModelNode } from "../model/model.ts";
+import { buildModel } from "../model/build-model.ts";
+import type { Model, ModelNode } from "../model/model.ts";
 import type { NodeIndex } from "../model/node-index.ts";
 import { Names } from "../convert/names.ts";
 import { writeModel } from "../onnx/write-model.ts";

@@ -7,7 +7,8 @@
 import { hasRepeats } from "../../core/call/duplicates.ts";
 import { run as runExactly } from "../../core/call/run.ts";
 import { VERIFY } from "../../core/limits.ts";
-import { IR_VERSION, type Model } from "../model/model.ts";
+import { IR_VERSION } from "../model/opset.ts";
+import type { Model } from "../model/model.ts";
 import { equals, type Tensor } from "../../core/tensor/tensor.ts";
 import type { CapturedCall } from "./capture.ts";
 import { openModel } from "./carried.ts";
