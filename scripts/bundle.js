@@ -85,7 +85,7 @@ const { metafile } = await build({
   splitting: true,
   chunkNames: "parts/[hash]",
   // Packages not listed here become part of the bundle: see `docs/dependencies.md`.
-  external: ["aws4fetch", "bullmq", "ioredis", "numcodecs", "onnxruntime-*"],
+  external: ["bullmq", "ioredis", "numcodecs", "onnxruntime-*"],
   mainFields: ["module", "main"],
   plugins: [requiresOfNode, smallPackages],
   metafile: true,
@@ -96,7 +96,8 @@ const { metafile } = await build({
   logLevel: "warning",
 });
 
-writeNotices(Object.keys(metafile.inputs));
+// A generated source contains the code of zstddec.
+writeNotices([...Object.keys(metafile.inputs), "node_modules/zstddec/"]);
 const { exports } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
 copyTypes(Object.values(exports).flatMap(({ types }) => types ?? []));
 

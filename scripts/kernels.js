@@ -276,6 +276,13 @@ writeLines(OPTIONS.out, [
   ...(await kernelLines(OPTIONS.out, entry())),
   `export const WORKER = ${JSON.stringify(await workerText())};`,
 ]);
+const libzstd = path.join(ROOT, "src/arrays/zarr/codecs/zstd-bytes.ts");
+const zstddec = fs.readFileSync(path.join(ROOT, "node_modules/zstddec/dist/zstddec.mjs"), "utf8");
+const [, wasm] = /^const wasm = "([\w+/=]+)";$/m.exec(zstddec);
+writeLines(libzstd, [
+  "/** The decoder of libzstd, as base64, from the package zstddec; written by scripts/kernels.js. */",
+  `export const LIBZSTD = "${wasm}";`,
+]);
 const backwards = path.join(path.dirname(OPTIONS.out), "backwards-bytes.ts");
 writeLines(backwards, [
   "/** The kernels of gradients, compiled; written by scripts/kernels.js. */",
