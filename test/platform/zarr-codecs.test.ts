@@ -21,7 +21,7 @@ import {
   unshuffleBits,
   unshuffleBytes,
 } from "../../src/arrays/zarr/codecs/shuffle.ts";
-import { decodeZstd } from "../../src/arrays/zarr/codecs/zstd-decoder.ts";
+import { decodeZstd } from "../../src/arrays/zarr/codecs/libzstd.ts";
 import { makeZstdCodec } from "../../src/arrays/zarr/codecs/zstd.ts";
 import { BLOSC_CHUNKS } from "../fixtures/blosc-chunks.ts";
 import { hexBytes } from "../support/npy-file.ts";

@@ -32,7 +32,7 @@ export async function byNumcodecs(encode: () => Promise<Uint8Array>): Promise<Ui
 }
 
 const NUMCODECS = {
-  what: "zstd and lz4 are encoded with numcodecs, which evaluates strings as JavaScript",
+  what: "numcodecs, which encodes lz4, evaluates strings as JavaScript",
   source: "'unsafe-eval'",
-  instead: "write with gzip, or with blosc and zlib",
+  instead: "choose zstd as the compressor of blosc",
 };

@@ -1,7 +1,7 @@
 /**
  * Implements the codec `zstd` (RFC 8878) with Node's zlib or the browser's decompression stream if they support zstd, and
- * otherwise with libzstd in WebAssembly; numcodecs encodes. Frames are checked first, because their headers declare the
- * output size, and a decoder would trust them.
+ * otherwise with libzstd in WebAssembly. Frames are checked first, because their headers declare the output size, and a
+ * decoder would trust them.
  */
 
 import { printCount } from "../../../core/print-count.ts";
@@ -10,7 +10,6 @@ import { TensorError } from "../../../core/errors.ts";
 import { ZARR } from "../../../core/limits.ts";
 import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from "./byte-codec.ts";
 import { byCallback, compressed, inflateStream, join } from "./gzip.ts";
-import { byNumcodecs } from "./policy.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
 
 /** Maximum compression ratio: a block of 128 kB that repeats one byte takes four bytes. */
@@ -27,7 +26,7 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
     fixedSize: () => null,
     mostEncoded: mostCompressed,
     ratio: RATIO,
-    unwritable: (size) => (zstdOfNode() === null ? refusalOfNumcodecs(size, checksum) : null),
+    unwritable: (size) => (zstdOfNode() === null ? refusalOfWasm(size, checksum) : null),
     held: zstdOfNode() === null ? heldByWasm(level) : heldByNode(level),
     async decode(bytes, decoded) {
       // Frames are decoded separately, because Node stops at the first empty frame.
@@ -39,7 +38,7 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
     },
     async encode(bytes, release) {
       const zlib = zstdOfNode();
-      const refusal = zlib === null ? refusalOfNumcodecs(bytes.length, checksum) : null;
+      const refusal = zlib === null ? refusalOfWasm(bytes.length, checksum) : null;
       if (refusal !== null) throw broken(refusal);
       if (zlib !== null) {
         const { ZSTD_c_compressionLevel: quality, ZSTD_c_checksumFlag: check } = zlib.constants;
@@ -49,8 +48,8 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
           zlib.createZstdCompress({ ...options, chunkSize }),
         );
       }
-      const { default: Zstd } = await import("numcodecs/zstd");
-      return byNumcodecs(() => Zstd.fromConfig({ id: "zstd", level }).encode(bytes));
+      const { encodeZstd } = await import("./libzstd.ts");
+      return encodeZstd(bytes, level);
     },
   };
 }
@@ -102,7 +101,7 @@ async function decodeFrame(frame: Uint8Array, size: number): Promise<Uint8Array>
   const stream = streamOfPlatform();
   if (stream !== null) return inflateStream(stream, frame, size);
   checkMemory(size);
-  const { decodeZstd } = await import("./zstd-decoder.ts");
+  const { decodeZstd } = await import("./libzstd.ts");
   return decodeZstd(frame, size);
 }
 
@@ -125,7 +124,7 @@ function checkMemory(size: number): void {
 const tooLarge = (size: number): string =>
   `a zstd chunk of ${printCount(size, "byte")} needs Node 22.15 or newer`;
 
-function refusalOfNumcodecs(size: number, checksum: boolean): string | null {
+function refusalOfWasm(size: number, checksum: boolean): string | null {
   if (checksum) return "zstd with a checksum needs Node 22.15 or newer";
   return size > MOST_OF_WASM ? tooLarge(size) : null;
 }
