@@ -3,6 +3,7 @@
 import type { Signal } from "../../core/platform-types.ts";
 import { printCount } from "../../core/print-count.ts";
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
+import { checkSignal } from "../boxes/checks.ts";
 import { isUrl } from "../boxes/file.ts";
 import type { Guard } from "../boxes/guard.ts";
 import { checkFiles } from "../boxes/node.ts";
@@ -308,9 +309,7 @@ export async function storeOf(
   guard?: Guard,
 ): Promise<Store> {
   checkLocation(location);
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw wrongOption("signal", "an AbortSignal", signal);
-  }
+  checkSignal(signal);
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
   if (scheme === undefined) {
     checkFiles(location);

@@ -126,9 +126,13 @@ function viewOfBytes(value: Bytes): Uint8Array {
   return new Uint8Array(getterOf<ArrayBufferLike>("buffer", views)(value), offset, length);
 }
 
-/** Returns true for an ArrayBuffer of this realm that cannot be resized; any other memory must be copied. */
+/** Returns true for an ArrayBuffer of any realm, and false for memory that threads share. */
+export const isUnshared = (buffer: ArrayBufferLike): buffer is ArrayBuffer =>
+  buffer[Symbol.toStringTag] === "ArrayBuffer";
+
+/** Returns true for an ArrayBuffer that cannot be resized; any other memory must be copied. */
 const isFixed = (buffer: ArrayBufferLike): boolean =>
-  buffer instanceof ArrayBuffer && !("resizable" in buffer && buffer.resizable === true);
+  isUnshared(buffer) && !("resizable" in buffer && buffer.resizable === true);
 
 /** Sets all elements to 0, or to empty text. */
 export function clear(data: Storage): void {

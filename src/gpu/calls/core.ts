@@ -153,9 +153,9 @@ export class GpuCore implements TensorOwner {
     } finally {
       this.#list = outer;
     }
-    if (returned instanceof Promise) {
+    if (typeof (returned as Partial<Promise<unknown>> | undefined)?.then === "function") {
       // The outcome of this promise is ignored.
-      returned.catch(() => {});
+      Promise.resolve(returned).catch(() => {});
       const sentence =
         "compile needs a synchronous function, got a function that returns a Promise";
       throw new TensorError("attribute", sentence, { key: "calls" });

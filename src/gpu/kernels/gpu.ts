@@ -7,7 +7,7 @@ import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
 import { MEMORY, OPEN } from "../../core/resources.ts";
 import type { NumericStorage } from "../../core/tensor/dtype.ts";
-import { bytesOf } from "../../core/tensor/storage.ts";
+import { bytesOf, isUnshared } from "../../core/tensor/storage.ts";
 import { textOf, type Kernel, type KernelText } from "./kernel.ts";
 import {
   BUFFER_USAGE,
@@ -97,7 +97,7 @@ export class Gpu {
     const { queue } = this.device;
     // Queues accept neither shared memory nor part of a word.
     const bytes = bytesOf(data);
-    const isPlain = bytes.buffer instanceof ArrayBuffer && bytes.length % 4 === 0;
+    const isPlain = isUnshared(bytes.buffer) && bytes.length % 4 === 0;
     if (isPlain) {
       const { byteOffset, byteLength } = bytes;
       if (byteLength > 0) queue.writeBuffer(buffer, 0, bytes.buffer, byteOffset, byteLength);

@@ -1,6 +1,6 @@
 /** Captures the real inputs and outputs of a model's scatters and gathers in the user's runtime. */
 
-import { isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
+import { isError, isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
 import { recordFrom } from "../model/foreign.ts";
 import { bindGiven } from "../model/inputs.ts";
 import { nodeTitle, type Model, type ModelNode } from "../model/model.ts";
@@ -255,7 +255,7 @@ function capturedCall(
 ): CapturedCall {
   const isRun = !(known instanceof NotRun);
   const nothing = { path, isRun, call: null, error: null, outputs: null, behind: null };
-  if (known instanceof Error) {
+  if (isError(known)) {
     const behind = known instanceof RuntimeFailure ? known.at : null;
     return { ...nothing, node: placed.node, inputs: {}, problem: known.message, behind };
   }

@@ -7,6 +7,7 @@ import { printCount } from "../../core/print-count.ts";
 import type { Graph, Model, ModelNode } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
+import { isError } from "../../core/errors.ts";
 import { VERIFY } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { neededNodes } from "../split/needed.ts";
@@ -94,7 +95,7 @@ export class PlaceValues implements Around {
   async frame(place: Place): Promise<Frame> {
     const known = this.#frames.get(place) ?? (await this.#findFrame(place));
     this.#frames.set(place, known);
-    if (known instanceof Error) throw known;
+    if (isError(known)) throw known;
     return known;
   }
 
