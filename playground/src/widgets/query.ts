@@ -22,12 +22,18 @@ const SINGULARS: ReadonlyMap<string, string> = new Map([
 /** Groups of words that have the same meaning here. */
 const SYNONYMS = [
   "repeated duplicate twice",
-  "javascript typescript",
   "wrong different incorrect",
+  "nondeterministic deterministic",
   "crash fail",
+  "load open read",
+  "save write",
+  "cancel abort",
+  "groupby group",
+  "torch pytorch",
+  "tfjs =tensorflow.js",
 ];
 
-const ENDINGS = /(?:ism|istic|ation|ing|edly|ed|ie|y|ly|e)$/;
+const ENDINGS = /(?:ation|ing|edly|ed|ie|y|ly|e)$/;
 
 /** Numbers with their sign, and names with their separators: `-1`, `take_along_axis`, `20.16`, `at.add`. */
 const WORD = /(?<![\p{L}\p{N}_])-\p{N}+|[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*/gu;
@@ -52,9 +58,12 @@ function wordsOf(text: string): string[] {
 /** Returns a word without its ending, so that "determinism" finds "deterministic"; null for words without a topic. */
 function termOf(typed: string): string | null {
   const word = typed.toLowerCase();
-  if (word === "" || STOP_WORDS.has(word)) return null;
+  // Single digits and letters number headings and lists, or name variables.
+  if (word.length < 2 || STOP_WORDS.has(word)) return null;
   const singular = SINGULARS.get(word) ?? word.replace(/(?<=^[a-z]{2,}[a-rt-z])s$/, "");
-  const stem = /^[a-z]+$/.test(singular) ? singular.replace(ENDINGS, "") : singular;
+  const stem = /^[a-z]+$/.test(singular)
+    ? singular.replace(/(?<=is)(?:m|tic)$/, "t").replace(ENDINGS, "")
+    : singular;
   return stem.length >= 4 ? stem : singular;
 }
 
@@ -95,6 +104,8 @@ export function searchIn<T>(
         return term === null ? null : (SYNONYMS_OF.get(term) ?? term);
       },
       prefix: (term) => term.length > 2,
+      bm25: { k: 1.2, b: 0.4, d: 0.5 },
+      weights: { fuzzy: 0.3, prefix: 0.2 },
       // Names and numbers are copied, but words are typed.
       fuzzy: (term) => (/^[a-z]{5,}$/.test(term) ? 0.2 : false),
     },

@@ -119,7 +119,7 @@ export interface Section {
   readonly level: number;
   readonly id: string;
   readonly title: string;
-  /** Full text of the section, without formatting characters. */
+  /** Full text of the section, without formatting characters. Steps of programs are also sections, of level 4. */
   readonly text: string;
 }
 
@@ -136,12 +136,14 @@ export function documentOf(source: string, addresses: Addresses = NO_ADDRESSES):
   const tokens = lexer(source);
   const idOf = anchors();
   const sections: Section[] = [];
+  const steps: Section[] = [];
   const body = tokens.map((token) => {
     if (!isHeading(token)) {
       const last = sections.at(-1);
       const text = oneLine(textOfBlock(token));
       if (last !== undefined && text !== "") {
         sections[sections.length - 1] = { ...last, text: `${last.text} ${text}`.trim() };
+        if (token.type === "code") steps.push(...stepsOf(token.text, last.id));
       }
       return blockHtml(token, addresses);
     }
@@ -154,10 +156,17 @@ export function documentOf(source: string, addresses: Addresses = NO_ADDRESSES):
   return {
     title: sections[0]?.title ?? "",
     opening: first === undefined ? "" : plainText(first.raw),
-    sections,
+    sections: [...sections, ...steps],
     body: joined(body, "\n"),
   };
 }
+
+/** Returns the steps of a program that begin with a title in a comment: `// Sum by group: the sales of three stores.` */
+const stepsOf = (code: string, id: string): Section[] =>
+  code.split(/\n{2,}/).flatMap((text) => {
+    const [, title] = /^\/\/ ([A-Z][^:\n]{2,30}): .*\n/.exec(text) ?? [];
+    return title === undefined ? [] : [{ level: 4, id, title, text: oneLine(text) }];
+  });
 
 /** Returns the text of a block. Texts of cells and items are separated by spaces. */
 function textOfBlock(token: Token): string {
@@ -168,6 +177,10 @@ function textOfBlock(token: Token): string {
   }
   if (isList(token))
     return token.items.map(({ tokens }) => tokens.map(textOfBlock).join(" ")).join(" ");
+  // Of a transcript, only the commands are indexed: the outputs of several examples are alike.
+  if (token.type === "code" && /^\$ /.test(token.text)) {
+    return token.text.match(/^\$ .*$/gm)?.join(" ") ?? "";
+  }
   return "tokens" in token && token.tokens ? textOf(token.tokens) : rawText(token);
 }
 

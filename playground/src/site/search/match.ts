@@ -20,28 +20,41 @@ const KINDS: Readonly<Record<string, number>> = {
 const LAST = /^(?:docs\/(?:adding|architecture|changelog|contributing|dependencies)|api\/js)\.html/;
 
 const weightOf = ([kind, , , address]: Row): number =>
-  (KINDS[kind] ?? 1) * (LAST.test(address) ? 0.5 : 1);
+  (KINDS[kind] ?? 1) * (LAST.test(address) ? 0.3 : 1);
 
 const MOST = 40;
 
+/** Number of successive words that are a quotation, such as of an error message. */
+const QUOTED = 5;
+
+const inWords = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+
 /**
- * Indexes the places, and returns the function that finds those that contain words of a query. Places with the query as
- * their title come first.
+ * Indexes the places, and returns the function that finds those that contain words of a query. Places come first if
+ * their title is the query, or if the query quotes them.
  */
 export function placesIn(rows: readonly Row[]): (query: string) => Found<Row>[] {
   const search = searchIn(
     rows,
     ([, title, home, , text]) => ({ title, home, text }),
-    { title: 4, home: 1.5, text: 1 },
+    { title: 3, home: 1.5, text: 1 },
     weightOf,
   );
+  const texts = new Map(rows.map((row) => [row, inWords(`${row[1]} ${row[4]}`)]));
   return (query) => {
     const asked = query.trim().toLowerCase();
-    const isAsked = ({ item: [, title] }: Found<Row>): number =>
-      Number(title.toLowerCase() === asked);
-    return search(query, "OR")
-      .toSorted((a, b) => isAsked(b) - isAsked(a))
-      .slice(0, MOST);
+    const words = inWords(query).split(" ");
+    const quotes = words.slice(QUOTED - 1).map((_, at) => words.slice(at, at + QUOTED).join(" "));
+    const isFirst = ({ item }: Found<Row>): boolean =>
+      (item[0] !== "dialect" && item[1].toLowerCase() === asked) ||
+      quotes.some((quote) => texts.get(item)?.includes(quote));
+    const found = search(query, "OR");
+    const first = new Set(found.filter(isFirst));
+    return [...first, ...found.filter((one) => !first.has(one))].slice(0, MOST);
   };
 }
 
