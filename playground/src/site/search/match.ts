@@ -22,6 +22,9 @@ const LAST = /^(?:docs\/(?:adding|architecture|changelog|contributing|dependenci
 const weightOf = ([kind, , , address]: Row): number =>
   (KINDS[kind] ?? 1) * (LAST.test(address) ? 0.3 : 1);
 
+/** Kinds of places that repeat the name of another place. */
+const MANY: ReadonlySet<string> = new Set(["dialect", "part"]);
+
 const MOST = 40;
 
 /** Number of successive words that are a quotation, such as of an error message. */
@@ -50,7 +53,7 @@ export function placesIn(rows: readonly Row[]): (query: string) => Found<Row>[] 
     const words = inWords(query).split(" ");
     const quotes = words.slice(QUOTED - 1).map((_, at) => words.slice(at, at + QUOTED).join(" "));
     const isFirst = ({ item }: Found<Row>): boolean =>
-      (item[0] !== "dialect" && item[1].toLowerCase() === asked) ||
+      (!MANY.has(item[0]) && item[1].toLowerCase() === asked) ||
       quotes.some((quote) => texts.get(item)?.includes(quote));
     const found = search(query, "OR");
     const first = new Set(found.filter(isFirst));
