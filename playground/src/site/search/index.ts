@@ -9,7 +9,7 @@ export type Row = readonly [string, string, string, string, string];
  * Maximum length of an indexed text, in characters. Longer texts are sections of documents, whose first words state
  * their subject.
  */
-const MOST_TEXT = 1500;
+const MOST_TEXT = 6000;
 
 const rowOf = (file: string, { kind, title, of, id, text }: Find): Row => [
   kind,
