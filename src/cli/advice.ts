@@ -44,7 +44,7 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
   rank: (one) => explain(one, "the required ranks"),
   axis: (one) => explain(one, "the axes"),
   "index-out-of-range": (one) => {
-    // `explain` has already shown every bad index.
+    // The command `explain` has already printed every bad index.
     if (one.command === "explain") return null;
     const shown = explain(one, "every bad index");
     return shown === null
@@ -58,14 +58,14 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
     op === undefined ? null : `ndscatter ops ${printName(op)} lists its attributes`,
   reduction: ({ error: { op } }) =>
     op === undefined ? null : `ndscatter ops ${printName(op)} lists the reductions of its versions`,
-  // No advice is needed: the command never passes `out` to a call, and a job's message already says what to do.
+  // The command never passes `out` to a call, and the message of a job already contains advice.
   overlap: null,
-  // The command keeps its tensors until it ends.
+  // The command never disposes of its tensors.
   disposed: null,
   "unknown-operator": () => "ndscatter ops lists operators and versions",
   "unsupported-model": unsupportedAdvice,
   "unsupported-file": () =>
-    "save the data in another form; docs/files.md and docs/arrays/zarr.md list what is read",
+    "save the data in a supported format; docs/files.md and docs/arrays/zarr.md list the formats",
   "malformed-file": (one) => absentAdvice(one) ?? fileAdvice(one),
   "too-large": ({ command }) =>
     command === "run"
@@ -98,9 +98,9 @@ const USUAL_OF_FLOATS = ["float32"] as const;
 /** Returns advice to convert a tensor of a wrong data type to an accepted data type, a usual data type if accepted. */
 function castAdvice({ input, at, got, expected, allowed }: TensorError): string | null {
   const types: readonly unknown[] = allowed ?? [expected];
-  // An element, and the name of an unknown data type, cannot be converted.
+  // Neither an element nor an unknown data type can be converted.
   if (!types.every(isDType) || at !== undefined || !isDType(got)) return null;
-  // The command's own sentences about these two tensors name their files.
+  // The command's own messages name the files of these two tensors.
   if (input === "actual" || input === "outputGradient") return null;
   const usual = got.includes("float") ? USUAL_OF_FLOATS : USUAL;
   const dtype = usual.find((one) => types.includes(one)) ?? types[0];
@@ -144,7 +144,7 @@ function systemAdvice(cause: unknown): string | null {
   if (!(cause instanceof Error) || !("code" in cause)) return null;
   switch (cause.code) {
     case "ENOENT":
-      // `access` is called only for the folder of an output.
+      // The command calls `access` only for the folder of an output.
       if ("syscall" in cause && cause.syscall === "access") return "create the folder first";
       return "path" in cause ? missingAdvice(String(cause.path)) : null;
     case "EACCES":

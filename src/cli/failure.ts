@@ -86,7 +86,7 @@ const LISTED: Readonly<Record<string, string>> = {
 
 /** Commander's message begins with "error:", and puts a suggested name on a line of its own. */
 function parserSentence({ code, message }: CommanderError): string {
-  // Without a command, commander throws its whole help as the message.
+  // Commander throws the whole help text as the message if no command is given.
   if (code === "commander.help") return "a command is missing; --help lists them";
   const sentence = message
     .replace(/^error: /, "")

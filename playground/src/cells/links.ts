@@ -72,7 +72,7 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
   const entries = story.kind === "gather" ? story.reads : story.updates;
   const targetShape = data.shape.slice(0, story.addressed);
 
-  // Tuple numbers by position in indices; -1 until a tuple is used.
+  // Holds the tuple's number for each position in indices; -1 marks a tuple that is not used yet.
   const numbers = new Int32Array(indices?.size ?? carrier.size).fill(-1);
   const tuples: Tuple[] = [];
   const tupleOf = new Int32Array(entries.length);

@@ -50,7 +50,7 @@ export function usePicture(state: State, last: { current: Picture | null }): Dra
   if (call.picture !== null) last.current = call.picture;
   const outputShape = useMemo(() => outputShapeOf(call), [call]);
   const { domain, op } = state;
-  // The last picture is dropped if it shows another operator or an output with a different shape.
+  // The previous picture is discarded if its operator or the shape of its output differs.
   const isKept =
     last.current?.state.op === op &&
     last.current.state.domain === domain &&
@@ -139,7 +139,7 @@ function useOutput(picture: Picture | null, step: number, { rule, actual }: Show
     if (printed !== null) before.current = { picture, printed };
     const cells = outputCells(picture, marks.tints, marks.hits, step, printed);
     const all: Cells = { ...NOTHING_SAID, ...cells, letters: marks.letters };
-    // The other system's values are known only after the last step.
+    // The values of the other system are known only after the last step.
     if (step < picture.links.count) return all;
     if (others !== null) return { ...all, ...others };
     return theirs === null ? all : { ...all, others: theirs };

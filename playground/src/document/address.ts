@@ -138,17 +138,17 @@ export class Address<E extends Entry> {
    */
   listen(onArrive: (entry: E | null) => void): () => void {
     const { host } = this;
-    // The first entry needs its key before any other write, so that Back can find it.
+    // The first history entry gets its key before any other write, so that Back can find the entry.
     try {
       host.history.replaceState({ stop: this.key }, "");
     } catch {
-      // Entries not kept in memory are parsed from their addresses.
+      // History entries that are not in memory are parsed from their addresses.
     }
     const arrive = (): void => {
       const stop = keyIn(host.history.state);
-      // A link within the page has no key yet.
+      // A history entry created by a link within the page has no key yet.
       if (stop === this.key || (stop === null && host.location.hash === this.known)) return;
-      // The unwritten state belongs to the entry that was left, which is kept in memory.
+      // The unsaved state belongs to the previous history entry, which is kept in memory.
       this.forget();
       this.known = host.location.hash;
       this.suffix = suffixIn(this.known);

@@ -146,7 +146,7 @@ export function withChoice(document: Document, choice: OperatorChoice): Changed 
   }
   const chosen = withOperator(state, choice);
   if (chosen.state === state) return { document, remarks: chosen.remarks };
-  // A tensor that the new operator accepts unchanged keeps its cut-off elements.
+  // A tensor keeps its cut-off elements if the new operator accepts the tensor unchanged.
   const carried = chosen.state.inputs.map((text) =>
     text === null ? NO_RESERVE : reserveOf(document, state.inputs.indexOf(text)),
   );

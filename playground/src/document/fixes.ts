@@ -132,7 +132,7 @@ function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix
   const got = Number(bad.got);
   const [least, most] = bad.expected;
   const length = state.inputs[data]?.shape[bad.axis] ?? 0;
-  // If the version does not accept negative indices, the user most likely meant a negative index to count from the end.
+  // In a version without negative indices, a negative index was most likely meant to count from the end.
   if (least === 0 && got < 0 && got + length >= 0) {
     yield { label: `use ${got + length} instead of ${got}`, state: valued(got + length) };
   }
@@ -244,7 +244,7 @@ function byLikeness(version: OperatorVersion, schema: ParameterSchema, text: Ten
 function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
   const error = explanation?.error ?? null;
   if (!isTensorError(error, "rank", "shape-mismatch")) return;
-  // The input's shape follows from the other inputs, and this fix is already offered.
+  // This fix is already offered, because the input's shape follows from the other inputs.
   if (explanation?.shapes.some(({ of, fits }) => of === error.input && !fits)) return;
   const [data, indices] = [rolePosition(version, "data"), rolePosition(version, "indices")];
   const shape = state.inputs[data]?.shape ?? [];
@@ -259,7 +259,7 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
       yield* give(indices, [...mine, ...Array<number>(rank - mine.length).fill(1)]);
     }
     if (mine.length > rank) yield* give(indices, mine.slice(0, rank));
-    // A range is the allowed length of a tuple; a number is the rank of another input.
+    // A range gives the allowed lengths of a tuple; a number gives the rank of another input.
     const [, most] = Array.isArray(error.expected) ? (error.expected as readonly unknown[]) : [];
     if (mine.length > 0 && error.code === "rank" && typeof most === "number") {
       yield* give(indices, [...mine.slice(0, -1), most]);

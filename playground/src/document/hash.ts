@@ -32,7 +32,7 @@ export function printInput(input: TensorText | null): string {
     const text = encode(values[at]);
     const count = end - at;
     const run = `${text}*${count}`;
-    // Chooses the shorter form. Values have a comma after each value except the last.
+    // Chooses the shorter of the two forms. A comma follows each value except the last value.
     const isShorter = run.length < (text.length + 1) * count - 1;
     if (isShorter) runs.push(run);
     else for (let i = 0; i < count; i++) runs.push(text);
@@ -101,7 +101,7 @@ export function parseInput(part: string): TensorText | null {
   const shape = dims === "" ? [] : dims.split(",").map(parseSize);
   checkShape(shape, `the ${dtype} tensor of the link`);
   const size = sizeOf(shape);
-  // An empty list and a list with one empty text look the same; the shape distinguishes them.
+  // The shape distinguishes an empty list from a list with one empty text, because the texts are equal.
   const values: string[] = [];
   for (const run of size === 0 && list === "" ? [] : list.split(",")) {
     const at = run.lastIndexOf("*");

@@ -65,7 +65,7 @@ export function unpacked(hash: string): Unpacked {
  */
 function bytesOf(text: string): Uint8Array {
   const [letters] = /^[\w-]*/.exec(text.replaceAll(/\s|%20|%0[AD]/gi, "")) ?? [""];
-  // A single character left over does not hold a whole byte.
+  // A single remaining character cannot hold a whole byte.
   const whole = letters.length % 4 === 1 ? letters.slice(0, -1) : letters;
   const binary = atob(whole.replaceAll("-", "+").replaceAll("_", "/"));
   return Uint8Array.from(binary, (letter) => letter.charCodeAt(0));

@@ -125,7 +125,7 @@ function attributeFaults(node: NodeSpec, version: OperatorVersion): Fault[] {
     const mine = Object.hasOwn(attributes, attribute) ? [[attribute, attributes[attribute]]] : [];
     const alone = { ...node, attributes: Object.fromEntries([...filled, ...mine]) };
     const { error } = explain(alone, []);
-    // The call without inputs fails even if all attributes are valid, but then the error is about inputs.
+    // The call has no inputs, so it always fails, but the error is about inputs if all attributes are valid.
     return isTensorError(error, "attribute", "reduction")
       ? [{ place: { attribute }, sentence: error.message }]
       : [];
@@ -182,7 +182,7 @@ function callFaults(
     .filter(({ place }) => !zeroed.has(keyOf(place)));
   const isKnown = (sentence: string): boolean =>
     [...known, ...faults].some((fault) => fault.sentence === sentence);
-  // An input that could not be parsed already has a fault; an error about a missing input would be wrong.
+  // An input that could not be parsed already has an error, so reporting it as missing would be wrong.
   const isUnread = known.some(({ place }) => "dims" in place);
   if (error === null || isKnown(error.message) || isUnread) return faults;
   if (error.code === "index-out-of-range" && badIndices.length > 0) return faults;

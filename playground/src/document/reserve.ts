@@ -43,7 +43,7 @@ export function layersAt(
 ): readonly TensorText[] {
   const before = input.shape;
   const isSameRank = before.length === shape.length;
-  // At another rank with the same number of elements, all elements remain, but an axis of length 1 may be gone.
+  // A change of rank keeps all elements if their number is the same, but may remove an axis of length 1.
   const keepsAll = isSameRank
     ? before.every((length, axis) => length <= shape[axis])
     : shape.length > before.length && areNested(shape, before);

@@ -81,7 +81,7 @@ export function withOperator(state: State, choice: OperatorChoice): Chosen {
   }
   const title = `${version.name}-${version.sinceVersion}`;
   const sentence = `${title} cannot be run on these shapes, so an example is shown`;
-  // The example may use another version. This call keeps the operator, so it recurses only once.
+  // The example may use another version. The recursion is only one level deep, because this call keeps the operator.
   const { state: shown, remarks: more } = withOperator(example.state, id);
   return { state: shown, remarks: [sentence, ...more] };
 }
@@ -125,7 +125,7 @@ function keptAttributes(
   const given = { ...state.attributes };
   const axis = version.attributes.find(({ name }) => name === "axis");
   const typed = state.inputs[rolePosition(before, "axis")];
-  // The axis was an input, and becomes an attribute.
+  // The axis changes from an input to an attribute.
   if (axis !== undefined && typed?.values.length === 1) [given["axis"]] = typed.values;
   const isInput = rolePosition(version, "axis") !== -1;
   const kept: Record<string, string> = {};

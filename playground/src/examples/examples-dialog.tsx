@@ -80,7 +80,7 @@ export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): J
   const cards = found.filter(isCard);
   const rest = found.filter((one) => !isCard(one));
   const choose = (id: string): void => {
-    // The user's own call has no id.
+    // Only examples have an id, not the user's own call.
     if (id === "") onOwn?.();
     else onPreset(id);
     onClose();

@@ -80,7 +80,7 @@ export const PAIRS: readonly Pair[] = WRITTEN.map(([by, one, other]) => ({
 
 function sideOf([label, title, dialect]: Written): Side {
   const found = PRESETS.find((one) => one.group === CONFUSIONS_GROUP && one.title === title);
-  // An unknown title results in an unknown id, which a test detects.
+  // A test detects unknown titles by their unknown ids.
   return { label, preset: found?.id ?? "", ...(dialect && { dialect }) };
 }
 

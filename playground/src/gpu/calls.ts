@@ -164,7 +164,7 @@ function tensorScatter(dtype: DType): Call {
   const random = seeded(title);
   const data = randomTensor(dtype, [3, 7, 5], random);
   const updates = randomTensor(dtype, [3, 4, 5], random);
-  // Any position is valid, because positions wrap around.
+  // All positions are valid, because positions wrap around.
   const indices = randomIndices("int64", [3], () => 1000, random);
   const call = { name: "tensorScatter", way: WAYS[0], data, indices, updates } as const;
   return { ...call, reduction: null, axis: undefined, title };

@@ -80,7 +80,7 @@ function onHost(engine: Engine, call: Call): Tensor {
 }
 
 function given<T>(value: T | null): T {
-  if (value === null) throw new TypeError("the scatter has no updates");
+  if (value === null) throw new TypeError("the scatter must have at least one update");
   return value;
 }
 
@@ -95,7 +95,7 @@ async function onGpu(engine: GpuEngine, call: Call): Promise<Outcome> {
     return result.read();
   });
   for (const one of used) one.dispose();
-  // An error that `read` has reported must not be reported again by a later call.
+  // A later call must not report an error that `read` has already reported.
   await outcomeOf(async () => {
     await engine.done();
     return call.data;

@@ -95,7 +95,7 @@ async function makeReport(): Promise<Report | null> {
 /** Returns the vendor, architecture, device and description, if the browser reveals them. */
 function nameOf({ vendor, architecture, device, description }: GPUAdapterInfo): string {
   const told = [vendor, architecture, device, description].filter((part) => part !== "");
-  return told.length === 0 ? "not reported by the browser" : told.join(", ");
+  return told.length === 0 ? "unknown to the browser" : told.join(", ");
 }
 
 function showReport(report: Report, title: string): void {

@@ -46,7 +46,7 @@ export function textOf(report: Report): string {
     `Browser: ${browser}`,
     `Package: ndscatter ${version}`,
     `Date: ${date}`,
-    `Refused on a GPU: ${refused.length === 0 ? "nothing" : refused.join(", ")}`,
+    `Calls refused on a GPU: ${refused.length === 0 ? "nothing" : refused.join(", ")}`,
     ...differences.map(({ call, difference }) => `- ${call}: ${difference}`),
     ...(more > 0 ? [`- and ${more} more`] : []),
   ].join("\n");

@@ -37,7 +37,7 @@ export function App(): JSX.Element {
   const [text, setText] = useState<number | null>(null);
   const [panel, setPanel] = useState<Panel | null>(null);
   const [asked, setAsked] = useState<Asked>(askedByAddress);
-  // Back shows another call, so a dialog that is open for this call closes.
+  // An open dialog closes, because Back shows another call.
   useLayoutEffect(() => {
     setText(null);
     setPanel(null);
@@ -110,7 +110,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const { state, explanation, others, remarks, isStale } = session;
   return (
-    // The side scrolls, so it must be reachable by keyboard.
+    // The side panel scrolls, so users must be able to reach it by keyboard.
     <aside
       class={isOpen || asked !== undefined ? "open" : undefined}
       aria-label="story"

@@ -43,7 +43,7 @@ export function useSession() {
   const drawn = usePicture(shown.state, last);
   const { call, picture } = drawn;
   const { links, tuples, count } = linksIn(picture);
-  // Number of steps that are shown.
+  // The number of steps that are shown.
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
   const tensors = useTensors(drawn, page, at, others);
   const lesson = useLesson(call.picture, step, goStep, visit.showPreset);
@@ -152,7 +152,7 @@ function useFixes(call: CallView): readonly Fix[] {
     let isLatest = true;
     void import("../document/fixes.ts").then(
       ({ fixesOf }) => isLatest && setFound({ call, fixes: fixesOf(call.state) }),
-      // The error is shown even without fixes.
+      // The error is shown even if no fix is known.
       () => null,
     );
     return () => {

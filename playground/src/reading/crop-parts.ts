@@ -43,7 +43,7 @@ export function census(count: number, targetOf: (position: number) => number): C
     const list = target < 0 ? found.bad : (hits.get(target) ?? 0) > 1 ? found.shared : found.rest;
     list.push(position);
   }
-  // Positions with the same target stay together, so that the part shows the whole collision.
+  // Positions with the same target stay together, so that the crop shows all of them.
   found.shared.sort((a, b) => targets[a] - targets[b] || a - b);
   return found;
 }

@@ -41,7 +41,7 @@ export function ofSequences(
   const samples = chosen(found, MOST_SAMPLES);
   const chosenBegins = samples.map((sample) => begins[sample]);
   const steps = Math.min(length, MOST_STEPS);
-  // A sequence that is too long for its place is cropped to its end, which shows the fault.
+  // A sequence that exceeds its cache is cropped to its last elements, which show the error.
   const isLong = chosenBegins.some((begin) => !isRight(begin) && begin >= 0);
   const from = isLong ? length - steps : 0;
   const cache = new Cache(
@@ -103,7 +103,7 @@ class Cache {
     const reached = starts
       .flatMap((start) => first(steps, steps).map((step) => this.position(start + step)))
       .filter((one) => one >= 0 && one < size);
-    // A cache shorter than the pieces would introduce a different fault.
+    // A cache that is shorter than the updates would cause a different error.
     const more = first(size, steps);
     const whole = new Set(reached);
     for (const one of more) if (whole.size < steps) whole.add(one);

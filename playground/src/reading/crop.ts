@@ -69,7 +69,7 @@ export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropp
     const { [roleOf(schema)]: one } = { axis: byRole.axis, ...found.tensors };
     return one === undefined ? (state.inputs[position] ?? null) : textOf(one);
   });
-  // In the part, rows of indices form one axis, so a negative number of batch dimensions would be wrong.
+  // A negative batch_dims would be wrong in the crop, where all rows of indices form a single axis.
   const settled = given < 0 ? { ...attributes, batch_dims: String(batchDims) } : attributes;
   return { state: { ...state, attributes: settled, inputs }, remarks: found.remarks };
 }
@@ -173,7 +173,7 @@ function ofElements({ data, indices, updates }: Tensors, written: number): Part 
     }
     return target;
   });
-  // Rows and columns with faults form a grid; the first other rows and columns fill it up.
+  // Rows and columns with errors or shared targets are chosen first, then the first other rows and columns.
   const order = [...found.bad.slice(0, 400), ...found.shared.slice(0, 400)];
   const kept = gridAround(order, shape, (d) => (d === axis ? 12 : across(rank - 1)));
   const part = taken(indices, kept);

@@ -43,7 +43,7 @@ export async function fromCase(files: readonly NamedFile[]): Promise<FileContent
   if ("error" in content) return content;
   const isOnly = content.choices.length === 1;
   const choices = content.choices.map((choice) => {
-    // A case has a single node, so the runtime's output is this node's output.
+    // A test case has a single node, so the runtime's output is the output of this node.
     if (!isOnly || choice.kind !== "node") return choice;
     const filled = given.rest(choice);
     const actual = given.output();

@@ -205,7 +205,7 @@ function constantOf(model: Model, name: string, runNode: RunNode): TensorText | 
     return textOf(constant.read(), name);
   }
   const maker = nodes.find(({ op, outputs }) => INLINE.has(op) && outputs.includes(name));
-  // Running the node fails if it copies a value that is not constant.
+  // A node that copies a value that is not constant cannot be run.
   const made = maker && attempt(() => runNode(model, maker, {}));
   return made === undefined || "error" in made ? null : textOf(made[name], name);
 }

@@ -58,7 +58,7 @@ export class Reader {
     const [begin, end] = [text.indexOf("numpy="), text.lastIndexOf(">")];
     const isNamed = text.trimStart().startsWith("<tf.") && begin !== -1 && begin < end;
     this.text = isNamed ? text.slice(begin + "numpy=".length, end) : text;
-    // In a table of strings, a line may contain a colon.
+    // A line in a table of strings may contain a colon.
     if (dtype === "string" && !HAS_BRACKET.test(this.text)) return;
     for (let labels = 0; labels < 2; labels++) {
       this.at += LABEL.exec(this.text.slice(this.at, this.at + 400))?.[0].length ?? 0;
@@ -101,7 +101,7 @@ export class Reader {
     const word = this.word();
     if (word.text === "new") return this.value(depth + 1);
     if (word.text === "...") {
-      throw this.wrong("the array is abbreviated here: print the whole array", word.start);
+      throw this.wrong("the array is abbreviated with ...: print the whole array", word.start);
     }
     const known = this.known(word, depth);
     if (known !== null) return known;
@@ -111,7 +111,7 @@ export class Reader {
     if (this.peek() !== "(") return word;
     const name = word.text.replace(/(?<=Array)\.from$/, "");
     const value = this.call(name, word.start, null, depth);
-    // A printed typed array: Float32Array(3) [ 1, 2, 3 ].
+    // Matches a printed typed array: Float32Array(3) [ 1, 2, 3 ].
     if (typed !== undefined && this.peek() === "[") return this.value(depth);
     return this.methods(value, depth);
   }
@@ -158,7 +158,7 @@ export class Reader {
       if (!("text" in item) && /[[(]/.test(this.text[this.at] ?? "")) {
         throw this.wrong("indexing into a list is not supported here");
       }
-      // NumPy prints spaces instead of commas.
+      // NumPy separates elements with spaces instead of commas.
       if (this.peek() === ",") {
         this.at++;
         hasComma = true;
@@ -167,7 +167,7 @@ export class Reader {
       }
     }
     this.at++;
-    // (1+2j) is a number, (1,) is a list.
+    // The text (1+2j) is a number, and (1,) is a list.
     return opening === "(" && items.length === 1 && !hasComma ? items[0] : { items, start };
   }
 
@@ -175,7 +175,7 @@ export class Reader {
   call(name: string, start: number, self: ReturnType<typeof blockOf> | null, depth: number): Value {
     const before = this.dtype;
     const { positional, named, dtype } = this.peek() === "(" ? this.arguments(depth) : NO_ARGUMENTS;
-    // A method gets the data type that was read before it; a call gets the data type from its arguments.
+    // A method uses the data type of its array; a call uses the data type in its arguments.
     const known = self === null ? this.dtype : before;
     const { wrongAt: wrong } = this;
     const call = { name, start, positional, named, dtype: known, asked: dtype, wrong };

@@ -49,7 +49,7 @@ export function asText({ shape, words }: Block, dtype: DType, reader: Reader): T
   const values = words.map((word) => elementText(word, dtype, reader.wrongAt));
   const read = { dtype, shape: [...shape], values };
   const { tensor, wrong } = tensorOf(read, "the text");
-  // An element that the data type cannot hold stays as written; the page reports it.
+  // The page keeps and reports an element that the data type cannot hold.
   return wrong.length === 0 ? textOf(tensor) : read;
 }
 

@@ -119,7 +119,7 @@ export function WayInLine(props: WayInProps): JSX.Element {
       {...field}
       class="way-in-line"
       rows={1}
-      aria-label="your own data: paste code, an array or an error message"
+      aria-label="paste code, an array or an error message of your own"
       placeholder="Drop files, or paste code or an error"
       onKeyDown={(event) => {
         if (event.key !== "Enter" || event.shiftKey) return;

@@ -86,7 +86,7 @@ function compare(
   node: NodeSpec,
   inputs: Inputs,
 ): readonly DialectComparison[] | { readonly error: string } {
-  // A list does not have the field `error`, so callers can tell lists and errors apart.
+  // Callers can distinguish a list from an error, because only an error has the field `error`.
   return attempt(() => compareDialects(node, inputs));
 }
 

@@ -143,7 +143,10 @@ test("the offset in the whole tensor, of a call that is an error", () => {
   assert.match(found.sentences[0], /^The call is invalid\. 1 of 4 cells differs from the result/);
   const flat = found.causes.find(({ id }) => id === "flat-offset");
   assert.ok(flat?.isWhole);
-  assert.equal(flat.who, "TensorFlow.js on the CPU and TensorFlow.js in WebAssembly do so.");
+  assert.equal(
+    flat.who,
+    "TensorFlow.js on the CPU and TensorFlow.js in WebAssembly return this result.",
+  );
 });
 
 test("an index that was clipped, of a gather", () => {
@@ -159,7 +162,7 @@ test("an index that was clipped, of a gather", () => {
   assert.deepEqual(found.first, { at: [1], actual: "3", exact: null });
   const clipped = found.causes.find(({ id }) => id === "out-of-range-clipped");
   assert.ok(clipped?.isWhole);
-  assert.equal(clipped.who, "JAX and WebNN do so.");
+  assert.equal(clipped.who, "JAX and WebNN return this result.");
 });
 
 test("a call that is an error is diagnosed where nothing differs from it without its bad indices", () => {
@@ -168,7 +171,7 @@ test("a call that is an error is diagnosed where nothing differs from it without
   assert.equal(found.differing.size, 0);
   assert.match(found.sentences[0], /No cell differs from the result without its bad indices\.$/);
   const dropped = found.causes.find(({ id }) => id === "out-of-range-dropped");
-  assert.equal(dropped?.who, "TensorFlow on a GPU and JAX do so.");
+  assert.equal(dropped?.who, "TensorFlow on a GPU and JAX return this result.");
 });
 
 test("an element that no rule gives its exact value differs, whatever it is", () => {

@@ -41,7 +41,7 @@ export async function writePart(
   const progress = new ProgressLine(io.stderr);
   try {
     await writeChunks(io, { name, from }, { name: output, into }, progress);
-    // A job that began meanwhile may have read old values of some chunks and new values of others.
+    // A job that has started in the meantime may have read old values of some chunks and new values of others.
     await check();
     return `${output}: ${printKind(into)} written`;
   } finally {

@@ -105,7 +105,7 @@ export function addChunkedOptions(command: Command): Command {
     )
     .option(
       "--threads <count>",
-      "the number of chunks processed at once",
+      "the number of chunks that are processed at once",
       wholeOption("--threads", 1),
     )
     .option(
@@ -189,7 +189,7 @@ export async function runChunked(
   const spec = await createJob(request);
   const wasDone = (await remainingTasks(await openJob(folder), "finish")).length === 0;
   const { shortage = null } = spec.planned ?? {};
-  // A run in this process prints the note itself.
+  // A job that runs in this process prints the note itself.
   const isElsewhere = options.slurm === true || redis !== undefined;
   if (isElsewhere && shortage !== null) await printNote(io, printShortage(shortage));
   if (options.slurm === true) return printSlurm(io, folder, slurmOf(options));
@@ -204,7 +204,7 @@ export async function runChunked(
     }
     throw error;
   }
-  // Workers of a queue may have removed the folder.
+  // The workers of the queue may have removed the folder already.
   const facts = await describeJob(folder).catch(() => null);
   await endFolder(folder, spec.id, options);
   const out = await openArray(spec.out.path);
@@ -250,7 +250,7 @@ function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArra
   const names = (data.dimensionNames ?? []).flatMap((name) => (name === null ? [] : [name]));
   const known =
     names.length === 0
-      ? "the axes have no names, so give a number"
+      ? "the axes have no names; give a number"
       : `its axes are ${names.join(", ")}`;
   throw wrongUsage(`data has no axis named ${quote(axis)}; ${didYouMean(axis, names, known)}`);
 }
@@ -263,7 +263,7 @@ async function requestOf(
   texts: readonly string[],
   options: ChunkedOptions,
 ): Promise<{ readonly call: Call; readonly request: JobRequest }> {
-  // The assignment of files does not depend on the axis, whose name may require reading data.
+  // Files are assigned before the axis is known, because resolving an axis name may require reading data.
   const { axis } = options;
   const isNamed = axis !== undefined && isName(axis);
   const { version, title, given } = parseCall(

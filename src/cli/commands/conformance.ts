@@ -67,7 +67,7 @@ async function testAll(io: Io, dir: string, json: boolean): Promise<{ failed: nu
     verdicts.push(verdict);
     // oxlint-disable-next-line no-await-in-loop
     if (!json) await io.stdout.write(`${printVerdict(verdict)}\n`);
-    // Yields to the event loop, so that the line is written and a closed pipe is noticed.
+    // The event loop gets a turn to write the line and to notice a closed pipe.
     // oxlint-disable-next-line no-await-in-loop
     await setImmediate();
   }
@@ -150,14 +150,15 @@ function testDataSet(io: Io, model: Model, folder: string, set: string): string[
   const given = files.filter((name) => /^input_\d+\.pb$/.test(name));
   const wanted = files.filter((name) => /^output_\d+\.pb$/.test(name));
   const constants = new Set(graph.constants.map(({ name }) => name));
-  // Before ONNX's IR version 4 constants were inputs too, but have no files.
+  // Constants are also inputs before ONNX's IR version 4, but they have no files.
   const inputs = graph.inputs.filter(
     ({ name }) => graph.inputs.length === given.length || !constants.has(name),
   );
   checkCount(set, "input", given.length, inputs.length);
   checkCount(set, "output", wanted.length, graph.outputs.length);
   const read = (name: string): Tensor => readTensorFile(io, path.join(folder, set, name));
-  // An expanded CastLike declares an input that it never reads. In some releases the input's file has another shape.
+  // An expanded CastLike declares an input that it never reads. The input's file has a different shape in some
+  // releases.
   const needed = new Set([
     ...graph.nodes.flatMap((node) => node.inputs),
     ...graph.outputs.map(({ name }) => name),

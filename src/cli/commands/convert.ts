@@ -91,7 +91,7 @@ export function addConvertCommand(program: Command, io: Io): void {
       const conversion = withPath(file, () => convert(model, target, force));
       await writeFiles(
         io,
-        // Encoding reads constants of the source, whose data may be in other files.
+        // Encoding the output reads the source's constants, whose data may be in other files.
         withPath(file, () => encode(output, conversion.model)),
       );
       const print = json ? conversionJson : conversionText;
@@ -152,7 +152,7 @@ export const filesOf = (file: string, model: Model): readonly string[] => [
 export function checkExternal(io: Io, file: string, output: string, model: Model): void {
   const isBeside = file !== STDIN && isSameFile(io, path.dirname(file), path.dirname(output));
   if (isIR(output) || isIR(file) || isBeside) return;
-  // Weights that a command left in the file itself are written into the output.
+  // The source file itself is excluded, because weights that are still in it are copied into the output.
   const files = withPath(file, () => externalFiles(model)).filter(
     (one) => one !== path.basename(file),
   );

@@ -118,7 +118,7 @@ async function explainTask(
         expected?.text ?? "",
       ];
   for (const part of parts) {
-    // The loop waits for the reader, because all parts together may exceed memory.
+    // The loop waits for the reader of the output, because the whole text may exceed memory.
     // oxlint-disable-next-line no-await-in-loop
     await io.stdout.write(part, canvas.isColoured);
   }

@@ -80,7 +80,7 @@ export function redisOf({ env }: Io, typed: string | true | undefined): string {
 
 async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   const redis = redisOf(io, options.redis);
-  // Imported on demand, because it is rarely used and large.
+  // The module is imported on demand, because it is large and rarely used.
   const { createWorker } = await import("../../entries/bullmq.ts");
   const { threads = os.availableParallelism(), memory = DEFAULT_MEMORY } = options;
   const { queue = "ndscatter", root } = options;

@@ -60,7 +60,11 @@ export function addJobCommand(program: Command, io: Io): void {
     .summary("run the remaining tasks of a job")
     .description("Run the remaining tasks of a job on this machine.")
     .argument("<folder>", "the job's folder")
-    .option("--threads <count>", "the number of chunks at once", wholeOption("--threads", 1))
+    .option(
+      "--threads <count>",
+      "the number of chunks that are processed at once",
+      wholeOption("--threads", 1),
+    )
     .option(
       "--memory <size>",
       "the memory for all chunks that are processed at once (default: 1G)",
@@ -185,7 +189,7 @@ async function runTasks(
       );
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
-    // The status is not 0, so that a scheduler does not begin the next stage.
+    // A status other than 0 keeps a scheduler from starting the next stage.
     const failure = await jobFailure(job);
     if (failure !== null) throw wrongData(failure.message, failure);
   } finally {
@@ -250,8 +254,8 @@ function addTask(job: Command, io: Io): void {
     .summary("run tasks of one stage")
     .description("Run tasks of one stage of a job.")
     .argument("<folder>", "the job's folder")
-    .argument("<stage>", "partition, check, apply, place or finish")
-    .argument("<tasks>", "numbers and ranges, such as 0-15")
+    .argument("<stage>", "the stage: partition, check, apply, place or finish")
+    .argument("<tasks>", "the numbers of the tasks, such as 3 or 0-15")
     .option(
       "--threads <count>",
       "the number of tasks that run at once (default: 1)",
@@ -264,7 +268,7 @@ function addTask(job: Command, io: Io): void {
     )
     .option(
       "--wait <seconds>",
-      "how long to wait for results of the previous stage, if network listings are outdated (default: 0)",
+      "the time to wait for the previous stage's results, if a network folder shows them late (default: 0)",
       wholeOption("--wait", 0),
     )
     .addHelpText("after", TASK_HELP)

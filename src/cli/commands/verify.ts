@@ -198,7 +198,7 @@ function loadLine(
   hasNodes: boolean,
 ): string {
   const how = {
-    never: "the nodes were compared in parts of the model",
+    never: "the nodes were compared in separate parts of the model",
     unoptimized:
       'it loads without graph optimization (graphOptimizationLevel: "disabled"), so the nodes were compared that way',
   };
@@ -212,7 +212,7 @@ function reportText(
   isRandom: boolean,
 ): string {
   const shown = nodes.filter(
-    // A voice detector's model has twice as many nodes in branches not taken as in others.
+    // Branches that were not taken may contain most nodes: two thirds of the nodes in a voice detector's model.
     ({ verdict, isReproducible, reruns }) =>
       (!COUNTED_ONLY.has(verdict) && (verdict !== "not-run" || nodes.length === 1)) ||
       !isReproducible ||
@@ -220,7 +220,7 @@ function reportText(
   );
   const counts = new Map<string, number>();
   for (const { verdict } of nodes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
-  // A node at which the runtime fails has its own line.
+  // A node at which the runtime fails is printed on its own line.
   const isSaid =
     problem === null ||
     loads !== "as-is" ||

@@ -84,7 +84,7 @@ export function gradientRequest(options: GradientOptions): GradientRequest | nul
     if (alone === undefined) return null;
     throw wrongUsage(`--${alone} needs --gradient; give --gradient too`);
   }
-  // The library checks the word.
+  // The library checks whether the word is valid.
   return { file, ties: ties as Ties, cells: cell?.map(parseCell) ?? null };
 }
 

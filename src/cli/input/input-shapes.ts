@@ -140,6 +140,6 @@ function likelySize(
   if (axis === 0) return 1;
   if (rank >= 4) return axis === 1 ? 3 : 224;
   if (rank === 2) return dtype.includes("float") ? 512 : 16;
-  // The first axis of a state is its layers, followed by the batch.
+  // The first axis of a state is the layer axis, and the second is the batch.
   return axis === 1 && typeof shape[0] === "number" ? 1 : 16;
 }

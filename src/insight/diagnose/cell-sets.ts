@@ -148,16 +148,17 @@ function lostUpdates(
   const unit = roundingError(data.dtype);
   return (cell) => {
     const count = at.count(cell);
-    // Losing the only update of a cell is not a race, but would fit the same description.
+    // A cell that loses its only update is excluded: it would fit the same description, but is not a race.
     const values = count === 0 ? null : valuesAt(cell);
     if (values === null) return null;
     const wanted = read(cell);
     const choice = (): number => Math.log2(unique(values).length);
     if (values.some((value) => value === wanted || Object.is(value, wanted)))
       return Math.max(0, bitsOf(data) - choice());
-    // The order does not matter if updates are equal, or if only one of two updates remains.
+    // The order is irrelevant if all updates are equal, or if only one of two updates remains.
     if (sum === null || count < 3 || values.length === count + 1) return null;
-    // The runtime rounds once per update that it keeps. The values it is compared with are not rounded, except as float64.
+    // The runtime rounds once per update that it keeps. The values for the comparison are computed in float64, without
+    // further rounding.
     const roundings = (data.dtype === "float64" ? 2 : 1) * (count - 1);
     const magnitude = reduction === "mul" ? Math.abs(Number(wanted)) : sum(cell).magnitude;
     const tolerance = Math.expm1(roundings * unit) * magnitude + 2 * unit * leastNormal(data.dtype);
@@ -212,7 +213,7 @@ function possibleValues(
     for (const [next, most] of times) {
       // Any number of equal updates may be lost, so each equal update adds one possible value.
       if (values.length * (most + 1) > mostValues) values = unique(values);
-      // If data does not take part in the reduction, it starts with the first update that is not lost.
+      // The reduction starts with the first update that is not lost if it excludes data.
       const count = values.length * (most + 1) + (includeSelf ? 0 : most);
       if (times.size > 1 && count > mostValues) return null;
       steps += count;

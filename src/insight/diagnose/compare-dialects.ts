@@ -245,7 +245,7 @@ function withComparison(made: Made, facts: Facts, word: Words["compares"]): Made
     word === "exact"
       ? (["nan-one-operand", "ieee"] as const)
       : ([word.word, `${word.stays}-stays`] as const);
-  // A version that keeps an operand differs from the other rules in NaN as well as in zeros.
+  // A version that keeps an operand differs from the other rules both for NaN and for zeros.
   const { stays } = made.rule.call.settings;
   const seen = stays === undefined ? id : "nan-one-operand";
   return followed(made, changed(made.rule, facts, id, name), [seen]);

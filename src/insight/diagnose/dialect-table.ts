@@ -225,7 +225,7 @@ const RECORDS = {
     reductions: ["none", "add", "sub", "mul", "max", "min"],
     // TypeError in version 2.4.6: "numpy boolean subtract, the `-` operator, is not supported".
     lacks: [{ dtypes: ["bool"], reductions: ["sub"] }],
-    // Run on arrays of objects; an array of fixed-length text truncates longer updates.
+    // Text was run on arrays of objects, because an array of fixed-length text truncates longer updates.
     hasText: true,
   },
   "torch-index-put": {
@@ -243,7 +243,7 @@ const RECORDS = {
     scatterForms: ["tuples"],
     gatherForms: ["tuples", "slices"],
     reductions: ["none", "add"],
-    // NotImplementedError in version 2.15.0: "index_put" not implemented for 'UInt16'. Gathers accept these types.
+    // NotImplementedError in version 2.15.0: "index_put" not implemented for 'UInt16'. Gathers accept these data types.
     lacks: [{ dtypes: WIDE_UNSIGNED, reductions: ["none", "add"] }],
     hasText: false,
   },

@@ -119,7 +119,7 @@ export const FLOATS: readonly Hypothesis[] = [
   ]),
   floats("signed-zero", isReduced, ({ dtype }) => {
     const round = rounderOf(dtype);
-    return [["results that are -0 became 0", { round: (value) => withoutSign(round(value)) }]];
+    return [["results of -0 became 0", { round: (value) => withoutSign(round(value)) }]];
   }),
   floats("signed-zero", always, () => [
     ["-0 became 0 in the whole output", { finish: withoutSign }, "whole-output"],

@@ -204,7 +204,7 @@ function orders(call: Edited): readonly Edit[] {
   if (axes.some((axis) => axis >= Math.min(length, updates.shape.length))) return [];
   const reversed = [data, reverse(indices, axes), reverse(updates, axes)];
   const changes = [1, 2].map((input) => ({ is: "reverse" as const, input, axes }));
-  const sentence = "the first update of each repeated target stays, not the last";
+  const sentence = "the first update of each repeated target wins, not the last";
   return [
     {
       ...{ id: "first-wins", part: "order", sentence, node, inputs: reversed },
@@ -311,7 +311,7 @@ function* hypotheses(
     const { rule, facts } = readCall(prepare(call, tensorsOf(call, inputs)));
     if (facts.isError && arePairs) return;
     const rankOf = ({ aspect }: Hypothesis): number => ASPECTS.indexOf(aspect);
-    // A call with an index out of range has a result only if its indices mean other places.
+    // A call with an index out of range has a result only if its indices mean other positions.
     const tried = HYPOTHESES.filter((one) =>
       facts.isError ? one.aspect === "places" : rankOf(one) !== -1,
     );

@@ -117,7 +117,7 @@ export const PLACES: readonly Hypothesis[] = [
       ? [
           countedFrom("the second-to-last position", (dim) => dim - 1),
           ...[...new Set(rule.data.shape)].map((size) =>
-            countedFrom(`the end of an axis of ${size}`, () => size),
+            countedFrom(`the end of an axis of size ${size}`, () => size),
           ),
         ]
       : [countedFrom("the end, which this version does not support", (dim) => dim)],

@@ -178,7 +178,7 @@ class Run {
       return;
     }
     const names = namesOf(target);
-    if (names === null) throw new Misread("a name is expected before =", target);
+    if (names === null) throw new Misread("expected a name before =", target);
     if (names.length > 1 && value.kind === "list" && value.items.length === names.length) {
       for (const [position, name] of names.entries()) this.value(value.items[position], name);
       return;
@@ -223,7 +223,7 @@ class Run {
     const inner = path !== null && SHOWING.test(path) ? node.arguments[0]?.value : null;
     if (inner != null)
       return inner.kind === "index" && path === "print" ? null : this.within(inner, depth + 1);
-    // In torch.gather(x, 1, i).squeeze(), the part after the call is marked.
+    // The part after the call is marked, such as `.squeeze()` in torch.gather(x, 1, i).squeeze().
     const isAfter = node.callee.kind === "attribute" && node.callee.of.kind === "call";
     if (!isAfter || node.callee.kind !== "attribute") return null;
     const before = this.within(node.callee.of, depth + 1);

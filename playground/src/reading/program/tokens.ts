@@ -71,7 +71,7 @@ function textEnd(text: string, start: number): number | null {
   for (let at = start + prefix.length + quote.length; at < text.length; at++) {
     if (text[at] === "\\") at++;
     else if (text.startsWith(quote, at)) return at + quote.length;
-    // An unclosed string ends with its line; parsing the value reports the error.
+    // An unclosed string ends at the end of its line, and parsing the value reports the error.
     else if (text[at] === "\n" && quote.length === 1 && quote !== "`") return at;
   }
   return text.length;
@@ -103,7 +103,7 @@ function commentsBlank(text: string): string {
       continue;
     }
     const isBlock = text.startsWith("/*", at);
-    // Python's integer division `//` follows a value and spaces.
+    // The signs `//` after a value and spaces are Python's integer division, not a comment.
     const isLine = character === "#" || (text.startsWith("//", at) && isAfterCode(text, at));
     if (!isBlock && !isLine) continue;
     const closing = isBlock ? text.indexOf("*/", at + 2) + 2 : text.indexOf("\n", at);

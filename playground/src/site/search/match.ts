@@ -65,7 +65,7 @@ function scoreOf(
   let score = (KINDS[kind] ?? 0) + (words.length - least) * -MISSING;
   let count = 0;
   for (const forms of words) {
-    // A synonym scores half as much as the word that the user typed.
+    // A synonym gets half the score of the word that the user typed.
     const found = Math.max(
       ...forms.map((word, at) => wordScore(place, word) * (at === 0 ? 1 : 0.5)),
     );
