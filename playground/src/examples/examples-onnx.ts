@@ -79,7 +79,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "Example 2: along axis 1",
       question: "Why do only two of the five columns change?",
-      note: "Each index says the column; the update keeps its own row.",
+      note: "Each index selects the column; the update stays in its own row.",
       opset: 18,
       attributes: { axis: "1" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 3]]), f32([[1.1, 2.1]])],
@@ -156,7 +156,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 5: batch_dims 1",
       question: "Which batch does each tuple read from?",
       note:
-        "The specification prints `indices = [,]`. The correct indices are [[1], [0]]. It bounds index i by data_shape[i], but the axis is batch_dims + i. It gives the output the rank q + r - k - 1, which leaves out the batches: the rank is 2 + 3 - 1 - 1 - 1 = 2. The specification also addresses data[0:b-1, …], but each tuple addresses only its own batch.",
+        "The specification prints `indices = [,]`. The correct indices are [[1], [0]]. The specification bounds index i by data_shape[i], but the axis is batch_dims + i. The specification gives the output the rank q + r - k - 1, which leaves out the batches: the rank is 2 + 3 - 1 - 1 - 1 = 2. The specification also addresses data[0:b-1, …], but each tuple addresses only its own batch.",
       opset: 13,
       attributes: { batch_dims: "1" },
       inputs: [i32([[[0, 1], [2, 3]], [[4, 5], [6, 7]]]), i64([[1], [0]])],
@@ -250,7 +250,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Circular: positions wrap",
       question: "What happens to a position beyond the end?",
       note:
-        "In circular mode the specification takes the remainder of every coordinate. In fact only the coordinate of the sequence wraps; otherwise sample 2 would be written into sample 0.",
+        "In circular mode the specification takes the remainder of every coordinate. In fact, only the coordinate of the sequence wraps; otherwise sample 2 would be written into sample 0.",
       opset: 24,
       attributes: { axis: "1", mode: "circular" },
       inputs: [f32([[1, 2], [3, 4], [5, 6]]), f32([[9, 10], [11, 12], [13, 14]]), i64([1, -1, 4])],

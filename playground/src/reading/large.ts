@@ -69,7 +69,7 @@ export async function largeOf(files: readonly NamedFile[], state: State): Promis
   const parts = match.assignment.flatMap((number, position) =>
     number === null ? [] : [`${named[number].name} as ${inputs[position]}`],
   );
-  const title = `Show only a part: ${parts.join(", ")}`;
+  const title = `Show the relevant part: ${parts.join(", ")}`;
   const choice = { kind: "node", title, state: crop.state, remarks: [] } as const;
   return { choices: [choice], remarks: [...remarks, ...crop.remarks], command };
 }

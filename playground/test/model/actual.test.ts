@@ -86,7 +86,7 @@ test("what is no such output is refused with a sentence", () => {
   );
   assert.match(wrong(readActual("[300]", { dtype: "uint8", shape: [1] })), /not a uint8: .*300/);
   assert.match(wrong(readActual("[1, 2", OUTPUT)), /^The text cannot be read: line 1/);
-  assert.match(wrong(readActual("  ", OUTPUT)), /Paste the output/);
+  assert.match(wrong(readActual("  ", OUTPUT)), /paste the output/);
 });
 
 test("a tensor of a file is taken like a text", () => {
@@ -116,7 +116,7 @@ test("the first of several updates stayed", () => {
   const [cause] = found.causes;
   assert.equal(cause.id, "first-wins");
   assert.equal(cause.share, "explains the cell");
-  assert.equal(cause.who, "No known runtime or library does this.");
+  assert.equal(cause.who, "No known runtime or library returns this result.");
 });
 
 test("no update was applied", () => {
@@ -192,7 +192,7 @@ test("of the systems only those are named that do so in calls of this kind", () 
   ).causes.find(({ id }) => id === "out-of-range-clipped");
   // JAX clips the indices of gathers only.
   assert.deepEqual(scattered?.dialects, ["webnn"]);
-  assert.equal(scattered?.who, "WebNN does so.");
+  assert.equal(scattered?.who, "WebNN returns this result.");
 });
 
 test("an error that no system runs has no cells to compare, but its causes", () => {
@@ -246,7 +246,7 @@ test("a call that is wrong in another way is to be corrected first", () => {
   const faulty = scatter([f32([1]), i64([[0], [0]]), f32([1])]);
   const type = outputTypeOf(readState(faulty));
   assert.ok("error" in type);
-  assert.match(type.error, /^Correct the call first: .*updates/);
+  assert.match(type.error, /^First correct the call: .*updates/);
   const text = { dtype: "float32" as const, shape: [1], values: ["x"] };
   const unread = outputTypeOf(readState(scatter([text, i64([[0]]), f32([1])])));
   assert.ok("error" in unread);

@@ -110,7 +110,7 @@ function createOptions(
   };
 }
 
-/** Creates the copy. Failure means wrong options, except for errors of the system. */
+/** Creates the copy. Throws a Failure for wrong options; errors of the system pass through. */
 async function create(io: Io, output: string, options: CreateOptions): Promise<PendingArray> {
   try {
     return await createPending(placeOf(io, output), options);
@@ -120,7 +120,7 @@ async function create(io: Io, output: string, options: CreateOptions): Promise<P
   }
 }
 
-/** Removes all files of an incomplete copy, and its folder if that is otherwise empty. */
+/** Removes all files of an incomplete copy, and the folder if it is otherwise empty. */
 function removeBegun(place: string): void {
   if (isNpy(place)) return fs.rmSync(`${place}.part`, { force: true });
   for (const name of ["c", ".ndscatter"]) {
@@ -178,7 +178,7 @@ async function copyChunks(
 /**
  * Reads the elements of a chunk of the copy.
  * @param at the same chunk of the source; null if the chunks differ
- * @returns false for a chunk that is not stored
+ * @returns false if the chunk is not stored
  */
 async function read(
   from: ChunkedArray,

@@ -1,4 +1,7 @@
-/** `run` on arrays that may exceed memory: a chunked job, run here, by the workers of a queue or by Slurm. */
+/**
+ * `ndscatter run` on arrays that may exceed memory: a chunked job, run in this process, by the workers of a queue, or
+ * by Slurm.
+ */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -122,10 +125,10 @@ export function addChunkedOptions(command: Command): Command {
     );
 }
 
-/** Returns the file of `NAME=FILE`, or of a bare name. */
+/** Returns the file name in `NAME=FILE`, or the whole text if it has no name. */
 const fileOf = (text: string): string => text.replace(/^\w+=/, "");
 
-/** Returns true for a chunked run: an option or an input selects it. */
+/** Returns true if an option or an input selects a chunked run. */
 export function isChunked(io: Io, texts: readonly string[], options: ChunkedOptions): boolean {
   if (CHUNKED.some((name) => options[name] !== undefined)) return true;
   const inputs = texts.map((text) => partOf(io, fileOf(text)));
@@ -139,13 +142,13 @@ export function isChunked(io: Io, texts: readonly string[], options: ChunkedOpti
   );
 }
 
-/** Returns true for a name that only a chunked array can have. */
+/** Returns true if only a chunked array can have this name. */
 const isNamed = (file: string): boolean =>
   isUrl(file) || path.extname(file).toLowerCase() === ".zarr";
 
 /**
- * Returns true for a folder. False for a name that the system rejects: its error appears when the file is read or
- * written.
+ * Returns true if the path is a folder. Returns false for a name that the system rejects, because the error appears
+ * when the file is read or written.
  */
 function isFolder(file: string): boolean {
   try {
@@ -236,7 +239,7 @@ const slurmOf = ({ memory, threads, tasksPerElement }: ChunkedOptions): SlurmOpt
   ...(threads !== undefined && { threads }),
 });
 
-/** Removes a finished job unless the user asked for its folder. */
+/** Removes the folder of a finished job unless the user gave --job. */
 async function endFolder(folder: string, id: string, { job }: ChunkedOptions): Promise<void> {
   if (job === undefined) await removeJob(folder, id);
 }

@@ -128,7 +128,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     });
 }
 
-/** Session makers for the CPU's kernels, if the user chose another execution provider. */
+/** Functions that create sessions on the CPU, if the user chose another execution provider. */
 async function onCpu(
   io: Io,
   file: string,
@@ -141,7 +141,7 @@ async function onCpu(
   return { "the execution provider cpu": own.createSession };
 }
 
-/** Writes the cured model and returns its path; null for a cure without a model. */
+/** Writes the cured model and returns its path; returns null for a cure without a model. */
 async function writeCure(
   io: Io,
   file: string,

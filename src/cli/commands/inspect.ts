@@ -1,4 +1,4 @@
-/** `ndscatter inspect`: prints what is wrong or risky about the scatters and gathers of models. */
+/** `ndscatter inspect`: prints the errors and risks in the scatters and gathers of models. */
 
 import { printCount } from "../../core/print-count.ts";
 import { setImmediate } from "node:timers/promises";
@@ -125,7 +125,7 @@ const inspectFile = (io: Io, file: string, progress: ProgressLine): Report =>
     return inspectModel(model);
   });
 
-/** Totals over the models inspected so far. */
+/** The totals over all models that have been inspected. */
 interface Totals {
   models: number;
   /** The number of models with findings. */
@@ -135,7 +135,7 @@ interface Totals {
   readonly counts: Record<keyof Counts, number>;
 }
 
-/** Inspects models one by one, so that only one is in memory. */
+/** Inspects models one by one, so that only one model is in memory. */
 async function inspectAll(
   io: Io,
   files: readonly string[],
@@ -206,7 +206,7 @@ interface Printer {
   end(totals: Totals): void | Promise<void>;
 }
 
-/** A line or a block per model, with blank lines around blocks. */
+/** Prints a line or a block for each model, with blank lines around blocks. */
 function textPrinter({ stdout }: Io, view: ReportView): Printer {
   let last: "nothing" | "line" | "block" = "nothing";
   const print = (text: string, kind: "line" | "block"): void | Promise<void> => {
@@ -235,7 +235,7 @@ function printTotals({ models, found, unreadable, nodes, counts }: Totals): stri
   return `${facts.join(", ")}: ${printCounts(counts)}`;
 }
 
-/** A list, written as it grows. */
+/** Prints a JSON list, one report at a time. */
 function jsonPrinter({ stdout }: Io): Printer {
   let isEmpty = true;
   return {

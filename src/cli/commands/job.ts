@@ -95,7 +95,7 @@ async function resumeJob(io: Io, given: string, options: LocalRun): Promise<void
   await io.stdout.write([`${given}: done`, ...took, ""].join("\n"));
 }
 
-/** Returns lines that compare a long job's costs with the plan. */
+/** Returns lines that compare the cost of a long job with its plan. */
 async function tookLines(folder: string, { seconds }: JobReport): Promise<string[]> {
   return seconds > CLI.long ? printTook(await describeJob(folder)).map((line) => `  ${line}`) : [];
 }
@@ -150,7 +150,7 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
   if (failure !== null) throw wrongData(failure.message, failure);
 }
 
-/** Returns the time of day after `seconds`, with the day unless that is today. */
+/** Returns the time of day after `seconds`, and the date if the day is not today. */
 function timeIn(seconds: number): string {
   const then = new Date(Date.now() + 1000 * seconds);
   const time = then.toTimeString().slice(0, 5);
@@ -219,7 +219,7 @@ async function checkTurn(job: Job, name: StageName, until: number): Promise<void
   }
 }
 
-/** Maximum number of tasks in a command, which take a process minutes to hours. */
+/** Maximum number of tasks in one command; a process needs minutes to hours for this number. */
 const MOST_TASKS = 1_000_000;
 
 /** Returns the numbers in a text such as `0-3,7`. */
