@@ -1,4 +1,4 @@
-/** Computes the output shape of a call, even for many calls with errors. */
+/** Computes the output shape of a call, in many cases even if the call has errors. */
 
 import { roleOf } from "ndscatter";
 import { rolePosition } from "../values/schema.ts";

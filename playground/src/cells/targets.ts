@@ -7,11 +7,11 @@ import type { Links } from "./links.ts";
 
 /** Number of colours. */
 export const HUES = 7;
-/** Pseudo-colour of elements whose target is not coloured. */
+/** The number for elements whose target has no colour. */
 export const PLAIN = 7;
 
 export interface Targets {
-  /** Slice of data that each update writes, or that each read reads; -1 if an update has no slice. */
+  /** The slice of data that each update writes or each read reads; -1 for none. */
   readonly sliceOf: Int32Array;
   /** Slice of each index tuple; -1 if the tuple has no slice or several slices. */
   readonly ofTuple: Int32Array;

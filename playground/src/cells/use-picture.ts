@@ -28,7 +28,7 @@ import type { Spot } from "../story/vocabulary.ts";
 /** A call and the picture of its result. */
 interface Drawn {
   readonly call: CallView;
-  /** Null if the operator is unknown. */
+  /** The operator version; null if the operator is unknown. */
   readonly version: OperatorVersion | null;
   readonly faults: Faults;
   readonly picture: Picture | null;
@@ -39,9 +39,9 @@ interface Drawn {
 }
 
 /**
- * Returns the call of a state, with its picture.
+ * Returns the call of a state and its picture.
  *
- * @param last the last picture of a valid call. It stays on the page until the call is corrected.
+ * @param last the last picture of a valid call, which stays on the page until the call is corrected
  */
 export function usePicture(state: State, last: { current: Picture | null }): Drawn {
   const before = useRef<CallView | null>(null);

@@ -5,13 +5,13 @@
 
 import { suffixIn } from "./hash.ts";
 
-/** A document as the address sees it. */
+/** A document, as the address stores it. */
 interface Entry {
   /** Returns the address of the state, without `#`. */
   hash(): string;
 }
 
-/** Parts of `window` that the address uses. */
+/** The parts of `window` that this module uses. */
 export type Host = Pick<
   Window,
   | "history"
@@ -24,7 +24,8 @@ export type Host = Pick<
 >;
 
 /**
- * Delay, in ms, between writes. Safari throws after 100 writes in 30 s; this delay leaves room for new history entries.
+ * Delay, in ms, between writes. Safari throws after 100 writes in 30 s, and this delay leaves room for new history
+ * entries.
  */
 const GAP = 350;
 
@@ -47,7 +48,7 @@ export class Address<E extends Entry> {
   timer: number | undefined;
   writtenAt = -Infinity;
   count = 0;
-  /** End of the address, after the state: the output to compare. */
+  /** The end of the address, which holds the output to compare. */
   suffix: string;
   key: string;
   /** The address that was last handled, and the previous address of the same history entry. */

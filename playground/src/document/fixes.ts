@@ -62,7 +62,7 @@ function isFixed(state: State, fault: Fault, before: readonly Fault[]): boolean 
   return isGone && faults.length < before.length;
 }
 
-/** Adapts the shapes of other inputs to the proposed change. */
+/** Adapts the shapes of the other inputs to the proposed change. */
 function settled({ label, state }: Fix): Fix {
   const { explanation, version } = explainState(state);
   const unfit = explanation?.shapes.find(({ fits }) => !fits);
@@ -119,7 +119,7 @@ function* shapeFix(
   if (next !== null) yield { label: `${verb} ${printShape(shape)}`, state: next };
 }
 
-/** Fixes an index outside its axis: clamps the index, or enlarges data. */
+/** Proposes fixes for an index outside its axis: clamping the index, or enlarging data. */
 function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix> {
   const { state, version, explanation } = broken;
   const text = state.inputs[input];
@@ -157,7 +157,7 @@ function clampedIndex({ got, expected: [least, most] }: BadIndex): number | null
   return got > most ? most : Math.max(0, least);
 }
 
-/** Fixes an element that its data type cannot hold. */
+/** Proposes fixes for an element that its data type cannot hold. */
 function* elementFixes(input: number, at: readonly number[], broken: Broken): Iterable<Fix> {
   const { state } = broken;
   const text = state.inputs[input];
@@ -200,7 +200,7 @@ function* attributeFixes(name: string, { state, version, explanation }: Broken):
   }
 }
 
-/** Fixes an axis that is an input. */
+/** Proposes fixes for an axis that is an input. */
 function* axisFixes(input: number, { state, explanation }: Broken): Iterable<Fix> {
   const error = explanation?.error ?? null;
   const text = state.inputs[input];
@@ -281,7 +281,7 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
   if (shape.length === 0) yield* give(data, [1]);
 }
 
-/** Adds missing required inputs. */
+/** Proposes to add missing required inputs. */
 function* missing({ state, version }: Broken): Iterable<Fix> {
   for (const [position, schema] of version.inputs.entries()) {
     if (schema.optional === true || state.inputs[position] !== null) continue;

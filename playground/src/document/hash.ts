@@ -5,8 +5,8 @@
  *
  * The operator comes first, then attributes with `=`, then each input: its data type, shape and values, or `-` for an
  * input that is left out. `0*8` is eight zeros. Characters that have a meaning in the format are percent-encoded as
- * UTF-8. An output to compare may follow after a `!` (see `why/compared-link.ts`). An unpaired surrogate, which UTF-8
- * cannot encode, is written as `%uD800`. Long links are compressed when they are shared (see `packed.ts`).
+ * UTF-8. An output to compare may follow a `!` (see `why/compared-link.ts`). An unpaired surrogate, which UTF-8 cannot
+ * encode, is written as `%uD800`. Long links are compressed when they are shared (see `packed.ts`).
  */
 
 import { isDType, printShape, resolve, TensorError } from "ndscatter";
@@ -41,7 +41,7 @@ export function printInput(input: TensorText | null): string {
   return `${dtype}:${shape.join(",")}:${runs.join(",")}`;
 }
 
-/** Parses the result of {@link toHash}, compressed or not, with or without its `#`. Never throws. */
+/** Parses the result of {@link toHash}, compressed or not, with or without its `#`. The function never throws. */
 export function fromHash(hash: string): { readonly state: State } | { readonly error: string } {
   const { text, error } = unpacked(hash);
   return error === null

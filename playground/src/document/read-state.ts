@@ -1,4 +1,4 @@
-/** Converts a state to a call of the library, with all faults and their places. */
+/** Converts a state to a call of the library, and lists all errors with their places. */
 
 import {
   roleOf,
@@ -19,14 +19,14 @@ import type { State, TensorText } from "../values/state.ts";
 import { tensorOf } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** Place of a fault: an element, dimensions or the whole of an input (`dims` is empty), or another part of the call. */
+/** The place of an error: an element, some dimensions, a whole input (`dims` is empty), or another part of the call. */
 export type Place =
   | { readonly input: number; readonly at: readonly number[] }
   | { readonly input: number; readonly dims: readonly number[] }
   | { readonly attribute: string }
   | { readonly whole: "operator" | "output" };
 
-/** A problem with the call. Faults that the library finds have the library's error message. */
+/** A problem with the call. An error that the library finds has the library's message. */
 export interface Fault {
   readonly place: Place;
   readonly sentence: string;
@@ -35,18 +35,18 @@ export interface Fault {
 /** A state in the form that the library accepts. */
 export interface Reading {
   readonly node: NodeSpec;
-  /** Null if the operator is unknown. */
+  /** The operator version; null if the operator is unknown. */
   readonly version: OperatorVersion | null;
   /** Input tensors, with zeros for elements that could not be parsed; undefined if a tensor could not be parsed. */
   readonly inputs: (Tensor | undefined)[];
-  /** Faults of the state itself, found before the library checks the call. */
+  /** Errors in the state itself, which are found before the library checks the call. */
   readonly faults: Fault[];
   readonly reads: Reads;
 }
 
 /**
- * Texts that were parsed. The next reading reuses them: an edit changes one input, and parsing 20,000 elements takes 8
- * ms.
+ * The parsed texts of inputs. The next reading reuses them: an edit changes one input, and parsing 20,000 elements
+ * takes 8 ms.
  */
 type Reads = ReadonlyMap<TensorText, InputRead>;
 
@@ -59,7 +59,7 @@ interface InputRead {
 const NO_READS: Reads = new Map();
 
 /**
- * Reads a state. Never throws.
+ * Converts a state to a call. The function never throws.
  * @param before texts of the previous reading, which are not parsed again
  */
 export function readState(state: State, before: Reads = NO_READS): Reading {
@@ -168,7 +168,7 @@ export function explainState(state: State, before: Reads = NO_READS): ExplainedS
   };
 }
 
-/** Returns the faults of a call: every bad index, and the error that `run` throws. Known faults are left out. */
+/** Returns the faults of a call: every bad index, and the error that `run` throws. Known faults are omitted. */
 function callFaults(
   { error, badIndices, shapes }: Explanation,
   version: OperatorVersion,

@@ -26,7 +26,7 @@ import { EXAMPLES } from "../examples/menu.ts";
 import { aroundOf, historyAround } from "./history-text.ts";
 import { arrive, leave } from "./refuge.ts";
 
-/** Origin of a state: an edit, a choice of operator, an example, a file, a link or Back, or undo and redo. */
+/** The origin of a state: an edit, a choice of operator, an example, a file, a link, Back, undo or redo. */
 export type Change = "edit" | "operator" | "example" | "file" | "link" | "undo";
 
 /** The state, and the functions that change it. Remarks are sentences that explain a change. */
@@ -45,7 +45,7 @@ export interface Page {
   replace(input: number, text: TensorText): void;
   /** Adds an input that was left out. */
   give(input: number): void;
-  /** Parser of pasted texts; null before the user first touches the page, and while the parser is loading. */
+  /** The parser of pasted texts; null before the user first touches the page, and while the parser is loading. */
   readonly texts: TextReader | null;
   load(): Promise<TextReader>;
   /** Appends an output for comparison to the address. An empty text removes the output. */
@@ -55,8 +55,8 @@ export interface Page {
 }
 
 /**
- * Parser of pasted texts. The first picture does not need this code, so it is loaded when the user first touches the
- * page.
+ * The parser of pasted texts. The first picture does not need this code, so it is loaded when the user first touches
+ * the page.
  */
 type TextReader = typeof import("../reading/paste.ts");
 
@@ -73,7 +73,7 @@ class Stop {
 
 /** A link that cannot be parsed, shown for correction. */
 export interface BrokenLink {
-  /** Text of the link, without its `#`; for a compressed link, its decompressed text. */
+  /** The text of the link without its `#`, after decompression. */
   readonly text: string;
   readonly error: string;
 }
@@ -84,7 +84,7 @@ interface Arrival {
   readonly broken: BrokenLink | null;
 }
 
-/** Checks whether the inputs of two states have equal element counts. */
+/** Checks whether the inputs of two states have equal numbers of elements. */
 const areAlike = ({ inputs: some }: State, { inputs: others }: State): boolean =>
   some.every((input, i) => input?.values.length === others[i]?.values.length);
 
@@ -231,7 +231,7 @@ export class Visit implements Page {
     this.onChange(this, [], "undo");
   }
 
-  /** Shows an entry of Back or Forward with its undo and redo; for null, shows the state in the address. */
+  /** Shows a history entry with its undo and redo steps; for null, shows the state in the address. */
   arrive = (stop: Stop | null): void => {
     if (stop !== null) {
       this.history = stop.history;

@@ -1,6 +1,6 @@
 /**
- * Converts a state to another operator or version. Parts that the version does not accept are left out, with the
- * library's reason.
+ * Converts a state to another operator or version. Parts that the version does not accept are omitted, and the
+ * library's reason is reported.
  */
 
 import {
@@ -22,7 +22,10 @@ import type { State, TensorText } from "../values/state.ts";
 import { zerosText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** Identifies an operator version. An opset between two versions selects the older version. */
+/**
+ * The domain, the operator and the opset, which identify an operator version. An opset between two versions selects the
+ * older version.
+ */
 export interface OperatorChoice {
   readonly domain: State["domain"];
   readonly op: string;
@@ -86,7 +89,7 @@ export function withOperator(state: State, choice: OperatorChoice): Chosen {
   return { state: shown, remarks: [sentence, ...more] };
 }
 
-/** Checks whether the shapes of a state fit. Values may be wrong. */
+/** Checks whether the shapes of a state fit. Values are not checked. */
 function suits(state: State): boolean {
   const { node, inputs } = readState(state);
   return !("error" in attempt(() => infer(node, inputs)));
@@ -221,7 +224,7 @@ function nearest(types: readonly DType[], dtype: DType): DType {
 
 const isUsual = (dtype: DType): boolean => dtype === "float32" || dtype === "int64";
 
-/** Gives new updates the shape that follows from data and indices. */
+/** Gives newly added updates the shape that follows from data and indices. */
 function withUpdates(state: State, version: OperatorVersion): State {
   const position = rolePosition(version, "updates");
   const updates = state.inputs[position];

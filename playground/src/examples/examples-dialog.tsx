@@ -23,7 +23,7 @@ const kindOf = ({ state: { op, opset, attributes } }: Preset): string =>
     " ",
   );
 
-/** Counts how many of the words occur in a text; each word is given with its alternatives. */
+/** Counts the words that occur in a text; each word is given with its alternatives. */
 const countIn = (text: string, words: readonly (readonly string[])[]): number =>
   words.filter((forms) => forms.some((form) => text.toLowerCase().includes(form))).length;
 
@@ -130,7 +130,7 @@ interface RestProps {
   common(id: string): JSX.IntrinsicElements["button"];
 }
 
-/** Lists the examples from the specifications, under the names used there. */
+/** Lists the examples from the specifications, under their names in the specifications. */
 function Rest({ examples, isOpen, common }: RestProps): JSX.Element {
   const groups = [...new Set(examples.map(({ group }) => group))];
   return (

@@ -9,14 +9,14 @@ import { CONFUSIONS_GROUP, PRESETS } from "./presets.ts";
 /** One side of a pair: a preset under the rule of its version or of another system. */
 export interface Side {
   readonly label: string;
-  /** Id of a preset. */
+  /** The id of a preset. */
   readonly preset: string;
-  /** System whose rule applies; absent for the rule of the preset's version. */
+  /** The system whose rule applies; absent for the rule of the preset's version. */
   readonly dialect?: DialectId;
 }
 
 export interface Pair {
-  /** Difference between the sides. */
+  /** The difference between the two sides. */
   readonly by: string;
   readonly sides: readonly [Side, Side];
 }

@@ -103,8 +103,8 @@ const inOneParagraph = (remarks: readonly string[]): string =>
     .join(" ");
 
 /**
- * Shows the story and the shapes, or the comparison panel. On a small screen, these are collapsed to one line that can
- * be opened.
+ * Shows the description and the shapes, or the comparison panel. On a small screen, the content is collapsed to one
+ * line that can be opened.
  */
 function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
@@ -164,7 +164,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   );
 }
 
-/** Shows the operator's name, which a frame shows nowhere else, and a link from the frame to the full page. */
+/** Shows the operator's name, which an embedded page does not show elsewhere, and a link to the full page. */
 const Whole = ({ op }: { readonly op: string }): JSX.Element => (
   <a
     class="whole"

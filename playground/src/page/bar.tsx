@@ -18,7 +18,7 @@ const keyOf = ({ domain, op }: { readonly domain: string; readonly op: string })
 
 interface BarProps {
   readonly session: Session;
-  /** Content between the sentence and the buttons. */
+  /** The content between the sentence and the buttons. */
   readonly middle: ComponentChildren;
   /** Buttons at the right. */
   readonly children: ComponentChildren;
@@ -127,7 +127,7 @@ function Sentence({ session }: { readonly session: Session }): JSX.Element {
   );
 }
 
-/** Words before an attribute in the sentence. */
+/** The words before an attribute in the sentence. */
 const WORDS: Readonly<Record<string, string>> = {
   reduction: "with",
   axis: "along axis",

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { LESSONS } from "../story/lessons.ts";
 import { ThemeMenu } from "../widgets/theme.tsx";
 
-/** Address of the sources, from the manifest; empty if the manifest has none. The build inserts the address. */
+/** The address of the source code, which the build inserts from the manifest; empty if the manifest has none. */
 declare const REPOSITORY: string;
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [

@@ -27,7 +27,7 @@ interface TitleProps {
   onPanel(panel: Panel): void;
 }
 
-/** Button for opening the user's own data. Files may be dropped, and text may be pasted, anywhere on the page. */
+/** A button that opens the user's own data. Files may be dropped, and text may be pasted, anywhere on the page. */
 const OwnData = ({ onPanel }: Pick<TitleProps, "onPanel">): JSX.Element => (
   <button type="button" class="own-data" aria-haspopup="dialog" onClick={() => onPanel("Open")}>
     Your own data
@@ -127,7 +127,10 @@ function Note({ session, onPanel }: TitleProps): JSX.Element {
   );
 }
 
-/** Checks whether a box is too small for its whole title or note. The result is kept while the whole text is shown. */
+/**
+ * Checks whether a box is too small for its whole title or note. The result stays unchanged while the whole text is
+ * shown.
+ */
 function useCut(
   box: { readonly current: HTMLElement | null },
   text: string,

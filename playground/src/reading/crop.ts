@@ -1,6 +1,6 @@
 /**
- * Crops a call that is larger than the page can show. The part keeps the faults: index tuples out of range first, then
- * tuples that share a target. Rows of data that the part's indices do not name are left out, so indices are renumbered.
+ * Crops a call that is larger than the page can show, but keeps its errors. Index tuples out of range come first, then
+ * tuples that share a target. Rows of data that no remaining index names are omitted, so indices are renumbered.
  */
 
 import { roleOf, resolve, type Tensor } from "ndscatter";
@@ -36,7 +36,7 @@ export interface Cropped {
 
 /**
  * @param tensors tensors in the order of the version's inputs; null for an input that keeps the state's tensor
- * @returns null for an operator whose parts would mean something else than the whole call
+ * @returns null for an operator whose crop would have a different meaning than the whole call
  */
 export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropped | null {
   const version = resolve(state);

@@ -1,7 +1,4 @@
-/**
- * Handles tensors larger than the page can show: crops the call to a part that keeps the faults, and builds the command
- * for the whole call.
- */
+/** Handles tensors larger than the page can show: crops the call, and builds the command for the whole call. */
 
 import { resolve, type Tensor } from "ndscatter";
 import { readState } from "../document/read-state.ts";
@@ -33,7 +30,7 @@ async function tensorIn({ name, bytes }: NamedFile): Promise<Tensor | null> {
 }
 
 /**
- * Returns the part and the command for tensors from files; null if the page can show all tensors, or if a file cannot
+ * Returns the crop and the command for tensors from files; null if the page can show all tensors, or if a file cannot
  * be read.
  */
 export async function largeOf(files: readonly NamedFile[], state: State): Promise<Large | null> {

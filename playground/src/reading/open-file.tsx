@@ -14,7 +14,7 @@ import { WayIn } from "./way-in.tsx";
 const MatchForm = later<MatchProps>(async () => (await import("./offers.tsx")).MatchForm);
 const MarkedText = later<MarkedProps>(async () => (await import("./offers.tsx")).MarkedText);
 
-/** Kinds of input that the page accepts, as the dialog lists them. */
+/** The kinds of input that the page accepts, in the order of the dialog. */
 const TAKES: readonly (readonly [what: string, sentence: string])[] = [
   [
     ".npy, .pb",

@@ -30,9 +30,9 @@ export interface Call {
   readonly start: number;
   readonly positional: readonly Value[];
   readonly named: ReadonlyMap<string, Value>;
-  /** Data type read so far. */
+  /** The data type that has been read so far. */
   readonly dtype: DType | undefined;
-  /** Data type that `dtype=` names. */
+  /** The data type that `dtype=` names. */
   readonly asked: DType | undefined;
   readonly wrong: Wrong;
 }
@@ -43,7 +43,10 @@ interface Made {
   readonly dtype?: DType | undefined;
 }
 
-/** Arguments that do not change values. The parser skips them unread: `grad_fn=<AddBackward0>` is not an expression. */
+/**
+ * Names of arguments that do not change values. The parser skips these arguments, because `grad_fn=<AddBackward0>` is
+ * not an expression. `grad_fn=<AddBackward0>` is not an expression.
+ */
 export const IDLE_ARGUMENTS: ReadonlySet<string> = new Set(
   "device requires_grad grad_fn name copy subok layout pin_memory weak_type sharding memory_format".split(
     " ",

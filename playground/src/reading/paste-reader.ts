@@ -1,6 +1,6 @@
 /**
- * Parses pasted text: brackets, tables, calls and methods. The reader knows only the grammar; `paste-calls.ts`
- * evaluates calls.
+ * Parses pasted text: brackets, tables, calls and methods. This file knows only the grammar; `paste-calls.ts` evaluates
+ * calls.
  */
 
 import { TensorError, type DType } from "ndscatter";
@@ -31,7 +31,7 @@ const CLOSING: Readonly<Record<string, string>> = { "[": "]", "(": ")", "{": "}"
 /** Matches up to two labels such as `x =`, `const x =`, `x: Tensor =`, `data:`, `Parameter containing:`. */
 const LABEL = /^\s*(?:[A-Za-z_][\w.]{0,40}[^\S\n]{1,9}){0,3}[A-Za-z_][\w.]{0,40}\s{0,9}[:=](?!=)/;
 
-/** A recursive-descent parser: a position in the text, and a method for each form. */
+/** A recursive-descent parser, with a position in the text and a method for each form. */
 export class Reader {
   readonly text: string;
   at = 0;
@@ -42,7 +42,7 @@ export class Reader {
   failedAt = 0;
   readonly names: ReadonlyMap<string, Known>;
 
-  /** @param part start of the value in a program, and the program's named arrays at this point */
+  /** @param part the start of the value in a program, and the program's named arrays at this point */
   constructor(
     text: string,
     dtype: DType,
@@ -205,7 +205,7 @@ export class Reader {
     return { positional, named, dtype };
   }
 
-  /** Refuses any memory order except C: the elements would be in the wrong positions. */
+  /** Refuses any memory order except C, because the elements would be in the wrong positions. */
   checkOrder(text: string): void {
     if (!/^\s*["']C["']\s*$/.test(text)) throw this.wrong("only order='C' is supported here");
   }
@@ -299,7 +299,7 @@ const NO_ARGUMENTS: Arguments = { positional: [], named: new Map(), dtype: undef
 
 const TOO_MANY = (): TensorError => tooMany(`up to ${MOST_ELEMENTS.toLocaleString("en")} elements`);
 
-/** Returns rows as a table. A single line, or lines of one word each, become a list. */
+/** Returns rows as a table. A single line becomes a list, and so do lines of one word each. */
 function listOf(rows: readonly List[]): List {
   if (rows.length === 1) return rows[0];
   const isColumn = rows.every(({ items }) => items.length === 1);

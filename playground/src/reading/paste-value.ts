@@ -9,7 +9,7 @@ import { sizeOf } from "../values/shape.ts";
 export interface Word {
   readonly text: string;
   readonly isQuoted: boolean;
-  /** Position of the first character. */
+  /** The position of the first character. */
   readonly start: number;
 }
 

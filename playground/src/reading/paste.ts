@@ -107,7 +107,10 @@ function withTexts(input: TensorText, element: number, text: string): TensorText
   );
 }
 
-/** Returns the tensor with a block pasted at a cell. The block stays in the cell's matrix along the last two axes. */
+/**
+ * Returns the tensor with a block pasted at a cell. The block does not extend beyond the cell's matrix, which is formed
+ * by the last two axes.
+ */
 function withBlock(
   input: TensorText,
   element: number,

@@ -29,13 +29,13 @@ export interface Offer {
   readonly source?: { readonly text: string; readonly marks: readonly Mark[] };
 }
 
-/** Position of an input, or the slot for another runtime's output. */
+/** The position of an input, or the slot for another runtime's output. */
 export type Spot = number | "actual";
 
 /** Accepts files for a slot; null if no slot was chosen. */
 type TakeFiles = (files: readonly File[], spot: Spot | null) => Promise<void>;
 
-/** Maximum file size. Larger files hold more than the page can show, whatever their format. */
+/** Maximum file size. A larger file contains more than the page can show in any format. */
 const MOST_BYTES = 64 * 2 ** 20;
 
 export interface Files {
@@ -115,8 +115,8 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
 }
 
 /**
- * Reads files: a model with tensors, tensors alone, or one file with its `.bin`. Returns null if no file is given.
- * Never throws.
+ * Reads files: a model with tensors, tensors alone, or one file with its `.bin`. Returns null if no file is given. The
+ * function never throws.
  */
 async function read(
   files: readonly File[],

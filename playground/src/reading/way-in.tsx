@@ -8,7 +8,7 @@ import type { Files } from "./use-files.ts";
 
 interface WayInProps {
   readonly files: Pick<Files, "takeFiles" | "takeText">;
-  /** Called when a file or a text is given, before it is read, so that a dialog can close. */
+  /** A function that is called when a file or a text is given, before it is read, so that a dialog can close. */
   onGiven?(): void;
 }
 

@@ -67,7 +67,7 @@ export function outputTypeOf({
 export const isOfType = (one: OutputType, other: OutputType): boolean =>
   one.dtype === other.dtype && String(one.shape) === String(other.shape);
 
-/** Reads the output in a pasted text. Never throws. */
+/** Reads the output in a pasted text. The function never throws. */
 export function readActual(text: string, output: OutputType): ReadActual {
   if (text.trim() === "") return { error: "First paste the output of the other runtime." };
   const read = withText({ dtype: output.dtype, shape: output.shape, values: [] }, text);

@@ -60,7 +60,7 @@ type Inputs = readonly (Tensor | undefined)[];
 
 /**
  * Returns the choices: first systems that agree, then different results, then refusals, then systems without the
- * operator. Never throws.
+ * operator. The function never throws.
  * @param inputs in the form of {@link compareDialects}
  */
 export function rulesOf(node: NodeSpec, inputs: Inputs): Rules {

@@ -1,7 +1,7 @@
 /**
- * Hypotheses that allow more than one value in a cell, because the call does not determine the outcome of a race. These
- * hypotheses are tried only on the differing cells. The less likely a value is to fit by chance, the more bits of
- * evidence it counts as.
+ * Hypotheses that allow several values in a cell, because the call does not determine the outcome of a race. These
+ * hypotheses are tried only on the differing cells. A value counts as more evidence if it is less likely to fit by
+ * chance.
  */
 
 import { stepOf } from "../../core/call/steps.ts";
@@ -14,7 +14,7 @@ import { cellsOf } from "./cells.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { isFloating, type Rule } from "./rule.ts";
 
-/** Function that returns the bits of evidence in a cell's value; null if the value does not fit. */
+/** A function that returns the bits of evidence in a cell's value; null if the value does not fit. */
 export type Evidence = (cell: number) => number | null;
 
 export interface CellSet {
@@ -95,7 +95,7 @@ function evidenceOf(like: Tensor, value: number, tolerance: number): number {
 }
 
 /**
- * Function that returns the unrounded result in a cell, the maximum of any intermediate result's magnitude, and the
+ * A function that returns the unrounded result in a cell, the maximum magnitude of any intermediate result, and the
  * maximum rounding error in any order.
  */
 type SumOf = (cell: number) => {
@@ -169,7 +169,7 @@ function lostUpdates(
   };
 }
 
-/** Typed array of values, because plain arrays took ten times as long. */
+/** A typed array of values, because plain arrays took ten times as long. */
 interface Values {
   readonly length: number;
   [at: number]: Value;
@@ -186,7 +186,7 @@ function newValues(dtype: DType, size: number): Values {
 
 /**
  * Returns the values that a cell may have if some of its updates are lost; null if there are too many to list.
- * @param isRounded true to round after each update, in the order of indices
+ * @param isRounded true if the value is rounded after each update, in the order of indices
  */
 function possibleValues(
   { data, call }: Rule,

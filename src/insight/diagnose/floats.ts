@@ -51,7 +51,7 @@ const ignoringNaN =
   (a, b) =>
     a !== a ? b : b !== b ? a : compare(a, b);
 
-/** Uses `compare` only for NaN, or only for all other operands; the rest follows IEEE 754. */
+/** Uses `compare` only for NaN, or only for all other operands, and IEEE 754 for the rest. */
 const forNaN =
   (compare: Compare, exact: Compare): Compare =>
   (a, b) =>
@@ -72,7 +72,7 @@ const each = (
 
 const EXACT = { max: Math.max, min: Math.min };
 
-/** The comparison of versions without a rule of their own, as a hypothesis about a version that has one. */
+/** The comparison of versions without their own rule, as a hypothesis about a version that has one. */
 const IEEE = [
   [
     "max and min compared as IEEE 754 does: NaN if an operand was NaN, and -0 below 0",

@@ -30,7 +30,7 @@ export function repeatsWord(
 
 type RaceWord = NonNullable<Words["repeats" | "sums"]>;
 
-/** For each word, true if the dialect may apply a target's updates in any order. */
+/** For each word, true if a dialect with this word may apply a target's updates in any order. */
 const IS_OPEN: Readonly<Record<RaceWord, boolean>> = {
   last: false,
   "in-order": false,

@@ -11,7 +11,7 @@ interface Span {
 }
 
 export interface Argument {
-  /** The keyword; null for a positional argument. */
+  /** The keyword of the argument; null for a positional argument. */
   readonly name: string | null;
   readonly value: Node;
 }
@@ -70,7 +70,7 @@ const WORDS: ReadonlySet<string> = new Set(
 const OPENING = "([{";
 const CLOSING: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
 
-/** Parses the statements of a program, in which comments are blank. Never throws. */
+/** Parses the statements of a program, in which comments are blank. The function never throws. */
 export function statementsOf(text: string): Statement[] {
   const tokens = tokensOf(text);
   if (tokens === null) {
@@ -89,7 +89,7 @@ export function statementsOf(text: string): Statement[] {
 class Parser {
   readonly tokens: readonly Token[];
   at = 0;
-  /** Current depth of brackets. Line breaks inside brackets count as spaces. */
+  /** The current depth of brackets. Line breaks inside brackets count as spaces. */
   inner = 0;
 
   constructor(tokens: readonly Token[]) {
