@@ -29,7 +29,7 @@ import type { Spot } from "../story/vocabulary.ts";
 /** A call and the picture of its result. */
 interface Drawn {
   readonly call: CallView;
-  /** Null if the operator is unknown. */
+  /** The operator version; null if the operator is unknown. */
   readonly version: OperatorVersion | null;
   readonly faults: Faults;
   readonly picture: Picture | null;
@@ -40,9 +40,9 @@ interface Drawn {
 }
 
 /**
- * Returns the call of a state, with its picture.
+ * Returns the call of a state and its picture.
  *
- * @param last the last picture of a valid call. It stays on the page until the call is corrected.
+ * @param last the last picture of a valid call, which stays on the page until the call is corrected
  */
 export function usePicture(state: State, last: { current: Picture | null }): Drawn {
   const before = useRef<CallView | null>(null);
@@ -51,7 +51,7 @@ export function usePicture(state: State, last: { current: Picture | null }): Dra
   if (call.picture !== null) last.current = call.picture;
   const outputShape = useMemo(() => outputShapeOf(call), [call]);
   const { domain, op } = state;
-  // The last picture is dropped if it shows another operator or an output with a different shape.
+  // The previous picture is discarded if its operator or the shape of its output differs.
   const isKept =
     last.current?.state.op === op &&
     last.current.state.domain === domain &&
@@ -140,7 +140,7 @@ function useOutput(picture: Picture | null, step: number, { rule, actual }: Show
     if (printed !== null) before.current = { picture, printed };
     const cells = outputCells(picture, marks.tints, marks.hits, step, printed);
     const all: Cells = { ...NOTHING_SAID, ...cells, letters: marks.letters };
-    // The other system's values are known only after the last step.
+    // The values of the other system are known only after the last step.
     if (step < picture.links.count) return all;
     if (others !== null) return { ...all, ...others };
     return theirs === null ? all : { ...all, others: theirs };

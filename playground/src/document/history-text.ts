@@ -7,13 +7,13 @@ import { documentOf, type Document } from "./document.ts";
 import { fromHash, toHash } from "./hash.ts";
 import { historyOf, pushed, redone, undone, type History } from "./history.ts";
 
-/** Address of a document, and the id of the example that it shows. */
+/** The address of a document, and the id of the example in it. */
 type Written = readonly [hash: string, preset: string | null];
 
 export interface Around {
-  /** Earlier documents, newest last. */
+  /** The earlier documents, newest last. */
   readonly past: readonly Written[];
-  /** Documents to redo, next first. */
+  /** The documents to redo, next first. */
   readonly future: readonly Written[];
 }
 

@@ -1,11 +1,11 @@
-/** Reports a check as lines of text, and as the hash of a link, from which the page shows the report again. */
+/** Writes the report of a check as lines of text, and as the hash of a link that shows the report again. */
 
 export interface Difference {
   readonly call: string;
   readonly difference: string;
 }
 
-/** All facts of a check. Texts come from the browser, or from a link, which may be hostile. */
+/** All facts of a check. The texts come from the browser, or from a link, which may be hostile. */
 export interface Report {
   readonly adapter: string;
   readonly browser: string;
@@ -46,7 +46,7 @@ export function textOf(report: Report): string {
     `Browser: ${browser}`,
     `Package: ndscatter ${version}`,
     `Date: ${date}`,
-    `Refused on a GPU: ${refused.length === 0 ? "nothing" : refused.join(", ")}`,
+    `Calls refused on a GPU: ${refused.length === 0 ? "nothing" : refused.join(", ")}`,
     ...differences.map(({ call, difference }) => `- ${call}: ${difference}`),
     ...(more > 0 ? [`- and ${more} more`] : []),
   ].join("\n");
@@ -57,7 +57,7 @@ const KEY = "report=";
 export const hashOf = (report: Report): string =>
   `#${KEY}${encodeURIComponent(JSON.stringify(report))}`;
 
-/** Parses the result of {@link hashOf}; null for any other text. Never throws. */
+/** Parses the result of {@link hashOf}; null for any other text. The function never throws. */
 export function reportFrom(hash: string): Report | null {
   const text = hash.replace(/^#/, "");
   if (!text.startsWith(KEY)) return null;

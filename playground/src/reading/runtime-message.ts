@@ -13,7 +13,7 @@ import { defaultText, dtypesOf, newestOf } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 
-/** Facts in a message. A missing shape follows from the other shapes, or is an example. */
+/** The facts in a message. A missing shape is derived from the other shapes, or is an example. */
 interface Facts {
   readonly op?: string;
   readonly axis?: number;
@@ -315,5 +315,5 @@ function shrunk<F extends Facts>(facts: F): { facts: F; small: boolean } {
 const isRefused = (shape: readonly number[]): boolean =>
   "error" in (attempt(() => ({ ok: checkShape(shape, "the tensor") })) as object);
 
-/** In a larger picture, the fault would be hard to see. */
+/** Larger tensors are not shown, because the error would be hard to see. */
 const isShown = (shape: readonly number[]): boolean => !isRefused(shape) && sizeOf(shape) <= 600;

@@ -159,7 +159,7 @@ function gutterBetween(
 ): Gutter {
   if (left === "axis") return "gap";
   if (right === "updates") {
-    // A row whose elements are separate indices has no single target.
+    // A row has no single target if its elements are separate indices.
     const isRow = form !== "elements" && isAligned(sheets.get(left), sheets.get(right));
     return isRow ? "chips" : "gap";
   }
@@ -261,7 +261,7 @@ function windowed(plans: readonly Plan[], room: Room, all: readonly Tiers[]): La
     const best = bestOf(last.filter((one) => isEnough(one) && overflowOf(one, room) === 0));
     if (best !== undefined) return best;
   }
-  // If no arrangement fits, the stage scrolls down; it scrolls sideways only if necessary.
+  // The stage scrolls down if no arrangement fits, and sideways only if necessary.
   const lowest = Math.min(...last.map((one) => overflowOf(one, room)));
   return bestOf(last.filter((one) => overflowOf(one, room) === lowest)) ?? last[0];
 }
@@ -333,7 +333,7 @@ function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
     const least = LEAST_WINDOW[room.isFrame ? "frame" : "page"];
     const rows = Math.max(least, Math.floor(heights[number] / metrics.pitch));
     for (const [i, at] of tier.entries()) {
-      // If one table of a call is a window, all tables are windows, so that their rows share one grid.
+      // All tables of a call are windows if any table is a window, so that their rows share a grid.
       const size = { ...spaces[number][i], rows };
       drawn[at] = withWindow(lanes[at], size, head, room.bar);
     }

@@ -79,7 +79,7 @@ export function metricsAt(pitch: number, isNarrow: boolean, chip: number): Metri
     padding: isNarrow ? between(4, pitch * 0.2, 12) : between(5, pitch * 0.43 - 3.6, 44),
     gap: between(6, pitch * 0.32, 30),
     gutters: {
-      // Width for a letter, an arrow and the target.
+      // The width holds a letter, an arrow and the target.
       chips: wide(chip + 3) + (isNarrow ? 31 : 34),
       wires: isNarrow ? 52 : between(64, pitch * 1.7, 180),
       becomes: wide(MARK) + (isNarrow ? 15 : between(20, pitch * 0.4, 40)),

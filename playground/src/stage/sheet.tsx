@@ -161,7 +161,7 @@ function cell(props: RowProps, element: number): JSX.Element {
   if (tint >= 0) classes.push(`hue-${tint}`);
   if (hitsAt(props, element) > 1) classes.push("several");
   if (other !== undefined) classes.push("other");
-  // A cell has neither a colour nor a letter before its update is carried out.
+  // A cell has neither a colour nor a letter before its update is applied.
   const letter = tint < 0 ? undefined : letters.get(element);
   const shown = cut(value, lane.digits);
   return (

@@ -138,7 +138,7 @@ interface Shown {
   readonly picture: Picture | null;
   /** Null if no output is drawn. */
   readonly outputShape: readonly number[] | null;
-  /** Counter that increases when another call is shown. */
+  /** A counter that increases when another call is shown. */
   readonly generation: number;
 }
 

@@ -84,7 +84,7 @@ export function rowsOf(
   const isIndices = role === "indices";
   const list = isIndices ? links.indexed : links.carried;
   const count = isIndices ? links.tuples.length : links.count;
-  // Elements of one update are adjacent.
+  // The elements of an update are adjacent.
   const begins = new Int32Array(count).fill(-1);
   const ends = new Int32Array(count);
   for (let element = 0; element < size; element++) {

@@ -29,7 +29,7 @@ export function LessonStrip({ session, sentence }: StripProps): JSX.Element {
   useEffect(() => {
     const { current } = strip;
     return () => {
-      // A button of the strip disappears together with its focus.
+      // The clicked button of the strip disappears, so the focus must move.
       const isLost =
         document.activeElement === document.body || current?.contains(document.activeElement);
       if (isLost === true)

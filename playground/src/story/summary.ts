@@ -162,7 +162,7 @@ function wraps(
     const { given, places: resolved } = index;
     if (resolved === null || given.every((value) => value >= 0)) continue;
     const text = given.length === 1 ? String(given[0]) : `[${given.join(", ")}]`;
-    // A sequence names only its start; its later updates continue from there.
+    // An index gives only the start of a sequence; the later updates continue from there.
     if (!places.has(text)) places.set(text, placeOf(index.axes, resolved, shape, addressed));
   }
   const [first, second] = [...places].map(([text, place]) => `${text} is ${place}`);

@@ -95,7 +95,7 @@ export class Vocabulary {
   }
 
   print(value: Scalar): string {
-    // The text is the same as in cells, but strings are quoted.
+    // The text equals the text in cells, except that strings are quoted.
     const { dtype } = this.output;
     return typeof value === "string" ? printScalar(dtype, value) : printElement(dtype, value);
   }
@@ -185,7 +185,7 @@ export class Vocabulary {
     if (indices === null || indices === undefined) return `no ${this.nameOf(position)}`;
     const given = tuple.given.join(", ");
     const isTuple = tuple.at.length < indices.shape.length;
-    // If `indices` is a scalar or a single tuple, there are no coordinates to print.
+    // No coordinates are printed if `indices` is a scalar or a single tuple.
     const at = tuple.at.length === 0 ? "" : printShape(tuple.at);
     return `${this.nameOf(position)}${at} = ${isTuple ? `[${given}]` : given}`;
   }

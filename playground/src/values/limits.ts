@@ -37,8 +37,8 @@ export function checkExtent(shape: readonly number[], what: string): void {
   if (extent <= MOST_ELEMENTS) return;
   const [most, got] = [MOST_ELEMENTS, extent].map((count) => count.toLocaleString("en"));
   const sentence = shape.includes(0)
-    ? `the page shows up to ${most} lists, but ${what}, ${printShape(shape)}, has ${got}`
-    : `the page shows up to ${most} elements, but ${what}, ${printShape(shape)}, has ${got}`;
+    ? `the page shows up to ${most} lists, but ${what} of shape ${printShape(shape)} has ${got}`
+    : `the page shows up to ${most} elements, but ${what} of shape ${printShape(shape)} has ${got}`;
   throw new TensorError("too-large", sentence, { input: what, got: extent, limit: MOST_ELEMENTS });
 }
 

@@ -56,9 +56,9 @@ export function outputTypeOf({
   inputs,
   faults,
 }: Reading): OutputType | { readonly error: string } {
-  if (faults.length > 0) return { error: `Correct the call first: ${faults[0].sentence}` };
+  if (faults.length > 0) return { error: `First correct the call: ${faults[0].sentence}` };
   const found = attempt(() => infer(node, inputs)[0]);
-  if ("error" in found) return { error: `Correct the call first: ${found.error}` };
+  if ("error" in found) return { error: `First correct the call: ${found.error}` };
   // The inputs are tensors, so every dimension is known.
   return { dtype: found.dtype, shape: found.shape as number[] };
 }
@@ -67,9 +67,9 @@ export function outputTypeOf({
 export const isOfType = (one: OutputType, other: OutputType): boolean =>
   one.dtype === other.dtype && String(one.shape) === String(other.shape);
 
-/** Reads the output in a pasted text. Never throws. */
+/** Reads the output in a pasted text. The function never throws. */
 export function readActual(text: string, output: OutputType): ReadActual {
-  if (text.trim() === "") return { error: "Paste the output of the other runtime first." };
+  if (text.trim() === "") return { error: "First paste the output of the other runtime." };
   const read = withText({ dtype: output.dtype, shape: output.shape, values: [] }, text);
   if ("error" in read) return { error: `The text cannot be read: ${read.error}` };
   const rounding = isFloating(output.dtype) ? roundingOf(text) : null;
@@ -332,8 +332,8 @@ function causeOf({ id, sentence, cells }: Diagnosis, systems: readonly Dialect[]
     dialects: known,
     who:
       names.length === 0
-        ? "No known runtime or library does this."
-        : `${listed(names)} ${names.length === 1 ? "does" : "do"} so.`,
+        ? "No known runtime or library returns this result."
+        : `${listed(names)} ${names.length === 1 ? "returns" : "return"} this result.`,
   };
 }
 

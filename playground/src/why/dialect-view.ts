@@ -60,7 +60,7 @@ type Inputs = readonly (Tensor | undefined)[];
 
 /**
  * Returns the choices: first systems that agree, then different results, then refusals, then systems without the
- * operator. Never throws.
+ * operator. The function never throws.
  * @param inputs in the form of {@link compareDialects}
  */
 export function rulesOf(node: NodeSpec, inputs: Inputs): Rules {
@@ -86,7 +86,7 @@ function compare(
   node: NodeSpec,
   inputs: Inputs,
 ): readonly DialectComparison[] | { readonly error: string } {
-  // A list does not have the field `error`, so callers can tell lists and errors apart.
+  // Callers can distinguish a list from an error, because only an error has the field `error`.
   return attempt(() => compareDialects(node, inputs));
 }
 

@@ -160,7 +160,7 @@ export function firstBeside(rules: Rules, comparison: Comparison): DialectId | n
   const rows = rowsOf(rules).filter(({ output }) => output !== null);
   const isMine = ({ output, undecided }: DialectRow): boolean =>
     output !== null && isResultOf({ output, undecided }, comparison);
-  // A result that ONNX's document leaves undefined says less than the result of an actual system.
+  // The result of an actual system comes first, because it says more than a result that ONNX leaves undefined.
   const others = rows.filter(({ id }) => id !== "onnx");
   const mine = others.filter(isMine);
   const found =

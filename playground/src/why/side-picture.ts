@@ -13,7 +13,7 @@ import {
 } from "../writing/svg-text.ts";
 import type { Column, SideBySide } from "./side-by-side.ts";
 
-// Sizes in pixels. In both text sizes, a letter is 0.6 times as wide as the font size.
+// Sizes in pixels. The width of a letter is 0.6 times the font size in both text sizes.
 const MARGIN = 20;
 const GAPS = { wide: 28, narrow: 14 };
 const ROW = 34;
@@ -131,7 +131,7 @@ function measured(side: SideBySide, colours: Colours, room: number): Drawing {
   const table = gutter + count * (cell + SPACING);
   const named = side.columns.map(({ name, note }) => Math.max(name.length * 9, note.length * 7.4));
   const spare = (room - 2 * MARGIN - gap * (side.columns.length - 1)) / side.columns.length;
-  // The tables must fit; names are truncated and notes wrapped.
+  // Names are truncated and notes are wrapped, so that the tables fit.
   const block = Math.max(table, Math.min(...[Math.max(...named), 250, Math.max(spare, table)]));
   const lines = Math.max(...side.columns.map(({ note }) => wrapped(note, block / 7.4).length));
   return { side, colours, crop, digits, cell, gutter, block, gap, head: HEAD + lines * NOTE };

@@ -116,7 +116,7 @@ export function useWhy({ state, explanation, actual = null, link, ...tells }: Wh
   }, [link]);
   useEffect(() => {
     if (found === null || found.source !== source) return;
-    // While the call is being edited, a comparison may be impossible for a moment. It stays in the address.
+    // A comparison may be impossible while the call is being edited. The comparison stays in the address.
     if (source === null) latest.current.onAddress("");
     else if (found.actual !== null)
       latest.current.onAddress(printCompared({ ...found.actual, beside: chosen }));
@@ -184,8 +184,8 @@ function find(
   if (source === null) return nothing;
   const output = outputTypeOf(reading);
   if ("error" in output) return { ...nothing, error: output.error };
-  // For a large text, reading is the slowest step. Most edits do not change the type of the output, so the text is read
-  // again only if the type changes.
+  // Parsing is the slowest step if the text is large. Most edits do not change the type of the output, so the text is
+  // read again only if the type changes.
   const known = before?.source === source ? before.actual : null;
   const actual = known !== null && isOfType(known.text, output) ? known : source.read(output);
   const { unfit } = actual;

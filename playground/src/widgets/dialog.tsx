@@ -36,8 +36,8 @@ export function Dialog(props: DialogProps): JSX.Element {
         // The browser returns the focus to the previous element, unless that element is gone.
         if (document.activeElement === document.body) document.querySelector("main")?.focus();
       }}
-      // The content covers the dialog, so the dialog itself receives only clicks outside the content. Such a click may
-      // also end a text selection that began inside the content.
+      // The content covers the dialog, so the dialog itself receives only clicks outside the content. A click outside
+      // may also end a text selection that began inside the content.
       onPointerDown={(event) => {
         isBeside.current = event.target === dialog.current;
       }}

@@ -34,7 +34,7 @@ export function toApng(frames: readonly ApngFrame[], delay: number): Uint8Array<
   const parts: Uint8Array[] = [
     Uint8Array.from(SIGNATURE),
     chunk("IHDR", header.data),
-    // 0 repeats the animation endlessly.
+    // The value 0 repeats the animation endlessly.
     chunk("acTL", numbers(frames.length, 0)),
   ];
   let sequence = 0;

@@ -88,7 +88,7 @@ const isOpenOrder = ({ hasRepeats, reduction, data }: CallFacts): boolean =>
 /** Returns the reason for an undefined output: several updates of a target without a reduction. */
 export const openRepeats = (name: string): { readonly no: string } => ({
   no:
-    `${name} does not define which of several updates of a target remains,\n` +
+    `${name} does not define which update wins if several have the same target,\n` +
     `# so a ${name} program may give another output.\n` +
     "# Omit the earlier updates of each target, or use a reduction.",
 });

@@ -62,7 +62,7 @@ export async function openPart(
 /** Returns the ranges of an array's axes in Python's notation: `10:20, ::2`, `3`, `..., :5`. */
 function parseRanges(text: string, rank: number): AxisRange[] {
   const words = text.split(",").map((word) => word.trim());
-  // Python allows a trailing comma.
+  // Python's slice notation allows a trailing comma.
   if (words.length > 1 && words.at(-1) === "") words.pop();
   const missing = Math.max(0, rank - words.length + 1);
   let hasRest = false;

@@ -79,7 +79,7 @@ function drawCells(
   const rows = shape.length > 1 ? shape[shape.length - 2] : size;
   const room = canvas.columns - labelOf(0, rows - 1).length;
   const fit = Math.floor(room / (GAP.length + width + signWidth));
-  // A list of rank 1 may continue on the next line, but not a grid's row, because its columns would no longer align.
+  // A list of rank 1 may continue on the next line; a row of a grid may not, because the columns would no longer align.
   if (fit < (shape.length > 1 ? row : 1)) return null;
   const step = Math.min(row, fit);
   const lines: string[] = [];

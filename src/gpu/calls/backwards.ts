@@ -139,7 +139,7 @@ function movedGradient(call: DifferentiatedScatter): DeviceTensor {
   const isNew = updatesOut === null;
   return updatesCall(call, [gradient, ...others], (recording, placed, span, guard) => {
     const { targets, arrangements } = placed;
-    // In a mean, the gradient of each update is the quotient at its target.
+    // The gradient of each update of a mean is the quotient at the update's target.
     const from = reduction === "mean" ? quotients(recording, call, targets, guard) : gradient.span;
     const taken = reduction === "none" ? arrangements.last(recording) : targets;
     gatherOnGpu(recording, taken, dtype, from, span, isNew, guard);

@@ -73,8 +73,8 @@ export class CallCheck {
     this.#parts = null;
     this.#reports = reports;
     const lacking = parts.inputs.find(({ outcome }) => outcome.lack !== null)?.outcome.lack ?? null;
-    // If the device could not create an input, it refuses every call that uses the input. Such a call therefore reports
-    // the input's error.
+    // A device that could not create an input refuses every call that uses the input. The call therefore reports the
+    // error of the input.
     const found = failure === null || failure === "input" ? null : parts.errorOf?.(failure);
     const error = lacking ?? refusal ?? found ?? null;
     if (error === null) return;

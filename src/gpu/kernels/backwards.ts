@@ -186,7 +186,7 @@ export function markEqual(
 const shareOf = (ties: Ties, key: string, whole: string): string => {
   if (ties === "all") return `value = ${whole};`;
   if (ties !== "even") return `if (table[to] == ${key}) { value = ${whole}; }`;
-  // If only one operand receives the gradient, it is only moved, so a NaN keeps its bits.
+  // The gradient is only moved if a single operand receives it, so a NaN keeps its bits.
   return `value = ${whole};
     if (table[to] > 1u) { value = divide(value, table[to]); }`;
 };

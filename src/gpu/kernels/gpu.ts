@@ -117,7 +117,7 @@ export class Gpu {
       this.device.queue.submit([encoder.finish()]);
       return staging;
     } catch (error) {
-      // `buffer` has the fields of a GPUBuffer but is not a GPUBuffer.
+      // The device refuses an object that has the fields of a GPUBuffer but is not a GPUBuffer.
       destroyBuffer(staging);
       throw error;
     }
@@ -186,7 +186,7 @@ export class Gpu {
     const compile = async (kernel: Kernel): Promise<void> => {
       const { text, descriptor } = this.#pipelineOf(kernel);
       const pipeline = await this.device.createComputePipelineAsync(descriptor);
-      // A call may have compiled the kernel in the meantime.
+      // Another call may have compiled the kernel in the meantime.
       if (!this.#compiled.has(kernel.name)) this.#keep(kernel, text, pipeline);
     };
     await Promise.all(missing.map(compile));

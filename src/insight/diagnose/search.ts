@@ -221,8 +221,8 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
           ({ id, explained }, n) => explained > 0 && ranked.findIndex((one) => one.id === id) === n,
         )
         .slice(0, DIAGNOSE.partners);
-  // If the call is an error, only readings of indices were tried singly, because every other hypothesis needs a reading
-  // of the bad indices.
+  // Only interpretations of indices were tried singly if the call is an error, because every other hypothesis needs an
+  // interpretation of the bad indices.
   const partners = facts.isError
     ? HYPOTHESES.flatMap((hypothesis) =>
         hypothesis
@@ -278,7 +278,7 @@ function cellSets(
       const found = fit(cell);
       if (found === null) {
         misses++;
-        // At least half of the cells must fit, so the search ends here.
+        // The search ends here, because at least half of the cells must fit.
         if (2 * misses > differing.length) return [];
         continue;
       }

@@ -103,7 +103,7 @@ function convertWhole(context: ModelContext): Model {
   checkKnown(model, from, context);
   if (domain === "openvino") {
     if (!isForeign) {
-      // Nodes have versions of their own, so the model may stay unchanged.
+      // The model may stay unchanged, because its nodes have their own versions.
       const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, context);
       return { ...model, irVersion, graph };
     }

@@ -151,8 +151,8 @@ function adaptConstant(
   const after = rewrite(before, change, dims, name, row);
   if (!isCertain && (noOutside || (noNegative && hasNegative(before)))) {
     const use = noOutside
-      ? "are in range according to it"
-      : "were counted from the front according to it";
+      ? "are in range according to this shape"
+      : "were counted from the front according to this shape";
     const reason = onlyDeclared("shape", meaning.inputs.data ?? "", `${quote(name)} ${use}`);
     meaning.trusted.add(reason);
   }

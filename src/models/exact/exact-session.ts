@@ -299,7 +299,7 @@ class CutSession implements ExactSession<unknown> {
       // oxlint-disable-next-line no-await-in-loop
       outputs.push([name, await this.#maker.tensorOf(value, name)]);
     }
-    // A view was copied, so the runtime's buffer behind it is no longer needed.
+    // The view was copied, so its buffer in the runtime is no longer needed.
     for (const name of this.outputNames) if (frame.get(name)?.isOwn === false) frame.drop(name);
     return Object.fromEntries(outputs);
   }

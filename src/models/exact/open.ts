@@ -107,7 +107,7 @@ export class OpenParts {
       if (constant !== null) constants.push(constant);
       else if (ofInput === null) inputs.push(this.#inputOf(plan, name, nodes));
       else {
-        // A runtime neither folds nor packs a default, because a caller may replace it.
+        // The runtime neither folds nor packs an input's default, because a caller may replace it.
         constants.push(ofInput);
         defaults.push(this.#inputOf(plan, name, nodes));
       }

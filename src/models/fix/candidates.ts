@@ -45,15 +45,15 @@ export function candidateOf(verified: VerifiedNode, index: NodeIndex): Candidate
     uncured,
   });
   const { call, verdict, isReproducible } = verified;
-  if (call === null || call.inputs.includes(undefined)) return none("its inputs are unknown");
+  if (call === null || call.inputs.includes(undefined)) return none("the inputs are unknown");
   const meant: Meant = { node: call.node, inputs: call.inputs as readonly Tensor[] };
   const intention = intentionOf(meant);
-  if (intention === null) return none("the specification makes this call an error");
+  if (intention === null) return none("this call is an error according to the specification");
   const cure = cureOf({ verdict, isReproducible, call: meant }, intention);
   if (cure === null)
     return { ...common, intention, cure, uncured: "no equivalent nodes are known" };
   if (dependsOnCaller(node)) {
-    const uncured = "its attributes depend on the caller of its function";
+    const uncured = "the attributes depend on the caller of the function";
     return { ...common, intention, cure: null, uncured };
   }
   return { ...common, intention, cure, uncured: null };

@@ -34,7 +34,7 @@ const MAX_SHOWN = 8;
 export function readSmallConstant(constant: Constant): Tensor | undefined {
   try {
     const { dtype, shape } = constant;
-    // A text may have any length.
+    // Text is skipped, because it may have any length.
     if (!isDType(dtype) || DTYPES[dtype].family === "string") return;
     const size = product(shape);
     if (size === 0 || size > MAX_SHOWN) return;

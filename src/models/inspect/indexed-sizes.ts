@@ -137,7 +137,7 @@ function axesOf({ version, settings, shapes }: KnownCall): Omit<IndexUse, "indic
   const { [axis]: size } = data;
   if (version.indexForm !== "sequences" || settings.mode === "circular" || updates === null)
     return { sizes: [size], areTuples: false };
-  // A sequence must fit after its position.
+  // The whole sequence must fit after its start position.
   const { [axis]: length } = updates;
   const isKnown = typeof size === "number" && typeof length === "number";
   return { sizes: [isKnown ? size - length + 1 : null], areTuples: false };

@@ -198,7 +198,7 @@ function isZeroConstant(constant: Constant): boolean {
       (one: unknown) => Number(one) === 0,
     );
   } catch {
-    // Data in another file may be out of reach, and only an all-zero constant matters here.
+    // Data in another file may be unreadable, and only an all-zero constant matters here.
     return false;
   }
 }

@@ -72,6 +72,6 @@ export const findIn = <T>(list: readonly T[], test: (entry: T) => boolean): T | 
       return undefined;
     },
     "malformed-file",
-    "a list of a graph cannot be read",
+    "a list in a graph cannot be read",
     "list",
   );

@@ -182,7 +182,8 @@ export class NodeIndex {
       const here = this.nodes.filter((placed) => placed.place === place);
       const isQuoted = ({ node }: PlacedNode): boolean => JSON.stringify(calledOf(node)) === last;
       const ways = [hasName(last), makes(last), isQuoted, isOf(last)];
-      // In the model's own graph a path is a quoted name; without quotes, names in other graphs take precedence.
+      // The path of a node in the model's own graph is a quoted name; without quotes, names in other graphs take
+      // precedence.
       return firstOf((path === "" ? [isQuoted] : ways).map((way) => () => here.filter(way)));
     });
   }
@@ -207,7 +208,7 @@ export class NodeIndex {
       return firstOf([
         ...byText(rest),
         () => deeper.filter((placed) => isWithin(placed, place)),
-        // A function inlined into the branch.
+        // The path may name a function that was inlined into the branch.
         () => deeper,
         ...byText(withoutToken(rest)),
       ]);

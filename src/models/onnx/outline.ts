@@ -98,7 +98,7 @@ export function readOutline(file: ByteSource, options: ReadOptions = {}): Model 
   const checked = readOptionsFrom(options);
   const source = sourceFrom(file, "a file must be { size, read }");
   return namingFormat(
-    // An empty file has no head to read.
+    // An empty file has no first bytes to read.
     () =>
       source.size === 0 ? new Uint8Array() : readRange(source, 0, Math.min(source.size, HEAD)),
     () => outlineOf(source, checked),
@@ -208,7 +208,7 @@ class OutlineWriter {
     }
     if (isWhole) return;
     if (schema === TensorProtoSchema) this.#ranges.set(home, { start, end });
-    // An attribute without its value must not look like one with an empty value.
+    // An attribute without a value must not look like an attribute with an empty value.
     else this.#append(NO_TYPE);
   }
 

@@ -216,7 +216,7 @@ function decodeNode(
     domain: domainName(domain),
     inputs: [...input],
     outputs: [...output],
-    // `fromEntries` instead of assignments, because a file may name an attribute `__proto__`.
+    // Assignments would be unsafe, because a file may name an attribute `__proto__`.
     attributes: Object.fromEntries(attributes),
     ...sourced(source, reading),
   };

@@ -94,7 +94,7 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
   const { name, dtype, dataType, shape, raw, counts, external, segmented } = header;
   const what = tensorTitle(name);
   if (dtype === null) {
-    // 0 stands for no data type, and no number is negative.
+    // The number 0 means that no data type is given, and numbers are never negative.
     throw (dataType <= 0 ? malformed : unsupported)(
       `${what} has data type ${dataType}, which this package does not know`,
       {
@@ -202,7 +202,7 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
       `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`,
     );
   }
-  // A value of most small types is a byte that holds several elements; elements of 6 bits have one value each.
+  // A value of most small types is a byte with several elements, but each 6-bit element has its own value.
   const isPacked = bits !== undefined && bits !== 6;
   checkValueCount(
     header.counts.get(field) ?? 0,
@@ -253,7 +253,7 @@ function takeIntegers(
   const cell = integerOfCell(dtype);
   const { bytes } = DTYPES[cell];
   const write = writer(cell, data);
-  // ONNX requires the upper bits of the value of a 6-bit element to be 0, so it is neither folded nor cut.
+  // The upper bits of a 6-bit element must be 0 according to ONNX, so the value is neither wrapped nor truncated.
   const isSixBits = rowOf(dtype).bits === 6;
   const next: (reader: BinaryReader) => unknown =
     field === "int64Data"

@@ -230,7 +230,7 @@ export function malformedAs<T>(what: string, action: () => T): T {
     return action();
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    // Browsers end the sentence with a full stop; errors of this package do not.
+    // The full stop is removed, because browsers add one and errors of this package have none.
     const reason = messageOf(cause).replace(/\.$/, "");
     throw malformed(`${what} cannot be decoded: ${reason}`, {}, { cause });
   }

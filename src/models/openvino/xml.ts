@@ -170,7 +170,7 @@ function parse(body: string): readonly Part[] {
     preserveOrder: true,
     ignoreAttributes: false,
     attributeNamePrefix: ATTRIBUTE_PREFIX,
-    // Values stay unchanged except for blanks around text; entities are decoded here.
+    // Blanks around text are removed, and entities are decoded here.
     trimValues: false,
     tagValueProcessor: (_name, value) => value.trim(),
     parseTagValue: false,

@@ -175,7 +175,7 @@ function partAt(model: Model, uses: GraphUses, { level, levels, kept, typeOf, sc
     name !== "" &&
     (kept.has(name) || uses.usersOf(name).some((user) => levels.get(user) !== level));
   const outputs = nodes.flatMap((node) => node.outputs).filter(isOutput);
-  // Model outputs that no node computes, such as inputs, belong to the first part.
+  // Model outputs that no node computes, such as inputs, are outputs of the first part.
   const others = graph.outputs.filter(({ name }) => level === 0 && !uses.makers.has(name));
   const passed = graph.inputs.filter(
     (one) => !inputs.includes(one) && others.some(({ name }) => name === one.name),

@@ -289,7 +289,7 @@ function tableOf(node: ModelNode, { frame, values }: Known, external: ReadExtern
     const call = callOfNode(frame.opsets, node, inputs);
     return table.read(slicesOf(call.node, call.inputs)) ? table.tensor : null;
   } catch (error) {
-    // The same error follows for the whole table.
+    // The check of the whole table reports the same error later.
     if (isTensorError(error)) return null;
     throw error;
   }

@@ -115,7 +115,7 @@ function castNode(from: string, to: string, dtype: DType): ModelNode {
 function converted(value: Tensor, dtype: DType): Tensor {
   const { data, shape, size } = value;
   if (value.dtype === "float32" && dtype === "bfloat16") {
-    // A copy by value would quiet signaling NaNs.
+    // Copying numbers instead of bytes would turn signaling NaNs into quiet NaNs.
     const words = new Uint32Array((data as Float32Array).slice().buffer);
     return new Tensor(
       dtype,

@@ -144,8 +144,8 @@ export async function finish(state: State, how: Finish): Promise<VerifiedNode> {
   const isRace = raceShown(reruns, isReproducible);
   const { result: _, call, ...facts } = judgement;
   const diagnoses = reasonsOf(judgement, { dialect: how.dialect, isRace });
-  // A runtime gives the same signs of zeros and the same NaN in every run, so a changing sign of a zero reveals a lost
-  // update.
+  // A change in the sign of a zero reveals a lost update, because a runtime returns the same zeros and NaNs in every
+  // run.
   const isLost = isRace === true && facts.verdict === "nan-or-zero" && diagnoses.length > 0;
   return {
     path: first.path,

@@ -141,7 +141,7 @@ export class PlaceValues implements Around {
         open.delete(one);
       }
     }
-    // In execution order; names that no node computes come last and cause separate errors.
+    // The order is the execution order; names that no node computes come last and cause separate errors.
     await this.#make(frame, [...made.filter((name) => open.delete(name)), ...open], known);
     return new Map<string, Found>([...constants, ...known]);
   }
@@ -169,7 +169,7 @@ export class PlaceValues implements Around {
         }
         // oxlint-disable-next-line no-await-in-loop
         const { lost, failure } = await this.#lostBy(frame, open, error);
-        // If two nodes fail to load with the same message, neither node is the cause.
+        // Neither node is the cause if two nodes fail to load with the same message.
         const isAll = failure.isLoad && failure.message === said;
         said = failure.message;
         culprit = failure.at ?? culprit;

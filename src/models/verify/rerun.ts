@@ -59,7 +59,7 @@ export async function rerun(
   const same = { isExactInOneThread: null, isSame: true };
   for (const { prefix, createSession } of runtimes) {
     let own = 0;
-    // Runs must not overlap, so that each has the machine to itself.
+    // Runs follow one after the other, so that each has the whole machine.
     // oxlint-disable-next-line no-await-in-loop
     const { other, problem } = await untilOther(
       captured,

@@ -172,7 +172,7 @@ export async function verifyModel(
   const isPart = own.node !== undefined;
   const { loads, problem } = await runWhole(whole, asked.runtimes[0].createSession, isPart);
   const how = loads === "unoptimized" ? withoutOptimization(asked) : asked;
-  // Several runs test reproducibility, which a model that does not load lacks anyway.
+  // Several runs test reproducibility, which is pointless if the model does not load.
   const runs = loads === "never" ? 1 : how.runs;
   const tolerance = asked.likeness;
   const [{ createSession }] = how.runtimes;
@@ -231,7 +231,7 @@ async function compareRuns(options: Comparing): Promise<readonly State[]> {
       const said = { run, runs: all, alone: null };
       const onSearch = (searches: number): void =>
         report({ ...said, nodes: states.length, searches });
-      // Runs must not overlap, so that each has the machine to itself.
+      // Runs follow one after the other, so that each has the whole machine.
       // oxlint-disable-next-line no-await-in-loop
       for await (const capture of captures(bytes, Object.fromEntries(feeds), {
         ...own,

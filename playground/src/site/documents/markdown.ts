@@ -40,7 +40,7 @@ function blockFrom(token: Token, idOf: (text: string) => string): Block[] {
   return token.type === "code" ? [{ kind: "code", text: token.text }] : [];
 }
 
-// The union of all tokens includes a member whose type is any string, so comparing types does not narrow it.
+// Comparing types does not narrow the union of tokens, because one member's type is any string.
 const isHeading = (token: Token): token is Tokens.Heading => token.type === "heading";
 const isTable = (token: Token): token is Tokens.Table => token.type === "table";
 const isList = (token: Token): token is Tokens.List => token.type === "list";
@@ -226,7 +226,7 @@ function blockHtml(token: Token, addresses: Addresses): Html | string {
     const cells = (row: readonly Tokens.TableCell[]): Html[] =>
       row.map(({ tokens }) => inlines(tokens, addresses));
     const whole = table(cells(token.header), token.rows.map(cells));
-    // On a phone, each row becomes a paragraph.
+    // Each table row becomes a paragraph on a phone.
     return token.rows.length <= MOST_ROWS
       ? whole
       : html`<details class="fold rows">

@@ -82,7 +82,7 @@ export function sceneOfState(state: State): Scene | null {
   };
   return {
     title: `${state.op}-${version.sinceVersion}${given.join("")}`,
-    // The shape rules are in the version's section.
+    // The section of the version contains the shape rules.
     sentences: [],
     layout,
     lanes: layout.lanes.map(({ id, shape }) => ({

@@ -47,7 +47,8 @@ export class Step {
     const shape = scope.typeOf(name)?.shape ?? null;
     const certain = certainShape(name, scope);
     const isCertain = shape?.every((dim, axis) => dim === certain?.[axis]) ?? true;
-    if (!isCertain) this.notes.add(onlyDeclared("shape", name, "the conversion relies on it"));
+    if (!isCertain)
+      this.notes.add(onlyDeclared("shape", name, "the conversion relies on this shape"));
     return shape;
   }
 
@@ -56,7 +57,7 @@ export class Step {
     const { scope } = this.#context;
     const rank = scope.typeOf(name)?.shape?.length ?? null;
     if (rank !== null && certainShape(name, scope) === null)
-      this.notes.add(onlyDeclared("rank", name, "the conversion counts axes with it"));
+      this.notes.add(onlyDeclared("rank", name, "the conversion counts axes with this rank"));
     return rank;
   }
 

@@ -26,7 +26,7 @@ const rows = (rule: TypeRule, names: string): Table =>
 const AXES_OF_SUM = 13;
 const AXES_OF_OTHERS = 18;
 
-// The rules are functions, because bundlers leave out what a pure call makes, but not what a literal's calls make.
+// The rules are functions, because bundlers can remove an unused pure call, but not the calls in an unused literal.
 
 /** Rules by operator name, for operators of elements and of shapes. */
 const onnxElements = (): Table => ({
