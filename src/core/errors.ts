@@ -260,13 +260,25 @@ export function printValue(value: unknown): string {
         ? JSON.stringify(value)
         : `${JSON.stringify(value.slice(0, LONGEST_QUOTE))}...`;
     case "object":
-      return value === null ? "null" : isListLike(value) ? "a list" : "an object";
+      return value === null ? "null" : isArray(value) ? "a list" : printObject(value);
     case "function":
     case "symbol":
       return `a ${typeof value}`;
     default:
       return String(value);
   }
+}
+
+/** Prints the kind of an object that is not a list: `an Int8Array`, `a Promise (await it)`, `an object`. */
+function printObject(value: object): string {
+  try {
+    const tag = Object.prototype.toString.call(value).slice(8, 48).replace("]", "");
+    if (tag === "Promise") return "a Promise (await it)";
+    if (tag !== "Object") return `${/^[AEIO]/.test(tag) ? "an" : "a"} ${tag}`;
+  } catch {
+    // A Proxy or a getter threw.
+  }
+  return "an object";
 }
 
 /** Returns a value for the field `got`: plain data as is, cut like a quote, and a description of anything else. */
@@ -282,10 +294,6 @@ export function factOf(value: unknown): Fact {
       return value === null ? value : printValue(value);
   }
 }
-
-/** Returns true for arrays and typed arrays, but not for a DataView, which is a view without elements. */
-const isListLike = (value: object): boolean =>
-  isArray(value) || (ArrayBuffer.isView(value) && "length" in value);
 
 /**
  * Returns true if `value` is an array or a Proxy of an array, and false for a revoked Proxy, for which `Array.isArray`

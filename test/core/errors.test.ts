@@ -12,7 +12,7 @@ import {
 } from "../../src/core/errors.ts";
 import { receiveError, sendError } from "../../src/arrays/chunked/run/sent-error.ts";
 import { scatterND } from "../../src/core/functions.ts";
-import { nearestName } from "../../src/core/operators/nearest.ts";
+import { nearestName } from "../../src/core/tensor/nearest.ts";
 import { resolve } from "../../src/core/operators/registry.ts";
 import { infer } from "../../src/core/call/infer.ts";
 import { run } from "../../src/core/call/run.ts";
@@ -297,9 +297,19 @@ test("a value in a message is named by what it is", () => {
     ["x".repeat(200), `"${"x".repeat(200)}"`],
     ["x".repeat(201), `"${"x".repeat(200)}"...`],
     [[1], "a list"],
-    [new Uint8Array(1), "a list"],
-    [new DataView(new ArrayBuffer(1)), "an object"],
+    [new Uint8Array(1), "a Uint8Array"],
+    [new DataView(new ArrayBuffer(1)), "a DataView"],
+    [new ArrayBuffer(1), "an ArrayBuffer"],
+    [Promise.resolve(1), "a Promise (await it)"],
     [{}, "an object"],
+    [
+      {
+        get [Symbol.toStringTag]() {
+          throw new RangeError("mine");
+        },
+      },
+      "an object",
+    ],
     [() => 1, "a function"],
     [Symbol("x"), "a symbol"],
   ];

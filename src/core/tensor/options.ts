@@ -39,12 +39,9 @@ function copyOrKindOf(value: unknown): Record<string, unknown> | string {
   const prototype: unknown = Object.getPrototypeOf(value);
   // Nearly every object is a literal, so this case comes first.
   if (prototype === Object.prototype || prototype === null) return { ...value };
-  // Collections, arrays, promises and similar objects, which would look empty, are recognized by their tags.
-  const [, tag] = /^\[object (.{1,40})/.exec(Object.prototype.toString.call(value)) ?? [];
-  if (tag !== "Object]") {
-    const kind = printValue(value);
-    return kind === "an object" ? `an object of the class ${tag?.replace(/\]$/, "")}` : kind;
-  }
+  // Collections, arrays and promises would look empty.
+  const kind = printValue(value);
+  if (kind !== "an object") return kind;
   const copy: Record<string, unknown> = { ...value };
   for (const key of inheritedNames(prototype)) {
     if (!Object.hasOwn(copy, key)) copy[key] = Reflect.get(value, key);
