@@ -260,25 +260,13 @@ export function printValue(value: unknown): string {
         ? JSON.stringify(value)
         : `${JSON.stringify(value.slice(0, LONGEST_QUOTE))}...`;
     case "object":
-      return value === null ? "null" : isArray(value) ? "a list" : printObject(value);
+      return value === null ? "null" : isArray(value) ? "a list" : printClass(value);
     case "function":
     case "symbol":
       return `a ${typeof value}`;
     default:
       return String(value);
   }
-}
-
-/** Prints the kind of an object that is not a list: `an Int8Array`, `a Promise (await it)`, `an object`. */
-function printObject(value: object): string {
-  try {
-    const tag = Object.prototype.toString.call(value).slice(8, 48).replace("]", "");
-    if (tag === "Promise") return "a Promise (await it)";
-    if (tag !== "Object") return `${/^[AEIO]/.test(tag) ? "an" : "a"} ${tag}`;
-  } catch {
-    // A Proxy or a getter threw.
-  }
-  return "an object";
 }
 
 /** Returns a value for the field `got`: plain data as is, cut like a quote, and a description of anything else. */
@@ -293,6 +281,21 @@ export function factOf(value: unknown): Fact {
     default:
       return value === null ? value : printValue(value);
   }
+}
+
+/**
+ * Prints the built-in class of an object, such as `a Float32Array`, and `an object` if it has none. A promise is mostly
+ * a forgotten `await`.
+ */
+function printClass(value: object): string {
+  let tag: string | undefined;
+  try {
+    [, tag] = /^\[object (\w{1,40})/.exec(Object.prototype.toString.call(value)) ?? [];
+  } catch {
+    // A revoked Proxy has no class.
+  }
+  if (tag === undefined || tag === "Object") return "an object";
+  return `${/^[AEIO]/.test(tag) ? "an" : "a"} ${tag}${tag === "Promise" ? " (await it)" : ""}`;
 }
 
 /**
