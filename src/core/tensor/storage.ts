@@ -8,7 +8,15 @@ import {
   type NumericStorage,
   type Storage,
 } from "./dtype.ts";
-import { factOf, malformed, printValue, TensorError } from "../errors.ts";
+import {
+  factOf,
+  isArray,
+  malformed,
+  named,
+  printValue,
+  TensorError,
+  type ErrorContext,
+} from "../errors.ts";
 
 /**
  * Prototype with the getters of all typed arrays. Only these getters are trusted, because getters of an instance or
@@ -83,6 +91,41 @@ function isBuffer(value: unknown): value is ArrayBufferLike {
 /** Returns true if a value holds bytes: a buffer or a view of one, of any realm or subclass. */
 export const isBytes = (value: unknown): value is Bytes =>
   ArrayBuffer.isView(value) || isBuffer(value);
+
+/** Returns true if a value is a Uint8Array, of any realm or subclass, regardless of its own properties. */
+export const isUint8Array = (value: unknown): value is Uint8Array =>
+  classOf(value) === "Uint8Array";
+
+/** Returns true for a `Buffer` of Node, Bun or Deno, or of a polyfill, in any realm. */
+const isNodeBuffer = (value: object): boolean => "readInt32LE" in value;
+
+/**
+ * Checks that values are not the bytes of larger numbers: an ArrayBuffer, a Buffer, or a Uint8Array of the size that
+ * the tensor has in bytes. Each byte would otherwise become a number.
+ * @param size the number of elements in the tensor
+ * @throws TensorError `dtype`
+ */
+export function checkNotBytes(
+  values: unknown,
+  dtype: DType,
+  size: number,
+  fields: ErrorContext,
+): void {
+  const { bytes } = DTYPES[dtype];
+  const isRaw = isUint8Array(values)
+    ? bytes > 1 && (isNodeBuffer(values) || (size > 0 && values.length === size * bytes))
+    : !isArray(values) && Object.prototype.toString.call(values).endsWith("ArrayBuffer]");
+  if (isRaw) throw wrongBytes(values, dtype, fields);
+}
+
+/** Creates the error for bytes that were passed as numbers of several bytes. */
+export function wrongBytes(bytes: unknown, dtype: DType, fields: ErrorContext): TensorError {
+  const who = fields.input ?? "values";
+  const expected = /indices/i.test(who) ? "Int32Array" : DTYPES[dtype].storage.name;
+  const got = isUint8Array(bytes) && isNodeBuffer(bytes) ? "a Buffer" : printValue(bytes);
+  const sentence = `${who} must be numbers, got bytes in ${got}; use new ${expected}(new Uint8Array(${who}).buffer)`;
+  return new TensorError("dtype", sentence, { ...named(fields, "values"), got, expected });
+}
 
 /**
  * Returns the bytes of a file, or of part of a file, as a plain Uint8Array over the same memory. Every function that
