@@ -8,7 +8,7 @@ const MOST_GROUPS = 100_000;
 
 function sumByGroup({ groups, values, count }) {
   const sums = zeros("float64", [Math.min(count, MOST_GROUPS)]);
-  const updates = tensor("float64", [values.length], values);
+  const updates = tensor(values, "float64");
   return scatterElements(sums, groups, updates, { reduction: "add", negative: "error" }).toArray();
 }
 

@@ -1,6 +1,6 @@
 /** Selects the detections of a model with a high score, and counts them by class. */
 
-import { full, gather, scatterElements, tensor, zeros } from "ndscatter/js";
+import { full, gather, scatterElements, zeros } from "ndscatter/js";
 import { buildModel, writeModel } from "ndscatter/onnx";
 import * as ort from "onnxruntime-web";
 
@@ -38,12 +38,13 @@ const best = Array.from({ length: shapes.boxes[0] }, (_, box) => {
   return { box, score: Math.max(...own), kind: own.indexOf(Math.max(...own)) };
 });
 const kept = best.filter(({ score }) => score >= LEAST_SCORE).toSorted((a, b) => b.score - a.score);
-const keptBoxes = gather(found, kept.map(({ box }) => box)); // prettier-ignore
+const rows = Int32Array.from(kept, ({ box }) => box);
+const keptBoxes = gather(found, rows);
 for (const [at, corners] of keptBoxes.toArray().entries()) {
   console.log(`${CLASSES[kept[at].kind]} ${kept[at].score.toFixed(2)}: ${corners}`);
 }
 
-const kinds = tensor("int32", [kept.length], Int32Array.from(kept, ({ kind }) => kind)); // prettier-ignore
+const kinds = Int32Array.from(kept, ({ kind }) => kind);
 const ones = full("int32", [kept.length], 1);
 const counts = scatterElements(zeros("int32", [CLASSES.length]), kinds, ones, { reduction: "add" });
 console.log(CLASSES.map((name, kind) => `${name}: ${counts.data[kind]}`).join(", "));

@@ -1,34 +1,22 @@
 /** Adds rows to a table in a Zarr array, chunk by chunk. A second start continues an interrupted job. */
 
 import { existsSync } from "node:fs";
-import { tensor } from "ndscatter";
+import { full, tensor } from "ndscatter";
 import { scatterChunked } from "ndscatter/chunked";
 import { createArray, openArray } from "ndscatter/zarr";
 
 const [ROWS, WIDTH, UPDATES] = [100_000, 16, 20_000];
 
-// Replace this part by your own arrays.
-if (!existsSync("rows.zarr")) {
-  await createArray("table.zarr", {
-    dtype: "float32",
-    shape: [ROWS, WIDTH],
-    chunkShape: [10_000, WIDTH],
-    overwrite: true,
-  });
-  const ids = await createArray("ids.zarr", {
-    dtype: "int64",
-    shape: [UPDATES, 1],
-    chunkShape: [UPDATES, 1],
-    overwrite: true,
-  });
+// Replace this part by your own arrays. The table is created last, so that it exists only if the others are complete.
+if (!existsSync("table.zarr")) {
+  const create = (path, dtype, shape, chunkShape) =>
+    createArray(path, { dtype, shape, chunkShape, overwrite: true });
+  const ids = await create("ids.zarr", "int64", [UPDATES, 1], [UPDATES, 1]);
   const id = BigInt64Array.from({ length: UPDATES }, (_, at) => BigInt((at * 7919) % 10_000));
-  await ids.write(tensor("int64", [UPDATES, 1], id));
-  const rows = await createArray("rows.zarr", {
-    dtype: "float32",
-    shape: [UPDATES, WIDTH],
-    chunkShape: [UPDATES, WIDTH],
-  });
-  await rows.write(tensor("float32", [UPDATES, WIDTH], new Float32Array(UPDATES * WIDTH).fill(1)));
+  await ids.write(tensor(id, [UPDATES, 1]));
+  const rows = await create("rows.zarr", "float32", [UPDATES, WIDTH], [UPDATES, WIDTH]);
+  await rows.write(full("float32", [UPDATES, WIDTH], 1));
+  await create("table.zarr", "float32", [ROWS, WIDTH], [10_000, WIDTH]);
 }
 
 const stop = new AbortController();
