@@ -2,7 +2,7 @@
 
 import { DTYPES, firstDifference, isTensorError, printShape, type Tensor } from "ndscatter";
 
-/** Result of a call: a tensor, or the code and the message of its error. */
+/** The result of a call: a tensor, or the code and the message of its error. */
 export type Outcome =
   | { readonly tensor: Tensor }
   | { readonly code: string; readonly sentence: string };

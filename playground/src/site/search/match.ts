@@ -8,7 +8,7 @@ export interface Hit {
   readonly score: number;
 }
 
-/** Ranks of the kinds of places: places that define a name come before places that only mention it. */
+/** The ranks of the kinds of places: places that define a name come before places that only mention it. */
 const KINDS: Readonly<Record<string, number>> = {
   operator: 40,
   entry: 30,
@@ -53,7 +53,7 @@ function hitsOf(rows: readonly Row[], words: readonly (readonly string[])[], lea
   return hits.toSorted((a, b) => b.score - a.score).slice(0, MOST);
 }
 
-/** Score of a missing word, which outweighs the score of any found word. */
+/** The score of a missing word, which outweighs the score of any found word. */
 const MISSING = -125;
 
 function scoreOf(
