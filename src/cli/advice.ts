@@ -170,7 +170,7 @@ function absentAdvice({ error: { key, expected, file }, cwd }: Case): string | n
   return missingAdvice(place);
 }
 
-/** Maximum number of files to list. */
+/** The maximum number of files to list. */
 const MOST_LISTED = 5;
 
 /** Suggests the file that was probably meant, or lists the files of the same format if they are few. */

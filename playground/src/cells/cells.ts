@@ -5,7 +5,7 @@ export interface Cells {
   readonly values: readonly string[];
   /** Target colours; -1 if an element has no colour, or an empty array if no element has a colour. */
   readonly tints: Int8Array;
-  /** Number of updates that reach each element of data or of a scatter's output; null for other tensors. */
+  /** The number of updates that reach each element of data or of a scatter's output; null for other tensors. */
   readonly hits: Uint32Array | null;
   readonly letters: ReadonlyMap<number, string>;
   /** The positive equivalents of negative indices, by element. */

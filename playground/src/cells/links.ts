@@ -32,7 +32,8 @@ export class Tuple implements IndexStory {
 }
 
 /**
- * Number of letters in the alphabet. Calls with more tuples show no letters, because readers could not tell them apart.
+ * The number of letters in the alphabet. Calls with more tuples show no letters, because readers could not tell them
+ * apart.
  */
 export const MOST_LETTERS = 26;
 
@@ -53,9 +54,9 @@ export interface Links {
   readonly carried: Int32Array;
   /** The tuple of each element of indices, or -1. */
   readonly indexed: Int32Array;
-  /** Updates or reads that reach each slice of data, in order. */
+  /** The updates or reads that reach each slice of data, in order. */
   readonly reached: ReadonlyMap<number, readonly number[]>;
-  /** Number of elements in a slice of data. */
+  /** The number of elements in a slice of data. */
   readonly slice: number;
 }
 

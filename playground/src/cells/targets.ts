@@ -1,11 +1,11 @@
 /**
- * Colours of targets, the slices that updates write or a gather reads. Each target gets one colour. If there are more
- * targets than colours, only targets that several updates share are coloured.
+ * The colours of targets, the slices that updates write or a gather reads. Each target gets one colour. If there are
+ * more targets than colours, only targets that several updates share are coloured.
  */
 
 import type { Links } from "./links.ts";
 
-/** Number of colours. */
+/** The number of colours. */
 export const HUES = 7;
 /** The number for elements whose target has no colour. */
 export const PLAIN = 7;

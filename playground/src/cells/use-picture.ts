@@ -33,7 +33,7 @@ interface Drawn {
   readonly version: OperatorVersion | null;
   readonly faults: Faults;
   readonly picture: Picture | null;
-  /** Shape of the call's output; null if the shape is unknown, in which case no output is drawn. */
+  /** The shape of the call's output; null if the shape is unknown, in which case no output is drawn. */
   readonly outputShape: readonly number[] | null;
   /** True if the picture shows the previous call, because this call has an error. */
   readonly isStale: boolean;
@@ -89,22 +89,22 @@ export function useTensors(
   return { inputs, edits, output: useOutput(picture, step, shown) };
 }
 
-/** Output of another system, which replaces the exact output or is compared with it. */
+/** The output of another system, which replaces the exact output or is compared with it. */
 export interface Shown {
-  /** Rule of another system that computes the output; null for the exact output. */
+  /** The rule of another system that computes the output; null for the exact output. */
   readonly rule: OutputRule | null;
-  /** Output of a runtime, if it differs from the exact output. */
+  /** The output of a runtime, if it differs from the exact output. */
   readonly actual: OutputActual | null;
 }
 
-/** Output of a runtime, in row-major order. */
+/** The output of a runtime, in row-major order. */
 interface OutputActual {
   readonly texts: readonly string[];
   readonly differing: ReadonlySet<number>;
 }
 
 export interface OutputRule {
-  /** Name of the system. */
+  /** The name of the system. */
   readonly name: string;
   readonly output: Tensor;
   readonly differing: ReadonlySet<number>;
@@ -160,9 +160,9 @@ function othersOf(
 }
 
 interface Spots {
-  /** Cell under the pointer; null if the pointer is elsewhere. */
+  /** The cell under the pointer; null if the pointer is elsewhere. */
   readonly pointed: Spot | null;
-  /** Cell to describe: the cell under the pointer, otherwise the focused cell. */
+  /** The cell to describe: the cell under the pointer, otherwise the focused cell. */
   readonly spot: Spot | null;
   onSpot(next: Spot | null, isFocus: boolean): void;
   setFocused(spot: Spot | null): void;

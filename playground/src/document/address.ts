@@ -24,21 +24,21 @@ export type Host = Pick<
 >;
 
 /**
- * Delay, in ms, between writes. Safari throws after 100 writes in 30 s, and this delay leaves room for new history
+ * The delay, in ms, between writes. Safari throws after 100 writes in 30 s, and this delay leaves room for new history
  * entries.
  */
 const GAP = 350;
 
 /**
- * Delay, in ms, before an edit is written to the address, so that the picture is drawn first. After a reload,
+ * The delay, in ms, before an edit is written to the address, so that the picture is drawn first. After a reload,
  * `refuge.ts` restores unwritten states.
  */
 const REST = 50;
 
-/** Delay, in ms, before a refused write is tried again. */
+/** The delay, in ms, before a refused write is tried again. */
 const RETRY = 3000;
 
-/** Maximum number of entries kept in memory for Back and Forward; older entries are parsed from their addresses. */
+/** The maximum number of entries kept in memory for Back and Forward; older entries are parsed from their addresses. */
 const MOST_STOPS = 100;
 
 export class Address<E extends Entry> {

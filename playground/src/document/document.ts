@@ -30,7 +30,7 @@ interface Work extends Call {
 }
 
 export interface Document extends Work {
-  /** Id of the preset that equals the state; null after the first change. */
+  /** The id of the preset that equals the state; null after the first change. */
   readonly preset: string | null;
   /** The user's last edited call before an example or a file was opened; null if no call was edited. */
   readonly own: Work | null;

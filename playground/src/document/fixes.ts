@@ -21,14 +21,14 @@ import type { State, TensorText } from "../values/state.ts";
 import { zeroText } from "../values/tensor-text.ts";
 
 export interface Fix {
-  /** Text of the button: "clamp to 3". */
+  /** The text of the button: "clamp to 3". */
   readonly label: string;
   readonly state: State;
 }
 
 const MOST_FIXES = 4;
 
-/** Maximum number of proposals to try. Trying a proposal runs the whole call. */
+/** The maximum number of proposals to try. Trying a proposal runs the whole call. */
 const MOST_TRIES = 24;
 
 /** A state with faults, and its version. */

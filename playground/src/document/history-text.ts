@@ -20,7 +20,7 @@ export interface Around {
 const NOTHING: Around = { past: [], future: [] };
 
 /**
- * Maximum length of all addresses, in characters. Browsers store 5 million characters per site, and writing 500,000
+ * The maximum length of all addresses, in characters. Browsers store 5 million characters per site, and writing 500,000
  * takes a few ms.
  */
 const MOST = 500_000;

@@ -26,10 +26,10 @@ interface Difference {
   readonly changes: readonly (readonly [element: number, text: string])[];
 }
 
-/** Maximum number of history entries, far more than a user undoes. */
+/** The maximum number of history entries, far more than a user undoes. */
 const MOST = 1000;
 
-/** Maximum number of elements in a difference; larger changes store the whole tensor. */
+/** The maximum number of elements in a difference; larger changes store the whole tensor. */
 const MOST_CHANGES = 16;
 
 export const historyOf = (present: Document): History => ({ past: [], present, future: [] });

@@ -44,7 +44,7 @@ export function inflate(source: Uint8Array, most: number): Inflated {
 /** Reads bits, starting with the lowest bit of each byte. */
 class Bits {
   readonly source: Uint8Array;
-  /** Offset of the next byte. */
+  /** The offset of the next byte. */
   at = 0;
   /** The remaining bits of earlier bytes. */
   held = 0;

@@ -7,14 +7,14 @@
 import { inflate, type Wrong } from "./inflate.ts";
 
 /**
- * Prefix of compressed links. The number in the prefix increases if the format changes. No operator's domain begins
+ * The prefix of compressed links. The number in the prefix increases if the format changes. No operator's domain begins
  * with this prefix.
  */
 export const PREFIX = "z1.";
 
 /**
- * Maximum length of a readable link, in characters. The page never writes a longer link, and the limit bounds the work
- * on hostile links.
+ * The maximum length of a readable link, in characters. The page never writes a longer link, and the limit bounds the
+ * work on hostile links.
  */
 export const LONGEST = 4_000_000;
 

@@ -49,7 +49,7 @@ export interface Reading {
  */
 type Reads = ReadonlyMap<TensorText, InputRead>;
 
-/** Result of parsing an input's text. Errors name the input. */
+/** The result of parsing an input's text. Errors name the input. */
 interface InputRead {
   readonly name: string;
   readonly read: ReturnType<typeof tensorOf> | { readonly error: string };

@@ -10,7 +10,7 @@ interface Left {
    */
   readonly was: string;
   readonly stop: string;
-  /** Address of the state that was shown, with its `#`. */
+  /** The address of the state that was shown, with its `#`. */
   readonly to: string | null;
   /** The address of the user's own call; null if the user has none. */
   readonly own: string | null;

@@ -18,8 +18,8 @@ export interface Reserve {
 export const NO_RESERVE: Reserve = { layers: [], leftOut: null };
 
 /**
- * Maximum number of former tensors to keep. Each former tensor may have as many elements as the page shows, and users
- * rarely shrink a tensor 16 times without undoing it.
+ * The maximum number of former tensors to keep. Each former tensor may have as many elements as the page shows, and
+ * users rarely shrink a tensor 16 times without undoing it.
  */
 const MOST_LAYERS = 16;
 

@@ -13,7 +13,7 @@ export type { Change, Page } from "./visit.ts";
 interface Shown {
   readonly state: State;
   readonly remarks: readonly string[];
-  /** Id of the preset that equals the state; null after the first change. */
+  /** The id of the preset that equals the state; null after the first change. */
   readonly preset: string | null;
   /** A counter that increases with every change. */
   readonly edition: number;

@@ -48,7 +48,7 @@ const focused = (field: HTMLInputElement | null): void => {
   if (field !== null && matchMedia("(hover: hover)").matches) field.focus();
 };
 
-/** Content of the Examples dialog. */
+/** The content of the Examples dialog. */
 export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): JSX.Element {
   const [words, setWords] = useState("");
   const found = foundExamples(words);

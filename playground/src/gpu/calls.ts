@@ -83,7 +83,7 @@ function* examples(): Generator<Call> {
   }
 }
 
-/** Number of random scatters per data type and reduction. */
+/** The number of random scatters per data type and reduction. */
 const SCATTERS = 3;
 
 function* callsOf(dtype: DType): Generator<Call> {

@@ -6,7 +6,7 @@ import type { Call } from "./calls.ts";
 import { differenceOf, outcomeOf, type Outcome } from "./compare.ts";
 import { MOST_DIFFERENCES, type Difference, type Report } from "./report.ts";
 
-/** Findings of a check, without the names of adapter and browser. */
+/** The findings of a check, without the names of adapter and browser. */
 export type Findings = Pick<Report, "calls" | "different" | "differences" | "refused" | "failure">;
 
 /** @param tell a function that receives the number of calls so far, and of calls that differ */

@@ -3,7 +3,7 @@
 import { DTYPES, firstDifference, isTensorError, type Tensor } from "ndscatter";
 import { printShape } from "ndscatter/operators";
 
-/** Result of a call: a tensor, or the code and the message of its error. */
+/** The result of a call: a tensor, or the code and the message of its error. */
 export type Outcome =
   | { readonly tensor: Tensor }
   | { readonly code: string; readonly sentence: string };

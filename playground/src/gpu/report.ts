@@ -12,16 +12,16 @@ export interface Report {
   readonly date: string;
   readonly version: string;
   readonly calls: number;
-  /** Number of calls with a different result, and the first differences. */
+  /** The number of calls with a different result, and the first differences. */
   readonly different: number;
   readonly differences: readonly Difference[];
   /** Operations that the engine refuses on a GPU, such as `float64 (add, mul)`. */
   readonly refused: readonly string[];
-  /** Reason why the check ended early; null if the check finished. */
+  /** The reason why the check ended early; null if the check finished. */
   readonly failure: string | null;
 }
 
-/** Maximum number of differences that a report lists. */
+/** The maximum number of differences that a report lists. */
 export const MOST_DIFFERENCES = 20;
 
 /** Summarizes a report in one sentence. */

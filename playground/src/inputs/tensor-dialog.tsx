@@ -14,7 +14,7 @@ import { ShapeEditor } from "./shape-editor.tsx";
 import { bracketed, TextEditor } from "./text-editor.tsx";
 
 interface TensorDialogProps {
-  /** Position of the input; null if no input is shown. */
+  /** The position of the input; null if no input is shown. */
   readonly shown: number | null;
   readonly session: Session;
   onClose(): void;

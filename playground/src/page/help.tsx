@@ -25,7 +25,7 @@ export interface HelpProps {
   onLesson(preset: string): void;
 }
 
-/** Content of the Help dialog. */
+/** The content of the Help dialog. */
 export const Help = ({ onLesson }: HelpProps): JSX.Element => (
   <div class="help">
     <p>

@@ -22,7 +22,7 @@ import {
 } from "./crop-parts.ts";
 import { MOST_ELEMENTS } from "../values/limits.ts";
 
-/** Maximum number of rows of indices per batch; reduced if data would be larger than the page shows. */
+/** The maximum number of rows of indices per batch; reduced if data would be larger than the page shows. */
 const MOST_ROWS = 8;
 /** Returns the maximum number of batches along each of the batch axes. */
 const mostBatches = (axes: number): number => (axes === 1 ? 4 : axes === 2 ? 3 : 2);

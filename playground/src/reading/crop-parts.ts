@@ -3,12 +3,12 @@
 import { gather, tensor, type Role, type Tensor } from "ndscatter";
 import { sizeOf } from "../values/shape.ts";
 
-/** Maximum number of index tuples in a crop, and of elements along each other axis. */
+/** The maximum number of index tuples in a crop, and of elements along each other axis. */
 export const MOST_TUPLES = 24;
 const MOST_ACROSS = 8;
-/** Maximum number of valid tuples to add to the faulty tuples. */
+/** The maximum number of valid tuples to add to the faulty tuples. */
 const MOST_RIGHT = 6;
-/** Maximum number of coordinates to list in a remark. */
+/** The maximum number of coordinates to list in a remark. */
 const MOST_NAMED = 12;
 
 export type Tensors = Partial<Record<Role, Tensor>>;
@@ -18,7 +18,7 @@ export interface Part {
   readonly remarks: string[];
 }
 
-/** Positions of indices, grouped by error. */
+/** The positions of indices, grouped by error. */
 interface Census {
   readonly bad: number[];
   readonly shared: number[];

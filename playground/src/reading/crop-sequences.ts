@@ -19,7 +19,7 @@ import {
 } from "./crop-parts.ts";
 
 const MOST_SAMPLES = 6;
-/** Maximum number of elements of each sequence. */
+/** The maximum number of elements of each sequence. */
 const MOST_STEPS = 6;
 
 export function ofSequences(

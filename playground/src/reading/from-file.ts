@@ -34,7 +34,7 @@ export type FileContent =
   | { readonly choices: readonly FileChoice[]; readonly remarks: readonly string[] }
   | { readonly error: string };
 
-/** Maximum number of choices, because users do not read longer lists. */
+/** The maximum number of choices, because users do not read longer lists. */
 const MOST_CHOICES = 200;
 
 /**
@@ -211,7 +211,7 @@ function constantOf(model: Model, name: string, runNode: RunNode): TensorText | 
   return made === undefined || "error" in made ? null : textOf(made[name], name);
 }
 
-/** Operators that create or forward constants. */
+/** The operators that create or forward constants. */
 const INLINE: ReadonlySet<string> = new Set(["Constant", "Identity", "Convert"]);
 
 /** Returns zeros of the type that the model declares. The size 2 replaces an unknown dimension. */

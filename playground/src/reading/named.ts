@@ -36,7 +36,7 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
   axis: ["axis", "dim", "input_3"],
 };
 
-/** Maximum number of tensors whose orders are tried; no operator has this many inputs. */
+/** The maximum number of tensors whose orders are tried; no operator has this many inputs. */
 const MOST = 6;
 
 const wordOf = (name: string): string => name.toLowerCase().replace(/^.*[.\s]/, "");

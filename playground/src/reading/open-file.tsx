@@ -60,7 +60,7 @@ interface FileDialogProps {
   readonly files: Files;
   /** The page's call. */
   readonly state: State;
-  /** Names of the inputs that can receive a tensor. */
+  /** The names of the inputs that can receive a tensor. */
   readonly inputs: readonly string[];
 }
 

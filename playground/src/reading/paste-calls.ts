@@ -38,16 +38,13 @@ export interface Call {
   readonly wrong: Wrong;
 }
 
-/** Result of a call, and the data type that the call names. */
+/** The result of a call, and the data type that the call names. */
 interface Made {
   readonly value: Value;
   readonly dtype?: DType | undefined;
 }
 
-/**
- * Names of arguments that do not change values. The parser skips these arguments, because `grad_fn=<AddBackward0>` is
- * not an expression. `grad_fn=<AddBackward0>` is not an expression.
- */
+/** Arguments that do not change values. The parser skips them, because `grad_fn=<AddBackward0>` is not an expression. */
 export const IDLE_ARGUMENTS: ReadonlySet<string> = new Set(
   "device requires_grad grad_fn name copy subok layout pin_memory weak_type sharding memory_format".split(
     " ",

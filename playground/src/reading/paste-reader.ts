@@ -17,12 +17,12 @@ import {
 } from "./paste-value.ts";
 import type { TensorText } from "../values/state.ts";
 
-/** Maximum nesting of brackets: lists for all axes, with calls around and inside them. */
+/** The maximum nesting of brackets: lists for all axes, with calls around and inside them. */
 const DEEPEST = MOST_AXES + 3;
 
 /**
- * Maximum number of elements that all calls and methods may create together, because a text can contain any number of
- * calls.
+ * The maximum number of elements that all calls and methods may create together, because a text can contain any number
+ * of calls.
  */
 const MOST_WORK = 6 * MOST_ELEMENTS;
 
@@ -291,7 +291,7 @@ const HAS_BRACKET = /[[\](){}'"]/;
 interface Arguments {
   readonly positional: readonly Value[];
   readonly named: ReadonlyMap<string, Value>;
-  /** Data type that the text names. */
+  /** The data type that the text names. */
   readonly dtype: DType | undefined;
 }
 

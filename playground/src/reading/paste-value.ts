@@ -19,7 +19,7 @@ export interface List {
   readonly start: number;
 }
 
-/** Result of a call or a method: elements in row-major order. */
+/** The result of a call or a method: elements in row-major order. */
 export interface Block {
   readonly shape: readonly number[];
   readonly words: readonly Word[];

@@ -23,7 +23,7 @@ import type { TensorText } from "../values/state.ts";
 import { tensorOf, textOf } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** Maximum length of a text, in characters; enough for the largest tensor of the page. */
+/** The maximum length of a text, in characters; enough for the largest tensor of the page. */
 const LONGEST = 2_000_000;
 
 function readerOf(text: string, dtype: DType): Reader {

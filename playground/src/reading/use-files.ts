@@ -14,7 +14,7 @@ import type { Asked } from "../why/use-why.ts";
 import { droppedFiles } from "./dropped-files.ts";
 import type { Session } from "../page/use-session.ts";
 
-/** Content of files or of a text, from which the user has to choose. */
+/** The content of files or of a text, from which the user has to choose. */
 export interface Offer {
   readonly name: string;
   readonly choices: readonly FileChoice[];
@@ -35,7 +35,7 @@ export type Spot = number | "actual";
 /** Accepts files for a slot; null if no slot was chosen. */
 type TakeFiles = (files: readonly File[], spot: Spot | null) => Promise<void>;
 
-/** Maximum file size. A larger file contains more than the page can show in any format. */
+/** The maximum file size. A larger file contains more than the page can show in any format. */
 const MOST_BYTES = 64 * 2 ** 20;
 
 export interface Files {

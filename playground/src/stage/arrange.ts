@@ -33,26 +33,26 @@ interface Call {
 
 const ORDER = ["axis", "indices", "updates", "data", "output"];
 
-/** Gap between tiers, in pixels. */
+/** The gap between tiers, in pixels. */
 export const TIER_GAP = { page: 12, frame: 6 };
 /**
- * Factor by which another tier must enlarge cells. Fewer tiers are preferred, because a single row reads from left to
- * right and shows all of its lines.
+ * The factor by which another tier must enlarge cells. Fewer tiers are preferred, because a single row reads from left
+ * to right and shows all of its lines.
  */
 const WORTH = { wide: 1.5, narrow: 1.25 };
-/** Minimum stage height for a three-line header with a mouse, and for a two-line header on a touch screen. */
+/** The minimum stage height for a three-line header with a mouse, and for a two-line header on a touch screen. */
 const HIGH = { full: 300, short: 480 };
-/** Minimum stage size for headers that are legible in a lecture hall. */
+/** The minimum stage size for headers that are legible in a lecture hall. */
 const HALL = { width: 1760, height: 560 };
-/** Row height above which a lower header is not worth its missing details. */
+/** The row height above which a lower header is not worth its missing details. */
 const ROOMY = 24;
-/** Maximum row height as a fraction of the cell width, unless a finger needs more. */
+/** The maximum row height as a fraction of the cell width, unless a finger needs more. */
 const HIGHEST = 0.8;
 const FINGER = 44;
 
 type Tiers = Layout["tiers"];
 
-/** Facts that follow from the call. */
+/** The facts that follow from the call. */
 interface Plan {
   readonly kind: Layout["kind"];
   readonly gutters: readonly Gutter[];
@@ -223,13 +223,13 @@ function whole({ plan, tiers, pitch, isTight }: Way): Layout {
   return { kind, gutters, head, tierGap, tiers, metrics, lanes, hasMaps: false };
 }
 
-/** Maximum number of elements that a reader can survey at once. */
+/** The maximum number of elements that a reader can survey at once. */
 const SMALL = 300;
-/** Minimum height of a tier that shows minimaps. */
+/** The minimum height of a tier that shows minimaps. */
 const HIGH_TIER = 330;
-/** Minimum number of rows in a window. */
+/** The minimum number of rows in a window. */
 const LEAST_WINDOW = { page: 3, frame: 2 };
-/** Row heights of windows, largest first, and the number of rows and columns that a window should show. */
+/** The row heights of windows, largest first, and the number of rows and columns that a window should show. */
 const WINDOWS = {
   wide: { pitches: [44, 38, 32, 28, 24], rows: 14, columns: 10 },
   narrow: { pitches: range(17, 45).toReversed(), rows: 4, columns: 4 },

@@ -17,7 +17,7 @@ interface CursorProps extends LaneProps {
 }
 
 interface Editing {
-  /** Element that Tab reaches. */
+  /** The element that Tab reaches. */
   readonly active: number;
   readonly editing: Edited | null;
   /** True if a cell has the focus, or had the focus when it was removed. */

@@ -39,7 +39,7 @@ interface WiresProps {
   readonly wires: readonly Wire[];
   /** Described updates; null if none are described. */
   readonly orders: ReadonlySet<number> | null;
-  /** Number of completed updates; lines of later updates are faint. */
+  /** The number of completed updates; lines of later updates are faint. */
   readonly step: number;
   readonly height: number;
   /** The operator's verb for an update, such as `add`. */

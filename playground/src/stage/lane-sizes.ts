@@ -20,9 +20,9 @@ function labelDigits(shape: readonly number[], { columns }: Sheet): number {
   return digits + Math.max(0, axes.length - 1);
 }
 
-/** Length of the longest common type name: `float32`, or `bf16` if abbreviated. Longer names are truncated. */
+/** The length of the longest common type name: `float32`, or `bf16` if abbreviated. Longer names are truncated. */
 const TYPE = { long: 7, short: 4 };
-/** Character widths, in pixels, of the name, and of the line with data type and shape. */
+/** The character widths, in pixels, of the name, and of the line with data type and shape. */
 const NAME = { short: 8.6, low: 8, line: 7.3 };
 const SIGNS = { short: 7.3, low: 6.7, line: 6.7 };
 /** Width, in pixels, of the sign after the name of an editable tensor. */
@@ -94,7 +94,7 @@ export function laneOf(
   };
 }
 
-/** Maximum height of a slice, in windows, for which the tuple label spans the whole slice. */
+/** The maximum height of a slice, in windows, for which the tuple label spans the whole slice. */
 const HIGH_SLICE = 2;
 const LARGEST_WINDOW = { rows: 64, columns: 64 };
 

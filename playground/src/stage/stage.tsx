@@ -121,7 +121,7 @@ function useWiring(session: Session, layout: Layout): Wiring {
 }
 
 interface GutterProps extends StageProps {
-  /** Position of the lane to the right. */
+  /** The position of the lane to the right. */
   readonly position: number;
   readonly wiring: Wiring;
 }

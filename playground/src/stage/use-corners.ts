@@ -8,7 +8,7 @@ export const ORIGIN: Corner = { row: 0, column: 0 };
 type Corners = ReadonlyMap<TensorId, Corner>;
 
 export interface Windows {
-  /** First visible row and column of each tensor. */
+  /** The first visible row and column of each tensor. */
   readonly corners: Corners;
   onCorner(id: TensorId, corner: Corner): void;
   /**

@@ -15,7 +15,7 @@ export interface Rows {
 export interface Wire {
   readonly from: Rows;
   readonly to: Rows;
-  /** Number of a colour, or {@link PLAIN}. */
+  /** The number of a colour, or {@link PLAIN}. */
   readonly hue: number;
   /** Updates or reads of the line. */
   readonly orders: readonly number[];
@@ -23,7 +23,7 @@ export interface Wire {
   readonly isLost: boolean;
 }
 
-/** Maximum number of lines drawn at once; a larger call draws only the lines of the selection. */
+/** The maximum number of lines drawn at once; a larger call draws only the lines of the selection. */
 export const MOST_WIRES = 64;
 
 /** Returns the rows of a tensor that an update or read touches; null if it touches none. */

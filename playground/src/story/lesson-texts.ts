@@ -13,7 +13,7 @@ import {
 import { capital, inWords, nameOf, unitOf } from "./target-names.ts";
 import { partOf } from "./vocabulary.ts";
 
-/** Maximum number of names in a list; the other names are counted. */
+/** The maximum number of names in a list; the other names are counted. */
 const MOST_NAMES = 3;
 
 const list = (names: readonly string[], word: "and" | "or"): string =>
@@ -208,7 +208,10 @@ const openIn = ({ picture: { state } }: Scene, { reduction }: ScatterStory): str
     ? " ONNX leaves the order to the runtime."
     : "";
 
-/** Describes two tuples with equal indices in different batches; without such a pair, states that batches share no targets. */
+/**
+ * Describes two tuples with equal indices in different batches; without such a pair, states that batches share no
+ * targets.
+ */
 function twinsOf(scene: Scene): string | null {
   const { batchDims, noun, picture } = scene;
   const { tuples } = picture.links;

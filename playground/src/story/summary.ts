@@ -13,7 +13,7 @@ import {
 import { sizeOf } from "../values/shape.ts";
 import { capital, counted, inWords, nameOf, placeOf, unitOf } from "./target-names.ts";
 
-/** Maximum number of names in a list; the other names are counted. */
+/** The maximum number of names in a list; the other names are counted. */
 const MOST_NAMES = 2;
 
 /**
@@ -87,12 +87,12 @@ const oneName = (
 
 /** Wording for repeated targets. */
 interface Words {
-  /** Verb for one target, and for several targets. */
+  /** The verb for one target, and for several targets. */
   readonly one: string;
   readonly several: string;
   times(count: number): string;
   readonly often: string;
-  /** Word next to the count that several targets share. */
+  /** The word next to the count that several targets share. */
   readonly each: string;
 }
 

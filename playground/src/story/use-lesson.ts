@@ -5,16 +5,16 @@ import type { Picture } from "../cells/view.ts";
 import type { LessonStep } from "./lesson.ts";
 import { isCalm } from "../widgets/calm.ts";
 
-/** Delay, in ms, between framing an update and moving it. */
+/** The delay, in ms, between framing an update and moving it. */
 const PAUSE = 700;
 
 export interface Lesson {
   readonly isOn: boolean;
   /** The current step; null if no lesson is open, or while its texts are loading. */
   readonly now: LessonStep | null;
-  /** Number of the current step, from 0. */
+  /** The number of the current step, from 0. */
   readonly at: number;
-  /** Number of steps in the lesson. */
+  /** The number of steps in the lesson. */
   readonly count: number;
   /** True if the current call can have a lesson. */
   readonly isThere: boolean;

@@ -3,10 +3,10 @@
 import { TensorError } from "ndscatter";
 import { printShape } from "ndscatter/operators";
 
-/** Maximum number of elements of a tensor; each element is a cell on the page. */
+/** The maximum number of elements of a tensor; each element is a cell on the page. */
 export const MOST_ELEMENTS = 20_000;
 
-/** Maximum number of axes of an input. An output may have more axes. */
+/** The maximum number of axes of an input. An output may have more axes. */
 export const MOST_AXES = 5;
 
 /**

@@ -22,7 +22,7 @@ export type Candidate = boolean | number | bigint | string | readonly [Part, Par
 type Part = number | bigint;
 
 /**
- * Maximum length of a number, in characters. Longer texts are never numbers, and errors quote only their first
+ * The maximum length of a number, in characters. Longer texts are never numbers, and errors quote only their first
  * characters.
  */
 const LONGEST = 400;

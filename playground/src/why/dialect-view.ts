@@ -15,7 +15,7 @@ import { attempt } from "../values/attempt.ts";
 import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
 import { valueTexts } from "../values/tensor-text.ts";
 
-/** Result of a call in one system. */
+/** The result of a call in one system. */
 export interface DialectRow {
   readonly id: DialectId;
   readonly name: string;
@@ -23,11 +23,11 @@ export interface DialectRow {
   /** Null if the system does not give a result. */
   readonly output: Tensor | null;
   readonly why: DialectComparison["why"];
-  /** Sentence about the system's behaviour. */
+  /** The sentence about the system's behaviour. */
   readonly sentence: string;
-  /** Elements of the output that differ from the exact result. */
+  /** The elements of the output that differ from the exact result. */
   readonly differing: ReadonlySet<number>;
-  /** Elements whose value the system does not determine. */
+  /** The elements whose value the system does not determine. */
   readonly undecided: ReadonlySet<number>;
 }
 
@@ -40,7 +40,7 @@ export interface RuleChoice {
   readonly why: DialectComparison["why"];
   readonly name: string;
   readonly sentence: string;
-  /** Rule whose result the stage can show; null if the stage can show none. */
+  /** The rule whose result the stage can show; null if the stage can show none. */
   readonly rule: Rule | null;
 }
 

@@ -27,7 +27,7 @@ interface SideViewProps {
   readonly comparison: Comparison;
   readonly rules: Rules;
   readonly beside: DialectId | null;
-  /** Part of an address after its `#` that opens this comparison. */
+  /** The part of an address after its `#` that opens this comparison. */
   readonly hash: string;
   onBeside(id: DialectId): void;
 }
@@ -102,7 +102,7 @@ function useWidth(frame: { readonly current: HTMLElement | null }): number {
   return width;
 }
 
-/** Maximum number of rows, because nobody reads more. */
+/** The maximum number of rows, because nobody reads more. */
 const MOST_NUMBERS = 200;
 
 /** Lists the cells that differ as text, in addition to the picture. */

@@ -1,4 +1,4 @@
-/** Form of the panel "Why is mine different?", which accepts text or a file with another runtime's output. */
+/** The form of the panel "Why is mine different?", which accepts text or a file with another runtime's output. */
 
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";

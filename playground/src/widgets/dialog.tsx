@@ -1,13 +1,13 @@
 /**
- * A modal dialog. Its content exists only while the dialog is open. `App` draws all dialogs at the end of the page, because
- * a modal dialog inside a hidden part would be invisible and make the whole page inert.
+ * A modal dialog. Its content exists only while the dialog is open. `App` draws all dialogs at the end of the page,
+ * because a modal dialog inside a hidden part would be invisible and make the whole page inert.
  */
 
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface DialogProps {
-  /** Name of the dialog, shown as its heading. */
+  /** The name of the dialog, shown as its heading. */
   readonly label: string;
   readonly isOpen: boolean;
   readonly isWide?: boolean;

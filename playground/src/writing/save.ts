@@ -22,7 +22,7 @@ export async function copyPicture(svg: string): Promise<string> {
   }
 }
 
-/** Pixels per unit of the picture; 2 keeps the picture sharp on any screen. */
+/** The pixels per unit of the picture; 2 keeps the picture sharp on any screen. */
 const SCALE = 2;
 
 /** Draws an SVG in the browser and returns it as PNG. */

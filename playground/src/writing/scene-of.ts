@@ -16,8 +16,8 @@ import type { Session } from "../page/use-session.ts";
 export type SceneOf = (isMoving: boolean) => Scene;
 
 /**
- * Maximum number of frames in an animation, because nobody watches longer. In a longer call each frame covers several
- * steps.
+ * The maximum number of frames in an animation, because nobody watches longer. In a longer call each frame covers
+ * several steps.
  */
 const MOST_FRAMES = 60;
 

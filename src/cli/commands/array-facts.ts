@@ -1,4 +1,4 @@
-/** Facts about a stored array, as data and as text. */
+/** The facts about a stored array, as data and as text. */
 
 import { printCount } from "../../core/print-count.ts";
 import * as fs from "node:fs";

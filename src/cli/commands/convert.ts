@@ -173,7 +173,7 @@ function encode(output: string, model: Model): { file: string; bytes: Uint8Array
   ];
 }
 
-/** Maximum number of changes to list; more changes are counted by kind. */
+/** The maximum number of changes to list; more changes are counted by kind. */
 const MAX_LINES = 20;
 
 function changeLines(changes: readonly string[]): readonly string[] {

@@ -219,7 +219,7 @@ async function checkTurn(job: Job, name: StageName, until: number): Promise<void
   }
 }
 
-/** Maximum number of tasks in one command; a process needs minutes to hours for this number. */
+/** The maximum number of tasks in one command; a process needs minutes to hours for this number. */
 const MOST_TASKS = 1_000_000;
 
 /** Returns the numbers in a text such as `0-3,7`. */

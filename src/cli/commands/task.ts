@@ -179,7 +179,7 @@ function nodeTask(file: string, model: Model, index: NodeIndex, placed: PlacedNo
   };
 }
 
-/** Maximum number of operators named in an error. */
+/** The maximum number of operators named in an error. */
 const MOST_NAMED = 20;
 
 function checkSupported(file: string, model: Model): void {

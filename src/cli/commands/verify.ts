@@ -240,7 +240,7 @@ function reportText(
     .join("\n");
 }
 
-/** Maximum number of nodes to name after a failed node; --json names all. */
+/** The maximum number of nodes to name after a failed node; --json names all. */
 const MOST_BEHIND = 10;
 
 function failureLine({ title, message, isCompared, behind }: FailedNode): string {
@@ -266,7 +266,7 @@ function linesOf(node: VerifiedNode): string[] {
   ];
 }
 
-/** Maximum number of differing runs to name; --json names all. */
+/** The maximum number of differing runs to name; --json names all. */
 const MOST_RUNS = 3;
 
 /** Returns clauses about the runs of a node: whether the results agree, and how often the node was run alone. */

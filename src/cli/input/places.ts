@@ -40,7 +40,8 @@ export function partOf(io: Io, name: string): NamedPart {
 
 /**
  * Opens an array, or a part of it, by its typed name.
- * @param onNote receives a message about an array that an unfinished job has partly changed, which is then read as it is
+ * @param onNote receives a message about an array that an unfinished job has partly changed, which is then read as it
+ * is
  */
 export async function openPart(
   io: Io,

@@ -79,7 +79,9 @@ export function checkOneInput(files: readonly (string | undefined)[]): void {
   );
 }
 
-/** Returns the model in standard input. An IR begins with an element or an XML declaration, which no ONNX model does. */
+/**
+ * Returns the model in standard input. An IR begins with an element or an XML declaration, which no ONNX model does.
+ */
 function inputModel(io: Io, bin?: ByteSource): Model {
   const bytes = readInput(io);
   const isXml = /^\s*<(?:[?]xml\b|!--|net\b)/.test(new TextDecoder().decode(bytes.subarray(0, 64)));

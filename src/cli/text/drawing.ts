@@ -38,7 +38,7 @@ export function paint(text: string, mark: Mark | null, { isColoured }: Canvas): 
   return isColoured ? `\u001b[${colour}m${text}\u001b[39m` : text + sign;
 }
 
-/** Maximum number of cells in a readable drawing. */
+/** The maximum number of cells in a readable drawing. */
 const MOST_CELLS = 200;
 const MOST_RANK = 4;
 

@@ -12,10 +12,10 @@ import type { NodeCall } from "../../entries/onnx.ts";
 import type { Difference } from "./comparison.ts";
 import { cellText } from "./explanation-text.ts";
 
-/** Maximum number of diagnoses in the text; --json has all. */
+/** The maximum number of diagnoses in the text; --json has all. */
 const MOST_REASONS = 3;
 
-/** Maximum number of updates of a cell in the text; `explain --json` has all. */
+/** The maximum number of updates of a cell in the text; `explain --json` has all. */
 const MOST_UPDATES = 6;
 
 /**

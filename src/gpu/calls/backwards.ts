@@ -39,7 +39,7 @@ interface Differentiated {
   readonly source: TargetSource;
   /** Indices on the GPU, or the tensors that a kept plan has derived from them. */
   readonly others: readonly DeviceTensor[];
-  /** Gradient of the result. */
+  /** The gradient of the result. */
   readonly gradient: DeviceTensor;
   readonly dataShape: readonly number[];
   readonly dataSize: number;
@@ -319,7 +319,7 @@ function extremeGradients(
   }
 }
 
-/** Values that both gradients of `max` or `min` need. */
+/** The values that both gradients of `max` or `min` need. */
 interface Shared {
   readonly best: DeviceTensor;
   readonly table: DeviceTensor | null;

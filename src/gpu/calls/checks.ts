@@ -3,7 +3,7 @@
 import type { TensorError } from "../../core/errors.ts";
 import type { BadIndex, RepeatFound, SlotState } from "../kernels/status.ts";
 
-/** Outcome of a finished call. */
+/** The outcome of a finished call. */
 export interface Outcome {
   /** The reason why the call did nothing; null if it succeeded. */
   readonly error: TensorError | null;
@@ -53,7 +53,7 @@ export class CallCheck {
     return this.#outcome;
   }
 
-  /** Number of `done` reports when the call was settled. */
+  /** The number of `done` reports when the call was settled. */
   get reports(): number {
     return this.#reports;
   }

@@ -44,7 +44,7 @@ export interface UploadedTargets {
   record(recording: Recording): Placed;
 }
 
-/** Source of a call's targets. */
+/** The source of a call's targets. */
 export type TargetSource = UploadedTargets | CheckedTargets;
 
 /**
@@ -117,7 +117,7 @@ export function checkedTargets(
   };
 }
 
-/** Code that reads indices, with the number and position of its targets. */
+/** The code that reads indices, with the number and position of its targets. */
 interface Placing {
   readonly reading: Reading;
   readonly placed: { readonly words: number; at(words: Span): Targets };

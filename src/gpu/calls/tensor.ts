@@ -16,9 +16,9 @@ import { Tensor } from "../../core/tensor/tensor.ts";
 import type { CallCheck } from "./checks.ts";
 import type { GpuTensor } from "./types.ts";
 
-/** Interface of an engine for its tensors. */
+/** The interface of an engine for its tensors. */
 export interface TensorOwner {
-  /** Number of `done` reports, with or without an error. */
+  /** The number of `done` reports, with or without an error. */
   readonly reports: number;
   /** Reads a tensor's elements after all earlier calls. */
   read(tensor: DeviceTensor): Promise<NumericStorage>;

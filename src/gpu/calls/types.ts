@@ -70,9 +70,9 @@ export interface GpuGradientOptions extends Omit<GradientOptions, "out"> {
 
 /** Checked indices for data of one shape, kept on the GPU: see `KeptPlan`. */
 export interface GpuPlan {
-  /** Shape of data. */
+  /** The shape of data. */
   readonly dataShape: readonly number[];
-  /** Shape of a scatter's updates, and of a gather's result. */
+  /** The shape of a scatter's updates, and of a gather's result. */
   readonly shape: readonly number[];
   /**
    * Returns a copy of data with the updates applied. Data has shape `dataShape`; updates have shape `shape` and the

@@ -124,13 +124,13 @@ const MARKS: Readonly<Record<Exclude<Ties, "all">, Marks>> = {
   last: { atomic: "atomicMax", own: "1u", key: "p + 2u" },
 };
 
-/** Operands of `max` or `min`, and the result. */
+/** The operands of `max` or `min`, and the result. */
 export interface Extremes {
   readonly dtype: DType;
   readonly ties: Ties;
   readonly data: Span;
   readonly updates: Span;
-  /** Result of the scatter. */
+  /** The result of the scatter. */
   readonly best: Span;
   /** The number of elements in data. */
   readonly size: number;

@@ -21,7 +21,7 @@ import {
 
 const { COPY_DST, COPY_SRC, STORAGE } = BUFFER_USAGE;
 
-/** Usage flags of a tensor's buffer. */
+/** The usage flags of a tensor's buffer. */
 export const TENSOR_USAGE = STORAGE | COPY_SRC | COPY_DST;
 
 /**

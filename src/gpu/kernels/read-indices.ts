@@ -72,7 +72,7 @@ const axisParams = (axes: readonly IndexAxis[], slice: number): Record<string, n
     ]),
   );
 
-/** Code that converts indices to targets, for invocation `i` of `count`. */
+/** The code that converts indices to targets, for invocation `i` of `count`. */
 export interface Reading {
   /** A unique name for the text. */
   readonly name: string;
@@ -133,7 +133,7 @@ const ALL_OF_DATA = {
   isChecked: false,
 };
 
-/** Sizes of a call, in slices, for converting the positions of sequences (TensorScatter). */
+/** The sizes of a call, in slices, for converting the positions of sequences (TensorScatter). */
 export interface SequenceJob {
   readonly samples: number;
   /** The size of the sequence's axis. */

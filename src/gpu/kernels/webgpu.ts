@@ -99,7 +99,7 @@ export interface GpuDeviceLike {
   destroy(): void;
 }
 
-/** Usage flags of a buffer (WebGPU, section 5.1.2). */
+/** The usage flags of a buffer (WebGPU, section 5.1.2). */
 export const BUFFER_USAGE = {
   MAP_READ: 0x1,
   COPY_SRC: 0x4,

@@ -39,9 +39,9 @@ export interface DialectComparison {
   readonly why: "error" | "missing" | "undefined" | "order" | null;
   /** Ids of the differences, as in {@link diagnose}. */
   readonly ids: readonly DiagnosisId[];
-  /** Elements of the output that certainly differ from the exact result, in row-major order. */
+  /** The elements of the output that certainly differ from the exact result, in row-major order. */
   readonly differing: readonly number[];
-  /** Elements of the output whose value the dialect does not determine. */
+  /** The elements of the output whose value the dialect does not determine. */
   readonly undecided: readonly number[];
 }
 

@@ -14,7 +14,7 @@ export interface Facts {
   readonly hasOutside: boolean;
 }
 
-/** Name of a hypothesis variant, for dialects that show only this variant. */
+/** The name of a hypothesis variant, for dialects that show only this variant. */
 export type VariantName =
   | "nearest-place"
   | "zero"

@@ -40,7 +40,7 @@ export interface Rule {
   readonly indices: Tensor;
   /** The updates of a scatter; undefined for a gather. */
   readonly updates: Tensor | undefined;
-  /** Shape of the result. */
+  /** The shape of the result. */
   readonly shape: readonly number[];
   /** The reading of indices; null for the version's own reading. */
   readonly placeOf: PlaceOf | null;

@@ -62,13 +62,14 @@ interface Tried {
 }
 
 /**
- * Minimum evidence, in bits: the probability that an explanation fits by chance must be less than 1 in 2 to this power.
+ * The minimum evidence, in bits: the probability that an explanation fits by chance must be less than 1 in 2 to this
+ * power.
  */
 export const LEAST_BITS = 8;
 const LEAST_PARTIAL_BITS = 16;
 
 /**
- * Minimum share of the sample that a hypothesis must explain; with a smaller share, it does not explain half of all
+ * The minimum share of the sample that a hypothesis must explain; with a smaller share, it does not explain half of all
  * cells.
  */
 const LEAST_SHARE = 1 / 3;
@@ -199,7 +200,7 @@ function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
   }));
 }
 
-/** Order in which two changes are made; the second change applies to the outcome of the first. */
+/** The order in which two changes are made; the second change applies to the outcome of the first. */
 const ASPECTS: readonly Aspect[] = [
   "input",
   "operator",

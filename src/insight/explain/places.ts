@@ -17,7 +17,7 @@ export interface Places {
   readonly offsets: Uint32Array;
   /** The number of leading axes of data that an offset addresses. */
   readonly addressed: number;
-  /** Shape of a slice. */
+  /** The shape of a slice. */
   readonly sliceShape: readonly number[];
   /** The number of slices on the sequential side. */
   readonly count: number;

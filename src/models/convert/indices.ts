@@ -27,7 +27,7 @@ import {
   type Meaning,
 } from "./meaning.ts";
 
-/** Data type that every version accepts for indices. */
+/** The data type that every version accepts for indices. */
 const INDEX_TYPE: DType = "int64";
 
 /** The changes that a node's indices need because the target's version accepts less than the node's. */

@@ -59,7 +59,7 @@ function negate({ dtype, shape, size, data }: Tensor): Tensor {
   return new Tensor(dtype, shape, size, result.data);
 }
 
-/** Maximum number of indices after repetition. More indices would make a small model large. */
+/** The maximum number of indices after repetition. More indices would make a small model large. */
 const MOST_INDICES = 2 ** 20;
 
 /**

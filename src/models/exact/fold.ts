@@ -71,7 +71,7 @@ class Folding {
   readonly #uses: GraphUses;
   readonly #constants: Map<string, Constant>;
   readonly #folded = new Map<string, Constant>();
-  /** Values that the runtime folds. */
+  /** The values that the runtime folds. */
   readonly #foldable = new Set<string>();
 
   constructor(

@@ -215,8 +215,8 @@ export function isOurs(planned: Planned, node: ModelNode): boolean {
 }
 
 /**
- * Maximum number of graphs that are planned. In a hostile model, functions that call each other twice double the number
- * of graphs at each level.
+ * The maximum number of graphs that are planned. In a hostile model, functions that call each other twice double the
+ * number of graphs at each level.
  */
 const MAX_GRAPHS = 10_000;
 

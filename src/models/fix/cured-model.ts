@@ -11,7 +11,7 @@ import { Words } from "./words.ts";
 
 export interface CuredModel {
   readonly model: Model;
-  /** Sentences about a conversion to a newer opset. */
+  /** The sentences about a conversion to a newer opset. */
   readonly notes: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Scatters and gathers expressed by other ONNX operators, with the same bits in every runtime that implements `Where`, `Cast`,
- * `Gather…` and `ScatterElements` to the specification. Shapes need not be known in advance, because the replacement
- * nodes read them at run time.
+ * Scatters and gathers expressed by other ONNX operators, with the same bits in every runtime that implements `Where`,
+ * `Cast`, `Gather…` and `ScatterElements` to the specification. Shapes need not be known in advance, because the
+ * replacement nodes read them at run time.
  */
 
 import { tensor } from "../../core/tensor/tensor.ts";

@@ -127,5 +127,5 @@ export function listNames(names: readonly string[]): string {
   return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
 }
 
-/** Maximum number of nodes or values named in a sentence. */
+/** The maximum number of nodes or values named in a sentence. */
 export const MAX_NAMES = 20;

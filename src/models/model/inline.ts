@@ -1,5 +1,5 @@
 /**
- * Operators that run without a Plan, because most models need them: ONNX's `Constant`, `Identity` and `Cast`, and
+ * The operators that run without a Plan, because most models need them: ONNX's `Constant`, `Identity` and `Cast`, and
  * OpenVINO's `Convert`.
  *
  * ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -28. OpenVINO: Convert-1.

@@ -31,7 +31,7 @@ export interface Model extends Sourced {
   /** All versions except the last of each domain that the file imports more than once; a writer writes one import. */
   readonly otherOpsets?: OtherOpsets;
   graph: Graph;
-  /** Operators that the model defines. They cannot be added or removed; their nodes and opsets may change. */
+  /** The operators that the model defines. They cannot be added or removed; their nodes and opsets may change. */
   readonly functions?: readonly ModelFunction[];
 }
 

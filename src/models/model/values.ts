@@ -28,7 +28,7 @@ import {
 import { outputsOf } from "./types/outputs.ts";
 
 export interface Value {
-  /** Facts that follow from the model's inputs, from constants, and from the nodes between. */
+  /** The facts that follow from the model's inputs, from constants, and from the nodes between. */
   readonly certain: Known;
   /** The certain facts completed by declarations; the same object if declarations add nothing. */
   readonly believed: Known;

@@ -38,7 +38,8 @@ const MAX_FIELD = 2 ** 16;
 const MAX_OUTLINE = 2 ** 26;
 
 /**
- * Maximum number of records; reading one takes 30 to 50 ns. A real model has about 10 records per node and per tensor.
+ * The maximum number of records; reading one takes 30 to 50 ns. A real model has about 10 records per node and per
+ * tensor.
  */
 const MAX_RECORDS = 2 ** 24;
 

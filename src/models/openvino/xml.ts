@@ -36,7 +36,7 @@ export const element = (
 /** Maximum characters of a document. The IR of a model with 7 billion parameters has 4 million. */
 const MAX_LENGTH = 2 ** 25;
 
-/** Maximum number of tags. An IR has about 25 tags per layer, and parsing takes about 600 bytes per tag. */
+/** The maximum number of tags. An IR has about 25 tags per layer, and parsing takes about 600 bytes per tag. */
 const MAX_TAGS = 2 ** 20;
 
 /** Maximum depth of nested elements. A port's dimension in a body within a body is at depth 14. */

@@ -109,8 +109,8 @@ function castNode(from: string, to: string, dtype: DType): ModelNode {
 }
 
 /**
- * Converts a tensor to or from the type that carries it. bfloat16 is half of float32, so the bits of NaNs are kept here;
- * onnxruntime's Cast of an input to bfloat16 makes all NaNs the same.
+ * Converts a tensor to or from the type that carries it. bfloat16 is half of float32, so the bits of NaNs are kept
+ * here; onnxruntime's Cast of an input to bfloat16 makes all NaNs the same.
  */
 function converted(value: Tensor, dtype: DType): Tensor {
   const { data, shape, size } = value;

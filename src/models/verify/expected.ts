@@ -44,8 +44,8 @@ export interface ExpectedChange extends Omit<OtherCall, "result"> {
 export interface ExpectedReport {
   readonly outputs: readonly ExpectedOutput[];
   /**
-   * Changes that give the expected outputs, most likely first, at most 5 of a node; empty if the model gives them, or if
-   * no change of a single scatter or gather in the model's own graph does.
+   * Changes that give the expected outputs, most likely first, at most 5 of a node; empty if the model gives them, or
+   * if no change of a single scatter or gather in the model's own graph does.
    */
   readonly changes: readonly ExpectedChange[];
 }
@@ -75,8 +75,8 @@ const toleranceFor = (dtype: string): number =>
   dtype === "float16" || dtype === "bfloat16" ? 2 ** -7 : 1e-5;
 
 /**
- * Describes the first difference between an output and the expected one; null if none counts. Other libraries add in another order, so floats may differ by a part of
- * their own magnitude and of the tensor's mean magnitude.
+ * Describes the first difference between an output and the expected one; null if none counts. Other libraries add in
+ * another order, so floats may differ by a part of their own magnitude and of the tensor's mean magnitude.
  */
 function differenceOf(actual: Tensor, expected: Tensor, tolerance: number | null): string | null {
   if (equals(actual, expected)) return null;
@@ -159,7 +159,7 @@ export async function givesExpected(
   }
 }
 
-/** Maximum number of changes of a node in a report. */
+/** The maximum number of changes of a node in a report. */
 const MOST_CHANGES = 5;
 
 /** Returns the changes of single nodes that give the expected outputs. */

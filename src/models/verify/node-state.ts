@@ -74,7 +74,8 @@ export function firstState(first: CapturedCall, tolerance: number): State {
 
 /**
  * Returns the state of a node after the first run. All of a large table is read only if the node is not equal.
- * @param isKept true if the tensors of an equal node are needed later; otherwise they are dropped, because weights of many
+ * @param isKept true if the tensors of an equal node are needed later; otherwise they are dropped, because weights of
+ * many
  *   nodes would fill the memory
  */
 export function capturedState(capture: Capture, tolerance: number, isKept: boolean): State {

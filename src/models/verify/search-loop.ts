@@ -21,7 +21,7 @@ export interface FailingIteration {
   readonly message: string;
 }
 
-/** Maximum number of iterations tried if no input limits those of a Loop. */
+/** The maximum number of iterations tried if no input limits those of a Loop. */
 const MOST_ITERATIONS = 2 ** 31;
 
 /**
@@ -101,7 +101,7 @@ async function failingIteration(
 
 interface LimitedRuns {
   (count: number): { readonly frame: Frame; readonly names: readonly string[] };
-  /** Maximum number of iterations of the node. */
+  /** The maximum number of iterations of the node. */
   readonly most: number;
 }
 

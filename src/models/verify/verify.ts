@@ -52,7 +52,8 @@ export interface VerifyOptions extends CaptureOptions {
   /**
    * Outputs that the model should have, by name, such as the outputs of the PyTorch model that it was exported from. If
    * the model's outputs differ, changes of single scatters and gathers that give the expected ones are reported. Floats
-   * may differ by the tolerance, or else by 1e-5 (halves: 2^-7), relative to their own magnitude plus the tensor's mean.
+   * may differ by the tolerance, or else by 1e-5 (halves: 2^-7), relative to their own magnitude plus the tensor's
+   * mean.
    */
   readonly expected?: Feeds | undefined;
   /** Makes sessions with one thread, to find out if threads cause a wrong result. */
@@ -295,7 +296,7 @@ function failuresOf(captured: readonly CapturedCall[]): readonly FailedNode[] {
 const isFine = ({ verdict }: Pick<VerifiedNode, "verdict">): boolean =>
   verdict === "equal" || verdict === "near" || verdict === "not-run";
 
-/** Maximum number of runs, each of which takes at least some milliseconds. */
+/** The maximum number of runs, each of which takes at least some milliseconds. */
 const MOST_RUNS = 10_000;
 
 /** The checked options. */

@@ -15,7 +15,7 @@ import { pathOf, type Argument, type Node } from "./syntax.ts";
 export interface Found {
   readonly draft: Draft;
   readonly node: Node;
-  /** Name of the array that the call writes to. */
+  /** The name of the array that the call writes to. */
   readonly target: string | null;
   /** The names that the text does not define. */
   readonly elsewhere: readonly Node[];

@@ -38,9 +38,9 @@ export interface Program {
   readonly marks: readonly Mark[];
 }
 
-/** Maximum length of a program, in characters, as in the reader of single tensors. */
+/** The maximum length of a program, in characters, as in the reader of single tensors. */
 const LONGEST = 2_000_000;
-/** Maximum number of calls and marks, because users do not read longer lists. */
+/** The maximum number of calls and marks, because users do not read longer lists. */
 const MOST_CALLS = 20;
 const MOST_MARKS = 50;
 

@@ -56,7 +56,7 @@ const UNKNOWN =
   /(?:^|\.)(?:rand|randn|random|random_sample|ranf|normal|standard_normal|uniform|empty|randint|integers|randperm|permutation)$/;
 const WHOLE = /(?:randint|integers|randperm|permutation)$/;
 
-/** Maximum number of values in all arrays together. */
+/** The maximum number of values in all arrays together. */
 const MOST_VALUES = 400_000;
 
 export class Scope {

@@ -44,11 +44,11 @@ export type Statement = Span &
     | { readonly kind: "unread"; readonly sentence: string; readonly at: number }
   );
 
-/** Maximum nesting of brackets, several times the depth of arrays with five axes inside calls. */
+/** The maximum nesting of brackets, several times the depth of arrays with five axes inside calls. */
 const DEEPEST = 60;
 
 /**
- * Maximum number of consecutive operations, and of names, calls and indices in a chain, because each makes the tree
+ * The maximum number of consecutive operations, and of names, calls and indices in a chain, because each makes the tree
  * deeper.
  */
 const LONGEST_CHAIN = 100;

@@ -20,7 +20,7 @@ const PIECES = [
   ["sign", /\.\.\.|\*\*|\/\/=?|[=!<>]=|=>|->|[-+*/%@&|^]=|[-+*/%@&|^~<>=.,:;()[\]{}!?]/y],
 ] as const;
 
-/** Maximum number of tokens, enough for three tensors of 20,000 elements with signs and commas. */
+/** The maximum number of tokens, enough for three tensors of 20,000 elements with signs and commas. */
 export const MOST_TOKENS = 400_000;
 
 /** Returns the tokens of a text; null if the text has more than {@link MOST_TOKENS} tokens. */

@@ -125,7 +125,7 @@ export interface Section {
 
 export interface Document {
   readonly title: string;
-  /** First paragraph of the document. */
+  /** The first paragraph of the document. */
   readonly opening: string;
   readonly sections: readonly Section[];
   readonly body: Html;
@@ -266,10 +266,10 @@ function blockHtml(token: Token, addresses: Addresses): Html | string {
 /** Creates a code block that can be scrolled separately, also by keyboard. Line breaks are kept. */
 export const codeBlock = (text: string): Html => html`<pre tabindex="0"><code>${text}</code></pre>`;
 
-/** Maximum number of rows in an open table; longer tables are folded. */
+/** The maximum number of rows in an open table; longer tables are folded. */
 const MOST_ROWS = 40;
 
-/** Maximum number of columns on a narrow screen; wider tables become lists of their cells. */
+/** The maximum number of columns on a narrow screen; wider tables become lists of their cells. */
 const MOST_NARROW = 3;
 
 /**

@@ -6,7 +6,7 @@ import type { Find, Page } from "../layout.ts";
 export type Row = readonly [string, string, string, string, string];
 
 /**
- * Maximum length of an indexed text, in characters. Longer texts are sections of documents, whose first words state
+ * The maximum length of an indexed text, in characters. Longer texts are sections of documents, whose first words state
  * their subject.
  */
 const MOST_TEXT = 6000;

@@ -1,4 +1,4 @@
-/** Operators that select parts of a tensor or extend a tensor: Split, Slice, Pad and TopK. */
+/** The operators that select parts of a tensor or extend a tensor: Split, Slice, Pad and TopK. */
 
 import { printCount } from "../../../core/print-count.ts";
 import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";

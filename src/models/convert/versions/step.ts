@@ -11,7 +11,7 @@ import { certainShape, onlyDeclared } from "../meaning.ts";
 /** Values added for a node are named after its first output. */
 const baseOf = ({ op, outputs }: ModelNode): string => outputs.find((name) => name !== "") ?? op;
 
-/** Maximum length of lists such as sizes and axes: the largest rank, or twice that for pads. */
+/** The maximum length of lists such as sizes and axes: the largest rank, or twice that for pads. */
 const LONGEST = 2 * MAX_RANK;
 
 export class Step {

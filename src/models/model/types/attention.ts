@@ -45,7 +45,9 @@ export const attention: TypeRule = (view) => {
   ];
 };
 
-/** `LinearAttention`: heads and their sizes are merged; the state has the shape of the past state, which may be absent. */
+/**
+ * `LinearAttention`: heads and their sizes are merged; the state has the shape of the past state, which may be absent.
+ */
 export const linearAttention: TypeRule = (view) => {
   const [batch, heads, length, size] = headDims(view, 0, "q_num_heads");
   const [, shared, , width] = headDims(view, 2, "kv_num_heads");

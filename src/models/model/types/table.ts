@@ -1,7 +1,7 @@
 /**
  * The output types of operators other than scatters and gathers: a row per ONNX operator, most of which refer to one of
- * a few rules. Outputs of an operator without a row are unknown: operators on maps produce no tensors, and the remaining
- * operators are rare. `values.ts` handles `If`, whose branches are graphs.
+ * a few rules. Outputs of an operator without a row are unknown: operators on maps produce no tensors, and the
+ * remaining operators are rare. `values.ts` handles `If`, whose branches are graphs.
  *
  * The rules follow ONNX's Operators document for each operator, in all its versions.
  */
