@@ -7,7 +7,7 @@ import type { GradientOptions } from "./call/gradient-options.ts";
 import { keepPlan } from "./call/kept-plan.ts";
 import { optionsOf } from "./tensor/options.ts";
 import { EXECUTOR, runPlain, runPlainAsync, type EngineLike } from "./call/run.ts";
-import type { FunctionSpec } from "./call/function-spec.ts";
+import type { FunctionName, FunctionSpec } from "./call/function-spec.ts";
 import { vjpAsync } from "./call/vjp.ts";
 import { chooseExecutor } from "./engines/choice.ts";
 import { threadsOf } from "./engines/wasm/threads.ts";
@@ -124,7 +124,7 @@ export interface AsyncFunctions {
    * ```
    */
   vjp(
-    node: NodeSpec | FunctionSpec,
+    node: NodeSpec | FunctionSpec | FunctionName,
     inputs: readonly unknown[],
     outputGradient: Tensor | RuntimeTensor,
     options?: GradientOptions,

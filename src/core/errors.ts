@@ -24,7 +24,7 @@ export type { ErrorCode, ErrorContext, ErrorFields, Fact, FieldsOf } from "./err
  * ERROR_CODES["index-out-of-range"]; // "an index is out of range"
  * ```
  */
-export const ERROR_CODES = Object.freeze({
+export const ERROR_CODES = /* @__PURE__ */ Object.freeze({
   "shape-mismatch": "a shape, count or nesting does not fit",
   rank: "a rank or index tuple length does not fit",
   axis: "an axis is out of range",
@@ -171,13 +171,15 @@ export function isTensorError<C extends ErrorCode>(
   ...codes: readonly C[]
 ): error is ErrorOf<C>;
 export function isTensorError(error: unknown, ...codes: readonly ErrorCode[]): boolean {
+  return hasCode(error, ...codes) && Object.hasOwn(ERROR_CODES, error.code);
+}
+
+/** Returns true like {@link isTensorError}, but for any code, so that bundles do not need the meanings of all codes. */
+export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is TensorError {
   try {
     if (!isError(error, "TensorError")) return false;
     const code: unknown = "code" in error ? error.code : undefined;
-    if (typeof code !== "string") return false;
-    return codes.length === 0
-      ? Object.hasOwn(ERROR_CODES, code)
-      : codes.includes(code as ErrorCode);
+    return typeof code === "string" && (codes.length === 0 || codes.includes(code as ErrorCode));
   } catch {
     // Reading the value threw, so the value has a Proxy or a getter, which errors of this package never have.
     return false;
@@ -205,7 +207,7 @@ export function readForeign<T>(
   try {
     return read();
   } catch (cause) {
-    if (isTensorError(cause)) throw cause;
+    if (hasCode(cause)) throw cause;
     throw new TensorError(code, sentence, named(fields, key), { cause });
   }
 }

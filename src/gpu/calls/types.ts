@@ -1,7 +1,7 @@
 /** Public types of `ndscatter/webgpu`: tensors on a GPU, the engine that works on them, and its kept plans. */
 
 import type { NodeSpec } from "../../core/call/call.ts";
-import type { FunctionSpec } from "../../core/call/function-spec.ts";
+import type { FunctionName, FunctionSpec } from "../../core/call/function-spec.ts";
 import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import type { RepeatedTarget } from "../../core/call/kept-plan.ts";
 import type { GpuBuffer, GpuDevice } from "../kernels/webgpu.ts";
@@ -209,7 +209,7 @@ export interface GpuEngine {
    * ```
    */
   vjp(
-    node: NodeSpec | FunctionSpec,
+    node: NodeSpec | FunctionSpec | FunctionName,
     inputs: readonly unknown[],
     outputGradient: GpuTensor,
     options?: GpuGradientOptions,

@@ -1,6 +1,6 @@
 /** Computes gradients on a GPU, after the checks of `core/call/vjp.ts` on tensors whose elements are on the GPU. */
 
-import { callFrom, type FunctionSpec } from "../../core/call/function-spec.ts";
+import { callFrom, type FunctionName, type FunctionSpec } from "../../core/call/function-spec.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
 import {
   checkDifferentiable,
@@ -24,7 +24,7 @@ import { DeviceTensor } from "./tensor.ts";
 /** Computes the gradients of a call on GPU tensors, in the order of the version's inputs. */
 export function vjpOnGpu(
   core: GpuCore,
-  node: NodeSpec | FunctionSpec,
+  node: NodeSpec | FunctionSpec | FunctionName,
   given: readonly unknown[],
   outputGradient: unknown,
   options: unknown = {},
