@@ -24,7 +24,7 @@ export type { ErrorCode, ErrorContext, ErrorFields, Fact, FieldsOf } from "./err
  * ERROR_CODES["index-out-of-range"]; // "an index is out of range"
  * ```
  */
-export const ERROR_CODES = Object.freeze({
+export const ERROR_CODES = /* @__PURE__ */ Object.freeze({
   "shape-mismatch": "a shape, count or nesting does not fit",
   rank: "a rank or index tuple length does not fit",
   axis: "an axis is out of range",
@@ -149,6 +149,9 @@ export type ErrorOf<C extends ErrorCode> = C extends ErrorCode
   ? TensorError<C> & FieldsOf<C>
   : never;
 
+/** Form of all error codes. A list of them would take 0.2 kB, and lack the codes of a newer copy of the package. */
+const CODE = /^[a-z]+(?:-[a-z]+)*$/;
+
 /**
  * Returns true if `error` is an error of this package and, if `codes` are given, has one of these codes. The function
  * compares the class name, not the class, so it also recognizes errors from another copy of the package.
@@ -175,9 +178,7 @@ export function isTensorError(error: unknown, ...codes: readonly ErrorCode[]): b
     if (!isError(error, "TensorError")) return false;
     const code: unknown = "code" in error ? error.code : undefined;
     if (typeof code !== "string") return false;
-    return codes.length === 0
-      ? Object.hasOwn(ERROR_CODES, code)
-      : codes.includes(code as ErrorCode);
+    return codes.length === 0 ? CODE.test(code) : codes.includes(code as ErrorCode);
   } catch {
     // Reading the value threw, so the value has a Proxy or a getter, which errors of this package never have.
     return false;

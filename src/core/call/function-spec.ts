@@ -1,14 +1,14 @@
 /** Calls whose gradients are computed: nodes, and plain functions with their options. */
 
 import { factOf, oneOf, printValue, readForeign, TensorError } from "../errors.ts";
-import { FUNCTIONS } from "../operators/plain.ts";
+import { FUNCTIONS, type FunctionName } from "../operators/plain.ts";
 import { checkNames, objectOf } from "../tensor/options.ts";
 import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
 import { plainCallOf, type GivenOptions } from "./plain-call.ts";
 
 /** A plain function call: the function name, and all options except `out`. */
 export interface FunctionSpec {
-  readonly function: keyof typeof FUNCTIONS;
+  readonly function: FunctionName;
   /** Attributes and policies of the function, such as `{ reduction: "max", bounds: "drop" }`. */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
 }
