@@ -107,7 +107,16 @@ const texts = new Map(
 );
 for (const [file, text] of kernelsFirst(texts)) fs.writeFileSync(file, text);
 await compileEarly(TARGET);
-await minify([...texts.keys()]);
+await minify(
+  TARGET,
+  [...texts.keys()].filter((file) => !isPart(file)),
+);
+
+/** True for a file that entries share, whose name is not fixed. */
+function isPart(file) {
+  const [folder, name] = path.relative(TARGET, file).split(path.sep);
+  return folder === "parts" && name !== "worker.js";
+}
 
 /**
  * Returns the files with imports reordered so that the kernels' text is imported first, by the shortest path. A user's
