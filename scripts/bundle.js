@@ -77,7 +77,7 @@ const { metafile } = await build({
   splitting: true,
   chunkNames: "parts/[hash]",
   // Packages not listed here become part of the bundle: see `docs/dependencies.md`.
-  external: ["aws4fetch", "bullmq", "ioredis", "numcodecs", "onnxruntime-*"],
+  external: ["bullmq", "ioredis", "numcodecs", "onnxruntime-*"],
   mainFields: ["module", "main"],
   plugins: [requiresOfNode],
   metafile: true,
@@ -88,7 +88,8 @@ const { metafile } = await build({
   logLevel: "warning",
 });
 
-writeNotices(Object.keys(metafile.inputs));
+// A generated source contains the code of this package.
+writeNotices([...Object.keys(metafile.inputs), "node_modules/@bokuweb/zstd-wasm/"]);
 const { exports } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
 const entries = Object.values(exports).flatMap(({ types }) => types ?? []);
 writeDeclarations(
@@ -165,8 +166,14 @@ function writeNotices(inputs) {
   fs.writeFileSync(path.join(TARGET, "NOTICES.md"), notices.join("\n"));
 }
 
-/** `@bufbuild/protobuf` ships no licence file: Google's code is marked at the head of a source. */
+/**
+ * Two packages ship no licence file: Google's code is marked at the head of a source of `@bufbuild/protobuf`, and the
+ * readme of `@bokuweb/zstd-wasm` names its licences.
+ */
 function licenceOf(at, name) {
+  if (name === "@bokuweb/zstd-wasm") {
+    return fs.readFileSync(path.join(ROOT, "scripts/libzstd-licence.txt"), "utf8");
+  }
   const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].map(at).find((one) => fs.existsSync(one));
   if (file !== undefined) return fs.readFileSync(file, "utf8");
   if (name !== "@bufbuild/protobuf") throw new Error(`${name} has no file of its licence`);

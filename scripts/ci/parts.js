@@ -42,6 +42,7 @@ export const INSTALLS = [
     ),
     limit: 420,
   },
+  { name: "typescript", command: clean("test/typescript"), limit: 300 },
   // ONNX Runtime and real models, with which slow tests compare.
   { name: "onnxruntime", command: clean("test/nightly/onnxruntime"), limit: 300 },
   {
@@ -138,6 +139,14 @@ export const PARTS = [
     command: page("test:browsers"),
     all: ["--all"],
     limits: { commit: 480, nightly: 900 },
+  },
+  {
+    name: "typescript",
+    what: "a user's project in the oldest and the newest TypeScript; nightly in every version, in all settings",
+    needs: ["typescript"],
+    command: ["sh", "-c", "node --test build/test/typescript/*.typescript.js"],
+    nightlyEnv: { CASES: "all" },
+    limits: { commit: 300, nightly: 1800 },
   },
   {
     name: "slow",

@@ -17,9 +17,6 @@ const readme = read("README.md");
 const snippets = blocksOf(readme, "ts");
 const lines = blocksOf(readme, "sh").flatMap((block) => block.trimEnd().split("\n"));
 
-/** True for code that needs ONNX Runtime; `test/nightly/exact-runtime.test.ts` runs it. */
-const isWithRuntime = (code: string): boolean => code.includes('"onnxruntime-node"');
-
 test("it has at most 200 lines and, outside of code and tables, 1,000 words", () => {
   assert.ok(readme.split("\n").length <= 200);
   const prose = readme
@@ -43,19 +40,14 @@ test("the table of entries has those of package.json", () => {
   );
 });
 
-const folders = programsOf("readme", () => snippets.filter((code) => !isWithRuntime(code)));
+const folders = programsOf("readme", () => snippets);
 
 for (const [number, code] of snippets.entries()) {
-  const skip = isWithRuntime(code) ? "it needs ONNX Runtime" : false;
-  test(
-    `piece ${number + 1} of its code compiles by itself, and prints what it says, twice`,
-    { skip },
-    () => {
-      const folder = folders().get(code) ?? "";
-      assertPromised([code], runProgram(folder));
-      assertPromised([code], runProgram(folder));
-    },
-  );
+  test(`piece ${number + 1} of its code compiles by itself, and prints what it says, twice`, () => {
+    const folder = folders().get(code) ?? "";
+    assertPromised([code], runProgram(folder));
+    assertPromised([code], runProgram(folder));
+  });
 }
 
 test("the first piece of code has eight lines at most, without blank ones", () => {

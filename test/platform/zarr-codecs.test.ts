@@ -13,6 +13,7 @@ import {
 import { makeBloscCodec } from "../../src/arrays/zarr/codecs/blosc.ts";
 import type { ByteCodec } from "../../src/arrays/zarr/codecs/byte-codec.ts";
 import { makeCrc32c, makeCrc32cCodec } from "../../src/arrays/zarr/codecs/crc32c.ts";
+import { policyError } from "../../src/arrays/zarr/codecs/policy.ts";
 import { makeDeflateCodec } from "../../src/arrays/zarr/codecs/gzip.ts";
 import {
   shuffleBits,
@@ -20,6 +21,7 @@ import {
   unshuffleBits,
   unshuffleBytes,
 } from "../../src/arrays/zarr/codecs/shuffle.ts";
+import { decodeZstd } from "../../src/arrays/zarr/codecs/libzstd.ts";
 import { makeZstdCodec } from "../../src/arrays/zarr/codecs/zstd.ts";
 import { BLOSC_CHUNKS } from "../fixtures/blosc-chunks.ts";
 import { hexBytes } from "../support/npy-file.ts";
@@ -148,6 +150,44 @@ test("zstd decodes frames of the command zstd, which do not say their size", asy
   assert.equal(new TextDecoder().decode(hello), Array.from({ length: 8 }, () => "hello").join(" "));
   const zeros = await codec.decode(hexBytes(ZEROS), { size: 100_000, isExact: true });
   assert.deepEqual(new Uint8Array(zeros), new Uint8Array(100_000));
+});
+
+/** Words of the browsers' and workerd's own errors. */
+const POLICIES: readonly (readonly [string, boolean])[] = [
+  [
+    "Evaluating a string as JavaScript violates the following Content Security Policy directive",
+    true,
+  ],
+  [
+    "Aborted(CompileError: Refused to compile because 'unsafe-eval' is not an allowed source)",
+    true,
+  ],
+  ["call to WebAssembly.instantiate() blocked by CSP", true],
+  ["WebAssembly.instantiate(): Wasm code generation disallowed by embedder", true],
+  ["WebAssembly.instantiate(): Out of memory: Cannot allocate Wasm memory", false],
+  ["memory access out of bounds", false],
+];
+
+test("an error by a policy names the source that script-src lacks", () => {
+  const needs = { what: "zstd needs it", source: "'wasm-unsafe-eval'", instead: "use gzip" };
+  for (const [words, isPolicy] of POLICIES) {
+    const error = policyError(new Error(words), needs);
+    assert.equal(error?.code, isPolicy ? "engine" : undefined, words);
+    assert.equal(error?.expected, isPolicy ? "'wasm-unsafe-eval'" : undefined, words);
+  }
+});
+
+test("libzstd decodes after an error, and finds what does not fit", async () => {
+  const frame = await Zstd.fromConfig({ id: "zstd", level: 3 }).encode(sample(5000, 1));
+  const broken = frame.with(20, frame[20] ^ 0xff);
+  for (const [bytes, size] of [
+    [broken, 5000],
+    [frame.subarray(0, 100), 5000],
+    [frame, 4999],
+  ] as const) {
+    await assert.rejects(() => decodeZstd(bytes, size), /libzstd reports error \d+/);
+    assertSame(await decodeZstd(frame, 6000), sample(5000, 1));
+  }
 });
 
 test("zstd is what numcodecs decodes and encodes", async () => {

@@ -148,7 +148,7 @@ export interface MarkedProps {
   readonly marks: readonly Mark[];
 }
 
-/** Number of lines shown before and after a mark. A program may have thousands of lines of numbers. */
+/** The number of lines shown before and after a mark. A program may have thousands of lines of numbers. */
 const AROUND = 3;
 const LONGEST_LINE = 400;
 const MOST_LINES = 60;

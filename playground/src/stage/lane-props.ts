@@ -8,7 +8,7 @@ import type { Spot } from "../story/vocabulary.ts";
 /** A data type in the menu. */
 export interface DTypeChoice {
   readonly name: string;
-  /** Reason why the type cannot be chosen; null if the type can be chosen. */
+  /** The reason why the type cannot be chosen; null if the type can be chosen. */
   readonly reason: string | null;
 }
 
@@ -43,7 +43,7 @@ export interface LaneProps {
   readonly metrics: Metrics;
   readonly corner: Corner;
   readonly cells: Cells;
-  /** Form of the header. Unless the header is full, one button opens all edits of the tensor. */
+  /** The form of the header. Unless the header is full, one button opens all edits of the tensor. */
   readonly head: Head;
   /** True if a minimap of the whole tensor is above its table. */
   readonly hasMap: boolean;

@@ -17,12 +17,12 @@ export interface Pins {
   toggle(pin: Pin): void;
 }
 
-/** Maximum number of pinned slices that fit side by side. */
+/** The maximum number of pinned slices that fit side by side. */
 const MOST = 6;
-/** Maximum number of visible rows and columns of a pinned slice. */
+/** The maximum number of visible rows and columns of a pinned slice. */
 const MOST_ROWS = 10;
 const MOST_COLUMNS = 12;
-/** Height of a row, and of the name above a slice with the space around it, in pixels. */
+/** The height of a row, and of the name above a slice with the space around it, in pixels. */
 const PITCH = 20;
 const ABOVE = 64;
 

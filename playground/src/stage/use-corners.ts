@@ -8,7 +8,7 @@ export const ORIGIN: Corner = { row: 0, column: 0 };
 type Corners = ReadonlyMap<TensorId, Corner>;
 
 export interface Windows {
-  /** First visible row and column of each tensor. */
+  /** The first visible row and column of each tensor. */
   readonly corners: Corners;
   onCorner(id: TensorId, corner: Corner): void;
   /**
@@ -26,11 +26,11 @@ export interface Windows {
  */
 export function useCorners({ lanes }: Layout, call: string): Windows {
   const [corners, setCorners] = useState<Corners>(new Map());
-  // Positions are meaningless in another call, and data and the output must begin at the same row.
+  // Scroll positions are reset, because they are meaningless in another call.
   useLayoutEffect(() => setCorners(new Map()), [call]);
   const known = useRef(lanes);
   known.current = lanes;
-  // A smaller tensor may have no rows at the old position.
+  // The old position may be beyond the last row of a smaller tensor.
   const valid = useMemo(() => {
     const within = new Map<TensorId, Corner>();
     for (const { id, sheet, rows, columns } of lanes) {

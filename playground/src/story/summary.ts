@@ -13,7 +13,7 @@ import {
 import { sizeOf } from "../values/shape.ts";
 import { capital, counted, inWords, nameOf, placeOf, unitOf } from "./target-names.ts";
 
-/** Maximum number of names in a list; the other names are counted. */
+/** The maximum number of names in a list; the other names are counted. */
 const MOST_NAMES = 2;
 
 /**
@@ -87,12 +87,12 @@ const oneName = (
 
 /** Wording for repeated targets. */
 interface Words {
-  /** Verb for one target, and for several targets. */
+  /** The verb for one target, and for several targets. */
   readonly one: string;
   readonly several: string;
   times(count: number): string;
   readonly often: string;
-  /** Word next to the count that several targets share. */
+  /** The word next to the count that several targets share. */
   readonly each: string;
 }
 
@@ -162,7 +162,7 @@ function wraps(
     const { given, places: resolved } = index;
     if (resolved === null || given.every((value) => value >= 0)) continue;
     const text = given.length === 1 ? String(given[0]) : `[${given.join(", ")}]`;
-    // A sequence names only its start; its later updates continue from there.
+    // An index gives only the start of a sequence; the later updates continue from there.
     if (!places.has(text)) places.set(text, placeOf(index.axes, resolved, shape, addressed));
   }
   const [first, second] = [...places].map(([text, place]) => `${text} is ${place}`);

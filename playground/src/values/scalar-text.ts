@@ -22,7 +22,7 @@ export type Candidate = boolean | number | bigint | string | readonly [Part, Par
 type Part = number | bigint;
 
 /**
- * Maximum length of a number, in characters. Longer texts are never numbers, and errors quote only their first
+ * The maximum length of a number, in characters. Longer texts are never numbers, and errors quote only their first
  * characters.
  */
 const LONGEST = 400;
@@ -71,7 +71,7 @@ const NUMBER = new RegExp(`^([+-]?)(?:(${DECIMAL})|(${SPECIAL}))$`, "i");
 function parseNumber(text: string): number | bigint | null {
   const [, sign = "", decimal, special] = NUMBER.exec(text) ?? [];
   if (decimal !== undefined) {
-    // The data type rounds a large integer once; converting it to a JavaScript number first would round it twice.
+    // A large integer is rounded only once, by the data type; a JavaScript number would add a second rounding.
     const whole = parseInteger(text);
     if (typeof whole === "bigint") return whole;
     const magnitude = Number(decimal.replaceAll("_", ""));

@@ -1,4 +1,6 @@
-/** Facts from the operator registry that the page needs: roles and data types of inputs, and texts of attributes. */
+/**
+ * The facts from the operator registry that the page needs: roles and data types of inputs, and texts of attributes.
+ */
 
 import {
   isDType,

@@ -2,7 +2,7 @@
 
 import type { Domain, DType } from "ndscatter";
 
-/** Content of the page, and of a link. */
+/** The content of the page, and of a link. */
 export interface State {
   readonly domain: Domain;
   readonly op: string;

@@ -31,7 +31,7 @@ export function writableCall(state: State, mark: string): WritableCall | string 
   const sentences = all.map(
     (fault) => `${mark} ${whereOf(fault, version)}${oneLine(fault.sentence)}\n`,
   );
-  return `${mark} Not a valid call yet:\n${sentences.join("")}`;
+  return `${mark} The call is not valid yet:\n${sentences.join("")}`;
 }
 
 /**

@@ -203,7 +203,7 @@ test("what must be corrected first is in comments, whatever was typed", () => {
     for (const line of lines) assert.ok(line.startsWith(`${mark} `), line);
     assert.match(lines[1], /indices\[0, 0\]: int64 cannot hold/);
     const without = write({ ...SMALL, inputs: [data, null, updates] });
-    assert.match(without, /Not a valid call yet:\n.*indices must be given/);
+    assert.match(without, /The call is not valid yet:\n.*indices must be given/);
   }
 });
 

@@ -291,10 +291,7 @@ const REPEATED: State = {
 
 test("where repeated updates leave the result open, the tab says so in place of a program", () => {
   for (const [name, , write] of LIBRARIES) {
-    assert.match(
-      write(REPEATED),
-      new RegExp(`^# ${name} does not define which of several updates`),
-    );
+    assert.match(write(REPEATED), new RegExp(`^# ${name} does not define which update wins`));
     assert.ok(!isProgram(write(REPEATED)));
     const added = write({ ...REPEATED, attributes: { reduction: "add" } });
     assert.match(added, new RegExp(`^# ${name} may combine updates in another order`, "m"));

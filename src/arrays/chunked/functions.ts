@@ -21,6 +21,7 @@ import type { NodeSpec } from "../../core/call/call.ts";
 import { factOf, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { objectOf } from "../../core/tensor/options.ts";
 import type { ArrayLocation, ChunkedArray } from "../boxes/array.ts";
+import { checkSignal } from "../boxes/checks.ts";
 import { isUrl } from "../boxes/file.ts";
 import type { CreateOptions } from "../zarr/create.ts";
 import { openArray } from "../zarr/open.ts";
@@ -227,9 +228,6 @@ function checkRun({ job, signal, onNote, onProgress }: Readonly<Record<string, u
     if (given === undefined || typeof given === "function") continue;
     throw wrongOption(name, "a function", given);
   }
-  if (signal === undefined) return;
-  if (!(signal instanceof AbortSignal)) {
-    throw wrongOption("signal", "an AbortSignal", signal);
-  }
-  signal.throwIfAborted();
+  checkSignal(signal);
+  signal?.throwIfAborted();
 }

@@ -15,29 +15,29 @@ import { printNumbers } from "./ranges.ts";
 /** Options of {@link slurmScript}. */
 export interface SlurmOptions {
   /** The command line that runs ndscatter on a node; `["ndscatter"]` by default. */
-  readonly command?: readonly string[];
+  readonly command?: readonly string[] | undefined;
   /** The number of tasks per array element; by default, one per thread, or as many as `mostElements` requires. */
-  readonly tasksPerElement?: number;
+  readonly tasksPerElement?: number | undefined;
   /**
    * Maximum number of array elements; 1000 by default. Element numbers must be less than Slurm's MaxArraySize, which is
    * 1001 unless the cluster is configured differently.
    */
-  readonly mostElements?: number;
+  readonly mostElements?: number | undefined;
   /** The number of elements that run at once; by default, as many as the cluster allows. */
-  readonly atOnce?: number;
+  readonly atOnce?: number | undefined;
   /** The number of an element's tasks that run at once, each on a processor; 1 by default. */
-  readonly threads?: number;
+  readonly threads?: number | undefined;
   /** Memory for all threads of an element together, in bytes; 1 GiB by default, the same as for the command. */
-  readonly memory?: number;
-  readonly partition?: string;
+  readonly memory?: number | undefined;
+  readonly partition?: string | undefined;
   /** Time limit in Slurm's notation, such as `2:00:00`. */
-  readonly time?: string;
+  readonly time?: string | undefined;
   /** The folder for the elements' output; by default, the folder in which the script runs. */
-  readonly logs?: string;
+  readonly logs?: string | undefined;
   /** Additional sbatch options, one word each. */
-  readonly sbatch?: readonly string[];
+  readonly sbatch?: readonly string[] | undefined;
   /** True to make the script wait for the end of the job and return the status of the last stage. */
-  readonly wait?: boolean;
+  readonly wait?: boolean | undefined;
 }
 
 const SLURM_OPTIONS = namesOf<SlurmOptions>({

@@ -1,5 +1,6 @@
 /** Submits a job to a queue, and waits until the job's folder shows that it is done. */
 
+import type { Signal } from "../../core/platform-types.ts";
 import * as path from "node:path";
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
 import type { Job, StageName } from "../chunked/job/job.ts";
@@ -35,23 +36,23 @@ export interface SubmitOptions {
   /** A URL such as `redis://host:6379`, or options of ioredis. */
   readonly connection: Connection;
   /** The name of the queue; `ndscatter` by default. */
-  readonly queue?: string;
+  readonly queue?: string | undefined;
   /**
    * The number of attempts per task before the job fails; 3 by default. A task with a bad index is never tried again.
    */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
   /**
    * The number of tasks that a worker takes at once and runs sequentially; by default 1, or more if the job has 10,000
    * tasks or more.
    */
-  readonly tasksPerJob?: number;
+  readonly tasksPerJob?: number | undefined;
   /** Withdraws the job: running tasks finish, and no others begin unless another submitter waits for the job. */
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: SubmitProgress) => void;
+  readonly signal?: Signal | undefined;
+  readonly onProgress?: ((progress: SubmitProgress) => void) | undefined;
   /** Called with a message for each error after which the work is tried again. */
-  readonly onNote?: (sentence: string) => void;
+  readonly onNote?: ((sentence: string) => void) | undefined;
   /** A folder whose `node_modules` may contain BullMQ if it is not installed next to this package. */
-  readonly from?: string;
+  readonly from?: string | undefined;
 }
 
 const SUBMIT_OPTIONS = namesOf<SubmitOptions>({

@@ -33,7 +33,7 @@ export interface WorkerOptions {
   /** A URL such as `redis://host:6379`, or options of ioredis. */
   readonly connection: Connection;
   /** The name of the queue; `ndscatter` by default. */
-  readonly queue?: string;
+  readonly queue?: string | undefined;
   /** The number of tasks that run at once. */
   readonly threads: number;
   /** Memory for all threads together, in bytes. */
@@ -43,12 +43,12 @@ export interface WorkerOptions {
    * writes outside these roots is refused. Required unless the queue is on this machine, because anyone who can write
    * to the queue can name jobs.
    */
-  readonly roots?: readonly string[];
+  readonly roots?: readonly string[] | undefined;
   /** A folder whose `node_modules` may contain BullMQ if it is not installed next to this package. */
-  readonly from?: string;
-  readonly onDone?: (tasks: TasksDone) => void;
+  readonly from?: string | undefined;
+  readonly onDone?: ((tasks: TasksDone) => void) | undefined;
   /** Called with a message for each error after which the work is tried again. */
-  readonly onNote?: (sentence: string) => void;
+  readonly onNote?: ((sentence: string) => void) | undefined;
 }
 
 const WORKER_OPTIONS = namesOf<WorkerOptions>({

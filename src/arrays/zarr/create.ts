@@ -6,7 +6,8 @@ import { SlicedArray } from "../boxes/slice.ts";
 import { isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
-import { checkDType, tensor } from "../../core/tensor/tensor.ts";
+import { checkDType } from "../../core/tensor/dtype-name.ts";
+import { tensor } from "../../core/tensor/tensor.ts";
 import type { ScalarInput } from "../../core/tensor/values.ts";
 import { ZarrArray } from "./array.ts";
 import { nameOfShuffle, unwrittenOf, WRITTEN } from "./codecs/blosc.ts";
@@ -21,31 +22,31 @@ import {
   type Metadata,
 } from "./metadata.ts";
 import { checkEncodable, makePipeline, parseOrder } from "./chunks/pipeline.ts";
-import type { S3Options } from "./stores/s3-client.ts";
+import type { S3Options } from "./stores/s3-options.ts";
 
 /** Options of {@link createArray}. */
 export interface CreateOptions {
   /** An array that provides defaults for the new array: data type, chunk shape, codecs and fill value. */
-  readonly like?: ChunkedArray;
-  readonly dtype?: DType;
-  readonly shape?: readonly number[];
+  readonly like?: ChunkedArray | undefined;
+  readonly dtype?: DType | undefined;
+  readonly shape?: readonly number[] | undefined;
   /** The chunk shape; with shards, the shape of the chunks within a shard. */
-  readonly chunkShape?: readonly number[];
+  readonly chunkShape?: readonly number[] | undefined;
   /** The shape of a shard, a multiple of the chunk shape. Each file holds a shard of chunks. */
-  readonly shards?: readonly number[] | null;
+  readonly shards?: readonly number[] | null | undefined;
   /**
    * Codec names, or names with configurations, as in Zarr v3; `bytes` may be omitted. By default, chunks are not
    * compressed.
    */
-  readonly codecs?: readonly (string | Codec)[];
+  readonly codecs?: readonly (string | Codec)[] | undefined;
   /** The value of elements that were never written; zero by default. */
-  readonly fillValue?: ScalarInput;
-  readonly attributes?: JsonObject;
-  readonly dimensionNames?: readonly (string | null)[];
+  readonly fillValue?: ScalarInput | undefined;
+  readonly attributes?: JsonObject | undefined;
+  readonly dimensionNames?: readonly (string | null)[] | undefined;
   /** True to replace an existing array, except in object storage. */
-  readonly overwrite?: boolean;
+  readonly overwrite?: boolean | undefined;
   /** Settings for `s3://bucket/key`. */
-  readonly s3?: S3Options;
+  readonly s3?: S3Options | undefined;
 }
 
 const NAMES = [

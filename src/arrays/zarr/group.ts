@@ -3,6 +3,7 @@
  * metadata, a list of all members.
  */
 
+import type { Signal } from "../../core/platform-types.ts";
 import type { ChunkedArray } from "../boxes/array.ts";
 import { factOf, malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
@@ -20,20 +21,20 @@ import { within } from "../boxes/urls.ts";
 import { absentGroup } from "./absent.ts";
 import { encodeText, isFree, openArray, storeOf } from "./open.ts";
 import { Forbidden, readKey } from "./read-key.ts";
-import type { S3Options } from "./stores/s3-client.ts";
+import type { S3Options } from "./stores/s3-options.ts";
 import type { Source, Store } from "./stores/store.ts";
 
 /** Options of {@link openGroup}. */
 export interface GroupOptions {
   /** Settings for `s3://bucket/key` and `https://` URLs. */
-  readonly s3?: S3Options;
+  readonly s3?: S3Options | undefined;
   /** Aborts requests to servers and the waits between them, including those of later operations on the group. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal | undefined;
 }
 
 /** Options of {@link createGroup}. */
 export interface CreateGroupOptions extends GroupOptions {
-  readonly attributes?: JsonObject;
+  readonly attributes?: JsonObject | undefined;
 }
 
 /** An array or a group inside a group, at any depth. */

@@ -1,7 +1,9 @@
 /** Opens and creates arrays by path or URL. */
 
+import type { Signal } from "../../core/platform-types.ts";
 import { printCount } from "../../core/print-count.ts";
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
+import { checkSignal } from "../boxes/checks.ts";
 import { isUrl } from "../boxes/file.ts";
 import type { Guard } from "../boxes/guard.ts";
 import { checkFiles } from "../boxes/node.ts";
@@ -21,23 +23,23 @@ import { parseMetadata, printMetadata } from "./metadata.ts";
 import { parseMetadataV2 } from "./metadata-v2.ts";
 import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
-import type { S3Options } from "./stores/s3-client.ts";
+import type { S3Options } from "./stores/s3-options.ts";
 import { fingerprintOf, Forbidden, readKey, type Open } from "./read-key.ts";
 import { PARTIAL, type Store } from "./stores/store.ts";
 
 /** Options of {@link openArray}. */
 export interface OpenOptions {
   /** The chunk shape for a format that does not define chunks, such as `.npy`: see `docs/arrays/zarr.md`. */
-  readonly chunkShape?: readonly number[];
+  readonly chunkShape?: readonly number[] | undefined;
   /** Settings for `s3://bucket/key` and `https://` URLs. */
-  readonly s3?: S3Options;
+  readonly s3?: S3Options | undefined;
   /**
    * Receives a message if an unfinished job has changed a part of the array in place; the array is then read as it is.
    * Without this function, reading such an array is an error until the job is finished.
    */
-  readonly onNote?: (sentence: string) => void;
+  readonly onNote?: ((sentence: string) => void) | undefined;
   /** Aborts requests to servers and the waits between them, including those of later reads and writes. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal | undefined;
 }
 
 /** A format that stores an array in a single file. */
@@ -303,13 +305,11 @@ function checkPath(location: string): string {
 export async function storeOf(
   location: string,
   s3?: S3Options,
-  signal?: AbortSignal,
+  signal?: Signal,
   guard?: Guard,
 ): Promise<Store> {
   checkLocation(location);
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw wrongOption("signal", "an AbortSignal", signal);
-  }
+  checkSignal(signal);
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
   if (scheme === undefined) {
     checkFiles(location);

@@ -22,9 +22,11 @@ import { CLAIM, type Store } from "./stores/store.ts";
 /** Options of {@link append}. */
 export interface AppendOptions {
   /** The name or number of the axis to extend; negative numbers count from the end. By default, the first axis. */
-  readonly axis?: number | string;
+  readonly axis?: number | string | undefined;
   /** Called after each written chunk. */
-  readonly onProgress?: (progress: { readonly done: number; readonly chunks: number }) => void;
+  readonly onProgress?:
+    | ((progress: { readonly done: number; readonly chunks: number }) => void)
+    | undefined;
 }
 
 /**

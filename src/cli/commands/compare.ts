@@ -98,7 +98,7 @@ interface Row extends DialectComparison {
 
 interface Report {
   readonly title: string;
-  /** The exact result, or the error's sentence. */
+  /** The exact result, or the message of the error. */
   readonly exact: Tensor | string;
   readonly rows: readonly Row[];
 }
@@ -132,7 +132,7 @@ interface Cell {
   readonly here: Scalar;
 }
 
-/** Returns the first cells that differ. An invalid call has no exact values. */
+/** Returns text about the first cells that differ. An invalid call has no exact values. */
 const cellsOf = ({ differing, output }: Row, exact: Report["exact"]): Cell[] =>
   output === null
     ? []

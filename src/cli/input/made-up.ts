@@ -43,7 +43,7 @@ const USUAL: Span = { low: -1, high: 1, isWhole: false };
  */
 const BLOCK = 2 ** 14;
 
-/** Number of steps in a range of floats, so that floats between -1 and 1 have three decimals. */
+/** The number of steps in a range of floats, so that floats between -1 and 1 have three decimals. */
 const STEPS = 2000;
 
 /**

@@ -39,7 +39,7 @@ interface Differentiated {
   readonly source: TargetSource;
   /** Indices on the GPU, or the tensors that a kept plan has derived from them. */
   readonly others: readonly DeviceTensor[];
-  /** Gradient of the result. */
+  /** The gradient of the result. */
   readonly gradient: DeviceTensor;
   readonly dataShape: readonly number[];
   readonly dataSize: number;
@@ -139,7 +139,7 @@ function movedGradient(call: DifferentiatedScatter): DeviceTensor {
   const isNew = updatesOut === null;
   return updatesCall(call, [gradient, ...others], (recording, placed, span, guard) => {
     const { targets, arrangements } = placed;
-    // In a mean, the gradient of each update is the quotient at its target.
+    // The gradient of each update of a mean is the quotient at the update's target.
     const from = reduction === "mean" ? quotients(recording, call, targets, guard) : gradient.span;
     const taken = reduction === "none" ? arrangements.last(recording) : targets;
     gatherOnGpu(recording, taken, dtype, from, span, isNew, guard);
@@ -319,7 +319,7 @@ function extremeGradients(
   }
 }
 
-/** Values that both gradients of `max` or `min` need. */
+/** The values that both gradients of `max` or `min` need. */
 interface Shared {
   readonly best: DeviceTensor;
   readonly table: DeviceTensor | null;

@@ -99,7 +99,7 @@ export interface Work {
   readonly data: DeviceTensor;
   /** The tensor for the result; null for a new tensor. */
   readonly out: DeviceTensor | null;
-  /** Shape of the result. */
+  /** The shape of the result. */
   readonly shape: readonly number[];
   readonly size: number;
 }

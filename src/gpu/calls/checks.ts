@@ -3,7 +3,7 @@
 import type { TensorError } from "../../core/errors.ts";
 import type { BadIndex, RepeatFound, SlotState } from "../kernels/status.ts";
 
-/** Outcome of a finished call. */
+/** The outcome of a finished call. */
 export interface Outcome {
   /** The reason why the call did nothing; null if it succeeded. */
   readonly error: TensorError | null;
@@ -53,7 +53,7 @@ export class CallCheck {
     return this.#outcome;
   }
 
-  /** Number of `done` reports when the call was settled. */
+  /** The number of `done` reports when the call was settled. */
   get reports(): number {
     return this.#reports;
   }
@@ -73,8 +73,8 @@ export class CallCheck {
     this.#parts = null;
     this.#reports = reports;
     const lacking = parts.inputs.find(({ outcome }) => outcome.lack !== null)?.outcome.lack ?? null;
-    // If the device could not create an input, it refuses every call that uses the input. Such a call therefore reports
-    // the input's error.
+    // A device that could not create an input refuses every call that uses the input. The call therefore reports the
+    // error of the input.
     const found = failure === null || failure === "input" ? null : parts.errorOf?.(failure);
     const error = lacking ?? refusal ?? found ?? null;
     if (error === null) return;

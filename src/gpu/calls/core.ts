@@ -153,9 +153,9 @@ export class GpuCore implements TensorOwner {
     } finally {
       this.#list = outer;
     }
-    if (returned instanceof Promise) {
+    if (typeof (returned as Partial<Promise<unknown>> | undefined)?.then === "function") {
       // The outcome of this promise is ignored.
-      returned.catch(() => {});
+      Promise.resolve(returned).catch(() => {});
       const sentence =
         "compile needs a synchronous function, got a function that returns a Promise";
       throw new TensorError("attribute", sentence, { key: "calls" });
@@ -169,7 +169,7 @@ export class GpuCore implements TensorOwner {
     return withFields(fields, () => {
       const result = call.out ?? this.#unmade(list, dtype, shape, size);
       const slots = checksOf(inputs).flatMap((check) => check.slot ?? []);
-      // When the call is executed, it may have to read the status slots of its inputs.
+      // The executed call may have to read the status slots of its inputs.
       this.#record(list, call, result.span, NEVER, slots);
       return result;
     });
@@ -195,7 +195,7 @@ export class GpuCore implements TensorOwner {
     inputs: readonly number[],
   ): void {
     const guard = { status: this.#board.span, slot: slot ?? NEVER };
-    // An `out` known to have no contents is written as if it were new.
+    // A tensor `out` that is known to have no contents is written like a new tensor.
     const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
     const checked = { ...guard, inputs, before };
     if (slot !== null && source.errorOf === null) checkInputs(recording, checked);
@@ -287,7 +287,7 @@ export class GpuCore implements TensorOwner {
 
   async #read({ span, dtype, size }: DeviceTensor): Promise<NumericStorage> {
     const { made: staging, refusal } = watched(this.gpu, () =>
-      this.gpu.copyForHost(span.buffer, span.bytes, "a tensor, for the host"),
+      this.gpu.copyForHost(span.buffer, span.bytes, "a tensor copied to the host"),
     );
     const contents = await this.#wait(contentsOf(staging));
     const refused = await refusal;

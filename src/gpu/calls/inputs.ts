@@ -119,5 +119,5 @@ export function numericTensor(given: unknown): Tensor {
   const tensor = asTensor(given, {});
   checkHolds(tensor.dtype, {});
   if (isNumericStorage(tensor.data)) return tensor;
-  throw new Error("text has no numeric storage");
+  throw new Error("a string tensor has no numeric storage");
 }

@@ -117,7 +117,7 @@ export class KeptOnGpu {
       hasTable: () => false,
       sorted: () => this.#order.value,
       split: () => {
-        throw new Error("a kept plan begins with the values of data");
+        throw new Error("a kept plan always begins with the values of data");
       },
     };
     return { errorOf: null, record: () => ({ targets, arrangements }) };

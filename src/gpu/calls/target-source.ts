@@ -44,7 +44,7 @@ export interface UploadedTargets {
   record(recording: Recording): Placed;
 }
 
-/** Source of a call's targets. */
+/** The source of a call's targets. */
 export type TargetSource = UploadedTargets | CheckedTargets;
 
 /**
@@ -117,7 +117,7 @@ export function checkedTargets(
   };
 }
 
-/** Code that reads indices, with the number and position of its targets. */
+/** The code that reads indices, with the number and position of its targets. */
 interface Placing {
   readonly reading: Reading;
   readonly placed: { readonly words: number; at(words: Span): Targets };
@@ -132,7 +132,7 @@ function tuplesOf({ call, planInputs }: PreparedCall, rules: IndexRules, step: 1
     return new Uint32Array(given.count);
   };
   const plan = planIndices(planInputs, call, rules, read);
-  if (job === undefined) throw new Error("the operator has read no indices");
+  if (job === undefined) throw new Error("the operator did not read its indices");
   const { negative, bounds } = rules;
   const { count } = job;
   const known = { isPartial: bounds === "drop" || bounds === "fill", isDistinct: count === 1 };
@@ -195,5 +195,5 @@ function badIndexError(
     if (isTensorError(error)) return error;
     throw error;
   }
-  throw new Error("a bad index was taken");
+  throw new Error("a bad index was accepted");
 }

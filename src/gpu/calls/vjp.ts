@@ -48,7 +48,7 @@ export function vjpOnGpu(
   const { ties, wanted, outs } = readGradientOptions(chosen, signature, fields);
   const { settings: reducing } = prepared.call;
   checkGradientArithmetic(data.dtype, updatesAt < 0 ? null : reducing.reduction, fields);
-  // An optional input that is not given still has its position, before the gradient.
+  // An omitted optional input still has a position, before the gradient.
   const all = signature.inputs.map((_, position) => inputs[position]);
   const own = outsOnGpu(core, outs, signature, [...all, gradient], fields);
   checkAllAlive(inputs, gradient.device, prepared);

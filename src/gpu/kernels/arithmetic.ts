@@ -79,7 +79,7 @@ export const hasGpuArithmetic = (dtype: DType): boolean => arithmeticOf(dtype) !
  */
 export function combineSource(dtype: DType, step: Step): string {
   const arithmetic = arithmeticOf(dtype);
-  if (arithmetic === null || step === "none") throw new Error(`${dtype} has no ${step} on a GPU`);
+  if (arithmetic === null || step === "none") throw new Error(`a GPU has no ${step} of ${dtype}`);
   return elementAlias(dtype) + arithmetic.combine(dtype, step);
 }
 
@@ -90,7 +90,7 @@ export function combineSource(dtype: DType, step: Step): string {
  */
 export function divideSource(dtype: DType): string {
   const source = arithmeticOf(dtype)?.divide?.(dtype);
-  if (source === undefined) throw new Error(`${dtype} has no mean on a GPU`);
+  if (source === undefined) throw new Error(`a GPU has no mean of ${dtype}`);
   return elementAlias(dtype) + source;
 }
 

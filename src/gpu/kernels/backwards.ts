@@ -124,13 +124,13 @@ const MARKS: Readonly<Record<Exclude<Ties, "all">, Marks>> = {
   last: { atomic: "atomicMax", own: "1u", key: "p + 2u" },
 };
 
-/** Operands of `max` or `min`, and the result. */
+/** The operands of `max` or `min`, and the result. */
 export interface Extremes {
   readonly dtype: DType;
   readonly ties: Ties;
   readonly data: Span;
   readonly updates: Span;
-  /** Result of the scatter. */
+  /** The result of the scatter. */
   readonly best: Span;
   /** The number of elements in data. */
   readonly size: number;
@@ -186,7 +186,7 @@ export function markEqual(
 const shareOf = (ties: Ties, key: string, whole: string): string => {
   if (ties === "all") return `value = ${whole};`;
   if (ties !== "even") return `if (table[to] == ${key}) { value = ${whole}; }`;
-  // If only one operand receives the gradient, it is only moved, so a NaN keeps its bits.
+  // The gradient is only moved if a single operand receives it, so a NaN keeps its bits.
   return `value = ${whole};
     if (table[to] > 1u) { value = divide(value, table[to]); }`;
 };

@@ -32,7 +32,7 @@ const END_PARAMS = ["slot", "before", "isNew"] as const;
 
 function numbersOf({ slot, inputs, before }: CheckedCall): Record<string, number> {
   const [a = NEVER, b = NEVER, c = NEVER, ...others] = inputs;
-  // A slot that is not read would hide that an input has no contents.
+  // All slots must be read, because an unread slot would hide an input without contents.
   if (others.length > 0)
     throw new Error(`a call reads ${INPUT_SLOTS.length} slots of inputs, got ${inputs.length}`);
   return { slot, a, b, c, before: before ?? NEVER, isNew: before === null ? 1 : 0 };

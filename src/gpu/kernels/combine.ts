@@ -111,7 +111,7 @@ function atomicStatements(dtype: DType, step: CombineStep): string {
           "(word >> shiftOf(to)) & MASK",
           "(word & ~(MASK << shiftOf(to))) | (combine(old, update) << shiftOf(to))",
         ];
-  // An update that does not change the word needs no write.
+  // No write is needed if the update does not change the word.
   return `  let update = ${update};
   var word = atomicLoad(&out[${word}]);
   loop {
@@ -228,7 +228,7 @@ const REST: OrderedPart = {
   var at = number * params.block;
   let t = keys[at];
   if (t == NOWHERE || keys[at - params.block - 1u] != t) { return; }
-  // The invocation of a target's first block in this dispatch applies the updates of all its blocks.
+  // The invocation for a target's first block in this dispatch applies the updates of all its blocks.
   if (number > params.begin && keys[at - 2u * params.block - 1u] == t) { return; }
   let end = min(params.count, params.end * params.block);`,
 };

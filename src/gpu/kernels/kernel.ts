@@ -9,10 +9,12 @@ export const WORKGROUP = 128;
 /** Target value for a position without a target; its update or element is omitted. */
 export const NOWHERE = 0xffffffff;
 
-/** Status of success. */
+/** The status of success. */
 export const FINE = 0xffffffff;
 
-/** Type of a buffer in a kernel: 32-bit words, vectors of four words, or words that other invocations also change. */
+/**
+ * The type of a buffer in a kernel: 32-bit words, vectors of four words, or words that other invocations also change.
+ */
 export type BufferKind = "read" | "write" | "read four" | "write four" | "atomic" | "atomic signed";
 
 const DECLARATIONS: Readonly<Record<BufferKind, string>> = {

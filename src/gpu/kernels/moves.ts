@@ -82,7 +82,7 @@ export function gatherOnGpu(
     params: ["slot", "isNew", "slice", "elements", ...lookup.params],
     buffers: { status: "read", targets: "read", data: "read", out: "write" },
     declarations: laneSource(perWord) + lookup.declarations,
-    // The last word may hold unrelated bytes after the tensor, which are kept.
+    // The last word may hold unrelated bytes after the end of the tensor, which are kept.
     body: `${UNLESS_BAD}
   let begin = i * ${perWord}u;
   var word = 0u;
@@ -203,7 +203,7 @@ export function pullOnGpu(
     let element = i * ${perWord}u + lane;
     let shift = shiftOf(element);
     if (element >= params.elements) {
-      // Bytes after the tensor stay unchanged.
+      // The bytes after the end of the tensor stay unchanged.
       word = (word & ~(MASK << shift)) | (out[i] & (MASK << shift));
       continue;
     }

@@ -22,7 +22,7 @@ export interface Span {
   readonly bytes: number;
 }
 
-/** Alignment of the numbers of a dispatch, in bytes (`minUniformBufferOffsetAlignment` is at most 256). */
+/** The alignment of the numbers of a dispatch, in bytes (`minUniformBufferOffsetAlignment` is at most 256). */
 const ALIGNMENT = 256;
 
 /**
@@ -42,7 +42,7 @@ export class Params {
 export class Recording {
   readonly gpu: Gpu;
   readonly #params: Params;
-  /** Number of bytes in use. */
+  /** The number of bytes in use. */
   #used = 0;
   #encoder: CommandEncoderLike | null = null;
   #pass: ComputePassLike | null = null;

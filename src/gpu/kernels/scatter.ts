@@ -53,7 +53,7 @@ export function lastOf(recording: Recording, targets: Targets, result?: Span): T
   return chosenTargets(recording, targets, table, "last", true, result);
 }
 
-/** Operands of a scatter, except for the targets. */
+/** The operands of a scatter, except for the targets. */
 export interface Operands {
   readonly dtype: DType;
   readonly data: Span;
@@ -75,8 +75,8 @@ export function copyData(
 }
 
 /**
- * Maximum number of values in a mean. With more, a quotient that is rounded once may differ from the reference, which
- * first rounds to a double.
+ * The maximum number of values in a mean. With more, a quotient that is rounded once may differ from the reference,
+ * which first rounds to a double.
  */
 const MOST_COUNTED = 2 ** 27;
 

@@ -41,7 +41,7 @@ export function floatCombine(format: FloatFormat, step: Exclude<Step, "none">): 
 function floatSum(format: FloatFormat, addend: string): string {
   const { fractionBits } = format;
   const { sign, magnitude, infinity, nan } = masks(format);
-  // Bit 31 is for the carry. At least two bits follow the fraction, and `shiftSticky` keeps the rest in the last.
+  // Bit 31 holds the carry. At least two bits follow the fraction, and `shiftSticky` keeps the rest in the last.
   const shift = 30 - fractionBits;
   return /* wgsl */ `
 ${floatParts(format)}
@@ -119,7 +119,7 @@ function floatChoice(
   const { sign, magnitude, infinity } = masks({ fractionBits, exponentBits });
   const [kept, other] = step.endsWith("_data") ? ["a", "b"] : ["b", "a"];
   const order = step.startsWith("max") ? ">" : "<";
-  // As a key, 0 and -0 are both the sign bit.
+  // The key of both 0 and -0 is the sign bit.
   return /* wgsl */ `
 fn floatKey(a: u32) -> u32 {
   let size = a & ${hex(magnitude)};

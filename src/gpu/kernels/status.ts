@@ -10,7 +10,7 @@ import { contentsOf, destroyBuffer, TENSOR_USAGE, type Gpu } from "./gpu.ts";
 import { FINE } from "./kernel.ts";
 import type { Span } from "./recording.ts";
 
-/** Words of a slot. */
+/** The words of a slot. */
 export const SLOT = {
   /** FINE for success, 0 if an input was not made, and otherwise 1 + the number of the first bad index. */
   failure: 0,
@@ -25,10 +25,10 @@ export const SLOT = {
   target: 6,
 } as const;
 
-/** Number of words per slot. */
+/** The number of words per slot. */
 export const WORDS = 8;
 
-/** Slot of calls that cannot fail on the GPU. */
+/** The slot of calls that cannot fail on the GPU. */
 export const NEVER = 0;
 
 /** The GPU's report on one call: null for success, `input` if an input was missing. */
@@ -120,7 +120,7 @@ export class StatusBoard {
   /** Reads the outcomes of all submitted calls, by slot. */
   async read(): Promise<(slot: number) => SlotState> {
     const { buffer, bytes } = this.#span;
-    const staging = this.#gpu.copyForHost(buffer, bytes, "status of calls, for the host");
+    const staging = this.#gpu.copyForHost(buffer, bytes, "status of calls, copied to the host");
     const words = new Uint32Array(await contentsOf(staging));
     return (slot) => stateOf(words.subarray(slot, slot + WORDS));
   }

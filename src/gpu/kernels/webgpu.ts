@@ -4,6 +4,8 @@
  * structurally.
  */
 
+import type { Known } from "../../core/platform-types.ts";
+
 export interface GpuBufferLike {
   readonly size: number;
   readonly usage: number;
@@ -97,7 +99,7 @@ export interface GpuDeviceLike {
   destroy(): void;
 }
 
-/** Usage flags of a buffer (WebGPU, section 5.1.2). */
+/** The usage flags of a buffer (WebGPU, section 5.1.2). */
 export const BUFFER_USAGE = {
   MAP_READ: 0x1,
   COPY_SRC: 0x4,
@@ -107,10 +109,6 @@ export const BUFFER_USAGE = {
 } as const;
 
 export const MAP_MODE_READ = 1;
-
-/** The platform's type if the user's compiler knows it; otherwise this package's type. */
-type Known<Name extends string, Else> =
-  typeof globalThis extends Record<Name, { readonly prototype: infer T }> ? T : Else;
 
 /** The type `GPUBuffer`. */
 export type GpuBuffer = Known<"GPUBuffer", GpuBufferLike>;

@@ -40,7 +40,7 @@ export interface Rule {
   readonly indices: Tensor;
   /** The updates of a scatter; undefined for a gather. */
   readonly updates: Tensor | undefined;
-  /** Shape of the result. */
+  /** The shape of the result. */
   readonly shape: readonly number[];
   /** The reading of indices; null for the version's own reading. */
   readonly placeOf: PlaceOf | null;
@@ -274,7 +274,7 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
     let offset = base[p];
     const first = tupleAt(p) * k;
     const after = p % length;
-    // An empty tuple addresses all of data, unless the reading skips every index.
+    // An empty tuple addresses all of data, unless the interpretation skips every index.
     if (k === 0 && Number.isNaN(placeOf(0, 1, after, 0))) offset = NaN;
     for (let j = 0; j < k; j++) {
       const index = indexAt(words, (first + j) * step, step) + after;
@@ -298,7 +298,7 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
 function gathered({ data, shape, fill }: Rule, plan: Plan): Storage {
   const { dtype } = data;
   const size = product(shape);
-  // Elements that the Plan skips are not written.
+  // Elements that are not in the Plan are not written.
   const zeros = new Tensor(dtype, [size], size, allocate(dtype, size));
   const out = fill === "nan" ? encode(zeros, new Float64Array(size).fill(NaN)).data : zeros.data;
   void createJs().begin().gather(plan, dtype, data.data, out);

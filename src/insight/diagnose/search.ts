@@ -62,13 +62,14 @@ interface Tried {
 }
 
 /**
- * Minimum evidence, in bits: the probability that an explanation fits by chance must be less than 1 in 2 to this power.
+ * The minimum evidence, in bits: the probability that an explanation fits by chance must be less than 1 in 2 to this
+ * power.
  */
 export const LEAST_BITS = 8;
 const LEAST_PARTIAL_BITS = 16;
 
 /**
- * Minimum share of the sample that a hypothesis must explain; with a smaller share, it does not explain half of all
+ * The minimum share of the sample that a hypothesis must explain; with a smaller share, it does not explain half of all
  * cells.
  */
 const LEAST_SHARE = 1 / 3;
@@ -199,7 +200,7 @@ function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
   }));
 }
 
-/** Order in which two changes are made; the second change applies to the outcome of the first. */
+/** The order in which two changes are made; the second change applies to the outcome of the first. */
 const ASPECTS: readonly Aspect[] = [
   "input",
   "operator",
@@ -221,8 +222,8 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
           ({ id, explained }, n) => explained > 0 && ranked.findIndex((one) => one.id === id) === n,
         )
         .slice(0, DIAGNOSE.partners);
-  // If the call is an error, only readings of indices were tried singly, because every other hypothesis needs a reading
-  // of the bad indices.
+  // Only interpretations of indices were tried singly if the call is an error, because every other hypothesis needs an
+  // interpretation of the bad indices.
   const partners = facts.isError
     ? HYPOTHESES.flatMap((hypothesis) =>
         hypothesis
@@ -278,7 +279,7 @@ function cellSets(
       const found = fit(cell);
       if (found === null) {
         misses++;
-        // At least half of the cells must fit, so the search ends here.
+        // The search ends here, because at least half of the cells must fit.
         if (2 * misses > differing.length) return [];
         continue;
       }

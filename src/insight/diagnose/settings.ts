@@ -46,7 +46,7 @@ const WORKING: Readonly<Partial<Record<DType, DType>>> = {
 
 /** Returns the type in which OpenVINO computes a call, or null for the type of data. */
 function workingType({ data: { dtype }, call }: Rule): DType | null {
-  // A difference of booleans is true unless it is 0. Sums of booleans are computed as logical operations.
+  // A difference of booleans counts as true unless it is 0. Sums of booleans are computed as logical operations.
   if (dtype === "bool") return call.settings.reduction === "sub" ? "uint8" : null;
   return WORKING[dtype] ?? null;
 }
@@ -56,7 +56,7 @@ export const isWhole = ({ updates, indices: { shape }, call }: Rule): boolean =>
   updates !== undefined && call.version.indexForm === "tuples" && shape[shape.length - 1] === 0;
 
 export const SETTINGS: readonly Hypothesis[] = [
-  // If an index is negative or outside its axis, this is a more likely reason for skipping all updates or elements.
+  // An index that is negative or out of range is a more likely reason for skipping all updates or elements.
   hypothesis("whole-ignored", "places", (rule) =>
     isWhole(rule)
       ? [["empty index tuples, which address all of data, were ignored", { placeOf: () => NaN }]]
@@ -68,8 +68,8 @@ export const SETTINGS: readonly Hypothesis[] = [
       : [
           [
             rule.updates === undefined
-              ? "no element was read: the result is 0"
-              : "no update was applied: the result equals data",
+              ? "no element was read, so the result is 0"
+              : "no update was applied, so the result equals data",
             { placeOf: () => NaN },
           ],
         ],
@@ -262,7 +262,7 @@ export function otherOperators(rule: Rule): readonly Change[] {
       version: own,
       signature: signatureOf(own),
     };
-    // If the call has no axis but the other operator does, axis 0 is used.
+    // Axis 0 is used if only the other operator has an axis.
     const axis = hasSetting(rule, "axis") ? settings.axis : 0;
     return [
       `${other.versions[0].name} was run, not ${version.name}`,

@@ -253,7 +253,7 @@ function lastUpdate({ inputs }: Explanation, hit: Target, within: number, slice:
 const realOf = (value: Scalar): number => Number(Array.isArray(value) ? value[0] : value);
 const isOne = (value: Scalar): boolean => realOf(value) === 1;
 
-/** Facts from which the reason for a factor is derived. */
+/** The facts from which the reason for a factor is derived. */
 interface Facts {
   readonly isData: boolean;
   /** The number of updates to the output's cell. */

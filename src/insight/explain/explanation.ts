@@ -8,7 +8,7 @@ import type { TensorError } from "../../core/errors.ts";
 import type { OperatorVersion, Role, Term } from "../../core/operators/operator.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 
-/** Explanation of a call: the derived shapes, the errors, and the origin of each element of the output. */
+/** The explanation of a call: the derived shapes, the errors, and the origin of each element of the output. */
 export interface Explanation {
   /** The version whose rules apply; null if the operator, domain or opset of the node is unknown. */
   readonly version: OperatorVersion | null;
@@ -92,7 +92,7 @@ export interface IndexStory {
   readonly at: readonly number[];
   /** The given values, one for each of `axes`; bigints if numbers would not be exact. */
   readonly given: readonly (number | bigint)[];
-  /** Axes of data that the values address. */
+  /** The axes of data that the values address. */
   readonly axes: readonly number[];
   /**
    * The coordinates in data along `axes`, with negative indices counted from the end. In a sequence (TensorScatter),
@@ -102,7 +102,7 @@ export interface IndexStory {
   readonly places: readonly number[] | null;
 }
 
-/** Summary of a story in a few numbers. A target is a slice of data that updates hit or a gather reads. */
+/** The summary of a story in a few numbers. A target is a slice of data that updates hit or a gather reads. */
 export interface Summary {
   /** The number of a scatter's updates, or of slices in a gather's output. */
   readonly count: number;
@@ -122,15 +122,15 @@ export interface Summary {
   readonly filled: number;
 }
 
-/** Story of a scatter: the origin of each element of the output. */
+/** The story of a scatter: the origin of each element of the output. */
 export interface ScatterStory {
   readonly kind: "scatter";
   readonly reduction: Reduction;
   /** True if a reduction begins with the value of data; false if it begins with a target's first update. */
   readonly includeSelf: boolean;
   /**
-   * Operand that a max or min of floats keeps unless the other is greater or less: the value before, or the update; null
-   * for IEEE 754's maximum and minimum, and for other reductions and types.
+   * The operand that a max or min of floats keeps unless the other is greater or less: the value before, or the update;
+   * null for IEEE 754's maximum and minimum, and for other reductions and types.
    */
   readonly stays: Stays | null;
   /** The number of leading axes of data that updates address; the remaining axes form the slice of an update. */
@@ -218,7 +218,7 @@ export interface DivisionStep<V> {
   readonly after: V;
 }
 
-/** Story of a gather: the origin of each element of the output. */
+/** The story of a gather: the origin of each element of the output. */
 export interface GatherStory {
   readonly kind: "gather";
   /** The number of leading axes of data that indices and batches address; the remaining axes form the slice. */

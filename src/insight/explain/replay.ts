@@ -26,7 +26,7 @@ export interface Scattering {
   readonly settings: Settings;
   readonly data: Tensor;
   readonly updates: Tensor;
-  /** Number of elements per update. */
+  /** The number of elements per update. */
   readonly slice: number;
   readonly places: Places;
   readonly groups: TargetGroups;

@@ -113,7 +113,7 @@ function outputAfter(
   const offsets = places.offsets.subarray(0, count);
   const plan = { offsets, slice, count, size, batches: 1, span: size };
   const isMean = settings.reduction === "mean";
-  // A mean is a sum until its last update, after which it is divided.
+  // A mean is computed as a sum, which is divided after the last update.
   const reducing = isMean && !isAll ? { ...settings, reduction: "add" as const } : settings;
   return callNow(executor, call.fields, executeMade, () =>
     scatterExecution(executor, plan, data, updates, reducing, undefined),

@@ -57,7 +57,7 @@ function convertOne(
 ): readonly ModelNode[] {
   const { model, target, log } = context;
   const { scope } = around;
-  // Other domains have their own versions, so their nodes are left unchanged.
+  // Nodes of other domains stay unchanged, because these domains have their own versions.
   if (node.domain !== target.domain) return [convertBodies(node, scope, context)];
   const opset = opsetOf(model, node);
   const version = familyVersion(node, opset);
@@ -73,9 +73,9 @@ function convertOne(
     if (convertBodies(node, scope, context) !== node) {
       // Changes logged for the node's body are discarded, because the node stays unchanged.
       log.changes.length = length;
-      throw refusal("its body has nodes of another opset, and bodies in an IR cannot be changed");
+      throw refusal("the body has nodes of another opset, and bodies in an IR cannot be changed");
     }
-    // The node has its own version, so it is left unchanged.
+    // The node stays unchanged, because it has its own version.
     if (opset > target.opset)
       throw refusal(`it has opset ${opset}, and this package cannot convert it`);
     return [node];
@@ -123,7 +123,7 @@ function replacedByBody(
       converted.push(...around.additions.takeNodes(), ...replaced);
     }
   } catch (cause) {
-    // With `force` the node may stay, without what was added for its body.
+    // With `force`, the node may stay unchanged, so additions for its body are discarded.
     log.changes.length = length;
     around.additions.takeNodes();
     throw cause;

@@ -8,7 +8,8 @@
 import { malformed, TensorError, wrongOption } from "../../core/errors.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { newerOpset } from "../model/graph.ts";
-import { IR_VERSION, type Model } from "../model/model.ts";
+import { IR_VERSION } from "../model/opset.ts";
+import type { Model } from "../model/model.ts";
 import { DEFAULTS_SINCE } from "../model/values.ts";
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
@@ -26,7 +27,7 @@ export interface ConvertOptions {
    * True leaves nodes other than scatters and gathers unchanged if they cannot be converted for certain; by default the
    * model is refused.
    */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
 }
 
 /** A converted model. The original model is unchanged. */
@@ -102,7 +103,7 @@ function convertWhole(context: ModelContext): Model {
   checkKnown(model, from, context);
   if (domain === "openvino") {
     if (!isForeign) {
-      // Nodes have versions of their own, so the model may stay unchanged.
+      // The model may stay unchanged, because its nodes have their own versions.
       const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, context);
       return { ...model, irVersion, graph };
     }

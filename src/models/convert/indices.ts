@@ -27,7 +27,7 @@ import {
   type Meaning,
 } from "./meaning.ts";
 
-/** Data type that every version accepts for indices. */
+/** The data type that every version accepts for indices. */
 const INDEX_TYPE: DType = "int64";
 
 /** The changes that a node's indices need because the target's version accepts less than the node's. */
@@ -151,8 +151,8 @@ function adaptConstant(
   const after = rewrite(before, change, dims, name, row);
   if (!isCertain && (noOutside || (noNegative && hasNegative(before)))) {
     const use = noOutside
-      ? "are in range according to it"
-      : "were counted from the front according to it";
+      ? "are in range according to this shape"
+      : "were counted from the front according to this shape";
     const reason = onlyDeclared("shape", meaning.inputs.data ?? "", `${quote(name)} ${use}`);
     meaning.trusted.add(reason);
   }

@@ -166,7 +166,7 @@ export function comparisonNote(row: OperatorVersion, meaning: Meaning): string |
   if (!isFloat) return null;
   const rule = (one: OperatorVersion): string =>
     `${reduction} of ${versionTitle(one)} ${printComparison(one.stays)}`;
-  return `for NaN, and for 0 beside -0, the results differ: ${rule(version)}, but ${rule(row)}`;
+  return `the results differ for NaN, and when 0 is compared with -0: ${rule(version)}, but ${rule(row)}`;
 }
 
 const printComparison = (stays: OperatorVersion["stays"]): string =>
@@ -200,17 +200,18 @@ export function objectionTo(
     return `has no reduction ${quote(wordOf(version, reduction) ?? reduction)}`;
   }
   if (reduction !== "none" && !includeSelf && !has("includeSelf")) {
-    return "always includes the data in a reduction, which use_init_val false excludes";
+    return "always includes data in a reduction, but use_init_val is false";
   }
   if (batchDims < 0 && attributeFor(row, "batchDims")?.minimum !== undefined) {
     return "does not accept a negative batch_dims, and the rank of indices is unknown";
   }
-  if (batchDims !== 0 && !has("batchDims")) return `has no batch_dims, which is ${batchDims} here`;
+  if (batchDims !== 0 && !has("batchDims"))
+    return `does not have the attribute batch_dims, which is ${batchDims}`;
   if (batchDims > 1 && row.fusesBatches !== version.fusesBatches) {
     const makes = row.fusesBatches === true ? "merges" : "does not merge";
     return `${makes} the ${batchDims} batch axes of its output`;
   }
-  if (mode !== "linear" && !has("mode")) return `has no mode ${quote(mode)}`;
+  if (mode !== "linear" && !has("mode")) return `does not have the mode ${quote(mode)}`;
   if (axis === null && has("axis")) return "needs a constant axis";
   return dtype === null || dataTypes(row).includes(dtype) ? null : `does not accept ${dtype}`;
 }

@@ -59,7 +59,7 @@ function negate({ dtype, shape, size, data }: Tensor): Tensor {
   return new Tensor(dtype, shape, size, result.data);
 }
 
-/** Maximum number of indices after repetition. More indices would make a small model large. */
+/** The maximum number of indices after repetition. More indices would make a small model large. */
 const MOST_INDICES = 2 ** 20;
 
 /**
@@ -82,7 +82,7 @@ function fromSlices(meaning: Meaning, context: GraphContext): Meaning {
   }
   if (isBack && certainShape(data, scope) === null) {
     meaning.trusted.add(
-      onlyDeclared("rank", data, "the axis was counted from the front according to it"),
+      onlyDeclared("rank", data, "the axis was counted from the front according to this shape"),
     );
   }
   const { axis: _, ...inputs } = meaning.inputs;
@@ -122,7 +122,9 @@ function expanded(
     throw refusal(`${only} at most ${MOST_INDICES} updates along axis ${axis}`);
   }
   if (!isKnown(certainShape(updates, scope))) {
-    trusted.add(onlyDeclared("shape", updates, `${quote(indices)} were repeated to fit it`));
+    trusted.add(
+      onlyDeclared("shape", updates, `${quote(indices)} were repeated to fit this shape`),
+    );
   }
   const make = (): Tensor => {
     const { dtype, data } = readConstant(source);

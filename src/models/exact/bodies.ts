@@ -54,7 +54,7 @@ export async function runBodies(
   dropped: readonly string[],
 ): Promise<void> {
   const [body] = bodies;
-  // The body of a function has these constants itself: weights that only the runtime uses are not read.
+  // The body of the function contains these constants; weights that only the runtime uses are not read.
   const isThere = (at: number): boolean =>
     body.outer === null && body.constants.has(body.graph.inputs[at]?.name ?? "");
   const inputs = node.inputs.map((name, at) =>
@@ -99,7 +99,7 @@ async function runGraph(
 }
 
 function runFunction(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
-  // A function does not see the values around its call.
+  // The body of a function cannot use values of the graph that calls it.
   const frame = new Frame();
   for (const [at, { name }] of body.graph.inputs.entries()) {
     const value = own.inputs[at] ?? null;
@@ -187,7 +187,7 @@ class Iterations {
     this.#body = body;
     this.#states = states;
     this.#before = before;
-    // A Loop's states follow the iteration number and the condition.
+    // The states of a Loop follow the iteration number and the condition in its inputs.
     const first = 2 * before;
     this.#carried = states.map((_, at) => required(own, first + at).hold());
     const count = body.graph.outputs.length - before - states.length;

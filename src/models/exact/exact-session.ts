@@ -6,7 +6,7 @@
 import { isArray, TensorError, wrongOption } from "../../core/errors.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
-import { isBytes } from "../../core/tensor/storage.ts";
+import { isBytes, type Bytes } from "../../core/tensor/storage.ts";
 import { Tensor, type RuntimeTensor } from "../../core/tensor/tensor.ts";
 import { listFrom, recordFrom } from "../model/foreign.ts";
 import { modelFrom } from "../model/foreign-model.ts";
@@ -15,7 +15,7 @@ import { missingInput } from "../model/inputs.ts";
 import { nodeTitle, type Graph, type Model, type ModelNode } from "../model/model.ts";
 import { listNodes, NodeIndex } from "../model/node-index.ts";
 import type { ReadExternal } from "../onnx/external.ts";
-import { readModel } from "../onnx/read-model.ts";
+import { modelBytes, readModel } from "../onnx/read-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { createSessionFrom, runtimeError, sessionTensor } from "../verify/session.ts";
 import { isCarried } from "./carry.ts";
@@ -48,14 +48,14 @@ export interface ExactSessionOptions<S extends RuntimeSession> {
    * The nodes that this package computes: `"scatters"` (default), `"all"` to include gathers, or names or paths of
    * nodes as `verifyModel` reports them.
    */
-  readonly nodes?: "scatters" | "all" | readonly string[];
+  readonly nodes?: "scatters" | "all" | readonly string[] | undefined;
   /** Reads external data of replaced nodes, as in `readModel`. */
-  readonly external?: ReadExternal;
+  readonly external?: ReadExternal | undefined;
   /**
    * Makes an engine of `ndscatter/webgpu` on onnxruntime-web's device, after the sessions are made. The engine runs
    * replaced nodes with an input on the GPU, and is disposed of with the exact session.
    */
-  readonly gpu?: CreateGpu;
+  readonly gpu?: CreateGpu | undefined;
 }
 
 const EXACT_OPTIONS = /* @__PURE__ */ namesOf<ExactSessionOptions<RuntimeSession>>({
@@ -118,16 +118,18 @@ export interface ExactSession<V = RuntimeTensor> {
  * ```
  */
 export async function createExactSession<S extends RuntimeSession>(
-  model: Uint8Array | Model,
+  model: Bytes | Model,
   options: ExactSessionOptions<S>,
 ): Promise<ExactSession<SessionValue<S>>> {
   const own = optionsOf(options, EXACT_OPTIONS, {}, "the options of createExactSession");
   const createSession = createSessionFrom(own) as (part: Uint8Array) => Promise<RuntimeSession>;
   const createGpu = createGpuFrom(own["gpu"]);
   const { nodes = "scatters", external } = own;
-  const read = isBytes(model)
-    ? readModel(model, external === undefined ? {} : { external: external as ReadExternal })
-    : model;
+  const bytes = isBytes(model) ? modelBytes(model) : null;
+  const read =
+    bytes === null
+      ? (model as Model)
+      : readModel(bytes, external === undefined ? {} : { external: external as ReadExternal });
   const known = modelFrom(read);
   checkUnique(known.graph);
   const replaced = nodesToReplace(known, nodes);
@@ -138,7 +140,7 @@ export async function createExactSession<S extends RuntimeSession>(
   if (replaced.size === 0 && isPlain) {
     let session: RuntimeSession;
     try {
-      session = await createSession(isBytes(model) ? model : writeModel(known));
+      session = await createSession(bytes ?? writeModel(known));
     } catch (cause) {
       throw runtimeError("load", "the model", cause, known.graph.nodes);
     }
@@ -297,7 +299,7 @@ class CutSession implements ExactSession<unknown> {
       // oxlint-disable-next-line no-await-in-loop
       outputs.push([name, await this.#maker.tensorOf(value, name)]);
     }
-    // A view was copied, so the runtime's buffer behind it is no longer needed.
+    // The view was copied, so its buffer in the runtime is no longer needed.
     for (const name of this.outputNames) if (frame.get(name)?.isOwn === false) frame.drop(name);
     return Object.fromEntries(outputs);
   }

@@ -55,7 +55,7 @@ export async function foldConstants(
     graph.outputs.map(({ name }) => name),
     folding.given,
   );
-  // Each node may depend on the results of those before it.
+  // Each node may depend on the results of earlier nodes.
   // oxlint-disable-next-line no-await-in-loop
   for (const node of graph.nodes) if (nodes.has(node)) await folding.add(node);
 }
@@ -71,7 +71,7 @@ class Folding {
   readonly #uses: GraphUses;
   readonly #constants: Map<string, Constant>;
   readonly #folded = new Map<string, Constant>();
-  /** Values that the runtime folds. */
+  /** The values that the runtime folds. */
   readonly #foldable = new Set<string>();
 
   constructor(

@@ -46,8 +46,8 @@ export class OpenParts {
 
   /**
    * Returns the parts of a model in which further inputs with a default can be supplied; returns these parts if they
-   * already can. Otherwise a part contains the default too, as the whole model does, and onnxruntime-node ignores values
-   * given for an input with a default.
+   * already can. Otherwise a part contains the default too, as the whole model does, and onnxruntime-node ignores
+   * values given for an input with a default.
    */
   async withGiven(plan: GraphPlan, names: readonly string[]): Promise<OpenParts> {
     const more = names.filter((name) => !this.#given.has(name) && defaultOf(plan, name) !== null);
@@ -107,7 +107,7 @@ export class OpenParts {
       if (constant !== null) constants.push(constant);
       else if (ofInput === null) inputs.push(this.#inputOf(plan, name, nodes));
       else {
-        // A runtime neither folds nor packs a default, because a caller may replace it.
+        // The runtime neither folds nor packs an input's default, because a caller may replace it.
         constants.push(ofInput);
         defaults.push(this.#inputOf(plan, name, nodes));
       }
@@ -203,7 +203,9 @@ function findConstant(plan: GraphPlan, name: string): Constant | null {
   return ownerOf(plan, name).constants.get(name) ?? null;
 }
 
-/** Returns the default of a model input, which the caller may leave out. The node of a body supplies all of its inputs. */
+/**
+ * Returns the default of a model input, which the caller may leave out. The node of a body supplies all of its inputs.
+ */
 function defaultOf(plan: GraphPlan, name: string): Constant | null {
   const { graph, outer } = ownerOf(plan, name);
   if (outer !== null) return null;

@@ -86,7 +86,7 @@ export function planGraph(
   const { constants, folded } = knownConstants(planned, graph, opsets, outer, scope);
   const copied = new Map<string, ModelNode>();
   const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
-  // Inputs, values of enclosing graphs, and results that are constants.
+  // The set contains inputs, values of enclosing graphs, and constant results.
   const given = { has: (name: string) => !made.has(name) || folded.has(name) };
   const { nodes } = neededNodes(
     graph,
@@ -142,7 +142,7 @@ function knownConstants(
  */
 function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void {
   const isCopy = copyTest(plan);
-  // Values of a copied node exist only in sessions.
+  // The values of a copied node exist only in the runtime's sessions.
   const isThere = (name: string): boolean => !plan.copied.has(name) || plan.constants.has(name);
   const glue = new Set(
     uses.nodes.filter(
@@ -204,7 +204,7 @@ export function isOurs(planned: Planned, node: ModelNode): boolean {
   const { model, replaced, ours } = planned;
   const known = ours.get(node);
   if (known !== undefined) return known;
-  // A recursive function is examined once; no runtime accepts one.
+  // A recursive function is examined only once, because no runtime accepts recursion.
   ours.set(node, false);
   const called = functionOf(model, node);
   const graphs = [...(called === null ? [] : [called.graph]), ...bodiesIn(node)];
@@ -215,8 +215,8 @@ export function isOurs(planned: Planned, node: ModelNode): boolean {
 }
 
 /**
- * Maximum number of graphs that are planned. In a hostile model, functions that call each other twice double the number
- * of graphs at each level.
+ * The maximum number of graphs that are planned. In a hostile model, functions that call each other twice double the
+ * number of graphs at each level.
  */
 const MAX_GRAPHS = 10_000;
 
@@ -232,7 +232,7 @@ function callStep(
     return new TensorError("unsupported-model", sentence, { node: title }, { cause });
   };
   const odd = node.inputs.find((name) => noTensors.has(name));
-  if (odd !== undefined) throw refused(`its input ${quote(odd)} is a sequence or an optional`);
+  if (odd !== undefined) throw refused(`the input ${quote(odd)} is a sequence or an optional`);
   try {
     const call = readCall(meantSpec(opsets, node));
     return { is: "call", node, call, mayBeInPlace: call.operator.kind === "scatter" };
@@ -278,12 +278,12 @@ function bodyStep(
   }
   const names = BODIES.get(node.op);
   if (names === undefined || node.domain !== "ai.onnx")
-    throw refusedBody(planned, node, `bodies of ${node.op} are not carried out here`);
+    throw refusedBody(planned, node, `exact sessions do not run bodies of ${node.op}`);
   if (node.op === "Scan" && opsetOf(plan, node) < SCAN_WITHOUT_BATCHES)
     throw refusedBody(planned, node, "a Scan before opset 9 is not supported by exact sessions");
   const odd = [...node.inputs, ...node.outputs].find((name) => plan.noTensors.has(name));
   if (odd !== undefined)
-    throw refusedBody(planned, node, `its value ${quote(odd)} is a sequence or an optional`);
+    throw refusedBody(planned, node, `the value ${quote(odd)} is a sequence or an optional`);
   const bodies = names.map((name) => {
     const attribute = node.attributes[name];
     const graph = attribute?.type === "other" ? attribute.graphs?.[0] : undefined;

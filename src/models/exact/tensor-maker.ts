@@ -2,7 +2,7 @@
 
 import { DTYPES } from "../../core/tensor/dtype.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
-import { buildModel } from "../model/model.ts";
+import { buildModel } from "../model/build-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import type { CreatePart } from "./part-session.ts";
 import { gpuSessionTensor, runtimeGpuTensor, type ExactGpuTensor } from "./gpu.ts";

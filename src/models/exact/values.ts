@@ -128,7 +128,7 @@ export class Value {
     if (this.#holders === 0) this.#of?.release();
     if (this.#holders > 0) return;
     this.#device?.dispose();
-    // A constant is uploaded again if needed again.
+    // A constant is uploaded again when it is needed again.
     this.#device = null;
     if (!this.isOwn) return;
     if (this.given === null) this.#tensor?.dispose();

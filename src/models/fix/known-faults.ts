@@ -216,7 +216,7 @@ const REPAIRS: readonly Repair[] = [
     applies: (call) => {
       if (!BY_TUPLES.has(call.node.op) || (call.inputs[1]?.shape.length ?? 0) === 0) return false;
       const error = outputsOrError(call);
-      // Updates of the right shape show that a list of rows was meant; without them the tuple must be too long.
+      // Updates of the right shape show that a list of rows was intended; otherwise the tuple must be too long.
       const codes = isScatter(call) ? (["rank", "shape-mismatch"] as const) : (["rank"] as const);
       return isTensorError(error, ...codes) && exactOutputs(asColumn(call)) !== null;
     },

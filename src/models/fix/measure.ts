@@ -64,7 +64,7 @@ export async function checkNode(
     try {
       const end = performance.now() + FIX.nodeTime * share;
       while (runs === right && runs < FIX.runs && (runs === 0 || performance.now() < end)) {
-        // Runs must not overlap, so that each has the machine to itself.
+        // Runs follow one after the other, so that each has the whole machine.
         // oxlint-disable-next-line no-await-in-loop
         const outputs = await session.run(feeds, names);
         runs++;

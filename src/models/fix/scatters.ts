@@ -1,7 +1,7 @@
 /**
- * Scatters and gathers expressed by other ONNX operators, with the same bits in every runtime that implements `Where`, `Cast`,
- * `Gather…` and `ScatterElements` to the specification. Shapes need not be known in advance, because the replacement
- * nodes read them at run time.
+ * Scatters and gathers expressed by other ONNX operators, with the same bits in every runtime that implements `Where`,
+ * `Cast`, `Gather…` and `ScatterElements` to the specification. Shapes need not be known in advance, because the
+ * replacement nodes read them at run time.
  */
 
 import { tensor } from "../../core/tensor/tensor.ts";
@@ -133,7 +133,7 @@ export function orderedScatter(words: Words, scatter: Scatter): string {
     words.scalar(wide, NaN),
     words.put("Where", [isZero, zero, found]),
   ]);
-  // A product, because Where may lose the sign of a zero.
+  // The sign is set by a multiplication, because Where may lose the sign of a zero.
   const winning = words.put("Or", [is(ZERO), isWinner(data)]);
   const signs = (isMax ? [1, -1] : [-1, 1]).map((n) => words.scalar(wide, n));
   const sign = words.put("Where", [isZero, words.put("Where", [winning, ...signs]), one]);

@@ -7,7 +7,7 @@ import { product } from "../../core/tensor/shape.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
-/** Maximum number of indices that are read: as int64 they take 8 MB, and planning them takes 45 ms. */
+/** The maximum number of indices that are read: as int64 they take 8 MB, and planning them takes 45 ms. */
 const MAX_INDICES = 2 ** 20;
 
 /** Constant indices as a tensor, or a finding with the reason why they were not read. */
@@ -25,8 +25,8 @@ export function readIndexConstant(constant: Constant): Tensor | Finding {
 }
 
 /**
- * Maximum number of elements of a constant that is shown. Most axes, index tuples and shapes are as short, and weights
- * are longer.
+ * The maximum number of elements of a constant that is shown. Most axes, index tuples and shapes are as short, and
+ * weights are longer.
  */
 const MAX_SHOWN = 8;
 
@@ -34,7 +34,7 @@ const MAX_SHOWN = 8;
 export function readSmallConstant(constant: Constant): Tensor | undefined {
   try {
     const { dtype, shape } = constant;
-    // A text may have any length.
+    // Text is skipped, because it may have any length.
     if (!isDType(dtype) || DTYPES[dtype].family === "string") return;
     const size = product(shape);
     if (size === 0 || size > MAX_SHOWN) return;

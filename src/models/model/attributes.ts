@@ -44,7 +44,7 @@ export function attributeError(
   siblings: readonly OperatorVersion[],
 ): TensorError | null {
   const isKnown = hasAttribute(version, name);
-  // The caller sets the value of a reference; its name belongs to this node.
+  // The caller of the function sets the value of a reference; the name belongs to this node.
   if (isReference(attribute) && isKnown) return null;
   if (isFloat(attribute) && isKnown) {
     return new TensorError(

@@ -12,7 +12,7 @@ export function findOpset(
   { domain, opset }: ModelNode,
 ): number | null {
   if (opset !== undefined) return opset;
-  // A domain may have the name of an object's method.
+  // The name of a domain may equal that of an object's method.
   return Object.hasOwn(opsets, domain) ? opsets[domain] : null;
 }
 
@@ -61,7 +61,7 @@ export function repeatedValues({ inputs, nodes, constants }: Graph): readonly Re
   for (const { name } of constants) {
     if (initial.has(name))
       repeated.push({ name, maker: null, sentence: `two constants are named ${quote(name)}` });
-    // A constant with the name of an input is the input's default.
+    // A constant that has the name of an input is the default of this input.
     else if (!makers.has(name)) make(name, "a constant");
     initial.add(name);
   }
@@ -127,5 +127,5 @@ export function listNames(names: readonly string[]): string {
   return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
 }
 
-/** Maximum number of nodes or values named in a sentence. */
+/** The maximum number of nodes or values named in a sentence. */
 export const MAX_NAMES = 20;

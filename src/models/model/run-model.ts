@@ -19,9 +19,9 @@ import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { attributesOf, meantVersion } from "./attributes.ts";
 import { checkNode, modelFrom } from "./foreign-model.ts";
 import { recordFrom } from "./foreign.ts";
-import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
+import { checkGraph, MAX_NAMES, opsetOf, quote } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
-import { bindInputs, missingInput } from "./inputs.ts";
+import { bindInputs, missingInput, unknownInput } from "./inputs.ts";
 import { nodeTitle, readConstant, type Model, type ModelNode } from "./model.ts";
 import { constantSource, NodeIndex } from "./node-index.ts";
 import type { Place } from "./places.ts";
@@ -191,11 +191,7 @@ function nodeValues(
   const needed = own.inputs.filter((input) => input !== "");
   const unknown = Object.keys(inputs).find((input) => !needed.includes(input));
   if (unknown !== undefined) {
-    throw new TensorError(
-      "shape-mismatch",
-      `${nodeTitle(own)} has no input ${quote(unknown)}; it has ${listNames(needed)}`,
-      { input: unknown, node: nodeTitle(own), allowed: needed },
-    );
+    throw unknownInput(unknown, needed, nodeTitle(own), { node: nodeTitle(own) });
   }
   const valueOf = (input: string): Tensor => {
     if (Object.hasOwn(inputs, input)) return asTensor(inputs[input], {}, input);

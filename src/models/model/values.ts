@@ -28,7 +28,7 @@ import {
 import { outputsOf } from "./types/outputs.ts";
 
 export interface Value {
-  /** Facts that follow from the model's inputs, from constants, and from the nodes between. */
+  /** The facts that follow from the model's inputs, from constants, and from the nodes between. */
   readonly certain: Known;
   /** The certain facts completed by declarations; the same object if declarations add nothing. */
   readonly believed: Known;
@@ -74,7 +74,7 @@ export class Scope {
     for (const { name, type } of inputs) this.#values.set(name, this.#inputValue(name, type));
     const hasDefaults = outer !== null || irVersion >= DEFAULTS_SINCE;
     const isInput = new Set(hasDefaults ? inputs.map(({ name }) => name) : []);
-    // If a name is repeated, the last constant counts, as in ONNX Runtime.
+    // The last constant of a repeated name counts, as in ONNX Runtime.
     for (const constant of constants) if (!isInput.has(constant.name)) this.add(constant);
   }
 
@@ -154,7 +154,7 @@ export class Scope {
     for (const [position, name] of node.outputs.entries()) {
       if (name === "") continue;
       const { [position]: known = NOTHING_KNOWN } = certain;
-      // If only declarations make the node invalid, the certain facts are still valid.
+      // The certain facts are still valid if only declarations make the node invalid.
       const { [position]: more = known } = believed;
       const inferred = sameKnown(more, known) ? known : more;
       const believedValue = withDeclared(inferred, this.declared(name));

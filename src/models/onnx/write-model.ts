@@ -183,7 +183,7 @@ function attributeMessage(
   }
   if (attribute.type === "boolean") throw wrong("is a boolean, which ONNX represents as an int");
   const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
-  // The new value replaces the file's value. If the attribute had another type, only unknown fields are kept.
+  // The new value replaces the file's value. Only unknown fields are kept if the attribute had another type.
   if (source?.type === type) Object.assign(message, source, { name });
   else if (source?.$unknown !== undefined) message.$unknown = source.$unknown;
   message.type = type;

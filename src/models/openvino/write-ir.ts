@@ -37,7 +37,8 @@ export interface IR {
 }
 
 /**
- * Alignment of constants in the `.bin`, in bytes: the widest element, so that readers can use every constant in place.
+ * The alignment of constants in the `.bin`, in bytes: the widest element, so that readers can use every constant in
+ * place.
  */
 const BIN_ALIGNMENT = 8;
 

@@ -44,8 +44,8 @@ export interface ExpectedChange extends Omit<OtherCall, "result"> {
 export interface ExpectedReport {
   readonly outputs: readonly ExpectedOutput[];
   /**
-   * Changes that give the expected outputs, most likely first, at most 5 of a node; empty if the model gives them, or if
-   * no change of a single scatter or gather in the model's own graph does.
+   * Changes that give the expected outputs, most likely first, at most 5 of a node; empty if the model gives them, or
+   * if no change of a single scatter or gather in the model's own graph does.
    */
   readonly changes: readonly ExpectedChange[];
 }
@@ -75,8 +75,8 @@ const toleranceFor = (dtype: string): number =>
   dtype === "float16" || dtype === "bfloat16" ? 2 ** -7 : 1e-5;
 
 /**
- * Describes the first difference between an output and the expected one; null if none counts. Other libraries add in another order, so floats may differ by a part of
- * their own magnitude and of the tensor's mean magnitude.
+ * Describes the first difference between an output and the expected one; null if none counts. Other libraries add in
+ * another order, so floats may differ by a part of their own magnitude and of the tensor's mean magnitude.
  */
 function differenceOf(actual: Tensor, expected: Tensor, tolerance: number | null): string | null {
   if (equals(actual, expected)) return null;
@@ -159,7 +159,7 @@ export async function givesExpected(
   }
 }
 
-/** Maximum number of changes of a node in a report. */
+/** The maximum number of changes of a node in a report. */
 const MOST_CHANGES = 5;
 
 /** Returns the changes of single nodes that give the expected outputs. */
@@ -180,7 +180,8 @@ export async function findChanges(
     const ids = new Set<string>();
     try {
       for (const { result, ...change } of otherCalls(call.node, inputs)) {
-        // Two changes at once prove less than one, and a change that other nodes express comes first.
+        // Single changes come before pairs, because they prove more, and changes that other nodes can express come
+        // first.
         if (ids.size > 0 && change.id.includes("+")) break;
         if (ids.has(change.id)) continue;
         // oxlint-disable-next-line no-await-in-loop
@@ -213,7 +214,7 @@ function tailOf({ model, feeds, expected, createSession }: Expecting, name: stri
   const behind = names.filter((one) => one !== name);
   const place = { has: (one: string) => one === name || feeds.has(one) };
   if (!neededNodes(graph, names, place).names.has(name)) return null;
-  // The session is made with the first value, because a value's data type is not known before.
+  // The session is created with the first value, because the data type is unknown before.
   let session: OpenSession | null = null;
   let fed: readonly string[] = [];
   return {
@@ -224,7 +225,7 @@ function tailOf({ model, feeds, expected, createSession }: Expecting, name: stri
         if (session === null) {
           const cut = cutModel(model, graph, behind, given);
           fed = cut.inputs;
-          // Values of other shapes follow.
+          // Later values may have other shapes.
           const inputs = cut.model.graph.inputs.map((one) =>
             one.name === name ? { name, type: { dtype: value.dtype, shape: null } } : one,
           );

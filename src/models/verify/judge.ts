@@ -44,7 +44,7 @@ export function judge(
       sentence: `the earlier node ${titleOf(behind)} failed`,
     };
   if (call === null) {
-    const sentence = `its inputs are unknown, because the runtime says: ${problem}`;
+    const sentence = `the inputs are unknown, because the runtime says: ${problem}`;
     return { ...nothing, verdict: "failed", sentence };
   }
   const known = { ...nothing, version: resolve(call.node).sinceVersion, call };

@@ -74,7 +74,8 @@ export function firstState(first: CapturedCall, tolerance: number): State {
 
 /**
  * Returns the state of a node after the first run. All of a large table is read only if the node is not equal.
- * @param isKept true if the tensors of an equal node are needed later; otherwise they are dropped, because weights of many
+ * @param isKept true if the tensors of an equal node are needed later; otherwise they are dropped, because weights of
+ * many
  *   nodes would fill the memory
  */
 export function capturedState(capture: Capture, tolerance: number, isKept: boolean): State {
@@ -144,8 +145,8 @@ export async function finish(state: State, how: Finish): Promise<VerifiedNode> {
   const isRace = raceShown(reruns, isReproducible);
   const { result: _, call, ...facts } = judgement;
   const diagnoses = reasonsOf(judgement, { dialect: how.dialect, isRace });
-  // A runtime gives the same signs of zeros and the same NaN in every run, so a changing sign of a zero reveals a lost
-  // update.
+  // A change in the sign of a zero reveals a lost update, because a runtime returns the same zeros and NaNs in every
+  // run.
   const isLost = isRace === true && facts.verdict === "nan-or-zero" && diagnoses.length > 0;
   return {
     path: first.path,

@@ -7,7 +7,8 @@
 import { hasRepeats } from "../../core/call/duplicates.ts";
 import { run as runExactly } from "../../core/call/run.ts";
 import { VERIFY } from "../../core/limits.ts";
-import { IR_VERSION, type Model } from "../model/model.ts";
+import { IR_VERSION } from "../model/opset.ts";
+import type { Model } from "../model/model.ts";
 import { equals, type Tensor } from "../../core/tensor/tensor.ts";
 import type { CapturedCall } from "./capture.ts";
 import { openModel } from "./carried.ts";
@@ -58,7 +59,7 @@ export async function rerun(
   const same = { isExactInOneThread: null, isSame: true };
   for (const { prefix, createSession } of runtimes) {
     let own = 0;
-    // Runs must not overlap, so that each has the machine to itself.
+    // Runs follow one after the other, so that each has the whole machine.
     // oxlint-disable-next-line no-await-in-loop
     const { other, problem } = await untilOther(
       captured,

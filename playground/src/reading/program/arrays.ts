@@ -7,7 +7,7 @@ import { coordinatesOf, positionOf, sizeOf } from "../../values/shape.ts";
 import type { TensorText } from "../../values/state.ts";
 
 export interface Arr extends TensorText {
-  /** True if the text names the data type; otherwise the library and the elements determine it. */
+  /** True if the text names the data type; if false, the library and the elements determine it. */
   readonly isSaid: boolean;
 }
 

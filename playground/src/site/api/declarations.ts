@@ -32,7 +32,7 @@ export interface Passed {
 export interface TypeFile {
   readonly declared: ReadonlyMap<string, Declaration>;
   readonly passed: readonly Passed[];
-  /** Docstring of the whole file; empty if the docstring is missing. */
+  /** The docstring of the whole file; empty if the docstring is missing. */
   readonly doc: string;
 }
 
@@ -156,7 +156,7 @@ const withoutPrivate = (text: string): string =>
     .filter((line) => !/^\s*(private |#)/.test(line))
     .join("\n");
 
-/** Maximum width of a one-line signature; in a longer signature each parameter is on a separate line. */
+/** The maximum width of a one-line signature; in a longer signature each parameter is on a separate line. */
 const WIDEST = 96;
 
 function functionText(declaration: Callable, source: string): string {

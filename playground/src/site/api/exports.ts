@@ -6,14 +6,14 @@ import { readTypes, type Declaration, type Parse, type TypeFile } from "./declar
 export type ReadTypes = (file: string) => string;
 
 export interface Export extends Declaration {
-  /** File of the declaration. If two entries export the same declaration, they have the same file here. */
+  /** The file of the declaration. If two entries export the same declaration, they have the same file here. */
   readonly file: string;
 }
 
 export interface ApiEntry {
-  /** Import name: `ndscatter/zarr`. */
+  /** The import name: `ndscatter/zarr`. */
   readonly name: string;
-  /** Docstring of the entry. */
+  /** The docstring of the entry. */
   readonly doc: string;
   readonly exports: readonly Export[];
 }

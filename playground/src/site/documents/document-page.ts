@@ -12,7 +12,7 @@ export function documentPage(library: Library, path: string): Page {
     library.addressesFrom(path),
   );
   const finds = sections.map(({ level, id, title: section, text }): Find => ({
-    kind: level === 1 ? "document" : "section",
+    kind: level === 1 ? "document" : level === 4 ? "part" : "section",
     title: section,
     of: level === 1 ? "" : title,
     id: level === 1 ? "" : id,

@@ -40,7 +40,7 @@ function blockFrom(token: Token, idOf: (text: string) => string): Block[] {
   return token.type === "code" ? [{ kind: "code", text: token.text }] : [];
 }
 
-// The union of all tokens includes a member whose type is any string, so comparing types does not narrow it.
+// Comparing types does not narrow the union of tokens, because one member's type is any string.
 const isHeading = (token: Token): token is Tokens.Heading => token.type === "heading";
 const isTable = (token: Token): token is Tokens.Table => token.type === "table";
 const isList = (token: Token): token is Tokens.List => token.type === "list";
@@ -119,13 +119,13 @@ export interface Section {
   readonly level: number;
   readonly id: string;
   readonly title: string;
-  /** Full text of the section, without formatting characters. */
+  /** Text of the section, without formatting characters and without the rows that are sections of level 4. */
   readonly text: string;
 }
 
 export interface Document {
   readonly title: string;
-  /** First paragraph of the document. */
+  /** The first paragraph of the document. */
   readonly opening: string;
   readonly sections: readonly Section[];
   readonly body: Html;
@@ -136,12 +136,14 @@ export function documentOf(source: string, addresses: Addresses = NO_ADDRESSES):
   const tokens = lexer(source);
   const idOf = anchors();
   const sections: Section[] = [];
+  const parts: Section[] = [];
   const body = tokens.map((token) => {
     if (!isHeading(token)) {
       const last = sections.at(-1);
       const text = oneLine(textOfBlock(token));
       if (last !== undefined && text !== "") {
         sections[sections.length - 1] = { ...last, text: `${last.text} ${text}`.trim() };
+        parts.push(...partsOf(token).map((part) => ({ ...part, level: 4, id: last.id })));
       }
       return blockHtml(token, addresses);
     }
@@ -154,20 +156,54 @@ export function documentOf(source: string, addresses: Addresses = NO_ADDRESSES):
   return {
     title: sections[0]?.title ?? "",
     opening: first === undefined ? "" : plainText(first.raw),
-    sections,
+    sections: [...sections, ...parts],
     body: joined(body, "\n"),
   };
+}
+
+/** Returns the rows of a table that begin with a name in code or a message, if each has its own. */
+function namedRows({ rows }: Tokens.Table): readonly Tokens.TableCell[][] {
+  const named = rows.filter(([first]) => first.tokens[0]?.type === "codespan");
+  return new Set(named.map(([first]) => first.text)).size === named.length ? named : [];
+}
+
+const textOfCells = (cells: readonly Tokens.TableCell[]): string =>
+  oneLine(cells.map(({ tokens }) => textOf(tokens)).join(" "));
+
+/**
+ * Returns the parts of a block that the search finds by themselves: named rows, and the steps of a program that begin
+ * with a title in a comment, such as `// Sum by group: the sales of three stores.`
+ */
+function partsOf(token: Token): Pick<Section, "title" | "text">[] {
+  if (isTable(token)) {
+    return namedRows(token).map(([first, ...rest]) => ({
+      title: textOf(first.tokens),
+      text: textOfCells(rest),
+    }));
+  }
+  if (token.type !== "code") return [];
+  return String(token.text)
+    .split(/\n{2,}/)
+    .flatMap((text) => {
+      const [, title] = /^\/\/ ([A-Z][^:\n]{2,30}): .*\n/.exec(text) ?? [];
+      return title === undefined ? [] : [{ title, text: oneLine(text) }];
+    });
 }
 
 /** Returns the text of a block. Texts of cells and items are separated by spaces. */
 function textOfBlock(token: Token): string {
   if (isTable(token)) {
-    return [token.header, ...token.rows]
-      .flatMap((row) => row.map(({ tokens }) => textOf(tokens)))
+    const named = new Set(namedRows(token));
+    return [token.header, ...token.rows.filter((row) => !named.has(row))]
+      .map(textOfCells)
       .join(" ");
   }
   if (isList(token))
     return token.items.map(({ tokens }) => tokens.map(textOfBlock).join(" ")).join(" ");
+  // Of a transcript, only the commands are indexed: the outputs of several examples are alike.
+  if (token.type === "code" && String(token.text).startsWith("$ ")) {
+    return token.text.match(/^\$ .*$/gm)?.join(" ") ?? "";
+  }
   return "tokens" in token && token.tokens ? textOf(token.tokens) : rawText(token);
 }
 
@@ -190,7 +226,7 @@ function blockHtml(token: Token, addresses: Addresses): Html | string {
     const cells = (row: readonly Tokens.TableCell[]): Html[] =>
       row.map(({ tokens }) => inlines(tokens, addresses));
     const whole = table(cells(token.header), token.rows.map(cells));
-    // On a phone, each row becomes a paragraph.
+    // Each table row becomes a paragraph on a phone.
     return token.rows.length <= MOST_ROWS
       ? whole
       : html`<details class="fold rows">
@@ -230,10 +266,10 @@ function blockHtml(token: Token, addresses: Addresses): Html | string {
 /** Creates a code block that can be scrolled separately, also by keyboard. Line breaks are kept. */
 export const codeBlock = (text: string): Html => html`<pre tabindex="0"><code>${text}</code></pre>`;
 
-/** Maximum number of rows in an open table; longer tables are folded. */
+/** The maximum number of rows in an open table; longer tables are folded. */
 const MOST_ROWS = 40;
 
-/** Maximum number of columns on a narrow screen; wider tables become lists of their cells. */
+/** The maximum number of columns on a narrow screen; wider tables become lists of their cells. */
 const MOST_NARROW = 3;
 
 /**

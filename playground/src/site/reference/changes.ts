@@ -60,7 +60,7 @@ function textOf(group: readonly VersionChange[], to: OperatorVersion): Html {
   }
   if (path === "fusesBatches") {
     return html`the batch axes of the output are
-    ${kind === "added" ? "fused into one" : "no longer fused into one"}`;
+    ${kind === "added" ? "merged into one" : "no longer merged into one"}`;
   }
   if (path === "summary") return summaryText(String(from), String(now));
   const added = to.attributes.find(({ name }) => path === `attributes.${name}`);

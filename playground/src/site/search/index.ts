@@ -6,10 +6,10 @@ import type { Find, Page } from "../layout.ts";
 export type Row = readonly [string, string, string, string, string];
 
 /**
- * Maximum length of an indexed text, in characters. Longer texts are sections of documents, whose first words state
+ * The maximum length of an indexed text, in characters. Longer texts are sections of documents, whose first words state
  * their subject.
  */
-const MOST_TEXT = 1500;
+const MOST_TEXT = 6000;
 
 const rowOf = (file: string, { kind, title, of, id, text }: Find): Row => [
   kind,

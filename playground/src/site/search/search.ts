@@ -3,8 +3,9 @@
  * script, pages lack the search, but everything else works.
  */
 
+import type { Found } from "../../widgets/query.ts";
 import type { Row } from "./index.ts";
-import { matches, snippetOf } from "./match.ts";
+import { placesIn, snippetOf } from "./match.ts";
 
 const { root = "", index = "" } = document.currentScript?.dataset ?? {};
 
@@ -42,14 +43,14 @@ const dialog = make(
   list,
 );
 
-let rows: readonly Row[] | null = null;
+let find: ReturnType<typeof placesIn> | null = null;
 let at = -1;
 
 async function load(): Promise<void> {
-  if (rows !== null) return;
+  if (find !== null) return;
   try {
-    const loaded: { rows: readonly Row[] } = await import(new URL(index, location.href).href);
-    ({ rows } = loaded);
+    const { rows }: { rows: readonly Row[] } = await import(new URL(index, location.href).href);
+    find ??= placesIn(rows);
     show();
   } catch {
     status.textContent = "The index cannot be loaded. Reload the page to try again.";
@@ -63,7 +64,8 @@ function open(): void {
   void load();
 }
 
-function optionOf([kind, title, of, address, text]: Row, number: number): HTMLElement {
+function optionOf({ item, terms }: Found<Row>, number: number): HTMLElement {
+  const [kind, title, of, address, text] = item;
   return make(
     "a",
     {
@@ -79,15 +81,15 @@ function optionOf([kind, title, of, address, text]: Row, number: number): HTMLEl
       make("b", {}, title),
       ` ${of === "" ? kind : `${kind} · ${of}`}`,
     ),
-    make("span", { class: "text" }, snippetOf(text, input.value)),
+    make("span", { class: "text" }, snippetOf(text, terms)),
   );
 }
 
 function show(): void {
   const query = input.value.trim();
-  const found = rows === null ? [] : matches(rows, query);
-  list.replaceChildren(...found.map(({ row }, number) => optionOf(row, number)));
-  const isAsked = query !== "" && rows !== null;
+  const found = find?.(query) ?? [];
+  list.replaceChildren(...found.map(optionOf));
+  const isAsked = query !== "" && find !== null;
   const count = found.length === 1 ? "1 result." : `${found.length} results.`;
   // A touch screen has no arrow keys, so the style hides them there.
   const keys = make("span", { class: "of-keys" }, " ↑ and ↓ select a result, Enter opens it.");

@@ -1,5 +1,6 @@
 /** Runs a job's remaining tasks, stage by stage, on threads of this process. */
 
+import type { Signal } from "../../../core/platform-types.ts";
 import { availableParallelism } from "node:os";
 import { namesOf, optionsOf } from "../../../core/tensor/options.ts";
 import { checkCount, threadsFor } from "../stages/budget.ts";
@@ -53,7 +54,7 @@ export interface RunJobOptions {
   /** Memory for the whole process without pages of files, in bytes; 1 GiB by default. */
   readonly memory?: number | undefined;
   /** Ends the run when the tasks in progress are done. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Signal | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   /**
    * Called with a message, at most once for each reason, if the process takes a quarter more memory than allowed, if the

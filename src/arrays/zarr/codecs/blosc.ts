@@ -15,6 +15,7 @@ import {
 import { decodeBloscLz, decodeLz4, decodeSnappy } from "./blosc-streams.ts";
 import { makeDeflateCodec } from "./gzip.ts";
 import { shuffleBits, shuffleBytes, unshuffleBits, unshuffleBytes } from "./shuffle.ts";
+import { byNumcodecs } from "./policy.ts";
 import { makeZstdCodec } from "./zstd.ts";
 import { isArray } from "../../../core/errors.ts";
 import { ZARR } from "../../../core/limits.ts";
@@ -312,7 +313,8 @@ async function encodeBlock(
 
 async function encodeLz4(bytes: Uint8Array, clevel: number): Promise<Uint8Array> {
   const { default: LZ4 } = await import("numcodecs/lz4");
-  const encoded = await LZ4.fromConfig({ id: "lz4", acceleration: 10 - clevel }).encode(bytes);
+  const codec = LZ4.fromConfig({ id: "lz4", acceleration: 10 - clevel });
+  const encoded = await byNumcodecs(() => codec.encode(bytes));
   // The encoder prepends the size, in four bytes.
   return encoded.subarray(4);
 }

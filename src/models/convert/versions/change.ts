@@ -219,7 +219,7 @@ export function negativesDiffer(why: string): Part {
     const dtype = step.dtypeOf(name);
     if (dtype !== null && isUnsigned(dtype)) return;
     if (step.integersOf(name)?.every((one) => one >= 0n) !== true)
-      throw refusal(`${step.title} has another meaning: ${why}`);
+      throw refusal(`${step.title} has a different meaning: ${why}`);
   });
   return { up: test, down: test };
 }
@@ -254,7 +254,7 @@ export const broadcasting: Part = {
 export function onlyFirstOutput(): Part {
   const test = check(({ outputs }, { title }) => {
     if (outputs.slice(1).some((name) => name !== ""))
-      throw refusal(`${title} has other outputs after the first one`);
+      throw refusal(`${title} has different outputs after the first output`);
   });
   return { up: test, down: test };
 }
@@ -267,7 +267,7 @@ export const newer = (why: string): Part => ({ down: refuse(why) });
 
 const refuse = (why: string): Rewrite =>
   check((_, { title }) => {
-    throw refusal(`${title} has another meaning: ${why}`);
+    throw refusal(`${title} has a different meaning: ${why}`);
   });
 
 const print = (value: unknown): string =>

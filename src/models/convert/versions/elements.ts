@@ -49,7 +49,7 @@ export const clipInputs: Part = {
       if (input === "") {
         if (dtype === "float32") return one;
         if (dtype !== "float16")
-          throw refusal(`${step.title} has no ${name} that is the largest ${dtype ?? "value"}`);
+          throw refusal(`${step.title} has no ${name} equal to the largest ${dtype ?? "value"}`);
         return withAttribute(one, name, { type: "float", value: sign * LARGEST_FLOAT16 });
       }
       return withAttribute(withInputs(one, { [at + 1]: "" }), name, floatOf(step, input, name));
@@ -65,7 +65,7 @@ export const dropoutMask: Part = {
 
 function withoutMask(node: ModelNode, { title }: Step): ModelNode {
   if ((node.outputs[1] ?? "") === "") return node;
-  throw refusal(`the mask of ${title} has another data type`);
+  throw refusal(`the mask of ${title} has a different data type`);
 }
 
 /** The ratio became an input, and a new input enables training; by default no elements are dropped. */
@@ -81,7 +81,7 @@ export const dropoutInputs: Part = {
     if (training !== "" && Number(step.scalarOf(training) ?? 1) !== 0)
       throw refusal(`${step.title} drops no elements, but this node may drop elements`);
     const plain = withoutAttributes(withInputs(node, { 1: "", 2: "" }), "seed");
-    // The ratio has no effect if nothing is dropped.
+    // The attribute ratio has no effect if no elements are dropped.
     const ratio = step.scalarOf(inputOf(node, 1));
     if (ratio === null) return plain;
     return withAttribute(plain, "ratio", { type: "float", value: Math.fround(Number(ratio)) });
@@ -165,7 +165,7 @@ export const castWord: Part = {
     const word = attributeValue(node, "to");
     if (typeof word === "string" && Object.hasOwn(WORDS, word))
       return withAttribute(node, "to", int(WORDS[word]));
-    if (word === undefined) throw malformed("its required attribute to is missing", { key: "to" });
+    if (word === undefined) throw malformed("the attribute to must be given", { key: "to" });
     throw refusal(`${title} has no data type named ${word}`);
   },
   down(node, { title }) {

@@ -28,7 +28,7 @@ export const reshapeZero: Part = {
     const plain = withoutAttributes(node, "allowzero");
     if (intOf(node, "allowzero", 0) === 0) return plain;
     if (known(step, inputOf(node, 1), "shape").every((size) => size !== 0n)) return plain;
-    throw refusal(`${step.title} does not interpret a 0 as an axis without elements`);
+    throw refusal(`${step.title} does not read a 0 in a shape as an empty axis`);
   },
 };
 

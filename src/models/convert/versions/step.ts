@@ -11,7 +11,7 @@ import { certainShape, onlyDeclared } from "../meaning.ts";
 /** Values added for a node are named after its first output. */
 const baseOf = ({ op, outputs }: ModelNode): string => outputs.find((name) => name !== "") ?? op;
 
-/** Maximum length of lists such as sizes and axes: the largest rank, or twice that for pads. */
+/** The maximum length of lists such as sizes and axes: the largest rank, or twice that for pads. */
 const LONGEST = 2 * MAX_RANK;
 
 export class Step {
@@ -47,7 +47,8 @@ export class Step {
     const shape = scope.typeOf(name)?.shape ?? null;
     const certain = certainShape(name, scope);
     const isCertain = shape?.every((dim, axis) => dim === certain?.[axis]) ?? true;
-    if (!isCertain) this.notes.add(onlyDeclared("shape", name, "the conversion relies on it"));
+    if (!isCertain)
+      this.notes.add(onlyDeclared("shape", name, "the conversion relies on this shape"));
     return shape;
   }
 
@@ -56,7 +57,7 @@ export class Step {
     const { scope } = this.#context;
     const rank = scope.typeOf(name)?.shape?.length ?? null;
     if (rank !== null && certainShape(name, scope) === null)
-      this.notes.add(onlyDeclared("rank", name, "the conversion counts axes with it"));
+      this.notes.add(onlyDeclared("rank", name, "the conversion counts axes with this rank"));
     return rank;
   }
 

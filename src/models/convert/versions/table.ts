@@ -168,7 +168,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   Gemm: [
     1,
     at(6),
-    at(7, useless("broadcast"), newer("its third input is broadcast")),
+    at(7, useless("broadcast"), newer("the third input is broadcast")),
     at(9, takes(WIDE)),
     at(11, optionalInput(2, "C")),
     bfloat16(13),
@@ -181,18 +181,18 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   ],
   GroupNormalization: [
     18,
-    at(21, otherMeaning("scale and bias have an element per channel since version 21")),
+    at(21, otherMeaning("scale and bias have one element per channel since version 21")),
   ],
   If: [
     1,
-    at(11, newer("its branches may have different output shapes")),
+    at(11, newer("the branches may have different output shapes")),
     at(13, takes(SEQUENCES, ">*")),
     ...bodyTypes(">*"),
   ],
   ...rows("LSTM RNN", [1, ...RECURRENT]),
   Loop: [
     1,
-    at(11, newer("its condition and its iteration count are optional")),
+    at(11, newer("the condition and the iteration count are optional")),
     at(13, takes(SEQUENCES, ">*")),
     ...bodyTypes(">*"),
   ],

@@ -56,7 +56,7 @@ export const gemm: TypeRule = (view) => {
   const side = (position: number, transposed: string, axis: number): readonly [Dim, Dim] => {
     const flag = view.int(transposed, 0);
     const dims = view.shape(position);
-    if (dims !== null && dims.length !== 2) throw wrongNode("a matrix has two axes");
+    if (dims !== null && dims.length !== 2) throw wrongNode("a matrix must have two axes");
     if (dims === null || flag === null) return [null, null];
     const outer = flag === 0 ? axis : 1 - axis;
     return [dims[outer], dims[1 - outer]];
@@ -78,7 +78,7 @@ export const einsum: TypeRule = (view) => {
   for (const [position, letters] of left.split(",").entries()) {
     const dims = view.shape(position);
     if (dims === null) continue;
-    if (dims.length !== letters.length) throw wrongNode("a term names other axes");
+    if (dims.length !== letters.length) throw wrongNode("a term must name the axes of its input");
     for (const [axis, letter] of Array.from(letters).entries()) {
       // A size of 1 may be broadcast.
       const { [axis]: dim } = dims;
@@ -103,7 +103,7 @@ export const recurrent =
     const dtype = view.sharedDType([0, 1, 2]);
     const layout = view.opset < 14 ? 0 : view.int("layout", 0);
     const input = view.shape(0);
-    if (input !== null && input.length !== 3) throw wrongNode("a sequence has three axes");
+    if (input !== null && input.length !== 3) throw wrongNode("a sequence must have three axes");
     const direction = view.string("direction", "forward");
     const directions = direction === null ? null : direction === "bidirectional" ? 2 : 1;
     const hidden = givenDim(view.int("hidden_size", null)) ?? view.shape(2)?.[2] ?? null;
@@ -118,7 +118,7 @@ export const recurrent =
     const all =
       layout === 0 ? [length, directions, batch, hidden] : [batch, length, directions, hidden];
     const last = layout === 0 ? [directions, batch, hidden] : [batch, directions, hidden];
-    // In version 1 an attribute can omit the sequence of outputs.
+    // An attribute of version 1 can omit the sequence of outputs.
     const sequence = view.opset < 7 ? null : all;
     return [output(dtype, sequence), ...Array.from({ length: states }, () => output(dtype, last))];
   };
@@ -160,7 +160,7 @@ export const loop: TypeRule = (view) =>
 
 export const scan: TypeRule = (view) => {
   const read = view.int("num_scan_inputs", null);
-  // Version 8 had a different first input.
+  // The first input was different in version 8.
   if (read === null || read < 0 || view.opset < 9) return [];
   const states = Math.max(0, view.count - read);
   return Array.from({ length: states }, (_, at) => output(view.dtype(at), null));
