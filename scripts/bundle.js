@@ -10,8 +10,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, transform } from "esbuild";
+import { build } from "esbuild";
+import { writeDeclarations } from "./declarations.js";
 import { compileEarly } from "./eager.js";
+import { minify } from "./minify.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SOURCE = path.join(ROOT, "src");
@@ -35,17 +37,6 @@ const requiresOfNode = {
     onLoad({ filter: /.*/, namespace: "node" }, ({ path: name }) => ({
       contents: `import it from ${JSON.stringify(name)}; module.exports = it;`,
     }));
-  },
-};
-
-/** Minifies the code of other packages, which nobody reads here; our own code stays as written. */
-const smallPackages = {
-  name: "small-packages",
-  setup({ onLoad }) {
-    onLoad({ filter: /node_modules.*\.m?js$/ }, async ({ path: file }) => {
-      const { code } = await transform(fs.readFileSync(file, "utf8"), { minify: true });
-      return { contents: code };
-    });
   },
 };
 
@@ -88,7 +79,7 @@ const { metafile } = await build({
   // Packages not listed here become part of the bundle: see `docs/dependencies.md`.
   external: ["bullmq", "ioredis", "numcodecs", "onnxruntime-*"],
   mainFields: ["module", "main"],
-  plugins: [requiresOfNode, smallPackages],
+  plugins: [requiresOfNode],
   metafile: true,
   format: "esm",
   platform: "neutral",
@@ -100,7 +91,12 @@ const { metafile } = await build({
 // A generated source contains the code of this package.
 writeNotices([...Object.keys(metafile.inputs), "node_modules/@bokuweb/zstd-wasm/"]);
 const { exports } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
-copyTypes(Object.values(exports).flatMap(({ types }) => types ?? []));
+const entries = Object.values(exports).flatMap(({ types }) => types ?? []);
+writeDeclarations(
+  TYPES,
+  TARGET,
+  entries.map((file) => path.basename(file, ".d.ts")),
+);
 
 const texts = new Map(
   fs
@@ -112,6 +108,16 @@ const texts = new Map(
 );
 for (const [file, text] of kernelsFirst(texts)) fs.writeFileSync(file, text);
 await compileEarly(TARGET);
+await minify(
+  TARGET,
+  [...texts.keys()].filter((file) => !isPart(file)),
+);
+
+/** True for a file that entries share, whose name is not fixed. */
+function isPart(file) {
+  const [folder, name] = path.relative(TARGET, file).split(path.sep);
+  return folder === "parts" && name !== "worker.js";
+}
 
 /**
  * Returns the files with imports reordered so that the kernels' text is imported first, by the shortest path. A user's
@@ -174,20 +180,4 @@ function licenceOf(at, name) {
   const apache = fs.readFileSync(path.join(ROOT, "node_modules/typescript/LICENSE"), "utf8");
   const [head] = fs.readFileSync(at("dist/esm/wire/varint.js"), "utf8").split(/^(?!\/\/)/m);
   return `${apache}\n${head.replaceAll(/^\/\/ ?/gm, "")}`;
-}
-
-/** Copies the declarations of the entries and the declarations that they import; all others stay private. */
-function copyTypes(entries) {
-  const seen = new Set();
-  const copy = (file) => {
-    if (seen.has(file)) return;
-    seen.add(file);
-    const text = fs.readFileSync(path.join(TYPES, file), "utf8");
-    fs.mkdirSync(path.dirname(path.join(TARGET, file)), { recursive: true });
-    fs.writeFileSync(path.join(TARGET, file), text);
-    for (const [, from] of text.matchAll(/\b(?:from |import\()"(\.[^"]+)\.ts"/g)) {
-      copy(path.join(path.dirname(file), `${from}.d.ts`));
-    }
-  };
-  for (const entry of entries) copy(path.relative("dist", entry));
 }

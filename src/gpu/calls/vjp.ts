@@ -1,6 +1,7 @@
 /** Computes gradients on a GPU, after the checks of `core/call/vjp.ts` on tensors whose elements are on the GPU. */
 
-import { callFrom, type FunctionName, type FunctionSpec } from "../../core/call/function-spec.ts";
+import { callFrom, type FunctionSpec } from "../../core/call/function-spec.ts";
+import type { FunctionName } from "../../core/operators/plain.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
 import {
   checkDifferentiable,

@@ -103,7 +103,17 @@ const tfjs = (own: Pick<DialectRecord, "source" | "leavesTensor">): DialectRecor
   ...own,
 });
 
-const RECORDS = {
+/**
+ * Id of a runtime or a library, such as `onnxruntime-cpu` or `numpy`. The union is written out because declarations would
+ * otherwise contain the whole table. The compiler checks that the ids match the rows.
+ */
+// prettier-ignore
+export type DialectId =
+  | "onnx" | "onnxruntime-cpu" | "onnxruntime-webgpu" | "openvino" | "numpy" | "torch-index-put"
+  | "torch-scatter" | "torch-scatter-reduce" | "tensorflow-cpu" | "tensorflow-gpu" | "jax"
+  | "tfjs-cpu" | "tfjs-wasm" | "webnn" | "mlx";
+
+export const DIALECTS: Readonly<Record<DialectId, DialectRecord>> = {
   onnx: {
     version: "18",
     source: "https://onnx.ai/onnx/operators/onnx__ScatterND.html",
@@ -361,9 +371,4 @@ const RECORDS = {
     reductions: ["none", "add", "sub", "mul", "max", "min"],
     hasText: false,
   },
-} as const satisfies Readonly<Record<string, DialectRecord>>;
-
-/** Id of a runtime or a library, such as `onnxruntime-cpu` or `numpy`. */
-export type DialectId = Extract<keyof typeof RECORDS, string>;
-
-export const DIALECTS: Readonly<Record<DialectId, DialectRecord>> = RECORDS;
+};

@@ -5,7 +5,7 @@
 
 import type { Call } from "../../core/call/call.ts";
 import { factOf, isTensorError, printValue, readForeign, TensorError } from "../../core/errors.ts";
-import { FUNCTIONS } from "../../core/operators/plain.ts";
+import { FUNCTIONS, type FunctionName } from "../../core/operators/plain.ts";
 import { settingOf } from "../../core/operators/settings.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -23,7 +23,7 @@ export interface ExactGpuTensor {
 type Compute = (...args: never[]) => ExactGpuTensor;
 
 /** The part of an `ndscatter/webgpu` engine that an exact session uses. */
-export interface ExactGpu extends Readonly<Record<keyof typeof FUNCTIONS, Compute>> {
+export interface ExactGpu extends Readonly<Record<FunctionName, Compute>> {
   readonly fromBuffer: Compute;
   readonly upload: Compute;
   /** Rejects with the error of the first failed call since the last `done`. */
@@ -116,7 +116,7 @@ export const gpuSessionTensor = ({
   location: "gpu-buffer",
 });
 
-type NameOf = keyof typeof FUNCTIONS;
+type NameOf = FunctionName;
 
 /**
  * Runs a node on the engine. Returns at once; a bad index on the GPU rejects `done`.

@@ -10,7 +10,7 @@ import { policiesOf, type Policies } from "../../../core/call/policies.ts";
 import { refusesRepeats, settle } from "../../../core/call/prepare.ts";
 import { factOf, oneOf, printValue, TensorError, wrongOption } from "../../../core/errors.ts";
 import type { Layout, TensorType } from "../../../core/operators/operator.ts";
-import { FUNCTIONS } from "../../../core/operators/plain.ts";
+import { FUNCTIONS, type FunctionName } from "../../../core/operators/plain.ts";
 import { rolesOf } from "../../../core/operators/signature.ts";
 import { allocate } from "../../../core/tensor/dtype.ts";
 import { tensor, Tensor } from "../../../core/tensor/tensor.ts";
@@ -111,7 +111,7 @@ function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
       allowed,
     });
   }
-  const { call } = plainCallOf(FUNCTIONS[name as keyof typeof FUNCTIONS], spec.options).known;
+  const { call } = plainCallOf(FUNCTIONS[name as FunctionName], spec.options).known;
   return { call, policies: call.policies };
 }
 

@@ -162,9 +162,12 @@ const microsoft = (): Table => ({
   ...rows(matrices.typeOfInput, "FusedMatMul"),
 });
 
+// A named function: minifiers would replace a function called in place by its body, which bundlers cannot omit.
+const onnx = (): Table => ({ ...onnxElements(), ...onnxAxes(), ...onnxWindows() });
+
 /** Rules by domain, then by operator. */
 export const TYPE_RULES: Readonly<Record<string, Table>> = {
-  "ai.onnx": /* @__PURE__ */ (() => ({ ...onnxElements(), ...onnxAxes(), ...onnxWindows() }))(),
+  "ai.onnx": /* @__PURE__ */ onnx(),
   "com.microsoft": /* @__PURE__ */ microsoft(),
   openvino: { Convert: inline.cast },
 };
