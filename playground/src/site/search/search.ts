@@ -154,10 +154,6 @@ document.addEventListener("keydown", (event) => {
 /** Unfolds the section that the address links to, because some browsers do not. */
 function unfold(): void {
   const id = decodeURIComponent(location.hash.slice(1));
-  if (id === "search") {
-    open();
-    return;
-  }
   const place = id === "" ? null : document.getElementById(id);
   if (place === null) return;
   for (
