@@ -22,9 +22,6 @@ const LAST = /^(?:docs\/(?:adding|architecture|changelog|contributing|dependenci
 const weightOf = ([kind, , , address]: Row): number =>
   (KINDS[kind] ?? 1) * (LAST.test(address) ? 0.3 : 1);
 
-/** Kinds of places that repeat the name of another place. */
-const MANY: ReadonlySet<string> = new Set(["dialect", "row"]);
-
 const MOST = 20;
 
 /** Indexes the places, and returns the function that finds the places of a query: first those with it as their title. */
@@ -38,7 +35,7 @@ export function placesIn(rows: readonly Row[]): (query: string) => Found<Row>[] 
   return (query) => {
     const asked = query.trim().toLowerCase();
     const isNamed = ({ item: [kind, title] }: Found<Row>): number =>
-      Number(!MANY.has(kind) && title.toLowerCase() === asked);
+      Number(kind !== "dialect" && kind !== "row" && title.toLowerCase() === asked);
     return search(query, "OR")
       .toSorted((a, b) => isNamed(b) - isNamed(a))
       .slice(0, MOST);
