@@ -75,7 +75,9 @@ const DOCUMENTS = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   ...filesIn(path.join(REPOSITORY, "docs"), ".md").map((name) => `docs/${name}`),
-  ...["onnxruntime-node", "react", "vite-threads"].map((name) => `examples/${name}/README.md`),
+  ...["graph-network", "node-service", "onnxruntime-web", "vite", "zarr-job"].map(
+    (name) => `examples/${name}/README.md`,
+  ),
 ];
 
 const sourceOf = (name: string): string => fs.readFileSync(path.join(REPOSITORY, name), "utf8");

@@ -18,7 +18,7 @@ import type * as plans from "./plan-functions.ts";
 import { forEach, FUNCTIONS, PLAN_FUNCTIONS } from "./operators/plain.ts";
 import type { DType } from "./tensor/dtype.ts";
 import type { Mutable, RuntimeTensor, Tensor } from "./tensor/tensor.ts";
-import type { Nested, ScalarInput } from "./tensor/values.ts";
+import type { IndexLists, UpdateLists } from "./tensor/values.ts";
 import type { AxisOption, BatchOption, GatherChoices, ScatterChoices } from "./typed-shape.ts";
 
 const MOST_THREADS = 64;
@@ -39,8 +39,8 @@ export interface EngineOptions {
 }
 
 /** Tensors or nested lists, which all functions accept; their shapes are checked at run time. */
-type Indices = Tensor | RuntimeTensor | Nested<number | bigint>;
-type Updates = Tensor | RuntimeTensor | Nested<ScalarInput>;
+type Indices = Tensor | RuntimeTensor | IndexLists;
+type Updates = Tensor | RuntimeTensor | UpdateLists;
 
 interface OutOption {
   /** Tensor to write the result to; the promise resolves to this tensor. */

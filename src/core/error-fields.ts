@@ -89,7 +89,7 @@ export const FIELDS_OF_CODES = {
   dtype: {
     always: [],
     either: ["input", "key"],
-    sometimes: ["at", "got", "expected", "allowed", "other"],
+    sometimes: ["at", "got", "expected", "allowed", "nearest", "other"],
   },
   attribute: {
     always: ["key"],

@@ -260,7 +260,7 @@ export function printValue(value: unknown): string {
         ? JSON.stringify(value)
         : `${JSON.stringify(value.slice(0, LONGEST_QUOTE))}...`;
     case "object":
-      return value === null ? "null" : isListLike(value) ? "a list" : "an object";
+      return value === null ? "null" : isArray(value) ? "a list" : printClass(value);
     case "function":
     case "symbol":
       return `a ${typeof value}`;
@@ -283,9 +283,20 @@ export function factOf(value: unknown): Fact {
   }
 }
 
-/** Returns true for arrays and typed arrays, but not for a DataView, which is a view without elements. */
-const isListLike = (value: object): boolean =>
-  isArray(value) || (ArrayBuffer.isView(value) && "length" in value);
+/**
+ * Prints the built-in class of an object, such as `a Float32Array`, and `an object` if it has none. A promise is mostly
+ * a forgotten `await`.
+ */
+function printClass(value: object): string {
+  let tag: string | undefined;
+  try {
+    [, tag] = /^\[object (\w{1,40})/.exec(Object.prototype.toString.call(value)) ?? [];
+  } catch {
+    // A revoked Proxy has no class.
+  }
+  if (tag === undefined || tag === "Object") return "an object";
+  return `${/^[AEIO]/.test(tag) ? "an" : "a"} ${tag}${tag === "Promise" ? " (await it)" : ""}`;
+}
 
 /**
  * Returns true if `value` is an array or a Proxy of an array, and false for a revoked Proxy, for which `Array.isArray`

@@ -8,7 +8,7 @@ import type { ChunkedArray, PendingArray } from "../boxes/array.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import { isCode } from "../boxes/file.ts";
 import { MAX_RANK } from "../../core/tensor/shape.ts";
-import { checkDType } from "../../core/tensor/tensor.ts";
+import { checkDType } from "../../core/tensor/dtype-name.ts";
 import { checkCoordinates } from "../boxes/checks.ts";
 import { rowOf } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";

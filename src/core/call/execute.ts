@@ -8,7 +8,8 @@ import { countTargets, split } from "../plan/repeats.ts";
 import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
 import { part, shapeOf } from "../tensor/shape.ts";
 import { clear, copy } from "../tensor/storage.ts";
-import { checkDType, Tensor, type Mutable } from "../tensor/tensor.ts";
+import { checkDType } from "../tensor/dtype-name.ts";
+import { Tensor, type Mutable } from "../tensor/tensor.ts";
 import { divisorOf, isOneStep, stepOf, stepsOf, type Reducing } from "./steps.ts";
 
 /** A result tensor, and the actions that fill it, in the order in which they must run. */

@@ -3,7 +3,8 @@
 import { isArray, printValue, readForeign, TensorError, type ErrorContext } from "../errors.ts";
 import type { Inputs, OperatorVersion } from "../operators/operator.ts";
 import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
-import { isList, numbersOf } from "../tensor/values.ts";
+import { numbersOf } from "../tensor/numbers.ts";
+import { isList } from "../tensor/values.ts";
 import type { Call } from "./call.ts";
 
 /** Returns the inputs of a node as tensors; `undefined` for omitted optional inputs. */

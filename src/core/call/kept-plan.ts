@@ -13,7 +13,7 @@ import { split } from "../plan/repeats.ts";
 import { hasReduction, type DType, type Reduction } from "../tensor/dtype.ts";
 import { coordinatesOf, part, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
-import type { Nested, ScalarInput } from "../tensor/values.ts";
+import type { UpdateLists } from "../tensor/values.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import { plainVersionOf } from "./call.ts";
 import { callNow, gatherNow, scatterNow } from "./execute.ts";
@@ -53,7 +53,7 @@ export interface KeptPlan {
    */
   scatter(
     data: Tensor | RuntimeTensor,
-    updates: Tensor | RuntimeTensor | Nested<ScalarInput>,
+    updates: Tensor | RuntimeTensor | UpdateLists,
     options?: {
       readonly reduction?: Reduction | undefined;
       readonly out?: Tensor | RuntimeTensor | undefined;
@@ -74,7 +74,7 @@ export interface KeptPlan {
    */
   scatterVjp(
     data: Tensor | RuntimeTensor,
-    updates: Tensor | RuntimeTensor | Nested<ScalarInput>,
+    updates: Tensor | RuntimeTensor | UpdateLists,
     outputGradient: Tensor | RuntimeTensor,
     options?: GradientOptions & { readonly reduction?: Reduction | undefined },
   ): [data: Tensor | null, updates: Tensor | null];

@@ -6,7 +6,7 @@ import { gatherND } from "./gather-nd.ts";
 import { gather } from "./gather.ts";
 import { openvinoGatherElements } from "./openvino-gather-elements.ts";
 import { openvinoGatherND } from "./openvino-gather-nd.ts";
-import { nearestName } from "./nearest.ts";
+import { nearestName } from "../tensor/nearest.ts";
 import { openvinoGather } from "./openvino-gather.ts";
 import type { Domain, Operator, OperatorVersion } from "./operator.ts";
 import { scatterElementsUpdate } from "./scatter-elements-update.ts";

@@ -14,7 +14,7 @@ import {
 } from "../errors.ts";
 import { isKnown, printShape, product } from "../tensor/shape.ts";
 import { asTensor, Tensor } from "../tensor/tensor.ts";
-import { nearestName } from "./nearest.ts";
+import { nearestName } from "../tensor/nearest.ts";
 import {
   roleOf,
   type AttributeSchema,

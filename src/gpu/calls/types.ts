@@ -7,7 +7,7 @@ import type { RepeatedTarget } from "../../core/call/kept-plan.ts";
 import type { GpuBuffer, GpuDevice } from "../kernels/webgpu.ts";
 import type { DType, Reduction } from "../../core/tensor/dtype.ts";
 import type { RuntimeTensor, Tensor } from "../../core/tensor/tensor.ts";
-import type { Nested, ScalarInput } from "../../core/tensor/values.ts";
+import type { IndexLists, UpdateLists } from "../../core/tensor/values.ts";
 import type {
   AxisOption,
   BatchOption,
@@ -51,8 +51,8 @@ export interface GpuTensor<D extends DType = DType> {
  * Values for indices and updates: tensors on the GPU, including onnxruntime-web's, or tensors and nested lists in
  * memory, which are uploaded.
  */
-type Indices = GpuTensor | Tensor | RuntimeTensor | Nested<number | bigint>;
-type Updates<D extends DType> = GpuTensor<D> | Tensor<D> | RuntimeTensor | Nested<ScalarInput>;
+type Indices = GpuTensor | Tensor | RuntimeTensor | IndexLists;
+type Updates<D extends DType> = GpuTensor<D> | Tensor<D> | RuntimeTensor | UpdateLists;
 
 interface OutOption {
   /** The tensor that receives the result and is returned; a scatter may write into `data` itself. */
@@ -124,7 +124,7 @@ export interface GpuPlan {
 /** Function that keeps a call's indices, which must be on the host, as a plan. */
 type PlanFunction<O extends object> = (
   dataShape: readonly number[],
-  indices: Tensor | RuntimeTensor | Nested<number | bigint>,
+  indices: Tensor | RuntimeTensor | IndexLists,
   options?: O,
 ) => GpuPlan;
 

@@ -6,7 +6,7 @@
 import { isArray, TensorError, wrongOption } from "../../core/errors.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
-import { isBytes } from "../../core/tensor/storage.ts";
+import { isBytes, type Bytes } from "../../core/tensor/storage.ts";
 import { Tensor, type RuntimeTensor } from "../../core/tensor/tensor.ts";
 import { listFrom, recordFrom } from "../model/foreign.ts";
 import { modelFrom } from "../model/foreign-model.ts";
@@ -15,7 +15,7 @@ import { missingInput } from "../model/inputs.ts";
 import { nodeTitle, type Graph, type Model, type ModelNode } from "../model/model.ts";
 import { listNodes, NodeIndex } from "../model/node-index.ts";
 import type { ReadExternal } from "../onnx/external.ts";
-import { readModel } from "../onnx/read-model.ts";
+import { modelBytes, readModel } from "../onnx/read-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { createSessionFrom, runtimeError, sessionTensor } from "../verify/session.ts";
 import { isCarried } from "./carry.ts";
@@ -118,16 +118,18 @@ export interface ExactSession<V = RuntimeTensor> {
  * ```
  */
 export async function createExactSession<S extends RuntimeSession>(
-  model: Uint8Array | Model,
+  model: Bytes | Model,
   options: ExactSessionOptions<S>,
 ): Promise<ExactSession<SessionValue<S>>> {
   const own = optionsOf(options, EXACT_OPTIONS, {}, "the options of createExactSession");
   const createSession = createSessionFrom(own) as (part: Uint8Array) => Promise<RuntimeSession>;
   const createGpu = createGpuFrom(own["gpu"]);
   const { nodes = "scatters", external } = own;
-  const read = isBytes(model)
-    ? readModel(model, external === undefined ? {} : { external: external as ReadExternal })
-    : model;
+  const bytes = isBytes(model) ? modelBytes(model) : null;
+  const read =
+    bytes === null
+      ? (model as Model)
+      : readModel(bytes, external === undefined ? {} : { external: external as ReadExternal });
   const known = modelFrom(read);
   checkUnique(known.graph);
   const replaced = nodesToReplace(known, nodes);
@@ -138,7 +140,7 @@ export async function createExactSession<S extends RuntimeSession>(
   if (replaced.size === 0 && isPlain) {
     let session: RuntimeSession;
     try {
-      session = await createSession(isBytes(model) ? model : writeModel(known));
+      session = await createSession(bytes ?? writeModel(known));
     } catch (cause) {
       throw runtimeError("load", "the model", cause, known.graph.nodes);
     }

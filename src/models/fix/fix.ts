@@ -5,12 +5,13 @@
 
 import { printCount } from "../../core/print-count.ts";
 import { wrongOption } from "../../core/errors.ts";
+import type { Bytes } from "../../core/tensor/storage.ts";
 import { namesOf, objectOf, optionsOf } from "../../core/tensor/options.ts";
 import { asTensor } from "../../core/tensor/tensor.ts";
 import { createExactSession } from "../exact/exact-session.ts";
 import type { Model } from "../model/model.ts";
 import { NodeIndex } from "../model/node-index.ts";
-import { readModel } from "../onnx/read-model.ts";
+import { modelBytes, readModel } from "../onnx/read-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { feedsFrom, type Feeds } from "../verify/capture.ts";
 import { createSessionFrom, orFailure, type CreateSession } from "../verify/session.ts";
@@ -90,7 +91,7 @@ interface Bench {
  * faulty nodes give the exact bits on their real inputs, whether all runs of the model give the same result, and how
  * long a run takes.
  *
- * @param bytes the ONNX file, as for {@link captureCalls}
+ * @param file the bytes of the ONNX file, as for {@link captureCalls}
  * @param feeds a tensor per input of the model, as for {@link captureCalls}
  * @param options `createSession` is required, and must pass its second argument to the runtime
  * @throws TensorError as {@link verifyModel}, and `attribute` for wrong options
@@ -112,12 +113,9 @@ interface Bench {
  * console.log(chosen);
  * ```
  */
-export async function fixModel(
-  bytes: Uint8Array,
-  feeds: Feeds,
-  options: FixOptions,
-): Promise<FixReport> {
+export async function fixModel(file: Bytes, feeds: Feeds, options: FixOptions): Promise<FixReport> {
   const { own, say, others } = optionsFrom(options);
+  const bytes = modelBytes(file);
   const createSession = createSessionFrom(own);
   const { external } = own;
   const given = readModel(bytes, external === undefined ? {} : { external });

@@ -52,7 +52,7 @@ export function readRange(source: ByteSource, start: number, end: number): Uint8
  * Returns bytes in memory as a file. The memory may be released before a range is read, long after the file was opened.
  */
 export function sourceOfBytes(bytes: unknown, what: string): ByteSource {
-  const whole = plainBytes(bytes, what);
+  const whole = plainBytes(bytes, what, true);
   const read = (offset: number, length: number): Uint8Array =>
     plainBytes(whole, what).subarray(offset, offset + length);
   return { size: whole.length, read };

@@ -4,7 +4,7 @@
  */
 
 import { TensorError } from "../../core/errors.ts";
-import { nearestName } from "../../core/operators/nearest.ts";
+import { nearestName } from "../../core/tensor/nearest.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { checkNode, modelFrom, modelOfLists } from "./foreign-model.ts";
 import { findIn } from "./foreign.ts";

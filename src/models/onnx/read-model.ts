@@ -22,7 +22,7 @@ import {
 import type { TensorType } from "../../core/operators/operator.ts";
 import { HEAD } from "../../core/tensor/other-kind.ts";
 import type { Dim } from "../../core/tensor/shape.ts";
-import { plainBytes } from "../../core/tensor/storage.ts";
+import { plainBytes, type Bytes } from "../../core/tensor/storage.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { readOptionsFrom, type ReadOptions } from "./external.ts";
 import { namingFormat } from "./other-format.ts";
@@ -40,7 +40,7 @@ import {
 } from "./schema_pb.ts";
 import { decodeSparse } from "./sparse.ts";
 import { readTensorHeader } from "./tensor-proto.ts";
-import { decodeTensor, FILE } from "./tensor.ts";
+import { decodeTensor } from "./tensor.ts";
 import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wire.ts";
 
 /**
@@ -62,8 +62,8 @@ import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wi
  * console.log(model.opsets); // { "ai.onnx": 18 }
  * ```
  */
-export function readModel(bytes: Uint8Array, options: ReadOptions = {}): Model {
-  const plain = plainBytes(bytes, FILE);
+export function readModel(bytes: Bytes, options: ReadOptions = {}): Model {
+  const plain = modelBytes(bytes);
   const checked = readOptionsFrom(options);
   return namingFormat(
     () => plain.subarray(0, HEAD),
@@ -88,6 +88,10 @@ interface Reading extends ReadOptions {
 }
 
 /** {@link readModel}, also for an outline, which lacks values of tensors. */
+/** @throws TensorError `malformed-file` for a value that does not hold bytes */
+export const modelBytes = (bytes: unknown): Uint8Array =>
+  plainBytes(bytes, "an ONNX model is read from", true);
+
 export function decodeModel(
   bytes: Uint8Array,
   options: ReadOptions,

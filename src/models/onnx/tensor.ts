@@ -23,7 +23,7 @@ import { EXTERNAL } from "../../core/limits.ts";
 import { writer } from "../../core/tensor/scalar.ts";
 import { findNonBool, pack, packedBytes, unpack } from "../../core/tensor/packing.ts";
 import { printShape, sizeOf } from "../../core/tensor/shape.ts";
-import { bytesOf, plainBytes } from "../../core/tensor/storage.ts";
+import { bytesOf, plainBytes, type Bytes } from "../../core/tensor/storage.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { externalRange, readOptionsFrom, type ReadOptions } from "./external.ts";
 import { TensorProtoSchema } from "./schema_pb.ts";
@@ -34,9 +34,6 @@ import {
   type TypedField,
 } from "./tensor-proto.ts";
 import { checkUtf8, decodeUtf8, encodedAs, encodeUtf8, visitRecords } from "./wire.ts";
-
-/** The beginning of errors about values that are not bytes. */
-export const FILE = "a file is read from";
 
 /**
  * Reads the tensor in `bytes`, a serialized `TensorProto`. Its values are in `raw_data`, in the typed field of its data
@@ -58,9 +55,9 @@ export const FILE = "a file is read from";
  * readTensor(bytes).toArray(); // [3n, 4n]
  * ```
  */
-export function readTensor(bytes: Uint8Array, options: ReadOptions = {}): Tensor {
+export function readTensor(bytes: Bytes, options: ReadOptions = {}): Tensor {
   const checked = readOptionsFrom(options);
-  return decodeTensor(readTensorHeader(plainBytes(bytes, FILE)), checked);
+  return decodeTensor(readTensorHeader(plainBytes(bytes, "readTensor takes", true)), checked);
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   isError,
 } from "../../core/errors.ts";
 import { isPage, PAGE } from "../../core/tensor/other-kind.ts";
-import { plainBytes } from "../../core/tensor/storage.ts";
+import { plainBytes, type Bytes } from "../../core/tensor/storage.ts";
 
 export interface Element {
   readonly name: string;
@@ -77,8 +77,13 @@ const WRAPPER = "document";
  *   `unsupported-file` for an encoding other than UTF-8, `too-large` for more than 2^25 characters or 2^20 tags, and for
  *   more than 2^20 characters or 2^14 attributes in a tag
  */
-export function parseXml(xml: string | Uint8Array): Element {
+export function parseXml(xml: string | Bytes): Element {
   const text = typeof xml === "string" ? xml : decodeXml(xml);
+  if (text === xml && text !== "" && !text.includes("<")) {
+    const must = "the XML must be the text of an IR, or its bytes";
+    const sentence = `${must}, got ${printValue(text)}; pass the contents of the file: await readFile(path)`;
+    throw malformed(sentence, { key: "xml", got: factOf(text) });
+  }
   const [declaration, encoding = "UTF-8"] = DECLARATION.exec(text) ?? [""];
   if (!/^utf-?8$/i.test(encoding)) {
     throw unsupported(`the XML is in ${encoding}, but an IR is in UTF-8`, {
@@ -104,7 +109,7 @@ export function parseXml(xml: string | Uint8Array): Element {
 }
 
 function decodeXml(given: unknown): string {
-  const bytes = plainBytes(given, "the XML must be text or");
+  const bytes = plainBytes(given, "the XML must be text,");
   if (bytes.length > 3 * MAX_LENGTH) throw tooLargeXml(`${bytes.length} bytes`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -8,6 +8,7 @@ import { listNodes, NodeIndex } from "../model/node-index.ts";
 import type { PlacedNode } from "../model/places.ts";
 import { callOfNode, type NodeCall } from "../model/run-model.ts";
 import type { ReadExternal } from "../onnx/external.ts";
+import type { Bytes } from "../../core/tensor/storage.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { slicedConstant } from "../onnx/slices.ts";
 import { slicesOf } from "../../core/call/duplicates.ts";
@@ -111,7 +112,7 @@ export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
  * ```
  */
 export async function* captureCalls(
-  bytes: Uint8Array,
+  bytes: Bytes,
   feeds: Feeds,
   options: CaptureOptions,
 ): AsyncGenerator<CapturedCall, void, undefined> {
@@ -135,7 +136,7 @@ export const maybeSliced = ({ op }: ModelNode): boolean => GATHERS.has(op);
 
 /** {@link captureCalls}, without reading the constants among the inputs. */
 export async function* captures(
-  bytes: Uint8Array,
+  bytes: Bytes,
   feeds: Feeds,
   options: CaptureOptions,
 ): AsyncGenerator<Capture, void, undefined> {

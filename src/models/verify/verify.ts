@@ -6,13 +6,14 @@
  */
 
 import { wrongOption } from "../../core/errors.ts";
+import type { Bytes } from "../../core/tensor/storage.ts";
 import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
 import type { Model } from "../model/model.ts";
 import { modelNotes } from "../model/model-notes.ts";
 import { NodeIndex } from "../model/node-index.ts";
 import { namesOf, objectOf, optionsOf } from "../../core/tensor/options.ts";
-import { readModel } from "../onnx/read-model.ts";
+import { modelBytes, readModel } from "../onnx/read-model.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import {
   CAPTURE_OPTIONS,
@@ -133,7 +134,7 @@ export interface VerifyReport {
  * result. Later runs are compared with the first: a node with the same inputs must have the same result. A node with
  * other inputs, because an earlier node is not reproducible, is compared with the exact result for those inputs.
  *
- * @param bytes the ONNX file, as for {@link captureCalls}
+ * @param file the bytes of the ONNX file, as for {@link captureCalls}
  * @param feeds a tensor per input of the model, as for {@link captureCalls}
  * @param options `createSession` is required; `runs` tests reproducibility
  * @throws TensorError as {@link captureCalls}, and `attribute` unless runs are a whole number from 1 to 10,000, and for
@@ -156,11 +157,12 @@ export interface VerifyReport {
  * ```
  */
 export async function verifyModel(
-  bytes: Uint8Array,
+  file: Bytes,
   feeds: Feeds,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
   const { own, wanted, ...asked } = optionsFrom(options);
+  const bytes = modelBytes(file);
   const model = readModel(bytes);
   const given = feedsFrom(model, feeds);
   const index = new NodeIndex(model);

@@ -1,4 +1,4 @@
-/** Counts how often each number occurs. A worker may wait, so it calls the engine as a program in Node does. */
+/** Counts how often each number occurs, with threads. A worker may block, so it uses the functions that do not return promises. */
 
 import { createEngine } from "ndscatter";
 
