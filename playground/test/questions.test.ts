@@ -40,7 +40,7 @@ const WORDS: readonly Question[] = [
   ["embeding lookup", "docs/readme.html#recipes"],
   ["message passing gnn", "docs/readme.html#recipes"],
   ["one hot", "docs/readme.html#recipes"],
-  ["kv cache", "docs/examples/onnxruntime-node.html"],
+  ["kv cache", "docs/readme.html#recipes"],
   ["deterministic", "reference/semantics.html#order-and-repeated-targets"],
   ["repeated targets", "reference/semantics.html#order-and-repeated-targets"],
   ["int32 indices", "reference/semantics.html#data-types-of-indices-int32-or-int64"],
