@@ -42,7 +42,7 @@ export function matches(rows: readonly Row[], query: string): Hit[] {
   return [...exact, ...others].slice(0, MOST);
 }
 
-/** @param least minimum number of words that a place must contain */
+/** @param least the minimum number of words that a place must contain */
 function hitsOf(rows: readonly Row[], words: readonly (readonly string[])[], least: number): Hit[] {
   if (words.length === 0) return [];
   const hits: Hit[] = [];
