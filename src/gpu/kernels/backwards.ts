@@ -107,7 +107,7 @@ export function negateOnGpu(
 
 /**
  * The values that operands leave in the table if they equal the result: `own` for data, `key` for the update at
- * position `p`. `own` for data, `key` for the update at position `p`.
+ * position `p`.
  */
 interface Marks {
   readonly atomic: "atomicAdd" | "atomicMax";
