@@ -210,7 +210,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "Scatter", examples: [
     {
       title: "Example 1: without axis",
-      question: "What did Scatter do before it was renamed ScatterElements?",
+      question: "Is Scatter the same operator as ScatterElements?",
       note: "Scatter is the old name of ScatterElements.",
       opset: 11,
       attributes: {},

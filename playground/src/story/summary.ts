@@ -85,7 +85,7 @@ const oneName = (
   shape: readonly number[],
 ): string => capital(nameOf(targets.at(0)?.coordinates ?? [], shape, addressed));
 
-/** Wording for repeated targets. */
+/** The wording for repeated targets. */
 interface Words {
   /** The verb for one target, and for several targets. */
   readonly one: string;
