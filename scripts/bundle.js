@@ -77,7 +77,7 @@ const { metafile } = await build({
   splitting: true,
   chunkNames: "parts/[hash]",
   // Packages not listed here become part of the bundle: see `docs/dependencies.md`.
-  external: ["bullmq", "ioredis", "numcodecs", "onnxruntime-*"],
+  external: ["bullmq", "ioredis", "onnxruntime-*"],
   mainFields: ["module", "main"],
   plugins: [requiresOfNode],
   metafile: true,

@@ -19,8 +19,6 @@ if (!existsSync("table.zarr")) {
   await create("table.zarr", "float32", [ROWS, WIDTH], [10_000, WIDTH]);
 }
 
-const stop = new AbortController();
-process.once("SIGINT", () => stop.abort());
 const [table, ids, rows] = await Promise.all(
   ["table.zarr", "ids.zarr", "rows.zarr"].map((path) => openArray(path)),
 );
@@ -29,7 +27,6 @@ const sums = await scatterChunked(table, ids, rows, {
   out: "sums.zarr",
   job: "job",
   memory: 512 * 2 ** 20,
-  signal: stop.signal,
 });
 const first = await sums.read([0, 0], [3, 2]);
 console.log(`rows 0 to 2 of ${sums.shape[0]}: ${JSON.stringify(first.toArray())}`);

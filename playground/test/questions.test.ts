@@ -40,7 +40,7 @@ const WORDS: readonly Question[] = [
   ["embeding lookup", "docs/readme.html#recipes"],
   ["message passing gnn", "docs/readme.html#recipes"],
   ["one hot", "docs/readme.html#recipes"],
-  ["kv cache", "docs/examples/onnxruntime-node.html"],
+  ["kv cache", "docs/readme.html#recipes"],
   ["deterministic", "reference/semantics.html#order-and-repeated-targets"],
   ["repeated targets", "reference/semantics.html#order-and-repeated-targets"],
   ["int32 indices", "reference/semantics.html#data-types-of-indices-int32-or-int64"],
@@ -131,7 +131,7 @@ const SENTENCES: readonly Question[] = [
   ["How do I read Zarr from S3?", "docs/arrays/zarr.html#servers-s3-and-other-object-storage"],
   [
     "indices element out of data bounds, idx=5 must be within the inclusive range [-4,3]",
-    "docs/my-model-fails.html#error-messages-and-their-causes",
+    "reference/semantics.html#an-index-is-out-of-range-or-out-of-bounds",
   ],
   [
     "Non-zero status code returned while running ScatterND node. invalid indice found, indice = 4",

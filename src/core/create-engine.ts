@@ -123,7 +123,7 @@ export interface AsyncFunctions {
    * ```
    */
   vjp(
-    node: NodeSpec | FunctionSpec,
+    node: NodeSpec | FunctionSpec | FunctionName,
     inputs: readonly unknown[],
     outputGradient: Tensor | RuntimeTensor,
     options?: GradientOptions,

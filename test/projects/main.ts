@@ -17,7 +17,7 @@ const HERE = path.join(ROOT, "test/projects");
 const PATIENCE = 300_000;
 
 /** Words of a warning, of any program here; Rollup marks warnings by (!). */
-const WARNING = /\bwarn|\berror\b|deprecat|unresolved|\(!\)|✘|▲/i;
+const WARNING = /\bwarn|\berror\b|deprecat|unresolved|⚠|\(!\)/i;
 
 /** Lines that report nothing: `0 errors`. */
 const HARMLESS = /^.*\b(?:0|no) (?:errors?|warnings?)\b.*$/gim;
@@ -26,7 +26,7 @@ class Skipped extends Error {}
 
 /** Runs a command in a project, and returns what it prints. */
 function run([program, ...args]: readonly string[], cwd: string): string {
-  const env = { ...process.env, CI: "true", NO_COLOR: "1", NEXT_TELEMETRY_DISABLED: "1" };
+  const env = { ...process.env, NO_COLOR: "1", NEXT_TELEMETRY_DISABLED: "1" };
   const options = { cwd, env, encoding: "utf8", timeout: PATIENCE } as const;
   const { status, stdout, stderr, error } = spawnSync(program, args, options);
   const output = `${stdout}${stderr}`;
@@ -35,11 +35,17 @@ function run([program, ...args]: readonly string[], cwd: string): string {
 }
 
 /** Creates a project in an empty folder. */
-function install({ packages, files, binary }: Project, folder: string, tarball: string): void {
+function install(
+  { packages, files, manifest, binary }: Project,
+  folder: string,
+  tarball: string,
+): void {
   const dependencies = { ...packages, ndscatter: `file:${tarball}` };
-  const manifest = { type: "module", private: true, main: "main.js", dependencies };
   fs.mkdirSync(folder);
-  fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify(manifest));
+  fs.writeFileSync(
+    path.join(folder, "package.json"),
+    JSON.stringify({ type: "module", private: true, ...manifest, dependencies }),
+  );
   for (const [name, file] of Object.entries(files)) {
     const target = path.join(folder, name);
     fs.mkdirSync(path.dirname(target), { recursive: true });
@@ -80,10 +86,14 @@ async function withServer<T>(
 ): Promise<T> {
   const port = String(20_000 + Math.floor(Math.random() * 20_000));
   const [program, ...args] = command.map((one) => one.replace("PORT", port));
-  const server = spawn(program, args, { cwd, stdio: "ignore", detached: true });
+  const server = spawn(program, args, { cwd, detached: true });
+  let said = "";
+  for (const stream of [server.stdout, server.stderr]) {
+    stream.on("data", (text: Buffer) => (said += text.toString()));
+  }
   const address = `http://127.0.0.1:${port}/`;
   try {
-    for (let attempt = 0; attempt < 60; attempt++) {
+    for (let attempt = 0; attempt < 60 && server.exitCode === null; attempt++) {
       if (
         await fetch(address).then(
           () => true,
@@ -93,9 +103,12 @@ async function withServer<T>(
         break;
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
-    return await use(address);
+    assert.equal(server.exitCode, null, said);
+    const result = await use(address);
+    assert.doesNotMatch(said, WARNING);
+    return result;
   } finally {
-    if (server.pid !== undefined) process.kill(-server.pid);
+    if (server.pid !== undefined && server.exitCode === null) process.kill(-server.pid);
   }
 }
 
@@ -121,13 +134,9 @@ async function resultsOf(project: Project, folder: string, output: string): Prom
 
 async function check(project: Project, folder: string, tarball: string): Promise<void> {
   install(project, folder, tarball);
-  const { page, serve, files } = project;
+  const { page, serve } = project;
   if (page !== undefined && serve !== undefined) {
     fs.cpSync(path.join(HERE, "site"), path.join(folder, page), { recursive: true });
-  }
-  if ("workerd.capnp" in files) {
-    const config = path.join(folder, "workerd.capnp");
-    fs.writeFileSync(config, fs.readFileSync(config, "utf8"));
   }
   const outputs = project.commands.map((command) => run(command, folder));
   const said = outputs.join("").replaceAll(HARMLESS, "");

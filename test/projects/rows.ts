@@ -18,6 +18,8 @@ export interface Project {
   readonly expected: object;
   /** True if the last command is a test runner, which compares the results itself. */
   readonly isTest?: true;
+  /** More fields of package.json. */
+  readonly manifest?: object;
   /** A program that the packages cannot always bring. */
   readonly binary?: string;
 }
@@ -30,14 +32,13 @@ const TABLE = [
 const PAGE = {
   sums: [1, 12, 3, 24],
   last: [4, 1],
-  engine: ["wasm", [3]],
   table: TABLE,
   signed: TABLE,
 };
 
 /** Results where compiling WebAssembly is forbidden. */
 const REFUSAL = { code: "engine", expected: "'wasm-unsafe-eval'" };
-const WITHOUT_WASM = { ...PAGE, engine: ["js", [3]], table: REFUSAL, signed: REFUSAL };
+const WITHOUT_WASM = { ...PAGE, table: REFUSAL, signed: REFUSAL };
 
 const NODE = {
   sums: [1, 10, 3],
@@ -54,6 +55,7 @@ const NODE = {
 
 const SOURCES = ["page.js", "page-results.js", "index.html"];
 const PAGE_FILES = Object.fromEntries(SOURCES.map((name) => [name, name]));
+const POLICY_FILES = { ...PAGE_FILES, "page.js": "policy-page.js" };
 const NODE_FILES = { "node-results.js": "node-results.js", "run.ts": "run.ts" };
 const TEST_FILES = {
   "node-results.js": "node-results.js",
@@ -116,9 +118,8 @@ export const PROJECTS: readonly Project[] = [
   {
     name: "Parcel",
     packages: { parcel: "2.16.4" },
-    files: {
-      ...PAGE_FILES,
-    },
+    files: PAGE_FILES,
+    manifest: { "@parcel/resolver-default": { packageExports: true } },
     commands: [[bin("parcel"), "build", "index.html", "--no-source-maps"]],
     page: "dist",
     expected: PAGE,
@@ -142,25 +143,29 @@ export const PROJECTS: readonly Project[] = [
   {
     name: "CSP with wasm-unsafe-eval",
     packages: ESBUILD,
-    files: PAGE_FILES,
+    files: POLICY_FILES,
     commands: [bundled("page.js"), COPY],
     page: "dist",
     headers: policy("default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"),
-    expected: PAGE,
+    expected: { ...PAGE, engine: ["wasm", false] },
   },
   {
     name: "CSP of self alone",
     packages: ESBUILD,
-    files: PAGE_FILES,
+    files: POLICY_FILES,
     commands: [bundled("page.js"), COPY],
     page: "dist",
     headers: policy("default-src 'self'; script-src 'self'"),
-    expected: WITHOUT_WASM,
+    expected: { ...WITHOUT_WASM, engine: ["js", true] },
   },
   {
     name: "Next",
     packages: { next: "16.4.6", react: "19.2.0", "react-dom": "19.2.0" },
-    files: { "page-results.js": "page-results.js", "pages/index.js": "next-page.js" },
+    files: {
+      "page-results.js": "page-results.js",
+      "pages/index.js": "next-page.js",
+      "public/favicon.ico": { text: "" },
+    },
     commands: [[bin("next"), "build"]],
     serve: [bin("next"), "start", "--port", "PORT", "--hostname", "127.0.0.1"],
     page: "public",
@@ -178,7 +183,7 @@ export const PROJECTS: readonly Project[] = [
         "--log-level=warning",
       ),
     ],
-    serve: [bin("workerd"), "serve", "workerd.capnp"],
+    serve: [bin("workerd"), "serve", "workerd.capnp", "--socket-addr=http=127.0.0.1:PORT"],
     expected: WITHOUT_WASM,
   },
   {
@@ -228,6 +233,7 @@ export const PROJECTS: readonly Project[] = [
   {
     name: "Electron",
     packages: { electron: "45.5.0" },
+    manifest: { main: "main.js" },
     files: { "node-results.js": "node-results.js", "main.js": "electron.js" },
     commands: [["xvfb-run", "-a", "node_modules/electron/dist/electron", ".", "--no-sandbox"]],
     expected: NODE,

@@ -14,10 +14,7 @@ const STOP_WORDS = new Set(
   ).split(" "),
 );
 
-const SINGULARS: ReadonlyMap<string, string> = new Map([
-  ["axes", "axis"],
-  ["indices", "index"],
-]);
+const SINGULARS = new Map(Object.entries({ axes: "axis", indices: "index" }));
 
 /** Groups of words that have the same meaning here. */
 const SYNONYMS = [

@@ -4,7 +4,7 @@ import { printCount } from "../../core/print-count.ts";
 import { factOf, isArray, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
-import { bytesOf, isBytes, typedLength } from "../../core/tensor/storage.ts";
+import { bytesOf, isUint8Array, typedLength } from "../../core/tensor/storage.ts";
 import { asTensor } from "../../core/tensor/tensor.ts";
 import type { ArrayType } from "./array.ts";
 import { gridOf } from "./boxes.ts";
@@ -142,13 +142,13 @@ function checkBytes(
   name: string,
 ): Uint8Array {
   const expected = product(shape) * width;
-  const length = isBytes(bytes) ? typedLength(bytes) : -1;
-  if (isBytes(bytes) && length >= expected) return bytes.subarray(0, expected);
-  const got = isBytes(bytes) ? printCount(length, "byte") : printValue(bytes);
+  const length = isUint8Array(bytes) ? typedLength(bytes) : -1;
+  if (isUint8Array(bytes) && length >= expected) return bytes.subarray(0, expected);
+  const got = isUint8Array(bytes) ? printCount(length, "byte") : printValue(bytes);
   throw new TensorError(
     "shape-mismatch",
     `${name} must be a Uint8Array of at least ${printCount(expected, "byte")}, for elements of shape ${printShape(shape)}, got ${got}`,
-    { key: name, got: isBytes(bytes) ? length : factOf(bytes), expected },
+    { key: name, got: isUint8Array(bytes) ? length : factOf(bytes), expected },
   );
 }
 

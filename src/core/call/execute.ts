@@ -1,7 +1,7 @@
 /** Turns a Plan and checked tensors into a result, as a list of actions. */
 
 import type { Executor, Session } from "../engines/executor.ts";
-import { isTensorError, TensorError, type ErrorContext } from "../errors.ts";
+import { hasCode, TensorError, type ErrorContext } from "../errors.ts";
 import { divide } from "../kernels/divide.ts";
 import type { Plan } from "../plan/plan.ts";
 import { countTargets, split } from "../plan/repeats.ts";
@@ -239,7 +239,7 @@ export async function executeAsync(
 
 /** Adds the call's operator name to an engine error that has none. */
 function withOperator(error: unknown, fields: ErrorContext): unknown {
-  if (!isTensorError(error) || error.op !== undefined) return error;
+  if (!hasCode(error) || error.op !== undefined) return error;
   return new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
 }
 

@@ -24,7 +24,7 @@ import {
   gradientTensor,
   type GradientOptions,
 } from "./gradient-options.ts";
-import { checkAlive, listOrTensor } from "./inputs.ts";
+import { checkAlive, checkIndexBytes, listOrTensor } from "./inputs.ts";
 import { checkNames, objectOf, optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
 import { rulesOf } from "./prepare.ts";
@@ -123,11 +123,12 @@ export function keptParts(
   checkNames("option", given, known, fields);
   const settings = settingsOf(version, [version], given, fields, []);
   const call = { operator, version, signature: signatureOf(version), settings, fields };
+  const { shape: dataShape } = shapeOf(givenShape, { ...fields, input: "dataShape" });
+  const dataDims = part(dataShape, 0);
+  checkIndexBytes(indices, dataDims, call, "indices");
   const tensor = listOrTensor("int64", indices, fields, "indices");
   const types = ["int32", "int64"];
   if (!types.includes(tensor.dtype)) throw wrongDType(tensor, types, fields, "indices");
-  const { shape: dataShape } = shapeOf(givenShape, { ...fields, input: "dataShape" });
-  const dataDims = part(dataShape, 0);
   operator.inferShape({ data: dataDims, indices: Tensor.dimsOf(tensor), updates: null }, call);
   const inputs = { data: dataDims, indices: tensor };
   const { positions, addressed } = operator.layout(inputs, call);

@@ -3,7 +3,7 @@
  * Proxy: the values that are used must be the values that were checked.
  */
 
-import { isTensorError, printValue, TensorError, type ErrorContext } from "../errors.ts";
+import { hasCode, printValue, TensorError, type ErrorContext } from "../errors.ts";
 import { nearestName } from "./nearest.ts";
 
 /**
@@ -22,7 +22,7 @@ export function objectOf(
     copy = copyOrKindOf(value);
   } catch (cause) {
     const must = `${name} must be an object whose properties can be read`;
-    throw isTensorError(cause)
+    throw hasCode(cause)
       ? cause
       : new TensorError("attribute", must, { ...fields, key: name }, { cause });
   }

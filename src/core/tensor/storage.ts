@@ -74,7 +74,7 @@ export function isDetached(data: unknown): boolean {
 export type Bytes = ArrayBufferLike | ArrayBufferView;
 
 /** Returns true for an ArrayBuffer or SharedArrayBuffer of any realm, whatever class a value claims to have. */
-function isBuffer(value: unknown): value is ArrayBufferLike {
+export function isBuffer(value: unknown): value is ArrayBufferLike {
   const classes = [
     ArrayBuffer,
     typeof SharedArrayBuffer === "undefined" ? null : SharedArrayBuffer,
@@ -114,7 +114,7 @@ export function checkNotBytes(
   const { bytes } = DTYPES[dtype];
   const isRaw = isUint8Array(values)
     ? bytes > 1 && (isNodeBuffer(values) || (size > 0 && values.length === size * bytes))
-    : !isArray(values) && Object.prototype.toString.call(values).endsWith("ArrayBuffer]");
+    : classOf(values) === undefined && !isArray(values) && isBuffer(values);
   if (isRaw) throw wrongBytes(values, dtype, fields);
 }
 

@@ -9,7 +9,7 @@ import { gone } from "./lost-memory.ts";
 import { allocate, DTYPES, type DType, type Scalar, type Storage } from "./dtype.ts";
 import { Memory, type MemoryOwner } from "./memory.ts";
 import { checkDType } from "./dtype-name.ts";
-import { isTensorError, readForeign, TensorError, type ErrorContext } from "../errors.ts";
+import { hasCode, readForeign, TensorError, type ErrorContext } from "../errors.ts";
 import { partsOf } from "./foreign-tensor.ts";
 import { printDisposed, printTensor } from "./print.ts";
 import { reader } from "./scalar.ts";
@@ -166,7 +166,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     try {
       return printTensor(asTensor(this, {}));
     } catch (error) {
-      if (!isTensorError(error, "disposed")) throw error;
+      if (!hasCode(error, "disposed")) throw error;
       return Tensor.isTensor(this) ? printDisposed(this) : "tensor(<disposed>)";
     }
   }

@@ -3,7 +3,7 @@
  */
 
 import type { Call } from "../../core/call/call.ts";
-import { checkAlive, listOrTensor } from "../../core/call/inputs.ts";
+import { checkAlive, checkIndexBytes, listOrTensor } from "../../core/call/inputs.ts";
 import { checkLike, sharedOut } from "../../core/call/out.ts";
 import { printValue, TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Inputs } from "../../core/operators/operator.ts";
@@ -19,11 +19,8 @@ export type GpuInput =
   | { readonly type: Tensor; readonly device: null };
 
 /** @throws TensorError like the plain functions, and `dtype` if data is not on the GPU */
-export function gpuInputs(
-  core: GpuCore,
-  { signature, fields }: Call,
-  given: Inputs<unknown>,
-): Inputs<GpuInput> {
+export function gpuInputs(core: GpuCore, call: Call, given: Inputs<unknown>): Inputs<GpuInput> {
+  const { signature, fields } = call;
   const rules = signature.inputs;
   const data = dataOnGpu(core, given[0], fields, rules[0].name);
   const inputs: (GpuInput | undefined)[] = [data];
@@ -32,6 +29,7 @@ export function gpuInputs(
     const value = given[position];
     if (value === undefined && isOptional) continue;
     const dtype = role === "indices" ? "int64" : data.type.dtype;
+    if (role === "indices") checkIndexBytes(value, data.type.shape, call, name);
     inputs[position] = inputOf(core, value, dtype, fields, name);
   }
   checkAlive(

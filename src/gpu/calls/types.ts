@@ -2,6 +2,7 @@
 
 import type { NodeSpec } from "../../core/call/call.ts";
 import type { FunctionSpec } from "../../core/call/function-spec.ts";
+import type { FunctionName } from "../../core/operators/plain.ts";
 import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import type { RepeatedTarget } from "../../core/call/kept-plan.ts";
 import type { GpuBuffer, GpuDevice } from "../kernels/webgpu.ts";
@@ -209,7 +210,7 @@ export interface GpuEngine {
    * ```
    */
   vjp(
-    node: NodeSpec | FunctionSpec,
+    node: NodeSpec | FunctionSpec | FunctionName,
     inputs: readonly unknown[],
     outputGradient: GpuTensor,
     options?: GpuGradientOptions,

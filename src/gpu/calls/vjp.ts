@@ -1,6 +1,7 @@
 /** Computes gradients on a GPU, after the checks of `core/call/vjp.ts` on tensors whose elements are on the GPU. */
 
 import { callFrom, type FunctionSpec } from "../../core/call/function-spec.ts";
+import type { FunctionName } from "../../core/operators/plain.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
 import {
   checkDifferentiable,
@@ -24,7 +25,7 @@ import { DeviceTensor } from "./tensor.ts";
 /** Computes the gradients of a call on GPU tensors, in the order of the version's inputs. */
 export function vjpOnGpu(
   core: GpuCore,
-  node: NodeSpec | FunctionSpec,
+  node: NodeSpec | FunctionSpec | FunctionName,
   given: readonly unknown[],
   outputGradient: unknown,
   options: unknown = {},

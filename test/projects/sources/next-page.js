@@ -8,6 +8,7 @@ export const getServerSideProps = () => ({
   props: { zeros: scatterND(tensor("int32", [3], [1, 2, 3]), [[1]], [0]).toArray() },
 });
 
+// oxlint-disable-next-line import/no-default-export -- Next finds the page by this export
 export default function Page({ zeros }) {
   const [results, setResults] = useState(null);
   useEffect(() => {

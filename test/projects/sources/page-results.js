@@ -1,6 +1,6 @@
 /** What the page of each bundler computes. NumPy and zarr-python give the values that `rows.ts` expects. */
 
-import { createEngine, gather, scatterND, tensor } from "ndscatter";
+import { gather, scatterND, tensor } from "ndscatter";
 import { readNpy, writeNpy } from "ndscatter/npy";
 import { openArray } from "ndscatter/zarr";
 
@@ -21,7 +21,6 @@ const readRows = async (location, options) => {
 /** @param origin the address of the server of the array, without a slash at its end */
 export async function pageResults(origin) {
   const data = tensor("float32", [4], [1, 2, 3, 4]);
-  const engine = createEngine({ kind: "wasm" });
   const s3 = {
     endpoint: origin,
     region: "us-east-1",
@@ -31,7 +30,6 @@ export async function pageResults(origin) {
   return {
     sums: scatterND(data, [[1], [3]], [10, 20], { reduction: "add" }).toArray(),
     last: gather(readNpy(writeNpy(data)), [-1, 0]).toArray(),
-    engine: [engine.kind, engine.gather(data, [2]).toArray()],
     table: await valueOf(() => readRows(`${origin}/bucket/table.zarr`)),
     signed: await valueOf(() => readRows("s3://bucket/table.zarr", { s3 })),
   };

@@ -5,7 +5,7 @@ const config :Workerd.Config = (
     (name = "main", worker = .worker),
     (name = "internet", network = (allow = ["public", "private"])),
   ],
-  sockets = [(name = "http", address = "127.0.0.1:PORT", http = (), service = "main")]
+  sockets = [(name = "http", http = (), service = "main")]
 );
 
 const worker :Workerd.Worker = (

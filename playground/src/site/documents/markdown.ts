@@ -114,12 +114,15 @@ function pictureFrom(target: string, label: string, addresses: Addresses): Html 
     : html`<img class="shot" src="${source}" alt="${label}" loading="lazy" />`;
 }
 
-/** A section of a document, identified by its heading. */
+/** A section of a document, or a part of a section that the search finds by itself. */
 export interface Section {
+  readonly kind: "document" | "section" | "row" | "recipe";
+  /** Level of the heading; 0 for a part. */
   readonly level: number;
+  /** Id of the heading. */
   readonly id: string;
   readonly title: string;
-  /** Text of the section, without formatting characters and without the rows that are sections of level 4. */
+  /** Text without formatting characters, and without the rows that are found by themselves. */
   readonly text: string;
 }
 
@@ -143,13 +146,14 @@ export function documentOf(source: string, addresses: Addresses = NO_ADDRESSES):
       const text = oneLine(textOfBlock(token));
       if (last !== undefined && text !== "") {
         sections[sections.length - 1] = { ...last, text: `${last.text} ${text}`.trim() };
-        parts.push(...partsOf(token).map((part) => ({ ...part, level: 4, id: last.id })));
+        parts.push(...partsOf(token).map((part) => ({ ...part, level: 0, id: last.id })));
       }
       return blockHtml(token, addresses);
     }
     const title = textOf(token.tokens);
     const id = idOf(token.text);
-    sections.push({ level: token.depth, id, title, text: "" });
+    const kind = token.depth === 1 ? "document" : "section";
+    sections.push({ kind, level: token.depth, id, title, text: "" });
     return headingHtml(token, id, title, addresses);
   });
   const first = tokens.find(({ type }) => type === "paragraph");
@@ -168,15 +172,16 @@ function namedRows({ rows }: Tokens.Table): readonly Tokens.TableCell[][] {
 }
 
 const textOfCells = (cells: readonly Tokens.TableCell[]): string =>
-  oneLine(cells.map(({ tokens }) => textOf(tokens)).join(" "));
+  oneLine(cells.map(({ tokens }) => textOf(tokens)).join(" · "));
 
 /**
  * Returns the parts of a block that the search finds by themselves: named rows, and the steps of a program that begin
  * with a title in a comment, such as `// Sum by group: the sales of three stores.`
  */
-function partsOf(token: Token): Pick<Section, "title" | "text">[] {
+function partsOf(token: Token): Pick<Section, "kind" | "title" | "text">[] {
   if (isTable(token)) {
     return namedRows(token).map(([first, ...rest]) => ({
+      kind: "row",
       title: textOf(first.tokens),
       text: textOfCells(rest),
     }));
@@ -186,7 +191,7 @@ function partsOf(token: Token): Pick<Section, "title" | "text">[] {
     .split(/\n{2,}/)
     .flatMap((text) => {
       const [, title] = /^\/\/ ([A-Z][^:\n]{2,30}): .*\n/.exec(text) ?? [];
-      return title === undefined ? [] : [{ title, text: oneLine(text) }];
+      return title === undefined ? [] : [{ kind: "recipe", title, text: oneLine(text) }];
     });
 }
 

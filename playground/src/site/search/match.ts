@@ -12,7 +12,7 @@ const KINDS: Readonly<Record<string, number>> = {
   section: 1.4,
   version: 0.8,
   type: 0.7,
-  erratum: 0.6,
+  erratum: 0.8,
   example: 0.5,
 };
 
@@ -22,24 +22,9 @@ const LAST = /^(?:docs\/(?:adding|architecture|changelog|contributing|dependenci
 const weightOf = ([kind, , , address]: Row): number =>
   (KINDS[kind] ?? 1) * (LAST.test(address) ? 0.3 : 1);
 
-/** Kinds of places that repeat the name of another place. */
-const MANY: ReadonlySet<string> = new Set(["dialect", "part"]);
+const MOST = 20;
 
-const MOST = 40;
-
-/** Number of successive words that are a quotation, such as of an error message. */
-const QUOTED = 5;
-
-const inWords = (text: string): string =>
-  text
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
-    .trim();
-
-/**
- * Indexes the places, and returns the function that finds those that contain words of a query. Places come first if
- * their title is the query, or if the query quotes them.
- */
+/** Indexes the places, and returns the function that finds the places of a query: first those with it as their title. */
 export function placesIn(rows: readonly Row[]): (query: string) => Found<Row>[] {
   const search = searchIn(
     rows,
@@ -47,17 +32,13 @@ export function placesIn(rows: readonly Row[]): (query: string) => Found<Row>[] 
     { title: 3, home: 1.5, text: 1 },
     weightOf,
   );
-  const texts = new Map(rows.map((row) => [row, inWords(`${row[1]} ${row[4]}`)]));
   return (query) => {
     const asked = query.trim().toLowerCase();
-    const words = inWords(query).split(" ");
-    const quotes = words.slice(QUOTED - 1).map((_, at) => words.slice(at, at + QUOTED).join(" "));
-    const isFirst = ({ item }: Found<Row>): boolean =>
-      (!MANY.has(item[0]) && item[1].toLowerCase() === asked) ||
-      quotes.some((quote) => texts.get(item)?.includes(quote));
-    const found = search(query, "OR");
-    const first = new Set(found.filter(isFirst));
-    return [...first, ...found.filter((one) => !first.has(one))].slice(0, MOST);
+    const isNamed = ({ item: [kind, title] }: Found<Row>): number =>
+      Number(kind !== "dialect" && kind !== "row" && title.toLowerCase() === asked);
+    return search(query, "OR")
+      .toSorted((a, b) => isNamed(b) - isNamed(a))
+      .slice(0, MOST);
   };
 }
 

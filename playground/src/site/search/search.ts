@@ -44,7 +44,7 @@ const dialog = make(
 );
 
 let find: ReturnType<typeof placesIn> | null = null;
-let at = -1;
+let at = 0;
 
 async function load(): Promise<void> {
   if (find !== null) return;
@@ -89,29 +89,20 @@ function show(): void {
   const query = input.value.trim();
   const found = find?.(query) ?? [];
   list.replaceChildren(...found.map(optionOf));
-  const isAsked = query !== "" && find !== null;
   const count = found.length === 1 ? "1 result." : `${found.length} results.`;
-  // A touch screen has no arrow keys, so the style hides them there.
-  const keys = make("span", { class: "of-keys" }, " ↑ and ↓ select a result, Enter opens it.");
-  if (!isAsked) status.replaceChildren();
-  else if (found.length === 0) status.replaceChildren(`No results for “${query}”.`);
-  else status.replaceChildren(count, keys);
+  status.textContent = query === "" || find === null ? "" : count;
   input.setAttribute("aria-expanded", String(found.length > 0));
-  choose(found.length > 0 ? 0 : -1);
+  choose(0);
 }
 
 function choose(next: number): void {
   const options = [...list.children];
-  options[at]?.setAttribute("aria-selected", "false");
-  at = options.length === 0 ? -1 : (next + options.length) % options.length;
-  const option = options[at];
-  if (option === undefined) {
-    input.removeAttribute("aria-activedescendant");
-    return;
+  at = (next + options.length) % Math.max(1, options.length);
+  for (const [number, option] of options.entries()) {
+    option.setAttribute("aria-selected", String(number === at));
   }
-  option.setAttribute("aria-selected", "true");
-  option.scrollIntoView({ block: "nearest" });
-  input.setAttribute("aria-activedescendant", option.id);
+  options[at]?.scrollIntoView({ block: "nearest" });
+  input.setAttribute("aria-activedescendant", options[at]?.id ?? "");
 }
 
 input.addEventListener("input", show);
@@ -154,10 +145,6 @@ document.addEventListener("keydown", (event) => {
 /** Unfolds the section that the address links to, because some browsers do not. */
 function unfold(): void {
   const id = decodeURIComponent(location.hash.slice(1));
-  if (id === "search") {
-    open();
-    return;
-  }
   const place = id === "" ? null : document.getElementById(id);
   if (place === null) return;
   for (

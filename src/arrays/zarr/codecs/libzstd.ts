@@ -4,11 +4,10 @@
  */
 
 import { printCount } from "../../../core/print-count.ts";
-import { TensorError } from "../../../core/errors.ts";
+import { messageOf, TensorError } from "../../../core/errors.ts";
 import { broken, mostCompressed } from "./byte-codec.ts";
 import { inflateStream } from "./gzip.ts";
 import { LIBZSTD, NAMES, SIZE } from "./libzstd-bytes.ts";
-import { policyError } from "./policy.ts";
 
 type Run = (...args: readonly number[]) => number;
 
@@ -111,12 +110,17 @@ async function load(): Promise<Library> {
       ...{ compress: run("ZSTD_compress"), decompress: run("ZSTD_decompress") },
     };
   } catch (cause) {
-    throw policyError(cause, NEEDS) ?? cause;
+    throw policyError(cause) ?? cause;
   }
 }
 
-const NEEDS = {
-  what: "zstd needs WebAssembly",
-  source: "'wasm-unsafe-eval'",
-  instead: "store arrays with gzip",
-};
+/** Words of browsers about a policy, and of workerd, which compiles only WebAssembly that was deployed with it. */
+const FORBIDDEN = /unsafe-eval|content.security.policy|\bCSP\b|disallowed by embedder/i;
+
+/** Returns the error for a policy that forbids WebAssembly; null if the cause is something else. */
+export function policyError(cause: unknown): TensorError | null {
+  if (!FORBIDDEN.test(messageOf(cause))) return null;
+  const expected = "'wasm-unsafe-eval'";
+  const sentence = `zstd needs WebAssembly, which the Content-Security-Policy forbids; add ${expected} to script-src, or store arrays with gzip`;
+  return new TensorError("engine", sentence, { key: "script-src", expected }, { cause });
+}
