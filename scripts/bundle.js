@@ -160,7 +160,10 @@ function writeNotices(inputs) {
     const { name, version, license, homepage, repository } = JSON.parse(
       fs.readFileSync(at("package.json"), "utf8"),
     );
-    const from = (homepage ?? repository.url ?? repository).replace(/^git\+/, "");
+    const from = (homepage ?? repository.url ?? repository).replace(
+      /^(?:git\+)?ssh:\/\/git@|^git\+https:\/\//,
+      "https://",
+    );
     return `# ${name} ${version}\n\n${license}, ${from}\n\n${licenceOf(at, name)}`;
   });
   fs.writeFileSync(path.join(TARGET, "NOTICES.md"), notices.join("\n"));
