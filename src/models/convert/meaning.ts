@@ -206,13 +206,12 @@ export function objectionTo(
   if (batchDims < 0 && attributeFor(row, "batchDims")?.minimum !== undefined) {
     return "does not accept a negative batch_dims, and the rank of indices is unknown";
   }
-  if (batchDims !== 0 && !has("batchDims"))
-    return `does not have the attribute batch_dims, which is ${batchDims}`;
+  if (batchDims !== 0 && !has("batchDims")) return `has no batch_dims, which is ${batchDims} here`;
   if (batchDims > 1 && row.fusesBatches !== version.fusesBatches) {
     const makes = row.fusesBatches === true ? "merges" : "does not merge";
     return `${makes} the ${batchDims} batch axes of its output`;
   }
-  if (mode !== "linear" && !has("mode")) return `does not have the mode ${quote(mode)}`;
+  if (mode !== "linear" && !has("mode")) return `has no mode ${quote(mode)}`;
   if (axis === null && has("axis")) return "needs a constant axis";
   return dtype === null || dataTypes(row).includes(dtype) ? null : `does not accept ${dtype}`;
 }

@@ -34,7 +34,10 @@ export function judge(
 ): Judgement {
   const nothing = { version: null, difference: null, call: null, result: null };
   if (!isRun) return { ...nothing, verdict: "not-run", sentence: problem ?? "" };
-  const said = problem === null ? "the runtime returned a result" : `the runtime says: ${problem}`;
+  const said =
+    problem === null
+      ? "the runtime returned a result for an invalid call"
+      : `the runtime says: ${problem}`;
   if (error !== null)
     return { ...nothing, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}` };
   if (behind !== null)
