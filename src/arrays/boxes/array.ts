@@ -24,9 +24,9 @@ export interface ArrayLocation {
 }
 
 /**
- * The range of an axis, as in Python: a coordinate, which drops the axis; `[start, stop, step]`, whose trailing entries
- * may be omitted and whose entries may be null; or null for the whole axis. Negative values count from the end of the
- * axis.
+ * The range of an axis, as in Python: a coordinate, which drops the axis; a list `[start, stop, step]`; or null for the
+ * whole axis. Trailing entries of the list may be omitted, and entries may be null. Negative values count from the end
+ * of the axis.
  */
 export type AxisRange = number | null | readonly (number | null)[];
 
@@ -58,8 +58,8 @@ export interface ArrayType {
 export interface ChunkedArray extends ArrayType {
   readonly location: ArrayLocation;
   /**
-   * Text that changes if another array replaces this one at its location. Derived from the metadata, and from the
-   * file's state if the array is a single file.
+   * Text that changes if another array replaces this one at its location. The text is derived from the metadata, and
+   * from the file's state if the array is a single file.
    */
   readonly fingerprint: string;
   /**

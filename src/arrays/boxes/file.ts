@@ -53,10 +53,7 @@ export async function openFile(file: string, flags: string): Promise<OpenFile> {
   return handle;
 }
 
-/**
- * Flags for opening without blocking: if the path is a pipe, opening would otherwise wait for another process to write
- * to the pipe.
- */
+/** Flags for opening a file without blocking, because opening a pipe waits until another process writes to the pipe. */
 function readFlags(): number {
   const { O_NONBLOCK = 0, O_RDONLY } = fs.constants;
   return O_RDONLY | O_NONBLOCK;

@@ -136,7 +136,7 @@ export class SlicedArray implements StagedArray {
     return this.base.mostRead(this.#axes.boxesOf(boxes, this.chunkShape));
   }
 
-  /** Staging limits; include reading array chunks that this part covers only partly. */
+  /** The staging limits, including the reading of array chunks that this part covers only partly. */
   get mostStaged(): Staged {
     const { base, chunkShape } = this;
     const own = this.shape.map((dim, axis) => tiled(dim, chunkShape[axis]));

@@ -70,8 +70,8 @@ const RESERVE = 1.25;
 const END = "END_OF_NDSCATTER_TASKS";
 
 /**
- * Returns a script that submits a job's remaining tasks. It is safe to run the script twice, or to run a new script
- * while tasks of an earlier script still run, because a finished task does nothing when it runs again.
+ * Returns a script that submits a job's remaining tasks. The script may run twice, and a new script may run while tasks
+ * of an earlier script still run, because a finished task does nothing when it runs again.
  * @param core replaces the functions on jobs' folders, for other kinds of jobs
  * @param job a job from {@link openJob}
  * @param options the command, and the sizes of job arrays

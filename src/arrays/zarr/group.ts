@@ -1,6 +1,6 @@
 /**
- * Opens and creates Zarr groups, which are folders of arrays and groups, and reads and writes their consolidated
- * metadata, a list of all members.
+ * Opens and creates Zarr groups, which are folders of arrays and groups. This file also reads and writes consolidated
+ * metadata, a list of all members of a group.
  */
 
 import type { Signal } from "../../core/platform-types.ts";

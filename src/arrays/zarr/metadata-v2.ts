@@ -82,8 +82,8 @@ function checkFilters(filters: Json | undefined, where: string): void {
 }
 
 /**
- * Returns a fill value with numbers instead of their text, such as "7", "1e20" or "inf", which zarr-python reads as Python
- * does. zarr-python reads any text as true for bool, so that text is not converted.
+ * Returns a fill value with numbers instead of their text, such as "7", "1e20" or "inf", which zarr-python reads as
+ * Python does. Text of a bool is not converted, because zarr-python reads any such text as true.
  */
 function fillFrom(dtype: DType, value: Json, where: string): Json {
   if (isList(value)) return value.map((one) => fillFrom(dtype, one, where));

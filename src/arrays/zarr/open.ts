@@ -68,13 +68,13 @@ const formatOf = (location: string): FileFormat | undefined =>
   FILE_FORMATS.find(({ ending }) => placeOfUrl(location).toLowerCase().endsWith(ending));
 
 /**
- * Opens an array: Zarr v3 or v2 in a folder or at a URL, or an NPY file.
+ * Opens an array of Zarr v3 or v2, in a folder or at a URL, or an NPY file.
  *
  * @param location a path, or a URL of a web server or an object store
  * @param options the chunk shape for a format that does not define chunks, and settings for the store
  * @param guard for internal use
- * @throws TensorError `malformed-file` unless the location holds an array, `unsupported-file` for a file of another
- *   kind and for features that are not supported, `dtype` for an unsupported data type; the system's error if reading
+ * @throws TensorError `malformed-file` unless the location holds an array. `unsupported-file` for a file of another
+ *   kind and for features that are not supported. `dtype` for an unsupported data type. The system's error if reading
  *   fails
  *
  * @example
@@ -298,7 +298,7 @@ function checkPath(location: string): string {
   throw new TensorError("attribute", sentence, { key: "location", file: shownUrl(location) });
 }
 
-// Checked for folders too, which ignore the options.
+// The options are checked for folders too, which ignore them.
 const S3_NAMES = "endpoint region accessKeyId secretAccessKey sessionToken forbidden".split(" ");
 
 /** Returns the store for a location. Each kind of store is loaded on demand, because a page has no files. */

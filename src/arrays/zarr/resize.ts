@@ -1,7 +1,6 @@
 /**
- * Changes the shape of Zarr arrays. Metadata changes in one step, and readers ignore chunks beyond the shape. Therefore
- * an append writes chunks before the metadata, and growing an array first removes chunks that an earlier, larger shape
- * left.
+ * Changes the shape of Zarr arrays. Metadata changes in one step, and readers ignore chunks beyond the shape. An append
+ * writes chunks before the metadata, and growing an array first removes chunks that an earlier, larger shape left.
  */
 
 import type { ChunkedArray } from "../boxes/array.ts";
@@ -38,7 +37,7 @@ export interface AppendOptions {
  *   of chunks may be larger than memory
  * @param options `axis`, 0 by default, and `onProgress`
  * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
- * @throws TensorError `dtype`, `rank`, `shape-mismatch` or `axis` if the values or the axis do not fit; `attribute` if
+ * @throws TensorError `dtype`, `rank`, `shape-mismatch` or `axis` if the values or the axis do not fit. `attribute` if
  *   a job is changing the array, its shape has changed, or it is an NPY file
  *
  * @example

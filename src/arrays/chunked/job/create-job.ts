@@ -83,8 +83,9 @@ async function planned(request: JobRequest): Promise<PlannedJob> {
  *
  * @param request the call, its arrays, the job's folder and limits
  * @returns the contents of `job.json`
- * @throws TensorError like `run`, up to the shape checks; `too-large` if a chunk does not fit in memory or the results
- *   do not fit on the disk; `attribute` if the folder holds another job, or another job is changing an array
+ * @throws TensorError like `run`, up to the shape checks. `too-large` for a chunk that does not fit in memory, or
+ *   results that do not fit on the disk. `attribute` if the folder holds another job, or another job is changing an
+ *   array
  *
  * @example
  * ```ts
@@ -142,7 +143,7 @@ export async function beginJob(request: JobRequest): Promise<BegunJob> {
     try {
       await beginOutput(file);
     } catch (error) {
-      // Another run may have completed the job already, and then its folder stays.
+      // Another run may have completed the job already; its folder then stays.
       if (!(await file.isComplete())) await removeJob(folder, spec.id);
       throw error;
     }

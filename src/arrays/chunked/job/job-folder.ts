@@ -129,8 +129,8 @@ async function removeAll(folder: string, id: string | undefined): Promise<void> 
 }
 
 /**
- * Removes the remains of a job that two runs ended at once: the mark `done`, if one run wrote it after the other had
- * removed it, or an empty folder, if one run could not remove it because the other was still removing task files.
+ * Removes the remains of a job that two runs ended at once. One run may have written the mark `done` after the other
+ * had removed it. An empty folder may be left, because the other run was still removing task files.
  */
 async function removeRest(folder: string): Promise<void> {
   const names = await namesIn(folder);

@@ -1,7 +1,6 @@
 /**
  * Reads and marks the file `job.json`. An empty last line is appended when the output is complete. A run that has the
- * file open can read this line even after the file is removed, which happens if several runs share a temporary job
- * folder and the fastest removes it.
+ * file open can read this line even after another run, which shares the temporary folder, has removed the file.
  */
 
 import * as fs from "node:fs/promises";

@@ -45,8 +45,8 @@ export interface TaskPool {
 export const DEFAULT_MEMORY = 2 ** 30;
 
 /**
- * Size of a thread's young generation, in MB. With Node's 48 MB, garbage of tasks with many small parts took up to 75 MB
- * beyond the share, and with 6 MB up to 35 MB, in the same time.
+ * Size of a thread's young generation, in MB. Garbage of tasks with many small parts took up to 75 MB beyond the share
+ * with Node's 48 MB, and up to 35 MB with 6 MB, in the same time.
  */
 const YOUNG = 6;
 

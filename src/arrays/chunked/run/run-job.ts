@@ -58,8 +58,8 @@ export interface RunJobOptions {
   readonly signal?: Signal | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   /**
-   * Called with a message, at most once for each reason, if the process takes a quarter more memory than allowed, if the
-   * memory is so short that it makes the job slow, or if the job has read or written more than planned.
+   * Called with a message, at most once for each reason: the process takes a quarter more memory than allowed, little
+   * memory makes the job slow, or the job has read or written more than planned.
    */
   readonly onNote?: ((sentence: string) => void) | undefined;
 }
@@ -77,8 +77,8 @@ const RUN_OPTIONS = namesOf<RunJobOptions>({
  *
  * @param folder the path of the job's folder
  * @param options threads, memory, a signal and a function that receives the progress
- * @throws TensorError the error of the first bad index; `attribute` if an input has changed since a task read it;
- *   `too-large` if a chunk does not fit in memory; the signal's reason; file system errors
+ * @throws TensorError the error of the first bad index. `attribute` if an input has changed since a task read it.
+ *   `too-large` for a chunk that does not fit in memory. The signal's reason; file system errors
  *
  * @example
  * ```ts

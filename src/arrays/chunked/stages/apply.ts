@@ -94,10 +94,10 @@ async function passOn(
 ): Promise<number | null> {
   const { data, out, spec } = job;
   if (spec.inPlace) return null;
-  // A copy that is gone already is an error when it should be published.
+  // A copy that is gone is reported when it should be published.
   if (await out.stageCopy(data, task.at, name)) return (await out.stagedSize(task.at, name)) ?? 0;
   const { bytes, isStored } = await readData(job, task, memory);
-  // A chunk that is not stored has the fill value, and need not be stored in a new array of the same format either.
+  // A chunk that is not stored has the fill value. A new array of the same format need not store it either.
   if (!isStored && out.location.format === data.location.format) return null;
   return out.stageChunk(task.at, bytes, name);
 }

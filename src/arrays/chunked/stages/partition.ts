@@ -1,6 +1,6 @@
 /**
- * The first stage, `partition`: each task reads and checks the indices of one block of positions, finds the chunk of
- * each position, and writes the rows and updates sorted by chunk.
+ * The first stage, `partition`: each task reads and checks the indices of one block of positions. The task finds the
+ * chunk of each position, and writes the rows and updates sorted by chunk.
  */
 
 import { indexWordsOf } from "../../../core/plan/index-job.ts";

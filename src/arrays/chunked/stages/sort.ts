@@ -21,7 +21,7 @@ export function sortByKey(
   }
   for (let key = 0; key < count; key++) starts[key + 1] += starts[key];
   const total = starts[count];
-  // Placing positions advances each start to its end, so afterwards all starts must be shifted by one entry.
+  // Placing positions advances each start to its end, so all starts must then be shifted by one entry.
   for (let p = 0; p < keys.length; p++) {
     const key = keys[p];
     if (key !== NOWHERE) order[starts[key]++] = p;

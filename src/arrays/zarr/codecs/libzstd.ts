@@ -114,7 +114,10 @@ async function load(): Promise<Library> {
   }
 }
 
-/** Words of browsers about a policy, and of workerd, which compiles only WebAssembly that was deployed with it. */
+/**
+ * Words in the errors of browsers about a policy, and of workerd, which compiles only WebAssembly that was deployed
+ * with it.
+ */
 const FORBIDDEN = /unsafe-eval|content.security.policy|\bCSP\b|disallowed by embedder/i;
 
 /** Returns the error for a policy that forbids WebAssembly; null if the cause is something else. */

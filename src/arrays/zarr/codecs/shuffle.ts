@@ -63,7 +63,7 @@ function moveSquares(
       const b = from[at + read];
       const c = from[at + 2 * read];
       const d = from[at + 3 * read];
-      // First, squares of 2 x 2 bytes are transposed: `evenAB` has byte 0 of a, byte 0 of b, byte 2 of a, byte 2 of b.
+      // Squares of 2 x 2 bytes are transposed first. `evenAB` has byte 0 of a, byte 0 of b, byte 2 of a, byte 2 of b.
       const evenAB = (a & 0x00ff00ff) | ((b & 0x00ff00ff) << 8);
       const oddAB = ((a >>> 8) & 0x00ff00ff) | (b & 0xff00ff00);
       const evenCD = (c & 0x00ff00ff) | ((d & 0x00ff00ff) << 8);

@@ -104,7 +104,8 @@ function rangeIn(headers: Headers): ContentRange | null {
 }
 
 /**
- * Requests the first byte, because the response reports the object's length. If it does not, reads the whole object.
+ * Requests the first byte, because the response reports the object's length. Without a length in the response, the
+ * whole object is read.
  */
 async function probe(client: ObjectClient): Promise<Head | Source | null> {
   const first = { method: "GET", headers: { range: "bytes=0-0" } } as const;
@@ -279,7 +280,7 @@ class RangeSource implements Source {
 const changed = ({ what }: ObjectClient): TensorError =>
   malformed(`${what} changed while it was read`, { file: what });
 
-/** Describes how a response differs from the request; returns null if it does not. */
+/** Describes how a response differs from the request; returns null for a matching response. */
 function wrongAnswer({ status, headers }: Response, at: number): string | null {
   if (status === 206 && isEncoded(headers)) return "a compressed range";
   if (/^multipart\/byteranges/i.test(headers.get("content-type") ?? "")) return "several ranges";

@@ -1,6 +1,6 @@
 /**
- * Limits how long a server may send nothing. Without a limit, fetch waits five minutes for an answer, and again for each
- * piece of a body, and a retry starts from there.
+ * Limits how long a server may send nothing. Without a limit, fetch waits five minutes for an answer and for each piece
+ * of a body, and each retry waits as long again.
  */
 
 import { HTTP } from "../../../core/limits.ts";

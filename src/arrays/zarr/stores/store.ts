@@ -74,7 +74,8 @@ export const CLAIM = "job";
 export const CHANGED = "changed";
 
 /**
- * The file in the folder {@link STAGING} that marks an array as partly changed: JSON with the number of changed chunks.
+ * The file in the folder {@link STAGING} that marks an array as partly changed, with the number of changed chunks as
+ * JSON.
  */
 export const PARTIAL = "partial";
 
