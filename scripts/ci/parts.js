@@ -164,6 +164,13 @@ export const PARTS = [
     limits: { nightly: 600 },
   },
   {
+    name: "projects",
+    what: "a small project for each bundler, test runner and runtime, with the packed package",
+    needs: ["browsers"],
+    command: ["node", "build/test/projects/main.js"],
+    limits: { nightly: 1800 },
+  },
+  {
     name: "examples",
     what: "the examples, run",
     command: ["node", "examples/run.js"],

@@ -76,7 +76,7 @@ export const FIELDS_OF_CODES = {
   "shape-mismatch": {
     always: [],
     either: ["input", "key"],
-    sometimes: ["at", "axis", "got", "expected", "size", "allowed", "other", "limit"],
+    sometimes: ["at", "axis", "got", "expected", "size", "allowed", "nearest", "other", "limit"],
   },
   rank: { always: ["got"], either: ["input", "key"], sometimes: ["expected", "other", "limit"] },
   axis: { always: ["got"], sometimes: ["input", "axis", "expected", "allowed"] },
@@ -89,7 +89,7 @@ export const FIELDS_OF_CODES = {
   dtype: {
     always: [],
     either: ["input", "key"],
-    sometimes: ["at", "got", "expected", "allowed", "other"],
+    sometimes: ["at", "got", "expected", "allowed", "nearest", "other"],
   },
   attribute: {
     always: ["key"],

@@ -24,7 +24,7 @@ export type { ErrorCode, ErrorContext, ErrorFields, Fact, FieldsOf } from "./err
  * ERROR_CODES["index-out-of-range"]; // "an index is out of range"
  * ```
  */
-export const ERROR_CODES = Object.freeze({
+export const ERROR_CODES = /* @__PURE__ */ Object.freeze({
   "shape-mismatch": "a shape, count or nesting does not fit",
   rank: "a rank or index tuple length does not fit",
   axis: "an axis is out of range",
@@ -171,13 +171,15 @@ export function isTensorError<C extends ErrorCode>(
   ...codes: readonly C[]
 ): error is ErrorOf<C>;
 export function isTensorError(error: unknown, ...codes: readonly ErrorCode[]): boolean {
+  return hasCode(error, ...codes) && Object.hasOwn(ERROR_CODES, error.code);
+}
+
+/** Returns true like {@link isTensorError}, but for any code, so that bundles do not need the meanings of all codes. */
+export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is TensorError {
   try {
     if (!isError(error, "TensorError")) return false;
     const code: unknown = "code" in error ? error.code : undefined;
-    if (typeof code !== "string") return false;
-    return codes.length === 0
-      ? Object.hasOwn(ERROR_CODES, code)
-      : codes.includes(code as ErrorCode);
+    return typeof code === "string" && (codes.length === 0 || codes.includes(code as ErrorCode));
   } catch {
     // Reading the value threw, so the value has a Proxy or a getter, which errors of this package never have.
     return false;
@@ -205,7 +207,7 @@ export function readForeign<T>(
   try {
     return read();
   } catch (cause) {
-    if (isTensorError(cause)) throw cause;
+    if (hasCode(cause)) throw cause;
     throw new TensorError(code, sentence, named(fields, key), { cause });
   }
 }
@@ -260,7 +262,7 @@ export function printValue(value: unknown): string {
         ? JSON.stringify(value)
         : `${JSON.stringify(value.slice(0, LONGEST_QUOTE))}...`;
     case "object":
-      return value === null ? "null" : isListLike(value) ? "a list" : "an object";
+      return value === null ? "null" : isArray(value) ? "a list" : printClass(value);
     case "function":
     case "symbol":
       return `a ${typeof value}`;
@@ -283,9 +285,20 @@ export function factOf(value: unknown): Fact {
   }
 }
 
-/** Returns true for arrays and typed arrays, but not for a DataView, which is a view without elements. */
-const isListLike = (value: object): boolean =>
-  isArray(value) || (ArrayBuffer.isView(value) && "length" in value);
+/**
+ * Prints the built-in class of an object, such as `a Float32Array`, and `an object` if it has none. A promise is mostly
+ * a forgotten `await`.
+ */
+function printClass(value: object): string {
+  let tag: string | undefined;
+  try {
+    [, tag] = /^\[object (\w{1,40})/.exec(Object.prototype.toString.call(value)) ?? [];
+  } catch {
+    // A revoked Proxy has no class.
+  }
+  if (tag === undefined || tag === "Object") return "an object";
+  return `${/^[AEIO]/.test(tag) ? "an" : "a"} ${tag}${tag === "Promise" ? " (await it)" : ""}`;
+}
 
 /**
  * Returns true if `value` is an array or a Proxy of an array, and false for a revoked Proxy, for which `Array.isArray`

@@ -31,7 +31,7 @@ import type {
   ScatterOptions,
   Shape,
 } from "./typed-shape.ts";
-import type { Nested, ScalarInput } from "./tensor/values.ts";
+import type { IndexLists, UpdateLists } from "./tensor/values.ts";
 
 /**
  * Returns a copy of `data` in which each index tuple's element or slice is replaced by, or combined with, its update.
@@ -66,13 +66,10 @@ export function scatterND<
   O extends Shape,
 >(
   data: Tensor<D, S> | RuntimeTensor,
-  indices:
-    | (Tensor<DI, I> & ScatterNDIndicesMust<S, DI, I>)
-    | Nested<number | bigint>
-    | RuntimeTensor,
+  indices: (Tensor<DI, I> & ScatterNDIndicesMust<S, DI, I>) | IndexLists | RuntimeTensor,
   updates:
     | (Tensor<DU, U> & ScatterNDUpdatesMust<D, S, I, DU, U>)
-    | Nested<ScalarInput<NoInfer<D>>>
+    | UpdateLists<NoInfer<D>>
     | RuntimeTensor,
   options?: ScatterOptions<NoInfer<D>, S, DO, O>,
 ): Tensor<NoInfer<D>, S>;
@@ -116,13 +113,10 @@ export function scatterElements<
   O extends Shape,
 >(
   data: Tensor<D, S> | RuntimeTensor,
-  indices:
-    | (Tensor<DI, I> & ElementsIndicesMust<S, DI, I>)
-    | Nested<number | bigint>
-    | RuntimeTensor,
+  indices: (Tensor<DI, I> & ElementsIndicesMust<S, DI, I>) | IndexLists | RuntimeTensor,
   updates:
     | (Tensor<DU, U> & ElementsUpdatesMust<D, S, I, DU, U>)
-    | Nested<ScalarInput<NoInfer<D>>>
+    | UpdateLists<NoInfer<D>>
     | RuntimeTensor,
   options?: ScatterOptions<NoInfer<D>, S, DO, O> & AxisOption,
 ): Tensor<NoInfer<D>, S>;
@@ -163,10 +157,7 @@ export function gatherND<
   B extends number = 0,
 >(
   data: Tensor<D, S> | RuntimeTensor,
-  indices:
-    | (Tensor<DI, I> & GatherNDIndicesMust<S, DI, I, B>)
-    | Nested<number | bigint>
-    | RuntimeTensor,
+  indices: (Tensor<DI, I> & GatherNDIndicesMust<S, DI, I, B>) | IndexLists | RuntimeTensor,
   options?: GatherOptions<NoInfer<D>, GatherNDShape<S, I, B>, DO, O> & {
     /** Number of leading axes of data and indices that are batch axes; 0 by default. */
     readonly batchDims?: B | undefined;
@@ -203,10 +194,7 @@ export function gatherElements<
   O extends Shape,
 >(
   data: Tensor<D, S> | RuntimeTensor,
-  indices:
-    | (Tensor<DI, I> & ElementsIndicesMust<S, DI, I>)
-    | Nested<number | bigint>
-    | RuntimeTensor,
+  indices: (Tensor<DI, I> & ElementsIndicesMust<S, DI, I>) | IndexLists | RuntimeTensor,
   options?: GatherOptions<NoInfer<D>, I, DO, O> & AxisOption,
 ): Tensor<NoInfer<D>, I>;
 export function gatherElements(data: unknown, indices: unknown, options?: object): Tensor {
@@ -244,7 +232,7 @@ export function gather<
   B extends number = 0,
 >(
   data: Tensor<D, S> | RuntimeTensor,
-  indices: (Tensor<DI, I> & GatherIndicesMust<S, DI>) | Nested<number | bigint> | RuntimeTensor,
+  indices: (Tensor<DI, I> & GatherIndicesMust<S, DI>) | IndexLists | RuntimeTensor,
   options?: GatherOptions<NoInfer<D>, GatherShape<S, I, A, B>, DO, O> & {
     /** Axis that the indices address, from -r to r - 1; 0 by default. */
     readonly axis?: A | undefined;
@@ -299,8 +287,8 @@ export const scatter: typeof scatterElements = (
  */
 export function tensorScatter<D extends DType, S extends Shape>(
   pastCache: Tensor<D, S> | RuntimeTensor,
-  update: Tensor<NoInfer<D>> | RuntimeTensor | Nested<ScalarInput<NoInfer<D>>>,
-  writeIndices?: Tensor | RuntimeTensor | readonly (number | bigint)[] | undefined,
+  update: Tensor<NoInfer<D>> | RuntimeTensor | UpdateLists<NoInfer<D>>,
+  writeIndices?: Tensor | RuntimeTensor | IndexLists | undefined,
   options?: TensorScatterOptions,
 ): Tensor<D, S>;
 export function tensorScatter(

@@ -8,10 +8,10 @@ import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
 import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
 import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
 import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";
-import type { Nested } from "./tensor/values.ts";
+import type { IndexLists } from "./tensor/values.ts";
 import type { AxisOption, BatchOption } from "./typed-shape.ts";
 
-type Indices = Tensor | RuntimeTensor | Nested<number | bigint>;
+type Indices = Tensor | RuntimeTensor | IndexLists;
 
 /**
  * Compiles ScatterND indices into a plan that can be applied many times to data of shape `dataShape`. A plan can gather

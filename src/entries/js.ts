@@ -31,7 +31,7 @@ import { scatterND as scatterNDOperator } from "../core/operators/scatter-nd.ts"
 import { scatter as scatterOperator } from "../core/operators/scatter.ts";
 import { tensorScatter as tensorScatterOperator } from "../core/operators/tensor-scatter.ts";
 import type { RuntimeTensor, Tensor } from "../core/tensor/tensor.ts";
-import type { Nested } from "../core/tensor/values.ts";
+import type { IndexLists } from "../core/tensor/values.ts";
 
 export * from "../surface.ts";
 
@@ -47,7 +47,7 @@ const planFunctionOf =
   (operator: Operator) =>
   (
     dataShape: readonly number[],
-    indices: Tensor | RuntimeTensor | Nested<number | bigint>,
+    indices: Tensor | RuntimeTensor | IndexLists,
     options?: object,
   ): KeptPlan =>
     keepPlan(jsExecutor(), operator, dataShape, indices, options);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NEWEST_OPSETS } from "../../src/entries/index.ts";
+import { NEWEST_OPSETS } from "../../src/entries/operators.ts";
 import { parseBytes } from "../../src/cli/input/numbers.ts";
 import { runCommand, words } from "../support/cli.ts";
 

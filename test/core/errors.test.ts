@@ -12,7 +12,7 @@ import {
 } from "../../src/core/errors.ts";
 import { receiveError, sendError } from "../../src/arrays/chunked/run/sent-error.ts";
 import { scatterND } from "../../src/core/functions.ts";
-import { nearestName } from "../../src/core/operators/nearest.ts";
+import { nearestName } from "../../src/core/tensor/nearest.ts";
 import { resolve } from "../../src/core/operators/registry.ts";
 import { infer } from "../../src/core/call/infer.ts";
 import { run } from "../../src/core/call/run.ts";
@@ -297,8 +297,13 @@ test("a value in a message is named by what it is", () => {
     ["x".repeat(200), `"${"x".repeat(200)}"`],
     ["x".repeat(201), `"${"x".repeat(200)}"...`],
     [[1], "a list"],
-    [new Uint8Array(1), "a list"],
-    [new DataView(new ArrayBuffer(1)), "an object"],
+    [new Uint8Array(1), "a Uint8Array"],
+    [new Int32Array(1), "an Int32Array"],
+    [new DataView(new ArrayBuffer(1)), "a DataView"],
+    [Promise.resolve(), "a Promise (await it)"],
+    [new Proxy([], {}), "a list"],
+    [Proxy.revocable({}, {}).proxy, "an object"],
+    [{ [Symbol.toStringTag]: "; drop" }, "an object"],
     [{}, "an object"],
     [() => 1, "a function"],
     [Symbol("x"), "a symbol"],

@@ -1,4 +1,4 @@
-/** Files as every kind of byte array there is: each function that takes bytes reads each kind as it reads a plain one. */
+/** Files as every kind of buffer and view: each function that takes bytes reads each kind as it reads a plain array. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -96,34 +96,39 @@ function chunkOf(bytes: Uint8Array): Uint8Array {
 }
 
 /** `bytes` in the middle of a larger memory. */
-function within(buffer: ArrayBufferLike, bytes: Uint8Array): Uint8Array {
-  const view = new Uint8Array(buffer, 3, bytes.length);
+function within(buffer: ArrayBufferLike, bytes: Uint8Array, at = 3): Uint8Array {
+  const view = new Uint8Array(buffer, at, bytes.length);
   view.set(bytes);
   return view;
 }
 
-const own = (bytes: Uint8Array, name: string | symbol, value: unknown): Uint8Array =>
-  Object.defineProperty(bytes.slice(), name, { value });
+const own = <T extends object>(view: T, name: string | symbol, value: unknown): T =>
+  Object.defineProperty(view, name, { value });
 
 // prettier-ignore
-const ODD_BYTES: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
+const ODD_BYTES: Readonly<Record<string, (bytes: Uint8Array) => ArrayBufferLike | ArrayBufferView>> = {
+  "an ArrayBuffer": (bytes) => bytes.slice().buffer,
+  "a DataView": (bytes) => new DataView(within(new ArrayBuffer(bytes.length + 9), bytes).buffer, 3, bytes.length),
+  "a DataView with its own buffer": (bytes) => own(new DataView(bytes.slice().buffer), "buffer", 3),
+  "an Int8Array": (bytes) => new Int8Array(bytes.slice().buffer),
   "a subclass": chunkOf,
   "a part of a larger memory": (bytes) => within(new ArrayBuffer(bytes.length + 9), bytes),
   "memory that can be resized": (bytes) =>
     within(Reflect.construct(ArrayBuffer, [bytes.length + 9, { maxByteLength: bytes.length + 99 }]) as ArrayBuffer, bytes),
   ...(typeof SharedArrayBuffer === "undefined" ? {} : {
     "shared memory": (bytes: Uint8Array) => within(new SharedArrayBuffer(bytes.length + 9), bytes),
+    "a SharedArrayBuffer": (bytes: Uint8Array) => within(new SharedArrayBuffer(bytes.length), bytes, 0).buffer,
   }),
   ...Object.fromEntries(
     ["length", "byteLength", "byteOffset", "buffer", "constructor", "subarray", Symbol.toStringTag].map((name) =>
-      [`with its own ${String(name)}`, (bytes: Uint8Array) => own(bytes, name, 3)]),
+      [`with its own ${String(name)}`, (bytes: Uint8Array) => own(bytes.slice(), name, 3)]),
   ),
 };
 
 for (const [name, [bytes, take]] of Object.entries(TAKERS)) {
   for (const [kind, odd] of Object.entries(ODD_BYTES)) {
     test(`${name}: ${kind}`, () => {
-      assert.deepEqual(take(odd(bytes)), take(bytes));
+      assert.deepEqual(take(odd(bytes) as never), take(bytes));
     });
   }
   test(`${name}: a Buffer of Node`, { skip: WITHOUT_NODE }, () => {
@@ -133,15 +138,17 @@ for (const [name, [bytes, take]] of Object.entries(TAKERS)) {
     const { runInNewContext } = await import("node:vm");
     const foreign = runInNewContext("Uint8Array.from(bytes)", { bytes: [...bytes] });
     assert.ok(!(foreign instanceof Uint8Array));
-    assert.deepEqual(take(foreign), take(bytes));
+    for (const one of [foreign, foreign.buffer]) assert.deepEqual(take(one), take(bytes));
   });
-  test(`${name}: memory that was transferred, and what is no bytes`, () => {
+  test(`${name}: memory that was transferred, and values that hold no bytes`, () => {
     const gone = bytes.slice();
+    const view = new DataView(gone.buffer);
     structuredClone(gone.buffer, { transfer: [gone.buffer] });
-    assertRefused("disposed", {}, () => take(gone));
+    for (const one of [gone, gone.buffer, view])
+      assertRefused("disposed", {}, () => take(one as never));
     const others = [
-      new DataView(new ArrayBuffer(8)),
-      new Float32Array(2),
+      Object.create(ArrayBuffer.prototype),
+      Promise.resolve(bytes),
       new Proxy(bytes, {}),
       [1],
       7,

@@ -6,6 +6,7 @@
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import type * as functions from "../../src/core/functions.ts";
 import type { RuntimeTensor, Tensor, full, tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import type { Float16Like } from "../../src/core/tensor/values.ts";
 import type { GatherNDShape } from "../../src/core/typed-shape.ts";
 
 type Equal<A, B> =
@@ -22,6 +23,7 @@ export interface Given {
   scatterElements: typeof functions.scatterElements;
   gatherND: typeof functions.gatherND;
   gatherElements: typeof functions.gatherElements;
+  tensorScatter: typeof functions.tensorScatter;
   tensor: typeof tensor;
   full: typeof full;
   make: Make;
@@ -30,12 +32,90 @@ export interface Given {
   /** Out of a file: nothing is known. */
   any: Tensor;
   dynamic: Tensor<"float32", number[]>;
+  anything: ReturnType<typeof JSON.parse>;
+  halves: Float16Like;
 }
 
 export function literals({ tensor, full, make, is }: Given): void {
   is<Tensor<"float32", [4, 4]>>()(tensor("float32", [4, 4], []), true);
   is<Tensor<"float32", [4, 4]>>()(make("float32", [4, 4]), true);
   is<Tensor<"float32", []>>()(full("float32", [], 1), true);
+}
+
+/** The data type is that of the array's class, or of the elements; a shape is that which is given, or that of the lists. */
+export function valuesAlone(given: Given): void {
+  const { tensor, is, any, dynamic } = given;
+  is<Tensor<"float32", [4, 3]>>()(tensor(new Float32Array(12), [4, 3]), true);
+  is<Tensor<"int64", [number]>>()(tensor(new BigInt64Array(2)), true);
+  is<Tensor<"uint64", [2, 1]>>()(tensor(new BigUint64Array(2), [2, 1]), true);
+  is<Tensor<"uint8", [number]>>()(tensor(new Uint8ClampedArray(2)), true);
+  is<Tensor<"uint8", [2]>>()(tensor(new Uint8Array(2), [2]), true);
+  is<Tensor<"int16", [number]>>()(tensor(new Int16Array(2)), true);
+  is<Tensor<"float64", [number]>>()(tensor(new Float64Array(2)), true);
+  is<Tensor<"float16", [2]>>()(tensor(given.halves, [2]), true);
+  is<Tensor<"float32", [3, 2]>>()(
+    tensor([
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ]),
+    true,
+  );
+  is<Tensor<"float32", [2, 2]>>()(tensor([1, 2, 3, 4], [2, 2]), true);
+  is<Tensor<"int64", [1, 2]>>()(tensor([[1n, 2n]]), true);
+  is<Tensor<"bool", [2]>>()(tensor([true, false]), true);
+  is<Tensor<"string", [2]>>()(tensor(["a", "b"]), true);
+  is<Tensor<"float32", []>>()(tensor(5), true);
+  is<Tensor<"float32", [0]>>()(tensor([]), true);
+  is<Tensor<"int32", [2, 1]>>()(tensor([[0], [2]], "int32"), true);
+  is<Tensor<"int32", [2]>>()(tensor([0, 2], [2], "int32"), true);
+  is<Tensor<"int64", [number]>>()(tensor(new Int32Array(2), "int64"), true);
+  is<Tensor<"complex64", number[]>>()(tensor([[0, 1]], "complex64"), true);
+  const rows: number[][] = [[1, 2]];
+  is<Tensor<"float32", [number, number]>>()(tensor(rows), true);
+  is<number>()(tensor(rows).toArray()[0][0], true);
+  const typed: Float64Array[] = [];
+  is<Tensor<"float64", [number, number]>>()(tensor(typed), true);
+  is<Tensor<"float32", number[]>>()(tensor(dynamic.toArray()), true);
+  is<Tensor<DType, number[]>>()(tensor(given.anything), true);
+  const claimed: Tensor<"float32", [4, 3]> = tensor("float32", [4, 3], new Float32Array(12));
+  void claimed;
+
+  // @ts-expect-error a tensor is no list
+  tensor(any);
+  // @ts-expect-error mixed kinds
+  tensor([1, "a"]);
+  // @ts-expect-error no data type has this name
+  tensor([1, 2], "f32");
+  // @ts-expect-error the shape is a list
+  tensor(new Float32Array(4), 4);
+}
+
+/** Typed arrays and lists of any depth go wherever lists go. */
+export function typedArrays({
+  scatterND,
+  gatherND,
+  scatterElements,
+  tensorScatter,
+  make,
+}: Given): void {
+  const data = make("float32", [4, 2]);
+  const ids = new Int32Array(2);
+  const wide = new BigInt64Array(2);
+  const list: number[] = [0, 1];
+  gatherND(data, ids);
+  gatherND(data, wide, { out: make("float32", []) });
+  gatherND(data, list);
+  gatherND(data, [ids, ids]);
+  scatterND(data, [[1], [2]], [Float32Array.of(1, 2), Float32Array.of(3, 4)]);
+  scatterND(data, ids, Float32Array.of(1));
+  scatterElements(make("float32", [4]), new Uint16Array(2), new Float64Array(2));
+  tensorScatter(make("float32", [1, 4, 2]), [[[1, 2]]], ids);
+
+  // @ts-expect-error bytes of any type
+  gatherND(data, new ArrayBuffer(8));
+  // @ts-expect-error text
+  gatherND(data, "1");
 }
 
 export function ofScatterND({ scatterND, make, is }: Given): void {

@@ -11,9 +11,10 @@ import * as nd from "../../src/entries/index.ts";
 import * as npy from "../../src/entries/npy.ts";
 import * as onnx from "../../src/entries/onnx.ts";
 import * as openvino from "../../src/entries/openvino.ts";
+import * as operators from "../../src/entries/operators.ts";
 import * as webgpu from "../../src/entries/webgpu.ts";
 import * as zarr from "../../src/entries/zarr.ts";
-import { isTensorError } from "../../src/core/errors.ts";
+import { isTensorError, type ErrorOf } from "../../src/core/errors.ts";
 import { MemoryArray } from "../support/memory-array.ts";
 
 const { tensor } = nd;
@@ -125,17 +126,26 @@ const CALLS: Readonly<Record<string, Call>> = {
     bullmq.createWorker({ connection: "redis://none", threads: 1, memory: 1, ...extra }),
 };
 
+/** Returns the error of a call with an unknown key. */
+async function refusalOf(call: Call, key: string): Promise<ErrorOf<"attribute">> {
+  const found: unknown = await Promise.resolve()
+    .then(() => call({ [key]: 1 }))
+    .then(
+      () => null,
+      (error: unknown) => error,
+    );
+  assert.ok(isTensorError(found, "attribute"), String(found));
+  assert.equal(found.key, key);
+  return found;
+}
+
 for (const [name, call] of Object.entries(CALLS)) {
-  test(`${name} refuses an unknown key`, async () => {
-    const extra = { colour: 1 };
-    const found: unknown = await Promise.resolve()
-      .then(() => call(extra))
-      .then(
-        () => null,
-        (error: unknown) => error,
-      );
-    assert.ok(isTensorError(found, "attribute"), `${name}: ${String(found)}`);
-    assert.equal(found.key, "colour");
+  test(`${name} refuses an unknown key, and offers the nearest one`, async () => {
+    const { allowed = [] } = await refusalOf(call, "colour");
+    const known = allowed.map(String).sort((one, other) => other.length - one.length)[0] ?? "";
+    if (known.length < 4) return;
+    const { nearest } = await refusalOf(call, known.slice(0, -1));
+    assert.equal(nearest, known);
   });
 }
 
@@ -165,7 +175,7 @@ test("every public function is in one of the lists", () => {
     ...Object.keys(CALLS).map((name) => name.split(",")[0]),
     ...WITHOUT.split(" "),
   ]);
-  const entries = [bullmq, chunked, nd, npy, onnx, openvino, webgpu, zarr];
+  const entries = [bullmq, chunked, nd, npy, onnx, openvino, operators, webgpu, zarr];
   const functions = entries.flatMap((entry) =>
     Object.entries(entry).flatMap(([name, value]) => (typeof value === "function" ? [name] : [])),
   );

@@ -9,7 +9,7 @@ import {
 import { malformed } from "../../core/errors.ts";
 import { findNonBool } from "../../core/tensor/packing.ts";
 import { coordinatesOf, printShape } from "../../core/tensor/shape.ts";
-import { bytesOf, plainBytes } from "../../core/tensor/storage.ts";
+import { bytesOf, plainBytes, type Bytes } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { BYTES_PER_CHARACTER } from "./descr.ts";
 import { readNpyHeader, type NpyContents } from "./header.ts";
@@ -39,8 +39,8 @@ import { decodeUcs4 } from "./text.ts";
  * console.log(ids.dtype, ids.shape); // int64 [ 3, 1 ]
  * ```
  */
-export function readNpy(bytes: Uint8Array): Tensor {
-  const file = plainBytes(bytes, "readNpy takes");
+export function readNpy(bytes: Bytes): Tensor {
+  const file = plainBytes(bytes, "readNpy takes", true);
   const contents = readNpyHeader(file);
   const { type, shape, size } = contents;
   const { dtype } = type;

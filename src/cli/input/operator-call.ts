@@ -4,17 +4,14 @@ import { Option, type Command } from "commander";
 import {
   infer,
   isDType,
-  NEWEST_OPSETS,
   operators,
-  resolve,
-  roleOf,
   tensor,
-  typesOf,
   type AttributeSchema,
   type NodeSpec,
   type OperatorVersion,
   type Tensor,
 } from "../../entries/index.ts";
+import { NEWEST_OPSETS, resolve, roleOf, typesOf } from "../../entries/operators.ts";
 import { asUsage, wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
 import { parseInteger, wholeOption } from "./numbers.ts";

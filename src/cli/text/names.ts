@@ -1,6 +1,6 @@
 /** Suggests the name that was probably meant instead of an unknown one. */
 
-import { nearestName } from "../../core/operators/nearest.ts";
+import { nearestName } from "../../core/tensor/nearest.ts";
 import { printName } from "./layout.ts";
 
 /** Returns a question that offers the nearest name, or `otherwise` if no name is near. */

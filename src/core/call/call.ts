@@ -24,13 +24,22 @@ export interface Call extends OperatorCall {
 
 const NODE_PARTS = ["domain", "op", "opset", "attributes"] as const;
 
+/** Keys that people type, and the key of a node that has their values. */
+const MEANT_PARTS = {
+  name: "op",
+  type: "op",
+  version: "opset",
+  axis: "attributes",
+  reduction: "attributes",
+} as const;
+
 /**
  * Reads a node from outside the package, each of its parts once.
  * @throws TensorError `unknown-operator`, `attribute` for an unknown key
  */
 export function nodeFrom(node: NodeSpec): NodeSpec {
   const own = partsOf(node, NODE_PARTS);
-  checkNames("key of a node", node, NODE_PARTS, {});
+  checkNames("key of a node", node, NODE_PARTS, {}, MEANT_PARTS);
   return own;
 }
 

@@ -1,14 +1,16 @@
 /** Turns a Plan and checked tensors into a result, as a list of actions. */
 
 import type { Executor, Session } from "../engines/executor.ts";
-import { isTensorError, TensorError, type ErrorContext } from "../errors.ts";
+import { hasCode, TensorError, type ErrorContext } from "../errors.ts";
 import { divide } from "../kernels/divide.ts";
 import type { Plan } from "../plan/plan.ts";
 import { countTargets, split } from "../plan/repeats.ts";
 import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
 import { part, shapeOf } from "../tensor/shape.ts";
 import { clear, copy } from "../tensor/storage.ts";
-import { checkDType, Tensor, type Mutable } from "../tensor/tensor.ts";
+import { checkDType } from "../tensor/dtype-name.ts";
+import { isSame } from "../tensor/memory.ts";
+import { Tensor, type Mutable } from "../tensor/tensor.ts";
 import { divisorOf, isOneStep, stepOf, stepsOf, type Reducing } from "./steps.ts";
 
 /** A result tensor, and the actions that fill it, in the order in which they must run. */
@@ -107,7 +109,7 @@ export const newLike = (executor: Executor, data: Tensor): Tensor =>
  * views, and need not compare memory.
  */
 const sourceOf = (data: Tensor, out: Tensor | undefined): Tensor =>
-  out !== undefined && Tensor.memoryOf(out).isSame(Tensor.memoryOf(data)) ? out : data;
+  out !== undefined && isSame(Tensor.memoryOf(out), Tensor.memoryOf(data)) ? out : data;
 
 /**
  * Returns the actions of a scatter. The Plan stays whole, unless first updates are treated differently or updates are
@@ -238,7 +240,7 @@ export async function executeAsync(
 
 /** Adds the call's operator name to an engine error that has none. */
 function withOperator(error: unknown, fields: ErrorContext): unknown {
-  if (!isTensorError(error) || error.op !== undefined) return error;
+  if (!hasCode(error) || error.op !== undefined) return error;
   return new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
 }
 

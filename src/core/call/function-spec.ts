@@ -1,14 +1,15 @@
 /** Calls whose gradients are computed: nodes, and plain functions with their options. */
 
-import { factOf, oneOf, printValue, readForeign, TensorError } from "../errors.ts";
-import { FUNCTIONS } from "../operators/plain.ts";
+import { factOf, printValue, readForeign, TensorError } from "../errors.ts";
+import { FUNCTIONS, type FunctionName } from "../operators/plain.ts";
+import { nearestName } from "../tensor/nearest.ts";
 import { checkNames, objectOf } from "../tensor/options.ts";
 import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
 import { plainCallOf, type GivenOptions } from "./plain-call.ts";
 
 /** A plain function call: the function name, and all options except `out`. */
 export interface FunctionSpec {
-  readonly function: keyof typeof FUNCTIONS;
+  readonly function: FunctionName;
   /** Attributes and policies of the function, such as `{ reduction: "max", bounds: "drop" }`. */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -23,20 +24,20 @@ export interface GivenCall {
  * Parses a node, or a plain function with its options, into a call.
  * @throws TensorError `unknown-operator`, `attribute`, `reduction`
  */
-export function callFrom(node: NodeSpec | FunctionSpec): GivenCall {
+export function callFrom(node: NodeSpec | FunctionSpec | FunctionName): GivenCall {
   const name = functionOf(node);
   if (name === undefined) return { call: callOf(nodeFrom(node as NodeSpec)), known: null };
-  const call = objectOf("the call", node, {});
+  const call = typeof node === "string" ? {} : objectOf("the call", node, {});
   checkNames("key of a call", call, ["function", "options"], {});
   const { options } = call;
   if (!Object.hasOwn(FUNCTIONS, name)) {
     const allowed = Object.keys(FUNCTIONS);
-    const sentence = `function must be ${oneOf(allowed)}, got ${printValue(name)}`;
-    throw new TensorError("unknown-operator", sentence, {
-      key: "function",
-      got: factOf(name),
-      allowed,
-    });
+    const nearest = nearestName(String(name), allowed);
+    const hint =
+      nearest === null ? `the functions are ${allowed.join(", ")}` : `did you mean "${nearest}"?`;
+    const sentence = `unknown function ${printValue(name)}; ${hint}`;
+    const facts = { key: "function", got: factOf(name), allowed, nearest: nearest ?? undefined };
+    throw new TensorError("unknown-operator", sentence, facts);
   }
   const { known, out } = plainCallOf(FUNCTIONS[name], options);
   if (out !== undefined) {
@@ -49,6 +50,12 @@ export function callFrom(node: NodeSpec | FunctionSpec): GivenCall {
 
 /** Returns the name of a plain function; undefined for a node. */
 function functionOf(node: unknown): FunctionSpec["function"] | undefined {
+  if (typeof node === "string") return node as FunctionName;
+  if (typeof node === "function") {
+    const sentence =
+      'a call must be the name of a function, such as "gather", or a node; got a function';
+    throw new TensorError("unknown-operator", sentence, { key: "function", got: "a function" });
+  }
   if (typeof node !== "object" || node === null) return undefined;
   const read = (): unknown => Reflect.get(node, "function");
   const name = readForeign(

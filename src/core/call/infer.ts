@@ -11,7 +11,8 @@ import {
 import type { TensorType } from "../operators/operator.ts";
 import { rolesOf } from "../operators/signature.ts";
 import { isKnown, partialShapeOf, sizeOf } from "../tensor/shape.ts";
-import { checkDType, Tensor } from "../tensor/tensor.ts";
+import { checkDType } from "../tensor/dtype-name.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import { callOf, nodeFrom, type NodeSpec } from "./call.ts";
 import { checkInputCount, readInputs } from "./inputs.ts";
 import { settle } from "./prepare.ts";

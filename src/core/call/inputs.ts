@@ -1,9 +1,11 @@
 /** Checks the inputs of a call: their number, and that each is a tensor or can become one. */
 
 import { isArray, printValue, readForeign, TensorError, type ErrorContext } from "../errors.ts";
-import type { Inputs, OperatorVersion } from "../operators/operator.ts";
+import type { Inputs, OperatorCall, OperatorVersion } from "../operators/operator.ts";
 import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
-import { isList, numbersOf } from "../tensor/values.ts";
+import { numbersOf } from "../tensor/numbers.ts";
+import { checkNotBytes, isUint8Array, wrongBytes } from "../tensor/storage.ts";
+import { isList } from "../tensor/values.ts";
 import type { Call } from "./call.ts";
 
 /** Returns the inputs of a node as tensors; `undefined` for omitted optional inputs. */
@@ -20,10 +22,8 @@ export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
  * Returns the inputs of a plain function as tensors. A nested list of indices becomes int32 if its numbers fit, and
  * int64 otherwise; a nested list of updates gets data's type.
  */
-export function tensorsOrLists(
-  { signature, fields }: Call,
-  inputs: Inputs<unknown>,
-): Inputs<Tensor> {
+export function tensorsOrLists(call: Call, inputs: Inputs<unknown>): Inputs<Tensor> {
+  const { signature, fields } = call;
   const rules = signature.inputs;
   // The first input is always data, which is required.
   const data = asTensor(inputs[0], fields, rules[0].name);
@@ -36,14 +36,44 @@ export function tensorsOrLists(
     const tensor = isLeftOut
       ? undefined
       : role === "indices"
-        ? ((isArray(given) ? typedNumbers("int32", given) : null) ??
-          listOrTensor("int64", given, fields, name))
+        ? indexTensor(given, Tensor.dimsOf(data), call, name)
         : listOrTensor(data.dtype, given, fields, name);
     isForeign ||= tensor !== given;
     tensors[position] = tensor;
   }
   if (isForeign) checkAlive(rules, tensors, fields);
   return tensors;
+}
+
+function indexTensor(
+  given: unknown,
+  data: readonly number[],
+  call: OperatorCall,
+  input: string,
+): Tensor {
+  if (!Tensor.isTensor(given)) {
+    if (!isArray(given)) checkIndexBytes(given, data, call, input);
+    const tensor = isArray(given) ? typedNumbers("int32", given) : null;
+    if (tensor !== null) return tensor;
+  }
+  return listOrTensor("int64", given, call.fields, input);
+}
+
+/**
+ * Checks that indices are not the bytes of wider indices. A Uint8Array can address at most 256 positions, so on a longer
+ * axis it most likely holds the bytes of an Int32Array.
+ * @throws TensorError `dtype`
+ */
+export function checkIndexBytes(
+  given: unknown,
+  data: readonly number[],
+  { settings, fields }: OperatorCall,
+  input: string,
+): void {
+  const size = data.at(settings.axis ?? 0) ?? 0;
+  const who = { ...fields, input };
+  if (size > 256 && isUint8Array(given)) throw wrongBytes(given, "int32", who);
+  checkNotBytes(given, "int32", 0, who);
 }
 
 /**
@@ -106,7 +136,10 @@ export function readInputs(
   inputs: unknown,
   fields: ErrorContext,
 ): GivenInputs {
-  if (!isArray(inputs)) return { count: undefined, given: [], kind: printValue(inputs) };
+  if (!isArray(inputs)) {
+    const kind = Tensor.isTensor(inputs) ? "a tensor" : printValue(inputs);
+    return { count: undefined, given: [], kind };
+  }
   const read = (): GivenInputs => {
     const count = Number(inputs.length);
     const length = Math.min(count, most);
@@ -135,11 +168,15 @@ export function checkInputCount(
     throw new TensorError("shape-mismatch", sentence, { ...fields, input });
   }
   const names = version.inputs.map(({ name, optional }) => (optional === true ? `${name}?` : name));
-  const many = least === most ? `${most}` : `${least} to ${most}`;
-  const got = count ?? kind;
+  const got = count === undefined ? kind : `a list of ${count}`;
   throw new TensorError(
     "shape-mismatch",
-    `inputs must be a list of ${many} (${names.join(", ")}), got ${got}`,
-    { ...fields, key: "inputs", got: count ?? kind, expected: [least, most] },
+    `inputs must be one list, [${names.join(", ")}], got ${got}`,
+    {
+      ...fields,
+      key: "inputs",
+      got: count ?? kind,
+      expected: [least, most],
+    },
   );
 }

@@ -13,7 +13,7 @@ import { split } from "../plan/repeats.ts";
 import { hasReduction, type DType, type Reduction } from "../tensor/dtype.ts";
 import { coordinatesOf, part, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
-import type { Nested, ScalarInput } from "../tensor/values.ts";
+import type { UpdateLists } from "../tensor/values.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import { plainVersionOf } from "./call.ts";
 import { callNow, gatherNow, scatterNow } from "./execute.ts";
@@ -24,7 +24,7 @@ import {
   gradientTensor,
   type GradientOptions,
 } from "./gradient-options.ts";
-import { checkAlive, listOrTensor } from "./inputs.ts";
+import { checkAlive, checkIndexBytes, listOrTensor } from "./inputs.ts";
 import { checkNames, objectOf, optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
 import { rulesOf } from "./prepare.ts";
@@ -53,7 +53,7 @@ export interface KeptPlan {
    */
   scatter(
     data: Tensor | RuntimeTensor,
-    updates: Tensor | RuntimeTensor | Nested<ScalarInput>,
+    updates: Tensor | RuntimeTensor | UpdateLists,
     options?: {
       readonly reduction?: Reduction | undefined;
       readonly out?: Tensor | RuntimeTensor | undefined;
@@ -74,7 +74,7 @@ export interface KeptPlan {
    */
   scatterVjp(
     data: Tensor | RuntimeTensor,
-    updates: Tensor | RuntimeTensor | Nested<ScalarInput>,
+    updates: Tensor | RuntimeTensor | UpdateLists,
     outputGradient: Tensor | RuntimeTensor,
     options?: GradientOptions & { readonly reduction?: Reduction | undefined },
   ): [data: Tensor | null, updates: Tensor | null];
@@ -123,11 +123,12 @@ export function keptParts(
   checkNames("option", given, known, fields);
   const settings = settingsOf(version, [version], given, fields, []);
   const call = { operator, version, signature: signatureOf(version), settings, fields };
+  const { shape: dataShape } = shapeOf(givenShape, { ...fields, input: "dataShape" });
+  const dataDims = part(dataShape, 0);
+  checkIndexBytes(indices, dataDims, call, "indices");
   const tensor = listOrTensor("int64", indices, fields, "indices");
   const types = ["int32", "int64"];
   if (!types.includes(tensor.dtype)) throw wrongDType(tensor, types, fields, "indices");
-  const { shape: dataShape } = shapeOf(givenShape, { ...fields, input: "dataShape" });
-  const dataDims = part(dataShape, 0);
   operator.inferShape({ data: dataDims, indices: Tensor.dimsOf(tensor), updates: null }, call);
   const inputs = { data: dataDims, indices: tensor };
   const { positions, addressed } = operator.layout(inputs, call);

@@ -7,9 +7,9 @@
 
 import { CALLS } from "../limits.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
-import { settingsOf } from "../operators/settings.ts";
+import { reductionOf, settingsOf } from "../operators/settings.ts";
 import { signatureOf } from "../operators/signature.ts";
-import type { ErrorContext } from "../errors.ts";
+import { isArray, printValue, TensorError, type ErrorContext } from "../errors.ts";
 import type { DType } from "../tensor/dtype.ts";
 import { objectOf } from "../tensor/options.ts";
 import { sameShape } from "../tensor/shape.ts";
@@ -69,7 +69,15 @@ export interface GivenOptions {
  */
 export function plainCallOf(operator: Operator, options: unknown): GivenOptions {
   const { fields, calls } = KNOWN.get(operator) ?? knownCalls(operator);
-  const given = options === undefined ? NO_OPTIONS : objectOf("options", options, fields);
+  const given =
+    options === undefined
+      ? NO_OPTIONS
+      : typeof options === "object" &&
+          options !== null &&
+          !Tensor.isTensor(options) &&
+          !isArray(options)
+        ? objectOf("options", options, fields)
+        : refuseOptions(operator, options, fields);
   const { out } = given;
   for (let c = 0; c < calls.length; c++) {
     if (areSame(given, calls[c])) return { known: calls[c], out };
@@ -77,6 +85,23 @@ export function plainCallOf(operator: Operator, options: unknown): GivenOptions 
   const known = newCall(operator, given);
   keep(calls, known);
   return { known, out };
+}
+
+/**
+ * Refuses a value instead of options, such as `"add"` or another input.
+ * @throws TensorError `attribute`, with an object that has the value where possible
+ */
+function refuseOptions(operator: Operator, options: unknown, fields: ErrorContext): never {
+  const { attributes, inputs } = plainVersionOf(operator);
+  const type = typeof options === "number" ? "int" : "string";
+  const { name = "bounds", values = ["", "clip"] } =
+    attributes.find((one) => one.type === type) ?? {};
+  const word = typeof options === "string" ? (reductionOf(options) ?? options) : values[1];
+  const example = printValue(type === "int" ? options : word);
+  const must = `options must be an object after ${inputs.map((one) => one.name).join(", ")}`;
+  const got = Tensor.isTensor(options) ? "a tensor" : printValue(options);
+  const sentence = `${must}, such as { ${name}: ${example} }, got ${got}`;
+  throw new TensorError("attribute", sentence, { ...fields, key: "options", got });
 }
 
 function newCall(operator: Operator, given: Options): KnownCall {

@@ -8,7 +8,7 @@
 
 import { defaultExecutor } from "../engines/default.ts";
 import type { Executor, Session } from "../engines/executor.ts";
-import { factOf, printValue, TensorError, type ErrorContext } from "../errors.ts";
+import { factOf, isArray, printValue, TensorError, type ErrorContext } from "../errors.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RuntimeTensor, Tensor } from "../tensor/tensor.ts";
@@ -24,6 +24,7 @@ import {
   type Execution,
 } from "./execute.ts";
 import { tensorsOf, tensorsOrLists } from "./inputs.ts";
+import { withOrder } from "./order.ts";
 import { optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
 import { knownForm, plainCallOf } from "./plain-call.ts";
@@ -80,6 +81,8 @@ export function runOn(
   options: RunOptions,
 ): [Tensor] {
   const call = callOf(nodeFrom(node));
+  // Checked before the options, because `run(node, data, indices)` passes an input as the options.
+  if (!isArray(inputs)) tensorsOf(call, inputs);
   const { out, duplicates, engine } = optionsOf(
     options,
     ["out", "duplicates", "engine"],
@@ -88,7 +91,11 @@ export function runOn(
   const policies = policiesOf(call.operator, { duplicates }, call.fields);
   const tensors = tensorsOf(call, inputs);
   const executor = engine === undefined ? byDefault() : executorOf(engine, call.fields);
-  return [runChecked(checked(executor, formOf(call, policies, tensors), tensors, out))];
+  try {
+    return [runChecked(checked(executor, formOf(call, policies, tensors), tensors, out))];
+  } catch (error) {
+    throw withOrder(error, call, tensors, tensors);
+  }
 }
 
 /**
@@ -151,7 +158,11 @@ function checkedPlain(
 ): CheckedCall {
   const { known, out } = plainCallOf(operator, options);
   const tensors = tensorsOrLists(known.call, inputs);
-  return checked(executor, knownForm(known, tensors), tensors, out);
+  try {
+    return checked(executor, knownForm(known, tensors), tensors, out);
+  } catch (error) {
+    throw withOrder(error, known.call, tensors, inputs);
+  }
 }
 
 function checked(

@@ -9,6 +9,7 @@ import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import type { NodeSpec } from "./call.ts";
 import { callNow } from "./execute.ts";
 import { callFrom, type FunctionSpec } from "./function-spec.ts";
+import type { FunctionName } from "../operators/plain.ts";
 import {
   checkDifferentiable,
   checkGradientMemory,
@@ -18,7 +19,7 @@ import {
   type ChosenGradients,
   type GradientOptions,
 } from "./gradient-options.ts";
-import { checkAlive, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
+import { checkAlive, checkInputCount, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
 import { knownForm } from "./plain-call.ts";
 import { checkMemory, formOf, type Form } from "./prepare.ts";
 import { executorOf, planOf, type EngineLike } from "./run.ts";
@@ -35,7 +36,7 @@ export interface VjpOptions extends GradientOptions {
  * zeros. `docs/semantics.md`, "Gradients", has the rules. The bits are the same on every engine and with any number of
  * threads.
  *
- * @param node a node, as `run` takes it, or a plain function with its options: `{ function: "scatterND", options }`
+ * @param node a node, as `run` takes it, or a plain function: its name, or `{ function: "scatterND", options }`
  * @param inputs as the node or the function takes them; data of float16, bfloat16, float32, float64, complex64 or
  *   complex128
  * @param outputGradient of data's type and the output's shape
@@ -49,12 +50,12 @@ export interface VjpOptions extends GradientOptions {
  * @example
  * ```ts
  * const table = tensor("float32", [3], [1, 2, 3]);
- * const [gradient] = vjp({ function: "gather" }, [table, [2, 2]], tensor("float32", [2], [1, 1]));
+ * const [gradient] = vjp("gather", [table, [2, 2]], tensor("float32", [2], [1, 1]));
  * console.log(gradient?.toArray()); // [0, 0, 2]
  * ```
  */
 export const vjp = (
-  node: NodeSpec | FunctionSpec,
+  node: NodeSpec | FunctionSpec | FunctionName,
   inputs: readonly unknown[],
   outputGradient: Tensor | RuntimeTensor,
   options: VjpOptions = {},
@@ -63,7 +64,7 @@ export const vjp = (
 /** {@link vjp} with another default executor. */
 export function vjpOn(
   byDefault: () => Executor,
-  node: NodeSpec | FunctionSpec,
+  node: NodeSpec | FunctionSpec | FunctionName,
   inputs: readonly unknown[],
   outputGradient: unknown,
   options: VjpOptions,
@@ -79,7 +80,7 @@ export function vjpOn(
  */
 export async function vjpAsync(
   executor: Executor,
-  node: NodeSpec | FunctionSpec,
+  node: NodeSpec | FunctionSpec | FunctionName,
   inputs: readonly unknown[],
   outputGradient: unknown,
   options: unknown,
@@ -110,7 +111,7 @@ interface CheckedVjp {
 
 function checked(
   byDefault: () => Executor,
-  node: NodeSpec | FunctionSpec,
+  node: NodeSpec | FunctionSpec | FunctionName,
   inputs: readonly unknown[],
   outputGradient: unknown,
   options: unknown,
@@ -166,7 +167,7 @@ const VJP_OPTIONS = [...OWN_OPTIONS, "engine"];
 
 /** A checked form of a node or of a plain function, and its tensors. */
 function formFrom(
-  node: NodeSpec | FunctionSpec,
+  node: NodeSpec | FunctionSpec | FunctionName,
   inputs: unknown,
 ): { readonly form: Form; readonly tensors: Inputs<Tensor> } {
   const { call, known } = callFrom(node);
@@ -174,7 +175,7 @@ function formFrom(
     const tensors = tensorsOf(call, inputs);
     return { form: formOf(call, {}, tensors), tensors };
   }
-  const { given } = readInputs(call.version, inputs, call.fields);
+  const given = checkInputCount(call, readInputs(call.version, inputs, call.fields));
   const tensors = tensorsOrLists(call, given);
   return { form: knownForm(known, tensors), tensors };
 }

@@ -3,7 +3,7 @@
  * `assembly/backwards.ts`, small steps the loops of `kernels/backwards.ts`, with the same bits.
  */
 
-import { isTensorError } from "../errors.ts";
+import { hasCode } from "../errors.ts";
 import { GRADIENTS, WASM } from "../limits.ts";
 import { extremeGradients, take, type Extremes } from "../kernels/backwards.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
@@ -136,7 +136,7 @@ function attempt(action: () => boolean): boolean {
   try {
     return action();
   } catch (error) {
-    if (isTensorError(error, "too-large")) return false;
+    if (hasCode(error, "too-large")) return false;
     throw error;
   }
 }

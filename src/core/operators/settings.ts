@@ -14,7 +14,7 @@ import {
 } from "../errors.ts";
 import { isKnown, printShape, product } from "../tensor/shape.ts";
 import { asTensor, Tensor } from "../tensor/tensor.ts";
-import { nearestName } from "./nearest.ts";
+import { nearestName } from "../tensor/nearest.ts";
 import {
   roleOf,
   type AttributeSchema,
@@ -30,6 +30,12 @@ type SettingValue = number | string | boolean;
 
 /** Reduction names in the specifications that differ from the package's own names. */
 const OTHER_WORDS: Readonly<Record<string, Reduction>> = { sum: "add", prod: "mul" };
+
+/** Options of PyTorch, with the options of the plain functions that do the same. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  reduce: "reduction",
+  dim: "axis",
+};
 
 /** Settings of a call whose version has no attributes. */
 const DEFAULTS = {
@@ -106,7 +112,7 @@ function unknownName(
     known.length === 0 ? "this version has no attributes" : `its ${what}s are ${known.join(", ")}`;
   const since = siblings.find((other) => other.attributes.some((one) => one.name === name));
   const came = since === undefined ? "" : `; ${name} came with version ${since.sinceVersion}`;
-  const near = nearestName(name, known);
+  const near = nearestName(Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : name, known);
   const hint = near === null ? there : `did you mean "${near}"?`;
   const sentence = `unknown ${what} ${printValue(name)}; ${hint}${came}`;
   return new TensorError("attribute", sentence, {
@@ -162,14 +168,18 @@ function wordValue(
   const shown = printValue(given);
   const came = since === undefined ? "" : `; ${shown} came with version ${since.sinceVersion}`;
   const isReduction = name === "reduction";
-  const meant = isReduction && values.find((one) => reductionOf(one) === reductionOf(given));
+  const same = reductionOf(given);
+  const meant =
+    isReduction && same
+      ? values.find((one) => reductionOf(one) === same)
+      : nearestName(given, values);
   const hint = meant ? `; did you mean "${meant}"?` : came;
   const sentence = `${name} must be ${oneOf(values)}, got ${shown}${hint}`;
   const facts = {
     ...fields,
     got: factOf(given),
     allowed: values,
-    nearest: meant === false ? undefined : meant,
+    nearest: meant ?? undefined,
   };
   throw isReduction
     ? new TensorError("reduction", sentence, facts)

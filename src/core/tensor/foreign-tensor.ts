@@ -31,8 +31,11 @@ interface Parts {
  * @throws TensorError `dtype` if a part is missing, `disposed` if the data cannot be read
  */
 export function partsOf(value: unknown, fields: ErrorContext): Parts {
-  const got = `got ${printValue(value)}; use tensor(…)`;
-  const none = `${fields.input ?? "the value"} must be a tensor, ${got}`;
+  const who = fields.input ?? "the value";
+  const none =
+    value === undefined
+      ? `${who} must be given`
+      : `${who} must be a tensor, got ${printValue(value)}; use tensor(…)`;
   const type = readForeign(() => typeOf(value), "dtype", none, "tensor", fields);
   const data = type && listIn(type.holder, fields);
   if (type === null || data === null) {

@@ -3,7 +3,8 @@
  * Proxy: the values that are used must be the values that were checked.
  */
 
-import { isTensorError, printValue, TensorError, type ErrorContext } from "../errors.ts";
+import { hasCode, printValue, TensorError, type ErrorContext } from "../errors.ts";
+import { nearestName } from "./nearest.ts";
 
 /**
  * Copies the properties of `value`: its own, and those inherited from other objects or from getters of its class.
@@ -21,7 +22,7 @@ export function objectOf(
     copy = copyOrKindOf(value);
   } catch (cause) {
     const must = `${name} must be an object whose properties can be read`;
-    throw isTensorError(cause)
+    throw hasCode(cause)
       ? cause
       : new TensorError("attribute", must, { ...fields, key: name }, { cause });
   }
@@ -39,12 +40,9 @@ function copyOrKindOf(value: unknown): Record<string, unknown> | string {
   const prototype: unknown = Object.getPrototypeOf(value);
   // Nearly every object is a literal, so this case comes first.
   if (prototype === Object.prototype || prototype === null) return { ...value };
-  // Collections, arrays, promises and similar objects, which would look empty, are recognized by their tags.
-  const [, tag] = /^\[object (.{1,40})/.exec(Object.prototype.toString.call(value)) ?? [];
-  if (tag !== "Object]") {
-    const kind = printValue(value);
-    return kind === "an object" ? `an object of the class ${tag?.replace(/\]$/, "")}` : kind;
-  }
+  // Collections, arrays, promises and similar objects, which would look empty, have a class.
+  const kind = printValue(value);
+  if (kind !== "an object") return kind;
   const copy: Record<string, unknown> = { ...value };
   for (const key of inheritedNames(prototype)) {
     if (!Object.hasOwn(copy, key)) copy[key] = Reflect.get(value, key);
@@ -72,6 +70,7 @@ function inheritedNames(first: unknown): string[] {
 /**
  * Copies options like {@link objectOf}, and allows only `known` names.
  * @param what the object's name in errors
+ * @param meant as in {@link checkNames}
  * @throws TensorError `attribute` if the value is not an object or has an unknown name
  */
 export function optionsOf(
@@ -79,30 +78,37 @@ export function optionsOf(
   known: readonly string[],
   fields: ErrorContext,
   what = "options",
+  meant?: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
   const given = objectOf(what, options, fields);
-  checkNames("option", given, known, fields);
+  checkNames("option", given, known, fields, meant);
   return given;
 }
 
 /**
  * Checks the names of an object's properties.
  * @param what the words for a property in errors, noun first, such as "key of a node"
- * @throws TensorError `attribute` for a name that is not known
+ * @param meant known names, by the other names that people type for them
+ * @throws TensorError `attribute` for a name that is not known, with the name that was probably meant
  */
 export function checkNames(
   what: string,
   given: object,
   known: readonly string[],
   fields: ErrorContext,
+  meant: Readonly<Record<string, string>> = {},
 ): void {
   // A loop, because calling `Object.keys` would create a list of names.
   for (const name in given) {
     if (known.includes(name) || !Object.hasOwn(given, name)) continue;
     const all = what.replace(/^\w+/, "$&s");
-    const hint = known.length === 0 ? "none can be given" : `the ${all} are ${known.join(", ")}`;
-    const sentence = `unknown ${what} ${printValue(name)}; ${hint}`;
-    throw new TensorError("attribute", sentence, { ...fields, key: name, allowed: known });
+    const quoted = printValue(name).replaceAll("$", "$$$$");
+    const nearest = Object.hasOwn(meant, name) ? meant[name] : nearestName(name, known);
+    const those = known.length === 0 ? "none can be given" : `the ${all} are ${known.join(", ")}`;
+    const hint = nearest === null ? those : `did you mean "${nearest}"?`;
+    const sentence = `unknown ${what.replace(/^\w+/, `$& ${quoted}`)}; ${hint}`;
+    const facts = { ...fields, key: name, allowed: known, nearest: nearest ?? undefined };
+    throw new TensorError("attribute", sentence, facts);
   }
 }
 

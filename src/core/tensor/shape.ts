@@ -84,7 +84,8 @@ function copyOf(given: unknown, fields?: ErrorContext): unknown[] {
 
 function checkList(given: unknown, fields?: ErrorContext): asserts given is readonly unknown[] {
   if (isArray(given)) return;
-  const sentence = `a shape must be a list of dimensions, got ${printValue(given)}`;
+  const hint = typeof given === "number" ? `; use [${given}]` : "";
+  const sentence = `a shape must be a list of dimensions, such as [2, 3], got ${printValue(given)}${hint}`;
   throw new TensorError("shape-mismatch", sentence, {
     ...named(fields, "shape"),
     got: factOf(given),

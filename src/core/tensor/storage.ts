@@ -8,7 +8,7 @@ import {
   type NumericStorage,
   type Storage,
 } from "./dtype.ts";
-import { factOf, malformed, printValue, TensorError } from "../errors.ts";
+import { factOf, malformed, named, printValue, TensorError, type ErrorContext } from "../errors.ts";
 
 /**
  * Prototype with the getters of all typed arrays. Only these getters are trusted, because getters of an instance or
@@ -16,8 +16,8 @@ import { factOf, malformed, printValue, TensorError } from "../errors.ts";
  */
 const TYPED_ARRAY: unknown = Object.getPrototypeOf(Uint8Array.prototype);
 
-function getterOf<T>(name: string | symbol): (array: unknown) => T {
-  const get = Object.getOwnPropertyDescriptor(TYPED_ARRAY, name)?.get as () => T;
+function getterOf<T>(name: string | symbol, of: unknown = TYPED_ARRAY): (array: unknown) => T {
+  const get = Object.getOwnPropertyDescriptor(of, name)?.get as () => T;
   return (array) => Reflect.apply(get, array, []);
 }
 
@@ -62,8 +62,62 @@ export function isDetached(data: unknown): boolean {
   }
 }
 
+/** Bytes of a file: a buffer, or a view of one. Views of wider elements, such as a Float32Array, are views of bytes too. */
+export type Bytes = ArrayBufferLike | ArrayBufferView;
+
+/** Returns true for an ArrayBuffer or SharedArrayBuffer of any realm, whatever class a value claims to have. */
+function isBuffer(value: unknown): value is ArrayBufferLike {
+  const classes = [
+    ArrayBuffer,
+    typeof SharedArrayBuffer === "undefined" ? null : SharedArrayBuffer,
+  ];
+  return classes.some((one) => {
+    try {
+      return one !== null && getterOf<number>("byteLength", one.prototype)(value) >= 0;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Returns true if a value holds bytes: a buffer or a view of one, of any realm or subclass. */
+export const isBytes = (value: unknown): value is Bytes =>
+  ArrayBuffer.isView(value) || isBuffer(value);
+
 /** Returns true if a value is a Uint8Array, of any realm or subclass, regardless of its own properties. */
-export const isBytes = (value: unknown): value is Uint8Array => classOf(value) === "Uint8Array";
+export const isUint8Array = (value: unknown): value is Uint8Array =>
+  classOf(value) === "Uint8Array";
+
+/** Returns true for a `Buffer` of Node, Bun or Deno, or of a polyfill, in any realm. */
+const isNodeBuffer = (value: object): boolean => "readInt32LE" in value;
+
+/**
+ * Checks that values are not the bytes of larger numbers: an ArrayBuffer, a Buffer, or a Uint8Array of the size that
+ * the tensor has in bytes. Each byte would otherwise become a number.
+ * @param size the number of elements in the tensor
+ * @throws TensorError `dtype`
+ */
+export function checkNotBytes(
+  values: unknown,
+  dtype: DType,
+  size: number,
+  fields: ErrorContext,
+): void {
+  const { bytes } = DTYPES[dtype];
+  const isRaw = isUint8Array(values)
+    ? bytes > 1 && (isNodeBuffer(values) || (size > 0 && values.length === size * bytes))
+    : printValue(values).endsWith("ArrayBuffer");
+  if (isRaw) throw wrongBytes(values, dtype, fields);
+}
+
+/** Creates the error for bytes that were passed as numbers of several bytes. */
+export function wrongBytes(bytes: unknown, dtype: DType, fields: ErrorContext): TensorError {
+  const who = fields.input ?? "values";
+  const expected = /indices/i.test(who) ? "Int32Array" : DTYPES[dtype].storage.name;
+  const got = isUint8Array(bytes) && isNodeBuffer(bytes) ? "a Buffer" : printValue(bytes);
+  const sentence = `${who} must be numbers, got bytes in ${got}; use new ${expected}(new Uint8Array(${who}).buffer)`;
+  return new TensorError("dtype", sentence, { ...named(fields, "values"), got, expected });
+}
 
 /**
  * Returns the bytes of a file, or of part of a file, as a plain Uint8Array over the same memory. Every function that
@@ -71,29 +125,49 @@ export const isBytes = (value: unknown): value is Uint8Array => classOf(value) =
  * own properties may return anything. Memory that can be resized or is shared with other threads is copied, because it
  * may change while it is read, and because `TextDecoder` refuses it in browsers.
  * @param what the beginning of the error's sentence: `readNpy takes`
- * @throws TensorError `malformed-file` if the value is not a Uint8Array, so that the error names a path that was passed
+ * @param isFile true if the value may be a path or a response by mistake, for which the error has advice
+ * @throws TensorError `malformed-file` if the value does not hold bytes, so that the error names a path that was passed
  *   by mistake; `disposed` for bytes whose memory is gone
  */
-export function plainBytes(value: unknown, what: string): Uint8Array {
+export function plainBytes(value: unknown, what: string, isFile = false): Uint8Array {
   if (!isBytes(value)) {
-    throw malformed(`${what} a Uint8Array, got ${printValue(value)}`, {
-      key: "bytes",
-      got: factOf(value),
-    });
+    const advice = isFile ? fileAdvice(value) : "";
+    const sentence = `${what} a Uint8Array or an ArrayBuffer, got ${printValue(value)}${advice}`;
+    throw malformed(sentence, { key: "bytes", got: factOf(value) });
   }
-  if (isDetached(value)) {
-    throw new TensorError("disposed", `${what} bytes, but their memory is gone (transferred)`, {
-      key: "bytes",
-    });
+  let bytes: Uint8Array;
+  try {
+    bytes = viewOfBytes(value);
+  } catch (cause) {
+    const sentence = `${what} bytes, but their memory is gone (transferred)`;
+    throw new TensorError("disposed", sentence, { key: "bytes" }, { cause });
   }
-  const buffer = bufferOf(value);
-  const bytes = new Uint8Array(buffer, byteOffsetOf(value), typedLength(value));
-  return isFixed(buffer) ? bytes : bytes.slice();
+  return isFixed(bytes.buffer) ? bytes : bytes.slice();
 }
 
-/** Returns true for an ArrayBuffer of this realm that cannot be resized; any other memory must be copied. */
+function fileAdvice(value: unknown): string {
+  if (typeof value === "string") return "; pass the contents of the file: await readFile(path)";
+  const hasBuffer = /^a (Blob|File|Request|Response)$/.test(printValue(value));
+  return hasBuffer ? "; pass the contents: await value.arrayBuffer()" : "";
+}
+
+/** Returns the bytes of a buffer or of any view. Only the platform's own getters are trusted, as for typed arrays. */
+function viewOfBytes(value: Bytes): Uint8Array {
+  if (!ArrayBuffer.isView(value)) return new Uint8Array(value);
+  const views = classOf(value) === undefined ? DataView.prototype : TYPED_ARRAY;
+  const [offset, length] = ["byteOffset", "byteLength"].map((name) =>
+    getterOf<number>(name, views)(value),
+  );
+  return new Uint8Array(getterOf<ArrayBufferLike>("buffer", views)(value), offset, length);
+}
+
+/** Returns true for an ArrayBuffer of any realm, and false for memory that threads share. */
+export const isUnshared = (buffer: ArrayBufferLike): buffer is ArrayBuffer =>
+  buffer[Symbol.toStringTag] === "ArrayBuffer";
+
+/** Returns true for an ArrayBuffer that cannot be resized; any other memory must be copied. */
 const isFixed = (buffer: ArrayBufferLike): boolean =>
-  buffer instanceof ArrayBuffer && !("resizable" in buffer && buffer.resizable === true);
+  isUnshared(buffer) && !("resizable" in buffer && buffer.resizable === true);
 
 /** Sets all elements to 0, or to empty text. */
 export function clear(data: Storage): void {

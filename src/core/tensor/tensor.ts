@@ -6,39 +6,25 @@
  */
 
 import { gone } from "./lost-memory.ts";
-import {
-  allocate,
-  DTYPE_NAMES,
-  DTYPES,
-  isDType,
-  type DType,
-  type NumericStorage,
-  type Scalar,
-  type Storage,
-} from "./dtype.ts";
+import { allocate, DTYPES, type DType, type Scalar, type Storage } from "./dtype.ts";
 import { Memory, type MemoryOwner } from "./memory.ts";
-import {
-  factOf,
-  isTensorError,
-  named,
-  printValue,
-  readForeign,
-  TensorError,
-  type ErrorContext,
-} from "../errors.ts";
+import { checkDType } from "./dtype-name.ts";
+import { hasCode, readForeign, TensorError, type ErrorContext } from "../errors.ts";
 import { partsOf } from "./foreign-tensor.ts";
 import { printDisposed, printTensor } from "./print.ts";
 import { reader } from "./scalar.ts";
 import { differenceAt } from "./difference.ts";
 import { classOf } from "./storage.ts";
 import { coordinatesOf, countLists, part, printShape, sameShape, shapeOf } from "./shape.ts";
+import { formOf, type DTypeOf, type ShapeOf, type TypedValues } from "./values-dtype.ts";
 import {
+  checkGiven,
   nestingOf,
   storageFor,
-  type Float16Like,
   type AnyLists,
   type Lists,
   type ScalarInput,
+  type TypedArray,
   type Values,
 } from "./values.ts";
 
@@ -49,7 +35,7 @@ export type Mutable<S extends readonly number[]> = { -readonly [Axis in keyof S]
 export interface RuntimeTensor {
   readonly type: string;
   readonly dims: readonly number[];
-  readonly data: NumericStorage | Uint8ClampedArray | Float16Like | readonly string[];
+  readonly data: TypedArray | readonly string[];
 }
 
 /** Key under which a tensor's Proxy or clone finds its memory, because neither has the tensor's private fields. */
@@ -180,7 +166,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     try {
       return printTensor(asTensor(this, {}));
     } catch (error) {
-      if (!isTensorError(error, "disposed")) throw error;
+      if (!hasCode(error, "disposed")) throw error;
       return Tensor.isTensor(this) ? printDisposed(this) : "tensor(<disposed>)";
     }
   }
@@ -194,28 +180,46 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
 /**
  * Creates a tensor with the given data type, shape and values. An array of the data type's storage class is kept, not
  * copied; float16 and bfloat16 keep a Uint16Array of bits, and float16 also a Float16Array. Any other typed array, flat
- * list or nested list is converted. Rank 0 accepts a bare value; complex accepts `[re, im]` pairs or `2 * size` flat
- * numbers. Floats are rounded to nearest even.
+ * list or nested list is converted. Complex accepts `[re, im]` pairs or `2 * size` flat numbers. Floats are rounded to
+ * nearest even.
+ *
+ * The data type may be omitted, and then also the shape. A typed array gives its own type and one axis. Nested lists
+ * give their nesting, and float32 for numbers, int64 for bigints, bool for booleans and string for strings.
  *
  * @param dtype a data type name
  * @param shape the dimensions; `[]` for a scalar
  * @param values a flat or nested list, a typed array of the storage class, or one value for a scalar
  * @throws TensorError `dtype` for an unknown data type or a value that it cannot hold (256 in uint8, 1.5 or NaN in an
- *   integer type, an unsafe number as int64), `shape-mismatch` for a wrong count, ragged nesting or a dimension that is
- *   not a non-negative integer, `rank` above 64 dimensions, `too-large` above 2^32 - 1 elements, `disposed` for a
- *   detached array
+ *   integer type, an unsafe number as int64), for elements of different types without a data type, and for a Buffer or
+ *   an ArrayBuffer; `shape-mismatch` for a wrong count, ragged nesting or a dimension that is not a non-negative
+ *   integer; `rank` above 64 dimensions; `too-large` above 2^32 - 1 elements; `disposed` for a detached array
  *
  * @example
  * ```ts
  * tensor("float32", [2, 2], [[1, 2], [3, 4]]).size; // 4
+ * tensor(new Float32Array(6), [3, 2]).toArray(); // [[0, 0], [0, 0], [0, 0]]
+ * tensor([[1, 2], [3, 4]]).dtype; // "float32"
+ * tensor([[0], [2]], "int32").dtype; // "int32"
  * ```
  */
 export function tensor<D extends DType, const S extends readonly number[]>(
   dtype: D,
   shape: S,
   values: Values<NoInfer<D>>,
-): Tensor<D, Mutable<S>> {
-  return build(dtype, shape, values, {}).tensor as Tensor<D, Mutable<S>>;
+): Tensor<D, Mutable<S>>;
+export function tensor<
+  const V extends TypedValues,
+  const S extends readonly number[] = ShapeOf<V>,
+  D extends DType = DTypeOf<V>,
+>(values: V, shape?: S, dtype?: D): Tensor<D, Mutable<S>>;
+export function tensor<const V extends TypedValues, D extends DType>(
+  values: V,
+  dtype: D,
+): Tensor<D, D extends "complex64" | "complex128" ? number[] : ShapeOf<V>>;
+export function tensor(first: unknown, second?: unknown, third?: unknown): Tensor {
+  if (typeof first === "string") return build(first, second, third, {}).tensor;
+  const { dtype, shape, kind } = formOf(first, second, third);
+  return fromNested(dtype, first, {}, shape, kind);
 }
 
 /**
@@ -258,10 +262,9 @@ export function full<D extends DType, const S extends readonly number[]>(
   const { tensor: one } = build(dtype, [], value, {});
   const result = zeros(dtype, shape);
   const cells: Storage = result.data;
-  if (DTYPES[dtype].lanes === 1) cells.fill(one.data[0] as never);
-  else
-    for (let p = 0; p < result.size; p++)
-      (cells as Float64Array).set(one.data as Float64Array, 2 * p);
+  const [first, second] = one.data;
+  cells.fill(first as never);
+  if (second !== undefined) for (let p = 1; p < cells.length; p += 2) cells[p] = second;
   return result;
 }
 
@@ -307,13 +310,9 @@ export function firstDifference(
     throw new TensorError("dtype", sentence, { input: "b", other: "a", ...types });
   }
   if (!sameShape(left.shape, right.shape)) {
-    const shapes = `${printShape(left.shape)} and ${printShape(right.shape)}`;
-    throw new TensorError("shape-mismatch", `the shapes differ: ${shapes}`, {
-      input: "b",
-      other: "a",
-      got: right.shape,
-      expected: left.shape,
-    });
+    const sentence = `the shapes differ: ${printShape(left.shape)} and ${printShape(right.shape)}`;
+    const shapes = { got: right.shape, expected: left.shape };
+    throw new TensorError("shape-mismatch", sentence, { input: "b", other: "a", ...shapes });
   }
   const position = differenceAt(left, right);
   return position === -1 ? null : coordinatesOf(position, left.shape);
@@ -358,10 +357,18 @@ function memoryOf(value: unknown): Memory | undefined {
 }
 
 /**
- * Creates a tensor whose shape is the nesting of a list. A typed array is also a list.
+ * Creates a tensor whose shape is the nesting of a list, unless another shape is given. A typed array is also a list.
+ * @param kind JavaScript type of all elements; undefined if the data type decides
  * @throws TensorError the errors of {@link tensor}
  */
-export function fromNested(dtype: DType, values: unknown, fields: ErrorContext): Tensor {
+export function fromNested(
+  dtype: DType,
+  values: unknown,
+  fields: ErrorContext,
+  given?: unknown,
+  kind?: string,
+): Tensor {
+  if (given !== undefined) return build(dtype, given, values, fields, kind).tensor;
   const nesting = (): number[] => nestingOf(values);
   const shape = readForeign(nesting, "dtype", "the values cannot be read", "values", fields);
   if (DTYPES[dtype].family === "complex") {
@@ -369,27 +376,23 @@ export function fromNested(dtype: DType, values: unknown, fields: ErrorContext):
     if (classOf(values) !== undefined) shape[0] /= 2;
     else if (shape[shape.length - 1] !== 0) shape.pop();
   }
-  return build(dtype, shape, values, fields).tensor;
+  return build(dtype, shape, values, fields, kind).tensor;
 }
 
 /** Maximum number of lists without elements, because a file of 192 bytes could otherwise ask for gigabytes of lists. */
 const MAX_EMPTY_LISTS = 1e5;
 
-/** @throws TensorError `dtype` if the value is not a data type name */
-export function checkDType(dtype: unknown, fields: ErrorContext): asserts dtype is DType {
-  if (isDType(dtype)) return;
-  const sentence = `the data type must be one of ${DTYPE_NAMES.join(", ")}, got ${printValue(dtype)}`;
-  throw new TensorError("dtype", sentence, {
-    ...named(fields, "dtype"),
-    got: factOf(dtype),
-    allowed: DTYPE_NAMES,
-  });
-}
-
 /** Creates a tensor from unchecked arguments. */
-function build(dtype: unknown, given: unknown, values: unknown, fields: ErrorContext): TensorView {
+function build(
+  dtype: unknown,
+  given: unknown,
+  values: unknown,
+  fields: ErrorContext,
+  kind?: string,
+): TensorView {
   checkDType(dtype, fields);
+  checkGiven(values, fields);
   const { shape, size } = shapeOf(given, fields);
-  const { data, isView } = storageFor(dtype, shape, size, values, fields);
+  const { data, isView } = storageFor(dtype, shape, size, values, fields, kind);
   return { tensor: new Tensor(dtype, shape, size, data), isView };
 }

@@ -27,10 +27,9 @@ import {
   type ErrorContext,
   type ErrorFields,
 } from "../errors.ts";
-import { LISTS } from "../limits.ts";
 import { writer } from "./scalar.ts";
 import { coordinatesOf, MAX_RANK, printShape } from "./shape.ts";
-import { classOf, isDetached, plainArray, typedLength } from "./storage.ts";
+import { checkNotBytes, classOf, isDetached, plainArray, typedLength } from "./storage.ts";
 
 /** A list of `T`, nested to any depth; a bare `T` at rank 0. */
 export type Nested<T> = T | readonly Nested<T>[];
@@ -66,12 +65,18 @@ export interface Float16Like {
   readonly [Symbol.toStringTag]: "Float16Array";
 }
 
+/** An array of numbers or bigints, of any class. */
+export type TypedArray = NumericStorage | Uint8ClampedArray | Float16Like;
+
+/** Lists and typed arrays that calls accept as indices. */
+export type IndexLists = Nested<number | bigint | TypedArray>;
+
+/** Lists and typed arrays that calls accept as updates of the data type `D`. */
+export type UpdateLists<D extends DType = DType> = Nested<ScalarInput<D> | TypedArray>;
+
 /** Values that {@link tensor} accepts. */
 export type Values<D extends DType = DType> =
-  | NumericStorage
-  | Uint8ClampedArray
-  | Float16Like
-  | Nested<ScalarInput<D>>
+  | UpdateLists<D>
   | (D extends "complex64" | "complex128" ? readonly number[] : never);
 
 /** Storage of values; `isView` is true if the storage is the memory of the given values. */
@@ -86,6 +91,8 @@ interface Destination {
   readonly shape: readonly number[];
   readonly size: number;
   readonly fields: ErrorContext;
+  /** JavaScript type that all elements must have, if the data type was inferred from the first element. */
+  readonly kind: string | undefined;
 }
 
 /**
@@ -99,8 +106,9 @@ export function storageFor(
   size: number,
   values: unknown,
   fields: ErrorContext,
+  kind?: string,
 ): StoredValues {
-  const target = { dtype, shape, size, fields };
+  const target = { dtype, shape, size, fields, kind };
   return readForeign(
     () => store(target, values),
     "dtype",
@@ -115,12 +123,21 @@ function store(target: Destination, values: unknown): StoredValues {
   if (isDetached(values)) {
     throw new TensorError("disposed", "the memory of the values is gone", named(fields, "values"));
   }
+  checkNotBytes(values, dtype, size, fields);
   const list = dtype === "float16" && isFloat16Array(values) ? bitsOf(values, fields) : values;
   if (!isOwnStorage(target, list)) return { data: convert(target, list), isView: false };
   const data = isNumericStorage(list) ? plainArray(dtype, list) : list;
   checkCount(data.length, size * DTYPES[dtype].lanes, target);
   checkRange(target, data);
   return { data, isView: true };
+}
+
+/** @throws TensorError `shape-mismatch` for values that were not given */
+export function checkGiven(values: unknown, fields: ErrorContext): void {
+  if (values !== undefined) return;
+  const sentence =
+    "values must be given after the data type and the shape, or before the data type";
+  throw new TensorError("shape-mismatch", sentence, named(fields, "values"));
 }
 
 /**
@@ -135,61 +152,6 @@ function isOwnStorage({ dtype, size }: Destination, list: unknown): list is Stor
   return true;
 }
 
-/** Arrays that {@link numbersOf} writes; their classes store numbers unchanged. */
-type Plain = Float32Array | Float64Array | Int32Array;
-
-/**
- * Returns the shape and the elements of a nested list of ordinary numbers, in a fifth of the time that {@link
- * storageFor} takes. Returns null for anything unusual, such as a number that the type cannot hold, text, or lists of
- * different lengths; {@link storageFor} then reads the list again and reports the error.
- */
-export function numbersOf(
-  dtype: "float32" | "float64" | "int32",
-  values: unknown,
-): { readonly shape: number[]; readonly size: number; readonly data: Plain } | null {
-  try {
-    const shape: number[] = [];
-    let size = 1;
-    for (let list = values; Array.isArray(list); list = (list as readonly unknown[])[0]) {
-      size *= shape.push(list.length) > MAX_RANK ? 0 : list.length;
-      if (size === 0 || size > LISTS.numbers) return null;
-    }
-    if (shape.length === 0) return null;
-    const data = allocate(dtype, size) as Plain;
-    return writeNumbers(data, 0, values, shape, 0) === size ? { shape, size, data } : null;
-  } catch {
-    // A getter or a Proxy threw.
-    return null;
-  }
-}
-
-/**
- * Writes the numbers of a list, starting at position `at`, and returns the position after them; -1 if a number is
- * unusual.
- */
-function writeNumbers(
-  data: Plain,
-  at: number,
-  list: unknown,
-  shape: readonly number[],
-  axis: number,
-): number {
-  const length = shape[axis];
-  if (!Array.isArray(list) || list.length !== length) return -1;
-  const isInt = data instanceof Int32Array;
-  for (let i = 0; i < length; i++) {
-    const value: unknown = list[i];
-    if (axis < shape.length - 1) {
-      at = writeNumbers(data, at, value, shape, axis + 1);
-      if (at === -1) return -1;
-    } else {
-      if (typeof value !== "number" || (isInt && (value | 0) !== value)) return -1;
-      data[at++] = value;
-    }
-  }
-  return at;
-}
-
 /** Creates storage with the elements of a flat or nested list, or with a bare value. */
 function convert(target: Destination, values: unknown): Storage {
   const { dtype, shape, size } = target;
@@ -201,7 +163,7 @@ function convert(target: Destination, values: unknown): Storage {
     const count = isParts ? 2 * size : size;
     checkCount(nesting[0], count, target);
     const data = allocate(dtype, size);
-    const write = writer(isParts ? componentOf(dtype) : dtype, data);
+    const write = writerOf(target, isParts ? componentOf(dtype) : dtype, data);
     for (let position = 0; position < count; position++) {
       const value = values[position];
       if (!write(position, value)) {
@@ -216,13 +178,21 @@ function convert(target: Destination, values: unknown): Storage {
   }
   checkNesting(values, target);
   const data = allocate(dtype, size);
-  const write = writer(dtype, data);
+  const write = writerOf(target, dtype, data);
   let position = 0;
   eachElement(values, target, (value) => {
     if (!write(position, value)) throw refusal(value, position, target);
     position++;
   });
   return data;
+}
+
+/** Returns a {@link writer} that also refuses elements of another JavaScript type than the first, if it matters. */
+function writerOf({ kind }: Destination, dtype: DType, data: Storage): ReturnType<typeof writer> {
+  const write = writer(dtype, data);
+  return kind === undefined
+    ? write
+    : (position, value) => typeof value === kind && write(position, value);
 }
 
 /**
@@ -258,6 +228,7 @@ function eachElement(values: unknown, target: Destination, visit: (value: unknow
  * @throws TensorError `shape-mismatch` if the value is not such a list
  */
 function itemsOf(value: unknown, axis: number, target: Destination): ArrayLike<unknown> {
+  if (!isArray(value)) checkNotBytes(value, target.dtype, 0, target.fields);
   const length = lengthOf(value);
   if (length === target.shape[axis]) return value as ArrayLike<unknown>;
   const found = length === null ? printValue(value) : `a list of ${length}`;
@@ -268,19 +239,22 @@ function itemsOf(value: unknown, axis: number, target: Destination): ArrayLike<u
 
 /** Creates the error for a value that the data type cannot hold. */
 function refusal(value: unknown, position: number, target: Destination): TensorError {
-  const { dtype, shape, fields } = target;
+  const { dtype, shape, fields, kind } = target;
   const at = coordinatesOf(position, shape);
   const length = lengthOf(value);
   if (length !== null && !(DTYPES[dtype].family === "complex" && length === 2)) {
     return wrongNesting(`a list of ${length} at ${printShape(at)}`, target, { at });
   }
   const where = `${printShape(at)}${fields.input === undefined ? "" : ` of ${fields.input}`}`;
-  const sentence = `${dtype} cannot hold ${printValue(value)}, at ${where}`;
+  const sentence =
+    kind === undefined
+      ? `${dtype} cannot hold ${printValue(value)}, at ${where}`
+      : `values without a data type must all be ${kind}s, like the first; got ${value === null ? "null" : typeof value} at ${where}`;
   return new TensorError("dtype", sentence, {
     ...named(fields, "values"),
     at,
     got: factOf(value),
-    expected: dtype,
+    expected: kind ?? dtype,
   });
 }
 

@@ -12,7 +12,7 @@ import {
 } from "../../core/errors.ts";
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { shapeOf } from "../../core/tensor/shape.ts";
-import { checkDType } from "../../core/tensor/tensor.ts";
+import { checkDType } from "../../core/tensor/dtype-name.ts";
 import type { GpuCore } from "./core.ts";
 import { DeviceTensor } from "./tensor.ts";
 

@@ -1,9 +1,10 @@
 /**
- * Checks the inputs of a GPU call: tensors of the engine; for indices and updates, also tensors and lists on the host.
+ * Checks the inputs of a GPU call: tensors of the engine and, for indices and updates, also tensors and lists on the
+ * host.
  */
 
 import type { Call } from "../../core/call/call.ts";
-import { checkAlive, listOrTensor } from "../../core/call/inputs.ts";
+import { checkAlive, checkIndexBytes, listOrTensor } from "../../core/call/inputs.ts";
 import { checkLike, sharedOut } from "../../core/call/out.ts";
 import { printValue, TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Inputs } from "../../core/operators/operator.ts";
@@ -13,17 +14,14 @@ import { checkHolds, runtimeTensor } from "./buffers.ts";
 import type { GpuCore } from "./core.ts";
 import { DeviceTensor } from "./tensor.ts";
 
-/** An input: its type for checks, and the location of its elements. */
+/** The type of an input, for checks, and the location of its elements. */
 export type GpuInput =
   | { readonly type: Tensor; readonly device: DeviceTensor }
   | { readonly type: Tensor; readonly device: null };
 
 /** @throws TensorError like the plain functions, and `dtype` if data is not on the GPU */
-export function gpuInputs(
-  core: GpuCore,
-  { signature, fields }: Call,
-  given: Inputs<unknown>,
-): Inputs<GpuInput> {
+export function gpuInputs(core: GpuCore, call: Call, given: Inputs<unknown>): Inputs<GpuInput> {
+  const { signature, fields } = call;
   const rules = signature.inputs;
   const data = dataOnGpu(core, given[0], fields, rules[0].name);
   const inputs: (GpuInput | undefined)[] = [data];
@@ -32,6 +30,7 @@ export function gpuInputs(
     const value = given[position];
     if (value === undefined && isOptional) continue;
     const dtype = role === "indices" ? "int64" : data.type.dtype;
+    if (role === "indices") checkIndexBytes(value, data.type.shape, call, name);
     inputs[position] = inputOf(core, value, dtype, fields, name);
   }
   checkAlive(
@@ -91,7 +90,7 @@ export function inputOf(
 /**
  * Checks that `out` is a tensor of the engine with the result's type and shape, and shares no memory with another
  * input.
- * @param inPlace the name of the only input that `out` may be
+ * @param inPlace the name of the input that may be passed as `out`
  */
 export function outOnGpu(
   core: GpuCore,
@@ -119,5 +118,5 @@ export function numericTensor(given: unknown): Tensor {
   const tensor = asTensor(given, {});
   checkHolds(tensor.dtype, {});
   if (isNumericStorage(tensor.data)) return tensor;
-  throw new Error("text has no numeric storage");
+  throw new Error("a string tensor has no numeric storage");
 }

@@ -1,5 +1,5 @@
 /**
- * Types for the parts of WebGPU that this package uses. The package is compiled without browser types, so that it
+ * Types for the parts of WebGPU that this package uses. The package is compiled without browser types, so that its code
  * cannot accidentally rely on a browser. Objects of a browser, or of a library such as Dawn, match these types
  * structurally.
  */
@@ -14,7 +14,7 @@ export interface GpuBufferLike {
   destroy(): void;
 }
 
-/** Types of opaque objects, which are only passed on. */
+/** The types of opaque objects, which are only passed on. */
 export interface BindGroupLayoutLike {
   readonly label: string;
 }
@@ -99,7 +99,7 @@ export interface GpuDeviceLike {
   destroy(): void;
 }
 
-/** Usage flags of a buffer (WebGPU, section 5.1.2). */
+/** The usage flags of a buffer (WebGPU, section 5.1.2). */
 export const BUFFER_USAGE = {
   MAP_READ: 0x1,
   COPY_SRC: 0x4,

@@ -5,12 +5,13 @@
 
 import { printCount } from "../../core/print-count.ts";
 import { wrongOption } from "../../core/errors.ts";
+import type { Bytes } from "../../core/tensor/storage.ts";
 import { namesOf, objectOf, optionsOf } from "../../core/tensor/options.ts";
 import { asTensor } from "../../core/tensor/tensor.ts";
 import { createExactSession } from "../exact/exact-session.ts";
 import type { Model } from "../model/model.ts";
 import { NodeIndex } from "../model/node-index.ts";
-import { readModel } from "../onnx/read-model.ts";
+import { modelBytes, readModel } from "../onnx/read-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { feedsFrom, type Feeds } from "../verify/capture.ts";
 import { createSessionFrom, orFailure, type CreateSession } from "../verify/session.ts";
@@ -55,7 +56,7 @@ export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others">
   readonly createSession: CreateSession;
   /** Makers of other sessions that may be correct, by name, such as sessions of another execution provider. */
   readonly others?: Readonly<Record<string, CreateSession>> | undefined;
-  /** Called before each step. */
+  /** A function that is called before each step. */
   readonly onProgress?: ((progress: FixProgress) => void) | undefined;
 }
 
@@ -90,7 +91,7 @@ interface Bench {
  * faulty nodes give the exact bits on their real inputs, whether all runs of the model give the same result, and how
  * long a run takes.
  *
- * @param bytes the ONNX file, as for {@link captureCalls}
+ * @param file the bytes of the ONNX file, as for {@link captureCalls}
  * @param feeds a tensor per input of the model, as for {@link captureCalls}
  * @param options `createSession` is required, and must pass its second argument to the runtime
  * @throws TensorError as {@link verifyModel}, and `attribute` for wrong options
@@ -112,12 +113,9 @@ interface Bench {
  * console.log(chosen);
  * ```
  */
-export async function fixModel(
-  bytes: Uint8Array,
-  feeds: Feeds,
-  options: FixOptions,
-): Promise<FixReport> {
+export async function fixModel(file: Bytes, feeds: Feeds, options: FixOptions): Promise<FixReport> {
   const { own, say, others } = optionsFrom(options);
+  const bytes = modelBytes(file);
   const createSession = createSessionFrom(own);
   const { external } = own;
   const given = readModel(bytes, external === undefined ? {} : { external });
@@ -210,7 +208,7 @@ async function triedCures(
   const isOnlyExpected =
     bench.candidates.length === 0 && bench.plain.problem === null && bench.plain.results === 1;
   if (base === null && !isOnlyExpected && bench.candidates.every(isRightAsCall)) {
-    // Cures must not overlap, so that each has the machine to itself.
+    // Cures run one after the other, so that each has the whole machine.
     for (const { title, settings } of SETTINGS) {
       const maker = new SettingsMaker(bench.asIs.createSession, settings);
       const { createSession } = maker;
@@ -259,7 +257,7 @@ async function measured(
   const { kind, title, settings = null, model = null, nodes = null, notes = [] } = cure;
   let [nodeRuns, rightRuns] = [0, 0];
   let problem: string | null = null;
-  // In an exact session this package computes the node, so there is no runtime session to check it in.
+  // The runtime cannot check the node, because this package computes it in an exact session.
   const checked = kind === "exact-session" ? [] : candidates;
   for (const candidate of checked) {
     if (candidate.intention === null || problem !== null || rightRuns < nodeRuns) break;
@@ -299,7 +297,7 @@ async function modelCure(bench: Bench, base: Rebased | null): Promise<Cure | nul
   return await measured(bench, { kind: "model", title, model: written, notes }, createSession);
 }
 
-/** Returns the models in which a node is the one that gives the expected outputs. */
+/** Returns the models in which a changed node gives the expected outputs. */
 async function meantCures(
   bench: Bench,
   changes: readonly ExpectedChange[],
@@ -307,7 +305,8 @@ async function meantCures(
   const cures: Cure[] = [];
   for (const change of changes) {
     const { path, sentence, ranks } = change;
-    // A cured model changes all nodes that are wrong in the runtime, or only the node that is not the meant one.
+    // A cured model changes all nodes that the runtime computes wrongly, or only the node that differs from the
+    // intended one.
     if (bench.candidates.some(({ verified }) => verified.path !== path)) continue;
     const cure = meantNode(change, ranks);
     const cured = cure && curedModel(bench.model, new Map([[path, cure]]));

@@ -52,7 +52,7 @@ export function readRange(source: ByteSource, start: number, end: number): Uint8
  * Returns bytes in memory as a file. The memory may be released before a range is read, long after the file was opened.
  */
 export function sourceOfBytes(bytes: unknown, what: string): ByteSource {
-  const whole = plainBytes(bytes, what);
+  const whole = plainBytes(bytes, what, true);
   const read = (offset: number, length: number): Uint8Array =>
     plainBytes(whole, what).subarray(offset, offset + length);
   return { size: whole.length, read };
@@ -65,7 +65,9 @@ export function sourceOfBytes(bytes: unknown, what: string): ByteSource {
  */
 export function sourceFrom(value: unknown, must: string): ByteSource {
   if (typeof value !== "object" || value === null || isBytes(value)) {
-    throw malformed(`${must}, got ${printValue(value)}`, { key: "source", got: factOf(value) });
+    const advice = isBytes(value) ? "; readModel takes bytes" : "";
+    const sentence = `${must}, got ${printValue(value)}${advice}`;
+    throw malformed(sentence, { key: "source", got: factOf(value) });
   }
   const parts = (): { size: unknown; read: unknown } => ({
     size: Reflect.get(value, "size"),

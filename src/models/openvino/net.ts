@@ -4,6 +4,7 @@
  * elsewhere.
  */
 
+import type { Bytes } from "../../core/tensor/storage.ts";
 import { factOf, malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { parseDecimal } from "../model/decimal.ts";
 import { parseXml, type Element } from "./xml.ts";
@@ -47,7 +48,7 @@ export const NET_VERSIONS: readonly number[] = [10, 11];
  * @throws TensorError `unsupported-file` for another document, `unsupported-model` for a version other than 10 and 11,
  *   `too-large` for text beyond the limits
  */
-export function readNet(xml: string | Uint8Array): Net {
+export function readNet(xml: string | Bytes): Net {
   const root = parseXml(xml);
   if (root.name !== "net")
     throw unsupported(`the XML must be an IR, whose root is <net>, got <${root.name}>`, {

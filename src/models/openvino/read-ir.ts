@@ -17,7 +17,7 @@ import {
 import type { TensorType } from "../../core/operators/operator.ts";
 import { findNonBool, packedBytes, unpack } from "../../core/tensor/packing.ts";
 import { isKnown, printShape, product, sizeOf } from "../../core/tensor/shape.ts";
-import { isBytes } from "../../core/tensor/storage.ts";
+import { isBytes, type Bytes } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { DOMAIN, operatorName, operatorRow, readVersion, valueKind } from "./layer-types.ts";
 import {
@@ -78,7 +78,7 @@ export class NetSource {
  * inspectModel(model).nodes.length; // 2
  * ```
  */
-export function readIR(xml: string | Uint8Array, bin?: Uint8Array | ByteSource): Model {
+export function readIR(xml: string | Bytes, bin?: Bytes | ByteSource): Model {
   const net = readNet(xml);
   const name = net.element.attributes.get("name") ?? "";
   return {
@@ -237,7 +237,7 @@ export function readBin(
 
 /** Returns the number of a constant's bytes that hold elements. */
 function usedBytes(dtype: DType, shape: readonly number[], size: number, who: string): number {
-  // The size of text does not follow from its shape.
+  // The number of bytes of text does not follow from its shape.
   const needed = dtype === "string" ? size : packedBytes(dtype, product(shape));
   // OpenVINO writes one byte for an empty constant, and does not read it.
   if (size === needed || needed === 0) return needed;

@@ -16,7 +16,7 @@ import {
   isError,
 } from "../../core/errors.ts";
 import { isPage, PAGE } from "../../core/tensor/other-kind.ts";
-import { plainBytes } from "../../core/tensor/storage.ts";
+import { plainBytes, type Bytes } from "../../core/tensor/storage.ts";
 
 export interface Element {
   readonly name: string;
@@ -36,7 +36,7 @@ export const element = (
 /** Maximum characters of a document. The IR of a model with 7 billion parameters has 4 million. */
 const MAX_LENGTH = 2 ** 25;
 
-/** Maximum number of tags. An IR has about 25 tags per layer, and parsing takes about 600 bytes per tag. */
+/** The maximum number of tags. An IR has about 25 tags per layer, and parsing takes about 600 bytes per tag. */
 const MAX_TAGS = 2 ** 20;
 
 /** Maximum depth of nested elements. A port's dimension in a body within a body is at depth 14. */
@@ -77,8 +77,13 @@ const WRAPPER = "document";
  *   `unsupported-file` for an encoding other than UTF-8, `too-large` for more than 2^25 characters or 2^20 tags, and for
  *   more than 2^20 characters or 2^14 attributes in a tag
  */
-export function parseXml(xml: string | Uint8Array): Element {
+export function parseXml(xml: string | Bytes): Element {
   const text = typeof xml === "string" ? xml : decodeXml(xml);
+  if (text === xml && text !== "" && !text.includes("<")) {
+    const must = "the XML must be the text of an IR, or its bytes";
+    const sentence = `${must}, got ${printValue(text)}; pass the contents of the file: await readFile(path)`;
+    throw malformed(sentence, { key: "xml", got: factOf(text) });
+  }
   const [declaration, encoding = "UTF-8"] = DECLARATION.exec(text) ?? [""];
   if (!/^utf-?8$/i.test(encoding)) {
     throw unsupported(`the XML is in ${encoding}, but an IR is in UTF-8`, {
@@ -104,7 +109,7 @@ export function parseXml(xml: string | Uint8Array): Element {
 }
 
 function decodeXml(given: unknown): string {
-  const bytes = plainBytes(given, "the XML must be text or");
+  const bytes = plainBytes(given, "the XML must be text,");
   if (bytes.length > 3 * MAX_LENGTH) throw tooLargeXml(`${bytes.length} bytes`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -165,7 +170,7 @@ function parse(body: string): readonly Part[] {
     preserveOrder: true,
     ignoreAttributes: false,
     attributeNamePrefix: ATTRIBUTE_PREFIX,
-    // Values stay unchanged except for blanks around text; entities are decoded here.
+    // Blanks around text are removed, and entities are decoded here.
     trimValues: false,
     tagValueProcessor: (_name, value) => value.trim(),
     parseTagValue: false,
@@ -251,7 +256,7 @@ export function printXml(root: Element): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Names may have letters of any script. XML's markup characters are excluded. */
+/** Matches a name, which may have letters of any script. XML's markup characters are excluded. */
 const NAME = /^[A-Za-z_:\u00C0-\uFFFD][\w:.\-\u00B7-\uFFFD]*$/;
 
 function checkName(name: string): string {

@@ -1,6 +1,6 @@
 /** Captures the real inputs and outputs of a model's scatters and gathers in the user's runtime. */
 
-import { isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
+import { isError, isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
 import { recordFrom } from "../model/foreign.ts";
 import { bindGiven } from "../model/inputs.ts";
 import { nodeTitle, type Model, type ModelNode } from "../model/model.ts";
@@ -8,6 +8,7 @@ import { listNodes, NodeIndex } from "../model/node-index.ts";
 import type { PlacedNode } from "../model/places.ts";
 import { callOfNode, type NodeCall } from "../model/run-model.ts";
 import type { ReadExternal } from "../onnx/external.ts";
+import type { Bytes } from "../../core/tensor/storage.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { slicedConstant } from "../onnx/slices.ts";
 import { slicesOf } from "../../core/call/duplicates.ts";
@@ -111,7 +112,7 @@ export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
  * ```
  */
 export async function* captureCalls(
-  bytes: Uint8Array,
+  bytes: Bytes,
   feeds: Feeds,
   options: CaptureOptions,
 ): AsyncGenerator<CapturedCall, void, undefined> {
@@ -133,9 +134,9 @@ const GATHERS: ReadonlySet<string> = /* @__PURE__ */ new Set(
 /** Returns true if a {@link Capture} may lack slices of the node's data. */
 export const maybeSliced = ({ op }: ModelNode): boolean => GATHERS.has(op);
 
-/** {@link captureCalls}, without reading the constants among the inputs. */
+/** Captures calls like {@link captureCalls}, without reading the constants among the inputs. */
 export async function* captures(
-  bytes: Uint8Array,
+  bytes: Bytes,
   feeds: Feeds,
   options: CaptureOptions,
 ): AsyncGenerator<Capture, void, undefined> {
@@ -200,7 +201,7 @@ function countFrom(options: Record<string, unknown>, name: string): number {
 }
 
 /**
- * Feeds, each read once.
+ * Returns the feeds, each of which is read once.
  * @throws TensorError `shape-mismatch`, `dtype`, `rank` for one that is not an input of the model or differs from its
  *   declaration
  */
@@ -254,7 +255,7 @@ function capturedCall(
 ): CapturedCall {
   const isRun = !(known instanceof NotRun);
   const nothing = { path, isRun, call: null, error: null, outputs: null, behind: null };
-  if (known instanceof Error) {
+  if (isError(known)) {
     const behind = known instanceof RuntimeFailure ? known.at : null;
     return { ...nothing, node: placed.node, inputs: {}, problem: known.message, behind };
   }
@@ -288,7 +289,7 @@ function tableOf(node: ModelNode, { frame, values }: Known, external: ReadExtern
     const call = callOfNode(frame.opsets, node, inputs);
     return table.read(slicesOf(call.node, call.inputs)) ? table.tensor : null;
   } catch (error) {
-    // The same error follows for the whole table.
+    // The check of the whole table reports the same error later.
     if (isTensorError(error)) return null;
     throw error;
   }

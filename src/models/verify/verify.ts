@@ -6,13 +6,14 @@
  */
 
 import { wrongOption } from "../../core/errors.ts";
+import type { Bytes } from "../../core/tensor/storage.ts";
 import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
 import type { Model } from "../model/model.ts";
 import { modelNotes } from "../model/model-notes.ts";
 import { NodeIndex } from "../model/node-index.ts";
 import { namesOf, objectOf, optionsOf } from "../../core/tensor/options.ts";
-import { readModel } from "../onnx/read-model.ts";
+import { modelBytes, readModel } from "../onnx/read-model.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import {
   CAPTURE_OPTIONS,
@@ -51,14 +52,15 @@ export interface VerifyOptions extends CaptureOptions {
   /**
    * Outputs that the model should have, by name, such as the outputs of the PyTorch model that it was exported from. If
    * the model's outputs differ, changes of single scatters and gathers that give the expected ones are reported. Floats
-   * may differ by the tolerance, or else by 1e-5 (halves: 2^-7), relative to their own magnitude plus the tensor's mean.
+   * may differ by the tolerance, or else by 1e-5 (halves: 2^-7), relative to their own magnitude plus the tensor's
+   * mean.
    */
   readonly expected?: Feeds | undefined;
   /** Makes sessions with one thread, to find out if threads cause a wrong result. */
   readonly oneThread?: CreateSession | undefined;
   /** The runtime's id in `dialects()`, by default `onnxruntime-cpu`. Known faults of this runtime are listed first. */
   readonly dialect?: DialectId | undefined;
-  /** Called after each compared node, and after each run of a node alone. */
+  /** A function that is called after each compared node, and after each run of a single node. */
   readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
 }
 
@@ -90,7 +92,7 @@ export interface VerifyProgress {
 
 /** A node at which the runtime failed, so that nodes after it could not be compared. */
 export interface FailedNode {
-  /** Its operator, and its name or else its first output, such as `Reshape flat`. */
+  /** The operator of the node, and its name or otherwise its first output */
   readonly title: string;
   /** The runtime's message. */
   readonly message: string;
@@ -133,7 +135,7 @@ export interface VerifyReport {
  * result. Later runs are compared with the first: a node with the same inputs must have the same result. A node with
  * other inputs, because an earlier node is not reproducible, is compared with the exact result for those inputs.
  *
- * @param bytes the ONNX file, as for {@link captureCalls}
+ * @param file the bytes of the ONNX file, as for {@link captureCalls}
  * @param feeds a tensor per input of the model, as for {@link captureCalls}
  * @param options `createSession` is required; `runs` tests reproducibility
  * @throws TensorError as {@link captureCalls}, and `attribute` unless runs are a whole number from 1 to 10,000, and for
@@ -156,11 +158,12 @@ export interface VerifyReport {
  * ```
  */
 export async function verifyModel(
-  bytes: Uint8Array,
+  file: Bytes,
   feeds: Feeds,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
   const { own, wanted, ...asked } = optionsFrom(options);
+  const bytes = modelBytes(file);
   const model = readModel(bytes);
   const given = feedsFrom(model, feeds);
   const index = new NodeIndex(model);
@@ -170,7 +173,7 @@ export async function verifyModel(
   const isPart = own.node !== undefined;
   const { loads, problem } = await runWhole(whole, asked.runtimes[0].createSession, isPart);
   const how = loads === "unoptimized" ? withoutOptimization(asked) : asked;
-  // Several runs test reproducibility, which a model that does not load lacks anyway.
+  // Several runs test reproducibility, which is pointless if the model does not load.
   const runs = loads === "never" ? 1 : how.runs;
   const tolerance = asked.likeness;
   const [{ createSession }] = how.runtimes;
@@ -229,7 +232,7 @@ async function compareRuns(options: Comparing): Promise<readonly State[]> {
       const said = { run, runs: all, alone: null };
       const onSearch = (searches: number): void =>
         report({ ...said, nodes: states.length, searches });
-      // Runs must not overlap, so that each has the machine to itself.
+      // Runs follow one after the other, so that each has the whole machine.
       // oxlint-disable-next-line no-await-in-loop
       for await (const capture of captures(bytes, Object.fromEntries(feeds), {
         ...own,
@@ -293,7 +296,7 @@ function failuresOf(captured: readonly CapturedCall[]): readonly FailedNode[] {
 const isFine = ({ verdict }: Pick<VerifiedNode, "verdict">): boolean =>
   verdict === "equal" || verdict === "near" || verdict === "not-run";
 
-/** Maximum number of runs, each of which takes at least some milliseconds. */
+/** The maximum number of runs, each of which takes at least some milliseconds. */
 const MOST_RUNS = 10_000;
 
 /** The checked options. */

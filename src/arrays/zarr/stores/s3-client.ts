@@ -24,7 +24,7 @@ export interface S3Client {
 
 /**
  * @param signal aborts requests, and the waits between them
- * @throws TensorError `attribute` for wrong options, and if `aws4fetch` is not installed
+ * @throws TensorError `attribute` for wrong options
  */
 export async function makeClient(
   location: string,
@@ -44,7 +44,6 @@ export async function makeClient(
     (endpoint !== undefined && one.origin === parseUrl(endpoint).origin) || isOfAws(one);
   const { send, secrets } = await senderOf(settings, {
     url,
-    location: place.location,
     // Keys from the environment are meant for object storage; other servers receive only keys that were given as
     // options.
     isSigned: isS3 || (given.accessKeyId ?? "") !== "" || isTrusted(isS3 ? place.bucketUrl : url),

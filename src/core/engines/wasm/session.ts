@@ -3,7 +3,7 @@
 import type { WasmLimits } from "../../limits.ts";
 import type { IndexJob, ReadIndices } from "../../plan/index-job.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { isTensorError } from "../../errors.ts";
+import { hasCode } from "../../errors.ts";
 import {
   DTYPES,
   isNumericStorage,
@@ -345,7 +345,7 @@ export function attempt<T>(action: () => T): T | null {
   try {
     return action();
   } catch (error) {
-    if (isTensorError(error, "too-large")) return null;
+    if (hasCode(error, "too-large")) return null;
     throw error;
   }
 }
