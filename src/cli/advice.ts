@@ -125,8 +125,8 @@ function fileAdvice({ command, file, error }: Case): string {
   switch (ending.toLowerCase()) {
     case "npy":
       return error.key === "size"
-        ? "the file is truncated; copy it again, or save it again with np.save"
-        : "save it again with np.save";
+        ? "the file is truncated; copy it again, or save the array again with np.save"
+        : "save the array again with np.save";
     case "onnx":
       return "export the model again; onnx.checker.check_model may report more faults";
     case "xml":

@@ -47,7 +47,6 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [scatterND, [data, updates, [[1], [2]]], "dtype", { input: "indices", got: "float32" }],
   [scatterND, [data, [[1, 2, 3], [4, 5, 6]], indices], "dtype", { input: "updates", got: "int64" }],
   [scatterND, [data, [[1, 2, 3], [4, 5, 6]], [[1], [2]]], "rank", { input: "indices", got: 3 }],
-  [gather, [indices, data], "dtype", { input: "indices", got: "float32" }],
   [run, [node, [data, updates, indices]], "dtype", { input: "indices", got: "float32" }],
   [scatterND, [data, indices], "dtype", { input: "updates", got: "undefined" }],
   [gather, [], "dtype", { input: "data", got: "undefined" }],

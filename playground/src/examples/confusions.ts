@@ -51,7 +51,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "k, the length of a tuple: 2",
     question: "What do two indices address in rank-3 data?",
     note:
-      "Each tuple has k = 2 indices, so a tuple addresses two axes of data, and the third axis is copied whole. The first axis of indices counts the tuples. So updates has the shape [2] ++ [3] = [2, 3].",
+      "Each tuple has k = 2 indices, so a tuple addresses two axes of data, and the third axis is copied whole. The first axis of indices counts the tuples. The shape of updates is therefore [2] ++ [3] = [2, 3].",
     inputs: [f32(BOX), i64([[0, 1], [1, 0]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {
@@ -59,7 +59,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "q - 1, the axes that count tuples: 2",
     question: "Why does updates have four axes?",
     note:
-      "Each tuple has k = 1 index, so a tuple addresses one axis of data, and the other two axes are copied whole. The first two axes of indices count the tuples. So updates has the shape [1, 2] ++ [2, 3] = [1, 2, 2, 3].",
+      "Each tuple has k = 1 index, so a tuple addresses one axis of data, and the other two axes are copied whole. The first two axes of indices count the tuples. The shape of updates is therefore [1, 2] ++ [2, 3] = [1, 2, 2, 3].",
     inputs: [f32(BOX), i64([[[0], [1]]]), f32([[[[1, 2, 3], [4, 5, 6]], [[7, 8, 9], [10, 11, 12]]]])],
   },
   {
@@ -211,7 +211,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     attributes: { axis: "1", mode: "circular" },
     title: "TensorScatter, circular: the cache is a ring",
     question: "What happens at the end of the cache?",
-    note: "Three updates begin at position 3 of a cache of size 4. They wrap around to its start.",
+    note: "Three updates begin at position 3 of a cache of size 4. The updates wrap around to the start of the cache.",
     inputs: [f32([[1, 2, 3, 4]]), f32([[10, 20, 30]]), i64([3])],
   },
   {

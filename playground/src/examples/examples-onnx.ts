@@ -201,7 +201,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "A scalar drops the axis",
       question: "Where did the axis go?",
-      note: "Indices of rank 0 have no axes that could replace axis -1.",
+      note: "Indices of rank 0 have no axes, so axis -1 is removed without a replacement.",
       opset: 13,
       attributes: { axis: "-1" },
       inputs: [f32([[1, 1.2, 1.9], [2.3, 3.4, 3.9]]), i32(-1)],
@@ -210,7 +210,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "Scatter", examples: [
     {
       title: "Example 1: without axis",
-      question: "What did Scatter do before it was renamed ScatterElements?",
+      question: "Is Scatter the same operator as ScatterElements?",
       note: "Scatter is the old name of ScatterElements.",
       opset: 11,
       attributes: {},

@@ -20,7 +20,7 @@ const Repair = later<RepairProps>(async () => (await import("../document/broken-
 const WHAT = "Scatter and gather, cell by cell: change any value, and the picture updates.";
 const OWN = "Your own call";
 const OWN_NOTE =
-  "The link of this page contains the whole call. Opening an example does not erase your call.";
+  "The link of this page contains the whole call. Opening an example does not erase this call.";
 
 interface TitleProps {
   readonly session: Session;

@@ -5,11 +5,11 @@ import { html, type Html } from "./html.ts";
 /** Files that pages refer to, as addresses relative to the site's folder. */
 export interface Files {
   readonly style: string;
-  /** Null while Vite serves the page. */
+  /** The address of the icon; null while Vite serves the page. */
   readonly icon: string | null;
-  /** Script that applies the chosen theme before anything is drawn. */
+  /** The script that applies the chosen theme before anything is drawn. */
   readonly theme: string;
-  /** Script of the search, which loads the index at the first search. */
+  /** The script of the search, which loads the index at the first search. */
   readonly search: string;
   readonly index: string;
 }

@@ -33,7 +33,7 @@ export interface Sources {
 }
 
 export interface Site {
-  /** @param files names of files that pages refer to, including the search index */
+  /** @param files the names of files to which pages refer, including the search index */
   pages(files: Files): File[];
   readonly pictures: readonly File[];
   /** The text of the search index. */

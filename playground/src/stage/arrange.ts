@@ -36,8 +36,8 @@ const ORDER = ["axis", "indices", "updates", "data", "output"];
 /** The gap between tiers, in pixels. */
 export const TIER_GAP = { page: 12, frame: 6 };
 /**
- * The factor by which another tier must enlarge cells. Fewer tiers are preferred, because a single row reads from left
- * to right and shows all of its lines.
+ * The factor by which another tier must enlarge cells. Fewer tiers are preferred, because a single row is read from
+ * left to right and shows all of its lines.
  */
 const WORTH = { wide: 1.5, narrow: 1.25 };
 /** The minimum stage height for a three-line header with a mouse, and for a two-line header on a touch screen. */
@@ -85,7 +85,7 @@ export function layOut(call: Call, room: Room): Layout {
   return best === null ? windowed(plans, room, all) : whole(best);
 }
 
-/** A way to show every table as a whole. */
+/** An arrangement that shows every table as a whole. */
 interface Way {
   readonly plan: Plan;
   readonly tiers: Tiers;
@@ -204,7 +204,8 @@ function hasRoom({ plan, tiers, pitch, isTight }: Way): boolean {
 }
 
 /**
- * Returns the layout with every table as a whole. Rows grow into the remaining height while cells stay wider than high.
+ * Returns the layout that shows every table as a whole. Rows grow into the remaining height while cells stay wider than
+ * high.
  */
 function whole({ plan, tiers, pitch, isTight }: Way): Layout {
   const { kind, gutters, head, tierGap, room } = plan;
@@ -342,8 +343,8 @@ function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
 }
 
 /**
- * Divides a total among parts. Each part gets what it needs, but parts that need more than an equal share divide the
- * remainder equally.
+ * Divides a total among parts. Each part gets the amount that it needs, but parts that need more than an equal share
+ * divide the remainder equally.
  */
 function shared(total: number, needs: readonly number[]): number[] {
   const parts = [...needs];

@@ -25,7 +25,7 @@ interface Editing {
   setActive(element: number): void;
   /** Moves the focus to an element. */
   go(element: number): void;
-  /** @param typed typed text that replaces the value */
+  /** @param typed the typed text that replaces the value */
   edit(element: number, typed?: string): void;
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
@@ -197,7 +197,9 @@ function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
   };
 }
 
-/** Returns how far a box can scroll down and to the right. Scroll bars may take space or overlay the box. */
+/**
+ * Returns the distances by which a box can scroll down and to the right. Scroll bars may take space or overlay the box.
+ */
 const rangeOf = (box: HTMLElement): { readonly down: number; readonly right: number } => ({
   down: box.scrollHeight - box.clientHeight,
   right: box.scrollWidth - box.clientWidth,

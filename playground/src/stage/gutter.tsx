@@ -37,7 +37,7 @@ interface WiresProps {
   readonly left: Side;
   readonly right: Side;
   readonly wires: readonly Wire[];
-  /** Described updates; null if none are described. */
+  /** The described updates; null if none are described. */
   readonly orders: ReadonlySet<number> | null;
   /** The number of completed updates; lines of later updates are faint. */
   readonly step: number;

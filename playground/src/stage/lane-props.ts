@@ -51,12 +51,12 @@ export interface LaneProps {
   readonly isWrong: boolean;
   /** True if the tensor belongs to the previous call, because this call has an error. */
   readonly isStale: boolean;
-  /** Remark next to the data type of an output. */
+  /** A remark next to the data type of an output. */
   readonly remark: string;
-  /** Null for an output. */
+  /** The edits of the tensor; null for an output. */
   readonly edits: Edits | null;
   onSpot(spot: Spot | null, isFocus: boolean): void;
-  /** Called when the pointer is dragged to an element. */
+  /** A function that is called when the pointer is dragged to an element. */
   onScrub(id: TensorId, element: number): void;
   /** Brings an element into view. */
   onReveal(id: TensorId, element: number): void;

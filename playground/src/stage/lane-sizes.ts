@@ -100,7 +100,7 @@ const LARGEST_WINDOW = { rows: 64, columns: 64 };
 
 /**
  * Returns the visible part of a table. All rows of a window have the same height, so that they can be scrolled.
- * @param space number of rows and columns that fit
+ * @param space the number of rows and columns that fit
  */
 export function withWindow(
   lane: Lane,

@@ -54,7 +54,7 @@ export interface Layout {
 export interface Room {
   readonly width: number;
   readonly height: number;
-  /** True for a small screen, which expects touch input. */
+  /** True for a small screen, on which touch input is expected. */
   readonly isNarrow: boolean;
   /** The minimum row height for drawing a whole table. */
   readonly least: number;

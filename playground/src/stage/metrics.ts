@@ -30,7 +30,7 @@ export interface Metrics {
  */
 export type Head = "large" | "full" | "short" | "low" | "line";
 
-/** A header whose parts share lines. */
+/** The form of a header whose parts share lines. */
 export type ShortHead = Exclude<Head, "large" | "full">;
 
 export const isShort = (head: Head): head is ShortHead => head !== "large" && head !== "full";

@@ -31,8 +31,8 @@ interface SheetProps extends Cells {
   readonly editing: Editing | null;
   readonly isReadOnly: boolean;
   /**
-   * @param text undefined leaves the element unchanged
-   * @param move direction in which the focus moves; null if the focus has already moved
+   * @param text the new text; undefined leaves the element unchanged
+   * @param move the direction in which the focus moves
    */
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
@@ -193,7 +193,7 @@ function cell(props: RowProps, element: number): JSX.Element {
 const titleOf = (value: string, shown: string, other: string | undefined): string | undefined =>
   other === undefined ? (shown === value ? undefined : value) : `${value} here, ${other} there`;
 
-/** Truncates between characters, never inside a surrogate pair. */
+/** Truncates a text between characters, never inside a surrogate pair. */
 const cut = (value: string, digits: number): string =>
   value.length > digits
     ? `${value.slice(0, Math.max(digits - 1, 1)).replace(/[\uD800-\uDBFF]$/, "")}…`

@@ -14,7 +14,7 @@ export interface Windows {
   /**
    * Scrolls an element into view, as little as possible. Tables that follow the description scroll by pages, because a
    * table that moves is redrawn.
-   * @param kept the tensor that does not move, if tables follow
+   * @param kept the tensor that keeps its position while other tables follow
    */
   onReveal(id: TensorId, element: number, kept?: TensorId | null): void;
 }
@@ -22,7 +22,7 @@ export interface Windows {
 /**
  * Returns the window positions of large tensors.
  *
- * @param call changes when another call is shown
+ * @param call a value that changes when another call is shown
  */
 export function useCorners({ lanes }: Layout, call: string): Windows {
   const [corners, setCorners] = useState<Corners>(new Map());

@@ -12,8 +12,8 @@ import { lettersOf } from "../cells/letters.ts";
 import type { Picture } from "../cells/view.ts";
 
 /**
- * Page width, in pixels, below which tables are stacked. A frame in another page becomes narrow at a smaller width, and
- * its tables are smaller.
+ * The page width, in pixels, below which tables are stacked. A frame in another page becomes narrow at a smaller width,
+ * and its tables are smaller.
  */
 const NARROW = 900;
 const NARROW_FRAME = 780;
@@ -138,7 +138,7 @@ interface Shown {
   readonly state: State;
   readonly version: OperatorVersion | null;
   readonly picture: Picture | null;
-  /** Null if no output is drawn. */
+  /** The shape of the output; null if no output is drawn. */
   readonly outputShape: readonly number[] | null;
   /** A counter that increases when another call is shown. */
   readonly generation: number;

@@ -29,7 +29,7 @@ export const MOST_WIRES = 64;
 /** Returns the rows of a tensor that an update or read touches; null if it touches none. */
 export type RowsOf = (order: number) => Rows | null;
 
-/** @param keepsLast true if a later update overwrites an earlier update */
+/** @param keepsLast true if later updates overwrite earlier updates */
 export function wiresOf(
   links: Links,
   targets: Targets,

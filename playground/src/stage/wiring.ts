@@ -36,7 +36,7 @@ export interface Wiring {
 
 export const NO_WIRING: Wiring = { wires: new Map(), chips: [], marks: [] };
 
-/** @param described described updates or reads; a large call draws only their lines */
+/** @param described the described updates or reads; a large call draws only their lines */
 export function wiringOf(
   picture: Picture,
   { lanes }: Layout,

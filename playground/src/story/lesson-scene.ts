@@ -10,7 +10,7 @@ import type { State } from "../values/state.ts";
 import { nameOf } from "./target-names.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-/** The way in which an index addresses its target. */
+/** The kind of address: an index tuple, a single index, part of an address, a batch, or a sequence. */
 export type Addressing = "tuple" | "index" | "part" | "batch" | "sequence";
 
 /** An update or a read that has a target. */

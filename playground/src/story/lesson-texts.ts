@@ -42,7 +42,7 @@ function wrapOf({ hero: { index } }: Scene): string {
   return negative === undefined ? "" : `${negative} counts from the end, so `;
 }
 
-/** First step: an index is an address. */
+/** The first step: an index is an address. */
 export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> = {
   tuple: (scene) =>
     `${subjectOf(scene)} is an address: ${wrapOf(scene)}it names ${targetOf(scene)} of ${dataOf(scene)}.`,
@@ -77,7 +77,7 @@ export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> =
   },
 };
 
-/** Effect of an update on its target. */
+/** The effect of an update on its target. */
 const DEEDS = {
   none: " and replaces what was there",
   add: ", where it is added",

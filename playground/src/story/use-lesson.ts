@@ -30,7 +30,7 @@ export interface Lesson {
 
 const NONE: readonly LessonStep[] = [];
 
-/** @param goStep shows the picture after the given number of player steps; null for all steps */
+/** @param goStep a function that shows the picture after the given number of player steps; null for all steps */
 export function useLesson(
   picture: Picture | null,
   step: number | null,

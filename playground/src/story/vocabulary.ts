@@ -89,7 +89,7 @@ export class Vocabulary {
     return this.explanation.inputs.findIndex((input) => input.role === role);
   }
 
-  /** Returns the shape of an input; the shape of a scalar if the input is left out. */
+  /** Returns the shape of an input, or the shape of a scalar if the input is omitted. */
   shapeOf(position: number): readonly number[] {
     return this.explanation.inputs[position]?.tensor?.shape ?? [];
   }

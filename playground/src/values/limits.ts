@@ -11,7 +11,7 @@ export const MOST_AXES = 5;
 
 /**
  * Checks that the page can show a shape.
- * @param what name of the tensor in errors
+ * @param what the name of the tensor in errors
  * @throws TensorError `shape-mismatch` for a dimension that is not a size, `rank`, `too-large`
  */
 export function checkShape(shape: readonly number[], what: string): void {

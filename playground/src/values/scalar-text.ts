@@ -126,7 +126,7 @@ export function printElement(dtype: DType, value: Scalar): string {
 
 /**
  * Returns the text of a float32 with at most six digits; null for any other value. Six digits identify a float32, so
- * the double's digits are also the float's. Saves 90% of the time to print 20,000 values such as 0.25.
+ * the double's digits are also the float's. This function saves 90% of the time to print 20,000 values such as 0.25.
  */
 function shortFloat(value: number): string | null {
   const size = Math.abs(value);

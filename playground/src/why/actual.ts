@@ -133,7 +133,7 @@ export interface Comparison {
   readonly first: {
     readonly at: readonly number[];
     readonly actual: string;
-    /** Null if the exact call does not determine the element. */
+    /** The exact element; null if the exact call does not determine it. */
     readonly exact: string | null;
   } | null;
   /** Candidate causes, best explanations first. */

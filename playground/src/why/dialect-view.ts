@@ -20,7 +20,7 @@ export interface DialectRow {
   readonly id: DialectId;
   readonly name: string;
   readonly agrees: boolean;
-  /** Null if the system does not give a result. */
+  /** The result of the system; null if the system gives none. */
   readonly output: Tensor | null;
   readonly why: DialectComparison["why"];
   /** The sentence about the system's behaviour. */

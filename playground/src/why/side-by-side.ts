@@ -20,7 +20,7 @@ export interface Column {
   readonly name: string;
   /** The note under the name: `differs in 2 cells`. */
   readonly note: string;
-  /** Null if the column has no output; `note` then has the reason. */
+  /** The texts of the cells; null if the column has no output, in which case `note` has the reason. */
   readonly texts: readonly (string | null)[] | null;
   mark(cell: number): Mark;
 }

@@ -83,7 +83,7 @@ interface Why {
   /** The system next to the user's output and the exact output. */
   readonly beside: DialectId | null;
   onBeside(id: DialectId): void;
-  /** Null until the first findings are available. */
+  /** The findings; null until the first findings are available. */
   readonly found: Found | null;
   readonly hasSource: boolean;
   readonly pressing: Pressing;

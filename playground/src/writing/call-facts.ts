@@ -43,7 +43,7 @@ export interface CallFacts {
   readonly form: Form;
   readonly names: {
     readonly data: string;
-    /** Null if indices are left out. */
+    /** The name of indices; null if indices are omitted. */
     readonly indices: string | null;
     readonly updates: string;
     readonly output: string;

@@ -10,9 +10,9 @@ import type { State } from "../values/state.ts";
 export interface WritableCall {
   readonly version: OperatorVersion;
   readonly node: NodeSpec;
-  /** Inputs in the order of the version; undefined for an input that is left out. */
+  /** The inputs in the order of the version; undefined for an omitted input. */
   readonly inputs: readonly (Tensor | undefined)[];
-  /** Null if the output is larger than the page can show. */
+  /** The explanation; null if the output is larger than the page can show. */
   readonly explanation: Explanation | null;
   /** The library's error if it refuses the call. The call can still be written as code. */
   readonly refusal: string | null;

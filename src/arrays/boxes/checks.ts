@@ -10,6 +10,14 @@ import type { ArrayType } from "./array.ts";
 import { gridOf } from "./boxes.ts";
 import { Grid } from "./grid.ts";
 
+/** @throws TensorError `attribute` for a value, such as a path, that is not an array of `openArray` or another opener */
+export function checkOpened(input: string, array: unknown): void {
+  if (typeof array === "object" && array !== null && "location" in array) return;
+  const advice = typeof array === "string" ? "; pass await openArray(path)" : "";
+  const sentence = `${input} must be an array that openArray has opened, got ${printValue(array)}${advice}`;
+  throw new TensorError("attribute", sentence, { input, key: input, got: factOf(array) });
+}
+
 /** Checks a list of non-negative integers, one per axis. Returns a copy, because the caller may change the list. */
 export function checkCoordinates(given: unknown, rank: number, name: string): number[] {
   if (!isArray(given) || given.length !== rank) {

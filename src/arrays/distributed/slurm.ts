@@ -5,10 +5,11 @@
  */
 
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
+import { checkJob } from "../chunked/job/arguments.ts";
 import { remainingTasks, type Job, type Stage, type StageName } from "../chunked/job/job.ts";
 import { DEFAULT_MEMORY } from "../chunked/run/pool.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, isArray, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { currentStage, type Core } from "./core.ts";
 import { printNumbers } from "./ranges.ts";
 
@@ -105,6 +106,8 @@ export async function slurmScript(
   options: SlurmOptions = {},
   core: Pick<Core, "remainingTasks"> = { remainingTasks },
 ): Promise<string> {
+  checkJob(job);
+  checkOptions(options);
   const remaining = new Map<StageName, readonly number[]>();
   if ((await currentStage(core, job)) !== null) {
     for (const { name } of job.stages) {
@@ -218,10 +221,21 @@ function quote(word: string): string {
 function checkOptions(options: SlurmOptions): void {
   optionsOf(options, SLURM_OPTIONS, {});
   const { command, tasksPerElement, mostElements, atOnce, threads, memory } = options;
+  const { sbatch, partition, time, logs, wait } = options;
   const counts = { tasksPerElement, mostElements, atOnce, threads, memory };
   for (const [name, value] of Object.entries(counts)) {
     if (value !== undefined) checkCount(name, value);
   }
+  for (const [name, words] of Object.entries({ command, sbatch })) {
+    if (words === undefined || (isArray(words) && words.every((one) => typeof one === "string")))
+      continue;
+    throw wrongOption(name, "a list of words", words);
+  }
+  for (const [name, text] of Object.entries({ partition, time, logs })) {
+    if (text !== undefined && typeof text !== "string") throw wrongOption(name, "text", text);
+  }
+  if (wait !== undefined && typeof wait !== "boolean")
+    throw wrongOption("wait", "true or false", wait);
   if (command?.length === 0)
     throw new TensorError("attribute", "command must have at least one word", {
       key: "command",

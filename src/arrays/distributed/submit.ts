@@ -3,6 +3,7 @@
 import type { Signal } from "../../core/platform-types.ts";
 import * as path from "node:path";
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
+import { checkPath, checkRunOptions } from "../chunked/job/arguments.ts";
 import type { Job, StageName } from "../chunked/job/job.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
 import { TensorError } from "../../core/errors.ts";
@@ -17,6 +18,7 @@ import {
   type RedisClient,
   type Surroundings,
 } from "./packages.ts";
+import { checkConnection } from "./redis-url.ts";
 import { WorkerWatch } from "./signs.ts";
 import { isTakenBack, ROOT, rootId, runOf, takenBack, type RootData } from "./steps.ts";
 import { QUEUE } from "./worker.ts";
@@ -81,11 +83,13 @@ export async function submit(
   surroundings: Surroundings = SURROUNDINGS,
 ): Promise<void> {
   optionsOf(options, SUBMIT_OPTIONS, {});
-  const { connection, queue: name = QUEUE, from, signal, onNote = () => {} } = options;
+  const { connection, queue: name = QUEUE, from, onNote = () => {} } = options;
   const { attempts = 3, tasksPerJob = 1 } = options;
   checkCount("attempts", attempts);
   checkCount("tasksPerJob", tasksPerJob);
-  signal?.throwIfAborted();
+  checkPath(folder);
+  checkConnection(connection);
+  checkRunOptions(options);
   // The path is made absolute, because workers receive it and may run in other folders.
   const job = await core.openJob(path.resolve(folder));
   const bullmq = await surroundings.loadBullmq(from);

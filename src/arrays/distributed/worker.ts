@@ -2,6 +2,8 @@
 
 import * as os from "node:os";
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
+import { checkRunOptions } from "../chunked/job/arguments.ts";
+import { checkCount } from "../chunked/stages/budget.ts";
 import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
 import { messageOf, TensorError, type ErrorCode, isError } from "../../core/errors.ts";
@@ -20,6 +22,7 @@ import {
   type QueueWorker,
   type Surroundings,
 } from "./packages.ts";
+import { checkConnection } from "./redis-url.ts";
 import { isLocal } from "./probe.ts";
 import { giveSigns, workerName } from "./signs.ts";
 import { isEntry, ROOT, stepRoot, type RootData, type StepParts, type TaskData } from "./steps.ts";
@@ -84,6 +87,10 @@ export async function startWorker(
 ): Promise<JobWorker> {
   optionsOf(options, WORKER_OPTIONS, {});
   const { connection, queue: name = QUEUE, threads, memory, from, onNote = () => {} } = options;
+  checkConnection(connection);
+  checkCount("threads", threads);
+  checkCount("memory", memory);
+  checkRunOptions(options);
   const roots = await rootsOf(options);
   const { clock } = surroundings;
   const bullmq = await surroundings.loadBullmq(from);

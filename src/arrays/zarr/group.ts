@@ -18,7 +18,7 @@ import {
 import { newAttributes, parseAttributes, wrongFormat } from "./metadata.ts";
 import { moduleOfNode } from "../boxes/node.ts";
 import { within } from "../boxes/urls.ts";
-import { absentGroup } from "./absent.ts";
+import { absentGroup, unblocked } from "./absent.ts";
 import { encodeText, isFree, openArray, storeOf } from "./open.ts";
 import { Forbidden, readKey } from "./read-key.ts";
 import type { S3Options } from "./stores/s3-options.ts";
@@ -149,7 +149,7 @@ export async function openGroup(location: string, options: GroupOptions = {}): P
   const store = await storeOf(location, given.s3, given.signal);
   const own = await readGroup(store, "");
   if (own !== null) return new ZarrGroup(store, own, { location, options: given });
-  throw absentGroup(store);
+  throw await absentGroup(store);
 }
 
 /**
@@ -171,12 +171,12 @@ export async function createGroup(
   options: CreateGroupOptions = {},
 ): Promise<ZarrGroup> {
   const names = ["attributes", "s3", "signal"];
-  const { attributes = {}, ...given } = optionsOf(options, names, {}) as CreateGroupOptions;
+  const own = optionsOf(options, names, {}, "options", { attrs: "attributes" });
+  const { attributes = {}, ...given } = own as CreateGroupOptions;
   const store = await storeOf(location, given.s3, given.signal);
-  const own = newAttributes(attributes, store.path);
-  const json = { zarr_format: 3, node_type: "group", attributes: own };
+  const json = { zarr_format: 3, node_type: "group", attributes: newAttributes(attributes) };
   const text = encodeText(`${printJson(json)}\n`);
-  if ((await isFree(store)) && (await store.putNew("zarr.json", [text])))
+  if ((await isFree(store)) && (await unblocked(store, () => store.putNew("zarr.json", [text]))))
     return openGroup(location, given);
   throw new TensorError(
     "attribute",

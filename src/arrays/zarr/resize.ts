@@ -6,8 +6,8 @@
 
 import type { ChunkedArray } from "../boxes/array.ts";
 import { chunksOf, clippedShape, copyBox, gridOf } from "../boxes/boxes.ts";
-import { checkCoordinates } from "../boxes/checks.ts";
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
+import { checkCoordinates, checkOpened } from "../boxes/checks.ts";
+import { factOf, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { allocate, rowOf, type NumericStorage } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
@@ -58,6 +58,9 @@ export async function append(
     ["axis", "onProgress"],
     {},
   ) as AppendOptions;
+  if (onProgress !== undefined && typeof onProgress !== "function") {
+    throw wrongOption("onProgress", "a function", onProgress);
+  }
   const own = growing(array);
   const axis = axisOf(own, given);
   const from = isStored(values) ? values : asTensor(values, {}, "values");
@@ -114,6 +117,7 @@ export async function resize(array: ChunkedArray, shape: readonly number[]): Pro
 
 function growing(array: ChunkedArray): ZarrArray {
   if (array instanceof ZarrArray) return array;
+  checkOpened("array", array);
   const { path, slice } = (array as Partial<ChunkedArray> | null)?.location ?? {};
   const got = slice === undefined ? "" : ", a part of one";
   throw new TensorError(

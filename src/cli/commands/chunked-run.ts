@@ -255,7 +255,7 @@ function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArra
   const known =
     names.length === 0
       ? "the axes have no names; give a number"
-      : `its axes are ${names.join(", ")}`;
+      : `the axes are ${names.join(", ")}`;
   throw wrongUsage(`data has no axis named ${quote(axis)}; ${didYouMean(axis, names, known)}`);
 }
 

@@ -170,7 +170,7 @@ async function runTasks(
   const stage = job.stages.find(({ name }) => name === stageName);
   if (stage === undefined) {
     const known = job.stages.map(({ name }) => name);
-    const hint = didYouMean(stageName, known, `its stages are ${known.join(", ")}`);
+    const hint = didYouMean(stageName, known, `the stages are ${known.join(", ")}`);
     throw wrongUsage(`the job has no stage ${quote(stageName)}; ${hint}`);
   }
   const tasks = parseTasks(text, stage);

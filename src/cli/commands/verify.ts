@@ -285,6 +285,6 @@ function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
       said.push(`${suspect}, but the node does not run alone: ${reruns.problem}`);
     else said.push(isEqual ? `${suspect}; also equal in ${times}` : `the same result in ${times}`);
   }
-  if (reruns?.isExactInOneThread === true) said.push("exact with one thread");
+  if (reruns?.isExactInOneThread === true) said.push("exact on one thread");
   return said;
 }

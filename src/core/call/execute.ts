@@ -9,6 +9,7 @@ import { isNumericStorage, type DType, type Step, type Storage } from "../tensor
 import { part, shapeOf } from "../tensor/shape.ts";
 import { clear, copy } from "../tensor/storage.ts";
 import { checkDType } from "../tensor/dtype-name.ts";
+import { isSame } from "../tensor/memory.ts";
 import { Tensor, type Mutable } from "../tensor/tensor.ts";
 import { divisorOf, isOneStep, stepOf, stepsOf, type Reducing } from "./steps.ts";
 
@@ -108,7 +109,7 @@ export const newLike = (executor: Executor, data: Tensor): Tensor =>
  * views, and need not compare memory.
  */
 const sourceOf = (data: Tensor, out: Tensor | undefined): Tensor =>
-  out !== undefined && Tensor.memoryOf(out).isSame(Tensor.memoryOf(data)) ? out : data;
+  out !== undefined && isSame(Tensor.memoryOf(out), Tensor.memoryOf(data)) ? out : data;
 
 /**
  * Returns the actions of a scatter. The Plan stays whole, unless first updates are treated differently or updates are

@@ -4,7 +4,7 @@ import { isArray, printValue, readForeign, TensorError, type ErrorContext } from
 import type { Inputs, OperatorCall, OperatorVersion } from "../operators/operator.ts";
 import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
 import { numbersOf } from "../tensor/numbers.ts";
-import { isBuffer, isUint8Array, wrongBytes } from "../tensor/storage.ts";
+import { checkNotBytes, isUint8Array, wrongBytes } from "../tensor/storage.ts";
 import { isList } from "../tensor/values.ts";
 import type { Call } from "./call.ts";
 
@@ -71,9 +71,9 @@ export function checkIndexBytes(
   input: string,
 ): void {
   const size = data.at(settings.axis ?? 0) ?? 0;
-  if (isUint8Array(given) ? size > 256 : isBuffer(given)) {
-    throw wrongBytes(given, "int32", { ...fields, input });
-  }
+  const who = { ...fields, input };
+  if (size > 256 && isUint8Array(given)) throw wrongBytes(given, "int32", who);
+  checkNotBytes(given, "int32", 0, who);
 }
 
 /**

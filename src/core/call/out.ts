@@ -6,6 +6,7 @@ import type { Inputs } from "../operators/operator.ts";
 import { printShape, sameShape } from "../tensor/shape.ts";
 import { checkAlive } from "./inputs.ts";
 import { Tensor, viewAsTensor } from "../tensor/tensor.ts";
+import { isSame, overlaps } from "../tensor/memory.ts";
 
 /**
  * Returns `out` as a tensor, after checking that it has the result's data type and shape, and shares no memory with an
@@ -36,9 +37,9 @@ export function checkOut(
     const input = inputs[position];
     if (input === undefined) continue;
     const other = Tensor.memoryOf(input);
-    if (!memory.overlaps(other)) continue;
+    if (!overlaps(memory, other)) continue;
     const { name } = names[position];
-    if (name === inPlace && memory.isSame(other)) continue;
+    if (name === inPlace && isSame(memory, other)) continue;
     throw sharedOut(name, inPlace, who);
   }
   return out;

@@ -266,7 +266,7 @@ export function viewOf(
  * REDUCTIONS.includes("mean"); // true
  * ```
  */
-export const REDUCTIONS = Object.freeze([
+export const REDUCTIONS = /* @__PURE__ */ Object.freeze([
   "none",
   "add",
   "mul",
@@ -330,8 +330,8 @@ export function reductionsOf(dtype: DType): readonly Reduction[] {
   return family === "bool" ? REDUCTIONS.filter((one) => one !== "mean") : REDUCTIONS;
 }
 
-const TAKEN: ReadonlyMap<DType, ReadonlySet<unknown>> = new Map(
-  DTYPE_NAMES.map((dtype) => [dtype, new Set(reductionsOf(dtype))]),
+const TAKEN: ReadonlyMap<DType, ReadonlySet<unknown>> = /* @__PURE__ */ new Map(
+  /* @__PURE__ */ DTYPE_NAMES.map((dtype) => [dtype, new Set(reductionsOf(dtype))]),
 );
 
 /**

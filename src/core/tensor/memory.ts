@@ -81,29 +81,9 @@ export class Memory {
     return (this.#pairs ??= pairsOf(this.#data as BigInt64Array));
   }
 
-  /** Returns true if writing elements of one memory changes elements of the other. */
-  overlaps(other: Memory): boolean {
-    const a = this.#data;
-    const b = other.#data;
-    if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b && a.length > 0;
-    return (
-      this.buffer === other.buffer &&
-      a.byteLength > 0 &&
-      b.byteLength > 0 &&
-      a.byteOffset < b.byteOffset + b.byteLength &&
-      b.byteOffset < a.byteOffset + a.byteLength
-    );
-  }
-
-  /** Returns true if both memories hold the same elements. */
-  isSame(other: Memory): boolean {
-    const a = this.#data;
-    const b = other.#data;
-    if (a === b) return true;
-    if (!isNumericStorage(a) || !isNumericStorage(b)) return false;
-    return (
-      this.buffer === other.buffer && a.byteOffset === b.byteOffset && a.byteLength === b.byteLength
-    );
+  /** Array of elements, whose memory may be gone. */
+  get data(): Storage {
+    return this.#data;
   }
 
   /** Returns the memory to its owner when called for the first time. */
@@ -118,3 +98,30 @@ export class Memory {
 /** Returns a view of 64-bit integers as pairs of words, low word first. */
 export const pairsOf = ({ buffer, byteOffset, length }: BigInt64Array): Int32Array =>
   new Int32Array(buffer, byteOffset, 2 * length);
+
+// Functions, because bundles contain all methods of a class, and a page that only creates tensors needs neither.
+
+/** Returns true if writing elements of one memory changes elements of the other. */
+export function overlaps(one: Memory, other: Memory): boolean {
+  const { data: a } = one;
+  const { data: b } = other;
+  if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b && a.length > 0;
+  return (
+    one.buffer === other.buffer &&
+    a.byteLength > 0 &&
+    b.byteLength > 0 &&
+    a.byteOffset < b.byteOffset + b.byteLength &&
+    b.byteOffset < a.byteOffset + a.byteLength
+  );
+}
+
+/** Returns true if both memories hold the same elements. */
+export function isSame(one: Memory, other: Memory): boolean {
+  const { data: a } = one;
+  const { data: b } = other;
+  if (a === b) return true;
+  if (!isNumericStorage(a) || !isNumericStorage(b)) return false;
+  return (
+    one.buffer === other.buffer && a.byteOffset === b.byteOffset && a.byteLength === b.byteLength
+  );
+}

@@ -8,15 +8,7 @@ import {
   type NumericStorage,
   type Storage,
 } from "./dtype.ts";
-import {
-  factOf,
-  isArray,
-  malformed,
-  named,
-  printValue,
-  TensorError,
-  type ErrorContext,
-} from "../errors.ts";
+import { factOf, malformed, named, printValue, TensorError, type ErrorContext } from "../errors.ts";
 
 /**
  * Prototype with the getters of all typed arrays. Only these getters are trusted, because getters of an instance or
@@ -74,7 +66,7 @@ export function isDetached(data: unknown): boolean {
 export type Bytes = ArrayBufferLike | ArrayBufferView;
 
 /** Returns true for an ArrayBuffer or SharedArrayBuffer of any realm, whatever class a value claims to have. */
-export function isBuffer(value: unknown): value is ArrayBufferLike {
+function isBuffer(value: unknown): value is ArrayBufferLike {
   const classes = [
     ArrayBuffer,
     typeof SharedArrayBuffer === "undefined" ? null : SharedArrayBuffer,
@@ -114,7 +106,7 @@ export function checkNotBytes(
   const { bytes } = DTYPES[dtype];
   const isRaw = isUint8Array(values)
     ? bytes > 1 && (isNodeBuffer(values) || (size > 0 && values.length === size * bytes))
-    : classOf(values) === undefined && !isArray(values) && isBuffer(values);
+    : printValue(values).endsWith("ArrayBuffer");
   if (isRaw) throw wrongBytes(values, dtype, fields);
 }
 

@@ -103,7 +103,7 @@ function inferDType(values: unknown): Omit<Form, "shape"> {
   for (let depth = 0; depth <= MAX_RANK && isArray(first); depth++) first = first[0];
   const name = isFloat16Array(first) ? "Float16Array" : classOf(first);
   const dtype = name?.replace(/Big|Clamped|Array/g, "").toLowerCase();
-  checkNotBytes(first, "int32", 0, {});
+  if (typeof first === "object") checkNotBytes(first, "int32", 0, {});
   if (isDType(dtype)) return { dtype };
   // Elements are missing from empty lists, and from lists that are nested too deep, which are refused later.
   if (isArray(first) || (first === undefined && isArray(values))) return { dtype: "float32" };

@@ -1,6 +1,6 @@
 /**
- * Computes the gradients of scatters and gathers on a GPU, as calls with the same targets. The rules are those of
- * `core/call/backwards.ts`, with the same bits. Callers check all arguments.
+ * Computes the gradients of scatters and gathers on a GPU, as calls with the same targets. The rules and the bits are
+ * the same as in `core/call/backwards.ts`. Callers check all arguments.
  */
 
 import { divisorOf, type Reducing } from "../../core/call/steps.ts";
@@ -62,7 +62,7 @@ const ADD: Steps = { first: "add", later: "add", divides: false };
 const REPLACE: Steps = { first: "none", later: "none", divides: false };
 
 /**
- * @param reduction null for a gather
+ * @param reduction the reduction; null for a gather
  * @throws TensorError `dtype` for gradients that need arithmetic on a data type for which the GPU engine has none
  */
 export function checkGradientArithmetic(
@@ -201,7 +201,7 @@ function dataGradient(call: DifferentiatedScatter): DeviceTensor {
   });
 }
 
-/** Returns true if no value of data remains at a target. */
+/** Returns true if no target keeps the value of data. */
 const replacesData = ({ reduction, includeSelf }: Reducing): boolean =>
   reduction === "none" || !includeSelf;
 

@@ -1,6 +1,6 @@
 /**
- * The core of a GPU engine: records calls in order, tracks pending calls, and queries the GPU for their outcomes.
- * Operators are handled elsewhere.
+ * The core of a GPU engine: records calls in order, tracks pending calls, and queries the GPU for their outcomes. Other
+ * files handle the operators.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -19,7 +19,7 @@ import type { Placed, TargetSource } from "./target-source.ts";
 import { DeviceTensor, type TensorOwner } from "./tensor.ts";
 import { watched, withFields } from "./watched.ts";
 
-/** A call after all checks on the host. */
+/** A call that has passed all checks on the host. */
 export interface GpuCall {
   readonly fields: ErrorContext;
   readonly source: TargetSource;
@@ -186,7 +186,7 @@ export class GpuCore implements TensorOwner {
     return result;
   }
 
-  /** @param slot null if the call cannot fail on the GPU */
+  /** @param slot the status slot; null if the call cannot fail on the GPU */
   #record(
     recording: Recording,
     { source, out, record }: GpuCall,
@@ -296,7 +296,7 @@ export class GpuCore implements TensorOwner {
     return viewOf(dtype, contents, 0, size * lanes) as NumericStorage;
   }
 
-  /** Ends the engine: later calls and waits throw errors. Waits in progress still return their results. */
+  /** Ends the engine, after which calls and waits throw errors. Waits in progress still return their results. */
   dispose(): void {
     if (this.gpu.hasEnded) return;
     this.gpu.end();

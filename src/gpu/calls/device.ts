@@ -3,7 +3,7 @@
 import type { GpuDeviceLike, GpuLimits } from "../kernels/webgpu.ts";
 import { isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
 
-/** Members of `navigator.gpu` that this package uses. */
+/** The members of `navigator.gpu` that this package uses. */
 interface GpuLike {
   requestAdapter(options: object): Promise<AdapterLike | null>;
 }

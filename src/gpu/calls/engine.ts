@@ -26,7 +26,7 @@ import { vjpOnGpu } from "./vjp.ts";
 /**
  * Creates an engine on a GPU. Its results have the same bits as the results of all other engines.
  *
- * @param options `device` to use an existing device
+ * @param options the option `device`, which supplies an existing device
  *
  * @example
  * ```ts

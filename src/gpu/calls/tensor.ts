@@ -41,7 +41,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   readonly #type: Tensor<D>;
   #isDisposed = false;
   #check: CallCheck | null = null;
-  /** Calls that write to this tensor and are not known to have succeeded. */
+  /** The calls that write to this tensor and may have failed or be pending. */
   #calls: CallCheck[] = [];
 
   /** @param isOwn true if the buffer is destroyed with the tensor */

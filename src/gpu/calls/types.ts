@@ -122,7 +122,7 @@ export interface GpuPlan {
   dispose(): void;
 }
 
-/** Function that keeps a call's indices, which must be on the host, as a plan. */
+/** A function that keeps a call's indices, which must be on the host, as a plan. */
 type PlanFunction<O extends object> = (
   dataShape: readonly number[],
   indices: Tensor | RuntimeTensor | IndexLists,
@@ -131,7 +131,7 @@ type PlanFunction<O extends object> = (
 
 /**
  * The package's functions on GPU tensors. Calls return immediately and take effect in order. Shapes, data types and
- * indices on the host are checked before a call returns. Indices on the GPU are checked there, before anything is
+ * indices on the host are checked before a call returns. Indices on the GPU are checked on the GPU before anything is
  * written; a bad index leaves `out` unchanged, and `done` and `read` reject with its error.
  */
 export interface GpuEngine {
@@ -190,8 +190,9 @@ export interface GpuEngine {
   readonly planGather: PlanFunction<AxisOption & BatchOption>;
   /**
    * Returns the gradients of a call's inputs from the gradient of its output, with the same bits as `vjp` in
-   * `ndscatter`. Returns immediately, like the call itself. Supports float16, bfloat16 and float32; for other data
-   * types with gradients, only gradients that are moved, for a scatter with `none` or `add`.
+   * `ndscatter`. The function returns immediately, like the call itself. The function supports float16, bfloat16 and
+   * float32; for other data types with gradients, it supports only gradients that are moved, for a scatter with `none`
+   * or `add`.
    *
    * @param node a node, as for `run`, or a plain function with its options: `{ function: "scatterND", options }`
    * @param inputs the inputs of the call: data on the GPU, indices and updates on the GPU or in memory

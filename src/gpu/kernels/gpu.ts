@@ -40,8 +40,8 @@ export class Gpu {
   readonly device: GpuDeviceLike;
   readonly #compiled = new Map<string, Compiled>();
   /**
-   * Buffers that neither calls nor code outside the package use. A device executes work in order, so the next call may
-   * reuse these buffers immediately.
+   * The buffers that neither calls nor code outside the package use. A device executes work in order, so the next call
+   * may reuse these buffers immediately.
    */
   #free: GpuBufferLike[] = [];
   #lost: string | null = null;
@@ -164,7 +164,7 @@ export class Gpu {
     this.#free = free.toReversed();
   }
 
-  /** Overwrites released memory; used in tests. */
+  /** Overwrites released memory, for tests. */
   overwrite(buffer: GpuBufferLike, from: number, length: number): void {
     if (MEMORY.onRelease === null) return;
     const bytes = new Uint8Array(length);
@@ -209,7 +209,7 @@ export class Gpu {
     return compiled;
   }
 
-  /** Ends the use of the device: every later call throws. */
+  /** Ends the use of the device, after which every call throws. */
   end(): void {
     this.#hasEnded = true;
   }

@@ -80,7 +80,7 @@ export interface Reading {
   readonly declarations: string;
   readonly body: string;
   readonly count: number;
-  /** True if the code reads any index. */
+  /** True if the code reads at least one index. */
   readonly isChecked: boolean;
 }
 
@@ -140,7 +140,7 @@ export interface SequenceJob {
   readonly dim: number;
   /** The length of the sequence. */
   readonly length: number;
-  /** The number of a Plan's batches that share the position of one sample. */
+  /** The number of batches of a Plan that share the position of one sample. */
   readonly perSample: number;
   /** The number of positions in all batches; 0 for empty slices. */
   readonly positions: number;

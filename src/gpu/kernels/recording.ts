@@ -16,7 +16,7 @@ import {
   type GpuBufferLike,
 } from "./webgpu.ts";
 
-/** A buffer, and the number of its bytes that a kernel can access; a user's buffer may be longer than its tensor. */
+/** A buffer and its accessible bytes; a user's buffer may be longer than its tensor. */
 export interface Span {
   readonly buffer: GpuBufferLike;
   readonly bytes: number;
@@ -26,7 +26,7 @@ export interface Span {
 const ALIGNMENT = 256;
 
 /**
- * Numbers that dispatches supply to kernels, on the host and on the device. All recordings of an engine share this
+ * The numbers that dispatches supply to kernels, on the host and on the device. All recordings of an engine share this
  * object, one after the other.
  */
 export class Params {
@@ -154,7 +154,7 @@ export class Recording {
     return (this.#encoder ??= this.gpu.device.createCommandEncoder());
   }
 
-  /** Submits the commands recorded so far. */
+  /** Submits the commands that have been recorded. */
   submit(): void {
     if (this.#encoder === null) return;
     const { queue } = this.gpu.device;
@@ -180,7 +180,7 @@ export class Recording {
   }
 }
 
-/** Counts one command. */
+/** Counts a command and the bytes that it moves. */
 function count(bytes: number): void {
   WORK.commands++;
   WORK.bytes += bytes;

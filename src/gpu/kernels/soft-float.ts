@@ -1,5 +1,5 @@
 /**
- * Computes floats of at most 32 bits with integer arithmetic, as WGSL text. WGSL lets a device flush subnormals, ignore
+ * Computes floats of at most 32 bits with integer arithmetic, as WGSL text. A WGSL device may flush subnormals, ignore
  * the sign of zero and assume that NaN does not occur (section 15.7), so WGSL floats cannot guarantee exact bits.
  *
  * The same text is used for all formats. Each step computes the exact result, or enough bits and a sticky last bit, and

@@ -1,6 +1,6 @@
 /**
  * A stable radix sort of positions by target. Each pass is a counting sort by some bits of the targets, beginning with
- * the lowest. A tile is the part that one workgroup counts and places.
+ * the lowest. A tile is the group of entries that one workgroup counts and places.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -76,7 +76,7 @@ const LANES = WORKGROUP / ROWS;
 /**
  * Converts the counts of each digit to prefix sums over lower digits and earlier tiles. An invocation sums a run of a
  * digit's tiles. A single workgroup for all digits would be the bottleneck of a large sort, and a workgroup per digit
- * takes software drivers longer than the rest of the sort.
+ * is slow on software drivers.
  */
 const SUM_UP = kernelOf("sort: sum up", () => ({
   isWhole: true,

@@ -1,6 +1,6 @@
 /**
- * A Plan's offsets on the GPU, as slice numbers: target t is the slice that begins at element `t * slice`. A skipped
- * position has the target {@link NOWHERE}, so a Plan on the GPU needs no `source`.
+ * The offsets of a Plan on the GPU, as slice numbers: target t is the slice that begins at element `t * slice`. A
+ * skipped position has the target {@link NOWHERE}, so a Plan on the GPU needs no `source`.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -8,11 +8,11 @@ import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import { kernelOf, NOWHERE, type BufferKind } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 
-/** A Plan without offsets, which may exist only on the GPU. */
+/** A Plan without its offsets, which may exist only on the GPU. */
 export type PlanForm = Pick<Plan, "slice" | "count" | "size" | "batches" | "span">;
 
 export interface Targets {
-  /** A target per index, relative to the start of its batch. */
+  /** The target of each index, relative to the start of its batch. */
   readonly targets: Span;
   /** The number of positions per batch. */
   readonly count: number;
@@ -37,7 +37,7 @@ export const positionsOf = ({ count, batches }: Targets): number => count * batc
 /** Returns the maximum number of slices that can be targets. */
 export const mostHit = (targets: Targets): number => Math.min(positionsOf(targets), targets.slices);
 
-/** @param indices the number of indices or index tuples, each with one target */
+/** @param indices the number of indices or index tuples, each of which has one target */
 export function targetsOf(
   form: PlanForm,
   indices: number,

@@ -1,5 +1,5 @@
 /**
- * Types for the parts of WebGPU that this package uses. The package is compiled without browser types, so that it
+ * Types for the parts of WebGPU that this package uses. The package is compiled without browser types, so that its code
  * cannot accidentally rely on a browser. Objects of a browser, or of a library such as Dawn, match these types
  * structurally.
  */
@@ -14,7 +14,7 @@ export interface GpuBufferLike {
   destroy(): void;
 }
 
-/** Types of opaque objects, which are only passed on. */
+/** The types of opaque objects, which are only passed on. */
 export interface BindGroupLayoutLike {
   readonly label: string;
 }

@@ -1,4 +1,4 @@
-/** Tries hypotheses on a case, first singly, then in pairs, and ranks those that fit. */
+/** Tries hypotheses on a case, first singly, then in pairs, and ranks the hypotheses that fit. */
 
 import { DIAGNOSE } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -29,11 +29,11 @@ export interface Case {
   readonly differing: Uint32Array;
   /** The runtime that gave the result; null if unknown. */
   readonly dialect: DialectId | null;
-  /** True if other runs have shown a race, false if they have ruled it out; null if unknown. */
+  /** True if other runs have shown a race, false if other runs have ruled out a race; null if unknown. */
   readonly isRace: boolean | null;
 }
 
-/** Some of the differing cells, on which a hypothesis is tried before it is tried on all differing cells. */
+/** Some of the differing cells, on which a hypothesis is tried first, before all differing cells. */
 interface Sample extends Probe {
   readonly found: Cells;
 }
@@ -118,7 +118,7 @@ const knownFirst =
   };
 
 /**
- * Returns explanations by a race; none unless other runs have shown a race, or the runtime is known to race in such
+ * Returns explanations by a race, but only if other runs have shown a race or the runtime is known to race in such
  * calls.
  */
 function racesOf(wanted: Case): Found[] {
@@ -151,7 +151,7 @@ function sampleOf({ actual, differing, found }: Case): Sample {
   return { cells, before, found: cellsOf(pick(actual, cells)) };
 }
 
-/** Tries all variants of a hypothesis, and returns those that fit the call. */
+/** Tries all variants of a hypothesis, and returns the variants that fit the call. */
 function attempts(given: Sampled, hypothesis: Hypothesis, rule: Rule): Tried[] {
   return hypothesis.variants(rule, given.facts).flatMap((variant, nth) => {
     const score = scoreOf(given, variant.rule);
@@ -161,7 +161,7 @@ function attempts(given: Sampled, hypothesis: Hypothesis, rule: Rule): Tried[] {
 
 type Score = Pick<Tried, "explained" | "wrong">;
 
-/** Scores a rule; returns null if it does not fit the call, and an estimate if it explains too few cells. */
+/** Scores a rule; returns null if the rule does not fit the call, and an estimate if it explains too few cells. */
 function scoreOf({ found, differing, sample }: Sampled, rule: Rule): Score | null {
   if (sample !== null) {
     const few = predict(rule, sample);

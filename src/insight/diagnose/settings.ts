@@ -28,7 +28,7 @@ export const axisOf = ({ call, data }: Rule): number =>
 export const batchDimsOf = ({ call, indices }: Rule): number =>
   Number(normalizeBatchDims(call.settings.batchDims, indices.shape));
 
-/** Wraps a function that returns changes, so that a gather has none. */
+/** Wraps a function that returns changes, so that it returns none for a gather. */
 const ofScatter =
   (changesOf: (rule: Rule, reduction: Reduction) => readonly Change[]) =>
   (rule: Rule): readonly Change[] =>
@@ -192,9 +192,9 @@ function batchZero(rule: Rule): readonly Change[] {
 }
 
 /**
- * Returns changes to other numbers of batch axes. These usually give an output of a different rank, so the fault is
- * visible only if the runtime still returned the expected shape: the batch offset is missing, or tuples begin at a
- * different axis.
+ * Returns changes to other numbers of batch axes. Such a change usually gives an output of a different rank, so the
+ * fault is visible only if the runtime still returned the expected shape: the batch offset is missing, or tuples begin
+ * at a different axis.
  */
 function otherBatchDims(rule: Rule): readonly Change[] {
   const { call, data, indices } = rule;

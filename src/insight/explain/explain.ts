@@ -150,7 +150,7 @@ function storyOf(
   return { output, story: scatterStory(executor, prepared, plan, updates, output) };
 }
 
-/** Returns data and indices; null if data, indices or an axis that is an input is missing. */
+/** Returns data and indices; null if data, indices or an axis input is missing. */
 function knownInputs(
   { operator, version }: Call,
   tensors: Inputs<Tensor>,

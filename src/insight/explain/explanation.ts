@@ -22,8 +22,8 @@ export interface Explanation {
   /** The error that `run` throws for this call; null if the call succeeds. */
   readonly error: TensorError | null;
   /**
-   * The first 1000 indices outside their axes, in row-major order. They are also listed if the call fails for another
-   * reason, provided that attributes, data and indices are valid.
+   * The first 1000 indices outside their axes, in row-major order. The list is also filled if the call fails for
+   * another reason, provided that attributes, data and indices are valid.
    */
   readonly badIndices: readonly BadIndex[];
   /** The number of indices outside their axes, listed or not. */
@@ -54,7 +54,7 @@ export interface DerivedShape {
   readonly expected: readonly number[];
   /** The shape of the input; null for the output, and for an input that is not a tensor. */
   readonly got: readonly number[] | null;
-  /** True if `got` is accepted, or null. */
+  /** True if `got` is accepted or is null. */
   readonly fits: boolean;
   /**
    * A message such as `updates must be indices.shape[:-1] ++ data.shape[1:] = [2] ++ [4, 4] = [2, 4, 4], got [2, 3,
@@ -71,7 +71,7 @@ export interface BadIndex {
   readonly at: readonly number[];
   /** The axis of data that the index addresses. */
   readonly axis: number;
-  /** The value; a bigint if a number would not be exact. */
+  /** The value of the index; a bigint if a number would not be exact. */
   readonly got: number | bigint;
   /** The smallest and the largest accepted index. If no index is accepted, the second is less than the first. */
   readonly expected: readonly number[];
@@ -96,8 +96,8 @@ export interface IndexStory {
   readonly axes: readonly number[];
   /**
    * The coordinates in data along `axes`, with negative indices counted from the end. In a sequence (TensorScatter),
-   * these are the coordinates of this update, not of the first update. Null for an index out of range whose output
-   * element is 0.
+   * these are the coordinates of this update, not of the first update. The value is null for an index out of range
+   * whose output element is 0.
    */
   readonly places: readonly number[] | null;
 }

@@ -32,7 +32,7 @@ export interface Scattering {
   readonly groups: TargetGroups;
 }
 
-/** The part of a slice to replay, and how its values are shown. */
+/** The part of a slice to replay, and the form of its values. */
 export interface SlicePart<V> {
   /** The part's first element in the slice, and its number of elements. */
   readonly begin: number;

@@ -1,5 +1,5 @@
 /**
- * Tells the story of a scatter: which update hits which target, and the values before and after. `run` does not skip
+ * Records the story of a scatter: which update has which target, and the values before and after. `run` does not skip
  * updates, so an update's number is its position in the Plan.
  */
 
@@ -60,7 +60,7 @@ export function scatterStory(
   };
 }
 
-/** The update at a position among all updates. */
+/** Returns the update at a position among all updates. */
 function updateOf({ places, slice, updates }: Scattering, order: number): Update {
   const target = places.targetAt(places.offsets[order] / slice);
   const at = places.sliceAt(order, updates);

@@ -2,7 +2,7 @@
  * Converts a model to another opset of ONNX, or between ONNX and OpenVINO. Features that the target cannot express
  * exactly are refused.
  *
- * Independent of file formats: turns one `Model` into another, which the writer of its format writes.
+ * The conversion does not depend on file formats: it returns a `Model`, which the writer of a format writes.
  */
 
 import { malformed, TensorError, wrongOption } from "../../core/errors.ts";
@@ -33,11 +33,11 @@ export interface ConvertOptions {
 /** A converted model. The original model is unchanged. */
 export interface Conversion {
   readonly model: Model;
-  /** A sentence per changed node. */
+  /** A sentence for each changed node. */
   readonly changes: readonly string[];
-  /** With `force`, the operators whose nodes were left unchanged, with the numbers of these nodes. */
+  /** With `force`, the operators whose nodes were left unchanged, and the number of these nodes. */
   readonly unchecked: ReadonlyMap<string, number>;
-  /** Assumptions of the conversion, and runtimes that cannot load the result, a sentence each. */
+  /** Sentences about assumptions of the conversion, and about runtimes that cannot load the result. */
   readonly notes: readonly string[];
 }
 

@@ -19,15 +19,15 @@ export type ConvertTarget =
 /** A target with its defaults filled in. */
 export interface CheckedTarget {
   readonly domain: Domain;
-  /** The opset, or Infinity for the newest one. */
+  /** The opset, or Infinity for the newest opset. */
   readonly opset: number;
   /** The first version of the file format that supports the opset. */
   readonly irVersion: number;
 }
 
 /**
- * The newest opset and IR version that the newest onnxruntime-node loads, taken from its errors for newer ones; and those
- * of release 1.32, which is for Python.
+ * The newest opset and IR version that the newest onnxruntime-node loads, according to its errors, and those that
+ * release 1.32 for Python loads.
  */
 const RUNTIME = { name: "ONNX Runtime 1.30", opset: 26, irVersion: 13 };
 const NEXT = { name: "ONNX Runtime 1.32", opset: 28 };
@@ -47,10 +47,12 @@ export function runtimeNote(opset: number, irVersion: number): string | null {
   );
 }
 
-/** Operators for which ONNX Runtime 1.30 has another kernel from an opset on, which rounds differently. */
+/**
+ * Operators that ONNX Runtime 1.30 computes with a different kernel, and so with different rounding, since some opset.
+ */
 const OTHER_KERNELS: Readonly<Record<string, number>> = { AveragePool: 19 };
 
-/** Returns a note for an operator that ONNX Runtime computes with another kernel after a conversion, or null. */
+/** Returns a note for an operator that ONNX Runtime computes with a different kernel after a conversion, or null. */
 export function kernelNote(op: string, from: number, to: number): string | null {
   const since = Object.hasOwn(OTHER_KERNELS, op) ? OTHER_KERNELS[op] : null;
   if (since === null || from < since === to < since) return null;

@@ -31,7 +31,7 @@ export interface ExactGpu extends Readonly<Record<FunctionName, Compute>> {
   dispose(): void;
 }
 
-/** Makes the engine; called once the runtime has its device. */
+/** A function that creates the engine, after the runtime has its device. */
 export type CreateGpu = () => ExactGpu | Promise<ExactGpu>;
 
 /** @throws TensorError `attribute` for anything but a function */
@@ -104,7 +104,7 @@ export const fromBuffer = (
   shape: readonly number[],
 ): ExactGpuTensor => gpu.fromBuffer(...([buffer, dtype, shape] as never[]));
 
-/** Returns the engine's tensor as a tensor of the runtime. The two share a buffer. */
+/** Returns the engine's tensor as a tensor of the runtime. */
 export const gpuSessionTensor = ({
   dtype,
   shape,
@@ -119,9 +119,9 @@ export const gpuSessionTensor = ({
 type NameOf = FunctionName;
 
 /**
- * Runs a node on the engine. Returns at once; a bad index on the GPU rejects `done`.
+ * Runs a node on the engine. The function returns immediately; a bad index on the GPU rejects `done`.
  * @param out the tensor of data, for a scatter in place
- * @returns null for calls that a GPU cannot compute here, such as sums of float64
+ * @returns null for calls that the GPU engine cannot compute, such as sums of float64
  * @throws TensorError as `run` for errors that need no index values
  */
 export function callOnEngine(

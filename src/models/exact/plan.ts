@@ -1,7 +1,7 @@
 /**
  * Plans how the graphs of a model run with some nodes replaced: a list of steps for each graph. A step is a session of
  * the runtime for a part of the graph, a call that this package computes, or a node with bodies whose graphs have steps
- * of their own. Nothing is created here; `open.ts` makes the sessions, and `run.ts` runs the steps.
+ * of their own. This file creates nothing; `open.ts` creates the sessions, and `run.ts` runs the steps.
  */
 
 import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/errors.ts";
@@ -50,11 +50,11 @@ export interface Planned {
   readonly model: Model;
   /** The nodes to replace, with their paths. Nodes of functions are added per call. */
   readonly replaced: Map<ModelNode, string>;
-  /** Nodes that were examined, with true for those that run here. */
+  /** The examined nodes, each with true if this package runs the node. */
   readonly ours: Map<ModelNode, boolean>;
   /** Values of graphs that are constants although nodes compute them; the nodes do not run. */
   readonly folded: Map<Graph, Map<string, Constant>>;
-  /** The number of graphs planned so far. */
+  /** The number of graphs that have been planned. */
   graphs: number;
 }
 
@@ -118,7 +118,7 @@ export function planGraph(
   return Object.assign(plan, { steps, drops: dropsOf(plan, steps, isOutput) });
 }
 
-/** Returns the constants of a graph; nodes compute those in `folded`, but need not run. */
+/** Returns the constants of a graph, including the results of nodes in `folded`, which need not run. */
 function knownConstants(
   { model, folded }: Planned,
   graph: Graph,
@@ -198,7 +198,8 @@ function isConstantHere(plan: GraphPlan, name: string): boolean {
 }
 
 /**
- * Returns true if a node runs here, because it is replaced or contains a replaced node in its bodies or its function.
+ * Returns true if this package runs a node, because the node is replaced or contains a replaced node in its bodies or
+ * its function.
  */
 export function isOurs(planned: Planned, node: ModelNode): boolean {
   const { model, replaced, ours } = planned;

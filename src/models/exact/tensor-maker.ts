@@ -10,7 +10,7 @@ import type { Value } from "./values.ts";
 
 interface TensorClass {
   new (type: string, data: unknown, dims: readonly number[]): unknown;
-  /** In onnxruntime-web only. */
+  /** A function that exists only in onnxruntime-web. */
   fromGpuBuffer?(buffer: unknown, options: object): unknown;
 }
 

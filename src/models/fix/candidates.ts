@@ -25,7 +25,7 @@ export interface Candidate {
   readonly node: ModelNode;
   /** The opset versions of the node's graph. */
   readonly opsets: Readonly<Record<string, number>>;
-  /** Null if the node's inputs are unknown, or no intended call can be inferred. */
+  /** The intended call; null if the node's inputs are unknown, or no intended call can be inferred. */
   readonly intention: Intention | null;
   readonly cure: NodeCure | null;
   /** The reason why no rewritten model cures the node; null if a model cures it. */

@@ -56,7 +56,7 @@ export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others">
   readonly createSession: CreateSession;
   /** Makers of other sessions that may be correct, by name, such as sessions of another execution provider. */
   readonly others?: Readonly<Record<string, CreateSession>> | undefined;
-  /** Called before each step. */
+  /** A function that is called before each step. */
   readonly onProgress?: ((progress: FixProgress) => void) | undefined;
 }
 
@@ -297,7 +297,7 @@ async function modelCure(bench: Bench, base: Rebased | null): Promise<Cure | nul
   return await measured(bench, { kind: "model", title, model: written, notes }, createSession);
 }
 
-/** Returns the models in which a node is the one that gives the expected outputs. */
+/** Returns the models in which a changed node gives the expected outputs. */
 async function meantCures(
   bench: Bench,
   changes: readonly ExpectedChange[],

@@ -9,7 +9,7 @@ export const SETTINGS: readonly { readonly title: string; readonly settings: Ses
   { title: "no graph optimization", settings: { graphOptimizationLevel: "disabled" } },
 ];
 
-/** Makes sessions with settings, and records whether all settings were read. */
+/** Creates sessions with settings, and records whether all settings were read. */
 export class SettingsMaker {
   readonly #unread: Set<string>;
   readonly createSession: CreateSession;

@@ -1,4 +1,4 @@
-/** The constants whose values are read: indices, axes and small constants. All others stay unread. */
+/** The constants whose values are read: indices, axes and small constants. All other constants stay unread. */
 
 import { isTensorError } from "../../core/errors.ts";
 import { readConstant, type Constant } from "../model/model.ts";
@@ -25,12 +25,14 @@ export function readIndexConstant(constant: Constant): Tensor | Finding {
 }
 
 /**
- * The maximum number of elements of a constant that is shown. Most axes, index tuples and shapes are as short, and
+ * The maximum number of elements of a constant that is shown. Most axes, index tuples and shapes are that short, and
  * weights are longer.
  */
 const MAX_SHOWN = 8;
 
-/** Returns a constant small enough to show, or undefined for other values, and for one that cannot be read. */
+/**
+ * Returns a constant that is small enough to show; undefined for other values, and for a constant that cannot be read.
+ */
 export function readSmallConstant(constant: Constant): Tensor | undefined {
   try {
     const { dtype, shape } = constant;

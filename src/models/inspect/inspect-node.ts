@@ -31,7 +31,7 @@ import { inspectIndices } from "./indices.ts";
 
 /** The result of inspecting a node. */
 export interface NodeFacts {
-  /** Null if the operator has no version in the opset. */
+  /** The version; null if the operator has no version in the opset. */
   readonly version: OperatorVersion | null;
   readonly findings: readonly Finding[];
 }

@@ -1,6 +1,6 @@
 /**
- * Mistakes that exporters spread over several nodes: each node is valid, and together they compute something else than
- * the program that was exported. The sentences name the exporter and the cure.
+ * Finds mistakes of exporters in several nodes: each node is valid, but together the nodes compute something else than
+ * the exported program. The sentences name the exporter and the cure.
  */
 
 import { isTensorError } from "../../core/errors.ts";
@@ -64,7 +64,7 @@ interface Around {
 const isPlainScatter = ({ op, attributes: { reduction } }: ModelNode): boolean =>
   op.startsWith("Scatter") && (reduction === undefined || reduction.value === "none");
 
-/** Finds updates that are scattered into zeros and then added to another tensor, so that repeated ones are lost. */
+/** Finds updates that are scattered into zeros and then added to another tensor, so that repeated updates are lost. */
 function lostRepeats({ node, scope, uses }: Around, repeats: boolean): Finding | null {
   const [data = "", indices = ""] = node.inputs;
   const [output = ""] = node.outputs;

@@ -104,7 +104,7 @@ class Sources {
       this.#at(place).set(node.outputs[at] ?? "", this.of(body, name));
   }
 
-  /** Names of a graph's own values hide those of enclosing graphs. */
+  /** Returns the sources of a graph's own values, whose names hide the names in enclosing graphs. */
   #at(place: Place): Map<string, readonly Source[]> {
     const known = this.#known.get(place) ?? new Map(ownSources(place));
     this.#known.set(place, known);

@@ -31,7 +31,7 @@ export function opsetOf({ opsets }: Pick<ModelFunction, "opsets">, node: ModelNo
   );
 }
 
-/** Returns a sentence about an opset that this package does not know yet. */
+/** Returns a sentence about an opset that is newer than this package. */
 export const newerOpset = (domain: Domain, opset: number): string =>
   `opset ${opset} of ${domain} is newer than this package knows: the newest known opset is ${NEWEST_OPSETS[domain]}`;
 
@@ -120,7 +120,7 @@ export function checkGraph(graph: Graph): void {
 
 export const quote = (name: string): string => printValue(name);
 
-/** Quoted names separated by commas, at most 20; `none` for an empty list. */
+/** Returns at most 20 quoted names, separated by commas; `none` for an empty list. */
 export function listNames(names: readonly string[]): string {
   if (names.length === 0) return "none";
   const shown = names.slice(0, MAX_NAMES).map(quote).join(", ");

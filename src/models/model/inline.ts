@@ -191,7 +191,7 @@ const ONNX_INLINE: Readonly<Record<string, InlineOperator>> = {
   Cast: cast,
 };
 
-/** Bare values have rank 0 and lists rank 1; ints are int64 and floats float32. */
+/** Returns a tensor: bare values have rank 0, and lists rank 1; ints are int64, and floats are float32. */
 function valueOf(name: string, attribute: Attribute): Tensor | null {
   const { type, value } = attribute;
   if (name !== NAMES[type]) return null;

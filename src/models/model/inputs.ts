@@ -33,7 +33,7 @@ export function bindInputs(
 }
 
 /**
- * {@link bindInputs} for a caller that need not supply all inputs.
+ * Checks given tensors like {@link bindInputs}, but does not require all inputs.
  * @param bindings ensures one size per named dimension; absent if the runtime checks that
  */
 export function bindGiven(

@@ -44,7 +44,7 @@ export interface ModelFunction {
   readonly domain: string;
   /** The operator set versions of its nodes, which may differ from the model's. */
   readonly opsets: Readonly<Record<string, number>>;
-  /** As those of a model. */
+  /** The same field as that of a model. */
   readonly otherOpsets?: OtherOpsets;
   readonly graph: Graph;
   /** Default attribute values for calls; a writer keeps those of the file. */
@@ -165,10 +165,10 @@ export const renamed = (one: Constant, name: string): Constant =>
   one.name === name ? one : { ...one, name, read: () => one.read() };
 
 /**
- * `tensor` as a constant of a model. The tensor is not copied.
+ * Returns a tensor as a constant of a model. The tensor is not copied.
  *
  * @param name the name of the value
- * @param tensor its value
+ * @param tensor the value of the constant
  * @throws TensorError `attribute` for a name that is not text, `dtype` for a value that is not a tensor
  *
  * @example
@@ -190,7 +190,7 @@ export function constant(name: string, tensor: Tensor): Constant {
 /** Returns `ai.onnx` for its other name `""`, and other domains unchanged. */
 export const domainName = (domain: string): string => (domain === "" ? "ai.onnx" : domain);
 
-/** Returns the name of a node in sentences: its own, or else one from its outputs. */
+/** Returns the name of a node in sentences: its own name, or otherwise a name from its outputs. */
 export function nodeTitle({ name, op, outputs }: ModelNode): string {
   if (name !== "") return `node ${printValue(name)}`;
   return outputs.length > 0 ? `the ${op} that makes ${printValue(outputs[0])}` : `an unnamed ${op}`;

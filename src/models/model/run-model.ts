@@ -150,7 +150,7 @@ export function nodeCall(
   return namingNode(own, () => specOf(opsets, own, valuesOf(own, valueOf)));
 }
 
-/** {@link nodeCall} of a node with all inputs known, even if no model contains it. */
+/** Returns the call of a node with known inputs like {@link nodeCall}, even if no model contains the node. */
 export const callOfNode = (opsets: Opsets, node: ModelNode, inputs: Tensors): NodeCall =>
   namingNode(node, () =>
     specOf(
@@ -253,7 +253,7 @@ function nodeSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   return { domain, op, opset: opsetOf({ opsets }, node), attributes: attributesOf(node) };
 }
 
-/** {@link nodeSpec} with the opset of the version whose meaning the node has. */
+/** Returns a node like {@link nodeSpec}, with the opset of the version whose meaning the node has. */
 export function meantSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   const spec = nodeSpec(opsets, node);
   const { operator, version } = lookUp(spec);
@@ -273,7 +273,7 @@ function checkOmitted(
     throw malformed(`the required input ${omitted} is missing`, { key: "inputs", at: [omitted] });
 }
 
-/** Names the node in errors thrown by `action`. */
+/** Runs `action`, and adds the name of the node to errors. */
 export function namingNode<T>(node: ModelNode, action: () => T): T {
   try {
     return action();

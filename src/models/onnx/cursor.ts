@@ -19,7 +19,7 @@ export class FileCursor {
   readonly #source: ByteSource;
   #window: Uint8Array = new Uint8Array();
   #start = 0;
-  /** Doubled by the first read. */
+  /** The size of the next window, which the first read doubles. */
   #size = WINDOW.least / 2;
 
   constructor(source: ByteSource) {
@@ -48,7 +48,7 @@ export class FileCursor {
     throw this.#endless();
   }
 
-  /** Skips a number of any value. */
+  /** Skips a variable-length number of any value. */
   skipVarint(end: number): void {
     for (let taken = 0; taken < MAX_VARINT; taken++) if (this.#byte(end) < 0x80) return;
     throw this.#endless();

@@ -89,7 +89,7 @@ export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
   return encodedAs("the tensor", () => toBinary(TensorProtoSchema, message));
 }
 
-/** Decodes the values of a tensor after its header. Throws as {@link readTensor} does. */
+/** Decodes the values of a tensor after its header. Throws the errors of {@link readTensor}. */
 export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor {
   const { name, dtype, dataType, shape, raw, counts, external, segmented } = header;
   const what = tensorTitle(name);
@@ -234,7 +234,10 @@ function takeText(data: Storage): TakePayload {
   };
 }
 
-/** Floats are little-endian in both encodings. They are copied as bytes, so the payload of a NaN survives. */
+/**
+ * Decodes floats, which are little-endian in both encodings. The floats are copied as bytes, so that the payload of a
+ * NaN survives.
+ */
 function takeFloats(data: Storage): TakePayload {
   const bytes = bytesOf(data as NumericStorage);
   let position = 0;
@@ -284,7 +287,10 @@ function integerOfCell(dtype: DType): DType {
   return bytes === 2 ? "uint16" : "uint8";
 }
 
-/** Some writers sign-extend 8 or 16 bits, others do not; both encodings are accepted. A wider value is rejected. */
+/**
+ * Wraps a value to its cell; some writers sign-extend 8 or 16 bits and others do not, so both encodings are accepted. A
+ * wider value is rejected.
+ */
 function fold(value: number, cell: DType): number {
   const bits = 8 * DTYPES[cell].bytes;
   if (value < -(2 ** (bits - 1)) || value >= 2 ** bits) return value;

@@ -33,10 +33,10 @@ const mostParts = (bytes: number): number => Math.min(2 ** 21, 2 ** 16 + Math.fl
  */
 const MAX_VALUES = 2 ** 24;
 
-/** A varint has at most 10 bytes; the last one carries bit 63. */
+/** The maximum number of bytes in a varint, of which the last carries bit 63. */
 export const MAX_VARINT = 10;
 
-/** Called with a record's field number, its wire type and the range of its payload. */
+/** A function that is called with a record's field number, its wire type and the range of its payload. */
 export type Visit = (field: number, wireType: WireType, start: number, end: number) => void;
 
 /**

@@ -301,7 +301,7 @@ class IRWriter {
     return producer;
   }
 
-  /** Appends bytes to the `.bin`, and returns their offset. */
+  /** Appends bytes to the `.bin`, and returns the offset of the bytes. */
   #append(bytes: Uint8Array): number {
     const offset = Math.ceil(this.#length / BIN_ALIGNMENT) * BIN_ALIGNMENT;
     this.#chunks.push(new Uint8Array(offset - this.#length), bytes);

@@ -256,7 +256,7 @@ export function printXml(root: Element): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Names may have letters of any script. XML's markup characters are excluded. */
+/** Matches a name, which may have letters of any script. XML's markup characters are excluded. */
 const NAME = /^[A-Za-z_:\u00C0-\uFFFD][\w:.\-\u00B7-\uFFFD]*$/;
 
 function checkName(name: string): string {

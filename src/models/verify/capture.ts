@@ -134,7 +134,7 @@ const GATHERS: ReadonlySet<string> = /* @__PURE__ */ new Set(
 /** Returns true if a {@link Capture} may lack slices of the node's data. */
 export const maybeSliced = ({ op }: ModelNode): boolean => GATHERS.has(op);
 
-/** {@link captureCalls}, without reading the constants among the inputs. */
+/** Captures calls like {@link captureCalls}, without reading the constants among the inputs. */
 export async function* captures(
   bytes: Bytes,
   feeds: Feeds,
@@ -201,7 +201,7 @@ function countFrom(options: Record<string, unknown>, name: string): number {
 }
 
 /**
- * Feeds, each read once.
+ * Returns the feeds, each of which is read once.
  * @throws TensorError `shape-mismatch`, `dtype`, `rank` for one that is not an input of the model or differs from its
  *   declaration
  */

@@ -1,7 +1,7 @@
 /**
  * Compares the outputs of a model with the outputs that a person expects, such as PyTorch's, and looks for a change of
- * one scatter or gather that gives them. The changed result of a node goes through the nodes behind it in the user's
- * runtime.
+ * one scatter or gather that gives them. The user's runtime computes the nodes after the changed node from its new
+ * result.
  */
 
 import { TensorError } from "../../core/errors.ts";
@@ -26,7 +26,7 @@ export type Expected = ReadonlyMap<string, Tensor>;
 /** An output of the model, compared with the expected one. */
 export interface ExpectedOutput {
   readonly name: string;
-  /** True if data type and shape are the same, and no element differs by more than the tolerance. */
+  /** True if the data type and the shape are the same, and no element differs by more than the tolerance. */
   readonly isExpected: boolean;
   /** The first difference beyond the tolerance in words; empty if the output is the expected one. */
   readonly sentence: string;
@@ -115,7 +115,7 @@ export interface Expecting {
   readonly model: Model;
   readonly feeds: Expected;
   readonly expected: Expected;
-  /** Null if the user chose none. */
+  /** The tolerance; null if the user chose none. */
   readonly tolerance: number | null;
   readonly createSession: CreateSession;
 }
@@ -200,14 +200,14 @@ export async function findChanges(
   return found.toSorted((a, b) => Number(a.id.includes("+")) - Number(b.id.includes("+")));
 }
 
-/** Runs the nodes behind a value, with other values in its place. */
+/** Runs the nodes after a value, with other values in its place. */
 interface Tail {
   /** Returns the expected outputs; null if the runtime fails. */
   run(value: Tensor): Promise<Expected | null>;
   release(): Promise<void>;
 }
 
-/** Returns null if no expected output depends on the value. */
+/** Returns a runner of the nodes after a value; null if no expected output depends on the value. */
 function tailOf({ model, feeds, expected, createSession }: Expecting, name: string): Tail | null {
   const { graph } = model;
   const names = [...expected.keys()];

@@ -160,14 +160,14 @@ interface Bodied {
   readonly owner: ModelNode;
   readonly attribute: string;
   readonly inputs: readonly (Outcome | undefined)[];
-  /** Includes the values that the body takes from enclosing graphs. */
+  /** The frame of the body, including the values that it uses from enclosing graphs. */
   readonly frame: Frame;
   readonly around: Around;
 }
 
 export const isConstant = (found: Found): found is Constant => "read" in found;
 
-/** Returns a value; reads a constant. */
+/** Returns a value, and reads it if it is a constant. */
 export const valueOf = (found: Found | undefined): Outcome | undefined =>
   found !== undefined && isConstant(found) ? found.read() : found;
 

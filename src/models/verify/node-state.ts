@@ -17,7 +17,7 @@ export interface VerifiedNode {
   /** The version of the operator, such as 18. */
   readonly version: number | null;
   readonly verdict: Verdict;
-  /** A sentence about the node; empty for a node that is equal. */
+  /** A sentence about the node; empty if the result is equal. */
   readonly sentence: string;
   /** The first element that differs, and its output; null if none differs. */
   readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
@@ -40,9 +40,9 @@ export interface VerifiedNode {
   /** The runs with a different result, such as `run 2`, `8 threads, run 1` or `run 3 of the node alone`. */
   readonly otherRuns: readonly string[];
   /**
-   * The results of running the node alone, at most 200 times or 2 seconds in each runtime. Null unless two updates have
-   * the same target: threads may race for such a target and still give the exact result in most runs. If the node's
-   * result already changed between runs of the model, it is not run alone, and `count` is 0.
+   * The results of running the node alone, at most 200 times or 2 seconds in each runtime. The value is null unless two
+   * updates have the same target: threads may race for such a target and still give the exact result in most runs. If
+   * the node's result already changed between runs of the model, it is not run alone, and `count` is 0.
    */
   readonly reruns: Reruns | null;
 }
@@ -87,7 +87,7 @@ export function capturedState(capture: Capture, tolerance: number, isKept: boole
   return { ...state, first, judgement: { ...state.judgement, call: null, result: null } };
 }
 
-/** Returns a node after another run. Inputs that differ from the first run are the fault of an earlier node. */
+/** Returns a node after another run. An earlier node is the cause of inputs that differ from the first run. */
 export function again(state: State, capture: Capture, run: string, tolerance: number): State {
   const { first, otherRuns } = state;
   const captured = capture(state.judgement.verdict !== "equal");
@@ -101,7 +101,7 @@ export function again(state: State, capture: Capture, run: string, tolerance: nu
   return isSameInput ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] } : worst;
 }
 
-/** Returns the worse of two judgements, or the earlier of two equally bad ones. */
+/** Returns the worse of two judgements, or the earlier judgement if they are equally bad. */
 const worse = (known: Judgement, now: Judgement): Judgement =>
   isWorse(now.verdict, known.verdict) ? now : known;
 

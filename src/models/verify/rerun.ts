@@ -14,7 +14,7 @@ import type { CapturedCall } from "./capture.ts";
 import { openModel } from "./carried.ts";
 import { RuntimeFailure, type CreateSession } from "./session.ts";
 
-/** A maker of sessions, and the prefix in the names of its runs. */
+/** A function that creates sessions, and the prefix in the names of its runs. */
 export interface Runtime {
   /** A prefix such as `8 threads, `; empty for the runtime of the first run. */
   readonly prefix: string;
@@ -29,7 +29,7 @@ export interface Reruns {
   readonly isSame: boolean;
   /** For a node that is not equal, true if all runs with one thread gave the exact result. Null if not tried. */
   readonly isExactInOneThread: boolean | null;
-  /** The runtime's message if it cannot run the node alone, else null. */
+  /** The runtime's message if the runtime cannot run the node alone; otherwise null. */
   readonly problem: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** The verdicts on a node of a model in the user's runtime. */
+/** The verdicts on a node in the user's runtime. */
 
 /**
  * Each verdict with its meaning, from best to worst.

@@ -60,7 +60,7 @@ export interface VerifyOptions extends CaptureOptions {
   readonly oneThread?: CreateSession | undefined;
   /** The runtime's id in `dialects()`, by default `onnxruntime-cpu`. Known faults of this runtime are listed first. */
   readonly dialect?: DialectId | undefined;
-  /** Called after each compared node, and after each run of a node alone. */
+  /** A function that is called after each compared node, and after each run of a single node. */
   readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
 }
 
@@ -92,7 +92,7 @@ export interface VerifyProgress {
 
 /** A node at which the runtime failed, so that nodes after it could not be compared. */
 export interface FailedNode {
-  /** Its operator, and its name or else its first output, such as `Reshape flat`. */
+  /** The operator of the node, and its name or otherwise its first output */
   readonly title: string;
   /** The runtime's message. */
   readonly message: string;

@@ -13,12 +13,12 @@ type Body = readonly (Directive | Statement)[];
 
 export type Kind = "function" | "class" | "constant" | "type";
 
-/** An export as its file declares it. All overloads form one declaration. */
+/** An export as its file declares it. All overloads of a function form one declaration. */
 export interface Declaration {
   readonly name: string;
   readonly kind: Kind;
   readonly signature: string;
-  /** Docstring without its stars; empty if the docstring is missing. */
+  /** The text of the docstring; empty if the docstring is missing. */
   readonly doc: string;
 }
 

@@ -6,7 +6,7 @@ import { readTypes, type Declaration, type Parse, type TypeFile } from "./declar
 export type ReadTypes = (file: string) => string;
 
 export interface Export extends Declaration {
-  /** The file of the declaration. If two entries export the same declaration, they have the same file here. */
+  /** The file of the declaration. Two entries that export the same declaration have the same file here. */
   readonly file: string;
 }
 
@@ -18,7 +18,7 @@ export interface ApiEntry {
   readonly exports: readonly Export[];
 }
 
-/** @param entries entries by name, each with its type file in `dist/` */
+/** @param entries the entries by name, each with its type file in `dist/` */
 export function apiOf(
   entries: Readonly<Record<string, string>>,
   read: ReadTypes,

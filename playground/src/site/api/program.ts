@@ -18,7 +18,7 @@ export const namesFor = (entries: readonly ApiEntry[], first: string): Names =>
       ]),
   );
 
-/** Returns the code of an example, which docstrings write as a TypeScript block. */
+/** Returns the code of an example, which is a TypeScript block in the docstring. */
 export const codeOf = (example: string): string =>
   /^```ts\n([^]*)\n```$/.exec(example.trim())?.[1] ?? "";
 

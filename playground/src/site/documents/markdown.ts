@@ -46,7 +46,7 @@ const isTable = (token: Token): token is Tokens.Table => token.type === "table";
 const isList = (token: Token): token is Tokens.List => token.type === "list";
 const isLink = (token: Token): token is Tokens.Link => token.type === "link";
 
-/** Creates heading ids the same way as the sites that host these documents, so that links within documents work. */
+/** Creates the same heading ids as the sites that host these documents, so that links within documents work. */
 function anchors(): (text: string) => string {
   const counts = new Map<string, number>();
   return (text) => {
@@ -307,7 +307,7 @@ export function table(
     <tbody${role("rowgroup")}>${body}</tbody></table></div>`;
 }
 
-/** Checks for a header without words, which becomes a plain cell because it is above the row names. */
+/** Checks for a header without words, which becomes a plain cell above the row names. */
 const isEmpty = (head: Html | string): boolean =>
   (typeof head === "string" ? head : head.markup) === "";
 

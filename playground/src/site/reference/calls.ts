@@ -10,7 +10,7 @@ import type { Family } from "./families.ts";
 /** The result of an example in one version. */
 export interface Outcome {
   readonly version: OperatorVersion;
-  /** "same" if the bits, or the refusal, equal those of the example's own version. */
+  /** The value "same" if the bits, or the refusal, equal those of the example's own version. */
   readonly is: "same" | "other" | "refused";
   /** The reason for a refusal; otherwise empty. */
   readonly sentence: string;

@@ -11,7 +11,7 @@ export interface Line {
   readonly paths: readonly string[];
 }
 
-/** The version number changes with every version, and is already in the title. */
+/** Matches the version number, which changes with every version and is already in the title. */
 const TITLE = /^(sinceVersion|opset)$/;
 
 export function linesOf(from: OperatorVersion, to: OperatorVersion): Line[] {

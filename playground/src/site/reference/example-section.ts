@@ -47,7 +47,7 @@ export function exampleSection(example: Example): Html {
   </article> `;
 }
 
-/** Links versions to the call in these versions. */
+/** Links version numbers to the call in these versions. */
 const numbers = (list: readonly Outcome[]): Html =>
   joined(
     list.map(({ version, hash }) => html`<a href="../#${hash}">${numberOf(version)}</a>`),

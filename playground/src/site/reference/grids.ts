@@ -35,7 +35,7 @@ function tensorTables(className: string, name: string, source: Tensor, countOf: 
   </div>`;
 }
 
-/** @param cells cells of the whole tensor */
+/** @param cells the cells of the whole tensor */
 function gridTable(grid: number, shape: readonly number[], cells: readonly Html[]): Html {
   const { rows, columns } = gridsOf(shape);
   const hasRows = shape.length > 1;

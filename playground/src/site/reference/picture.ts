@@ -1,6 +1,6 @@
 /**
- * Draws the picture of a call without a browser. Uses the page's own code for cells, layout and lines, and writes a
- * file for each of the two themes.
+ * Draws the picture of a call without a browser, with the page's own code for cells, layout and lines. A file is
+ * written for each of the two themes.
  */
 
 import { printShape, roleOf } from "ndscatter/operators";

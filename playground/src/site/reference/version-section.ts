@@ -26,7 +26,7 @@ export interface VersionSection {
   readonly body: Html;
 }
 
-/** @param errata errata of this version */
+/** @param errata the errata of this version */
 export function versionSection(
   family: Family,
   version: OperatorVersion,

@@ -1,6 +1,6 @@
 /**
  * The script of every page: it shows the search dialog, and unfolds the section that a link leads to. Without this
- * script, pages lack the search, but everything else works.
+ * script, the search is missing, but everything else works.
  */
 
 import type { Found } from "../../widgets/query.ts";

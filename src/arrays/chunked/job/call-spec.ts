@@ -90,6 +90,9 @@ export const refusesDuplicates = ({ call, policies }: ResolvedCall): boolean =>
  * @throws TensorError `unknown-operator`, `attribute`, `reduction`
  */
 export function checkCall(spec: CallSpec): void {
+  if (typeof spec !== "object" || spec === null) {
+    throw wrongOption("call", 'an object such as { function: "scatterND", options: {} }', spec);
+  }
   const known = "node" in spec ? ["node", "axis", "duplicates"] : ["function", "options"];
   checkNames("key of a call", spec, known, {});
   callFrom(spec);

@@ -2,8 +2,11 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode, isThere, isUrl } from "../../boxes/file.ts";
+import { findStat, isCode, isThere, isUrl } from "../../boxes/file.ts";
+import { malformed } from "../../../core/errors.ts";
 import type { ChunkedArray } from "../../boxes/array.ts";
+import { checkOpened } from "../../boxes/checks.ts";
+import { checkPath } from "./arguments.ts";
 import { changesOf, checkUnclaimed, readClaim } from "./claim.ts";
 import { readSpec, specFile } from "./spec-file.ts";
 import type { Planned } from "./spec.ts";
@@ -26,7 +29,7 @@ const DEPTH = 8;
  * folders of jobs whose process was killed while it created them.
  *
  * @param root the path of the folder
- * @throws file system errors
+ * @throws TensorError `malformed-file` if the folder does not exist; file system errors
  *
  * @example
  * ```ts
@@ -53,6 +56,10 @@ const DEPTH = 8;
  * ```
  */
 export async function findJobs(root: string): Promise<readonly FoundJob[]> {
+  checkPath(root, "root");
+  if ((await findStat(root))?.isDirectory() !== true) {
+    throw malformed(`${root} must be a folder that exists`, { file: root });
+  }
   const found: FoundJob[] = [];
   await search(path.resolve(root), DEPTH, found);
   const folders = new Set(found.flatMap(({ folder, array }) => (array === null ? [folder] : [])));
@@ -104,6 +111,7 @@ async function search(folder: string, depth: number, found: FoundJob[]): Promise
  * ```
  */
 export async function checkFree(array: ChunkedArray): Promise<void> {
+  checkOpened("array", array);
   const { format, path: place } = array.location;
   if (format === "zarr" && !isUrl(place)) await checkUnclaimed(place, null);
 }
@@ -159,6 +167,7 @@ export interface JobFacts {
  * ```
  */
 export async function describeJob(folder: string): Promise<JobFacts> {
+  checkPath(folder);
   const { id, call, out, inPlace, chunks, stages, planned } = await readSpec(folder);
   const claim = inPlace ? await readClaim(out.path) : null;
   return {

@@ -4,10 +4,11 @@
  */
 
 import { DTYPES } from "../../../core/tensor/dtype.ts";
+import { wrongOption } from "../../../core/errors.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import type { Division } from "./division.ts";
 import { mostBytes, sumOf } from "./most-bytes.ts";
-import type { Shortage, Stage } from "./spec.ts";
+import { isShortage, type Shortage, type Stage } from "./spec.ts";
 
 /**
  * Durations, in s, of starting a run's threads, of a task, and of moving and combining a byte on a thread; fitted to
@@ -121,6 +122,9 @@ const MEBIBYTE = 2 ** 20;
  * ```
  */
 export function printShortage(shortage: Shortage): string {
+  if (!isShortage(shortage)) {
+    throw wrongOption("shortage", "the shortage of a plan that is not null", shortage);
+  }
   const { memory, sensible, times, threads, tasks, sensibleTasks } = shortage;
   const [own, more] = [memory, sensible].map((bytes) => `${Math.floor(bytes / MEBIBYTE)} MiB`);
   return (

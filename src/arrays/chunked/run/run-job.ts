@@ -5,6 +5,7 @@ import { availableParallelism } from "node:os";
 import { namesOf, optionsOf } from "../../../core/tensor/options.ts";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
+import { checkPath, checkRunOptions } from "../job/arguments.ts";
 import { renewOutput } from "../job/begin-output.ts";
 import { abandon, cleanUpDone, cleanUpOutput } from "../job/finish.ts";
 import {
@@ -107,8 +108,10 @@ const RUN_OPTIONS = namesOf<RunJobOptions>({
  * console.log(lines.at(-1)); // finish: 1 of 1
  * ```
  */
-export async function runJob(folder: string, options: RunJobOptions): Promise<void> {
+export async function runJob(folder: string, options: RunJobOptions = {}): Promise<void> {
+  checkPath(folder);
   optionsOf(options, RUN_OPTIONS, {});
+  checkRunOptions(options);
   const job = await openSpec(folder);
   try {
     await runBegun(job, options, false);

@@ -29,7 +29,7 @@ const BOUNDS = [
   ["max", 1],
 ] as const;
 
-/** Bounds became inputs. The default bounds are the data type's limits, which are less than infinity. */
+/** The bounds, which became inputs. The default bounds are the data type's limits, which are less than infinity. */
 export const clipInputs: Part = {
   up(node, step) {
     const isSame = step.dtypeOf(inputOf(node, 0)) === "float32";
@@ -57,7 +57,7 @@ export const clipInputs: Part = {
   },
 };
 
-/** The mask became a boolean tensor, which cannot be cast exactly to the old data type. */
+/** The mask, which became a boolean tensor and cannot be cast exactly to the old data type. */
 export const dropoutMask: Part = {
   up: (node, step) => withoutMask(node, step),
   down: (node, step) => withoutMask(node, step),
@@ -68,7 +68,7 @@ function withoutMask(node: ModelNode, { title }: Step): ModelNode {
   throw refusal(`the mask of ${title} has a different data type`);
 }
 
-/** The ratio became an input, and a new input enables training; by default no elements are dropped. */
+/** The ratio, which became an input, next to a new input that enables training; by default no elements are dropped. */
 export const dropoutInputs: Part = {
   up(node, step) {
     const ratio = numberOf(node, "ratio", null);
@@ -88,7 +88,7 @@ export const dropoutInputs: Part = {
   },
 };
 
-/** The region and the scales are optional; earlier versions used empty tensors instead. */
+/** The region and the scales, which are optional now; earlier versions used empty tensors instead. */
 export const resizeInputs: Part = {
   down(node, step) {
     const empty = (position: number): string =>
@@ -111,8 +111,8 @@ export const quantizedAxis: Part = {
 };
 
 /**
- * The scale must have the data type of the input. Earlier versions used float32 for integers too, which version 23
- * allows again.
+ * The scale, which must have the data type of the input. Earlier versions used float32 for integers too, which version
+ * 23 allows again.
  */
 export const scaleOfInput: Part = {
   up(node, step) {

@@ -16,7 +16,7 @@ function attributeOf({ attributes }: ModelNode, name: string): Attribute | undef
 type Value = number | string | boolean | readonly (number | bigint | string)[];
 
 /**
- * Returns the value of an attribute, or undefined if the node lacks it.
+ * Returns the value of an attribute, or undefined if the node does not have the attribute.
  * @throws TensorError `malformed-file` for a tensor or a graph
  */
 export function attributeValue(node: ModelNode, name: string): Value | undefined {
@@ -57,7 +57,7 @@ export function exactIntOf<T>(node: ModelNode, name: string, absent: T): bigint 
 }
 
 /**
- * Returns a list of integers, or undefined if the node lacks it.
+ * Returns an attribute as a list of integers, or undefined if the node does not have the attribute.
  * @throws TensorError `malformed-file` for an attribute that is not a list of integers
  */
 export function intsOf(node: ModelNode, name: string): readonly bigint[] | undefined {
@@ -96,17 +96,17 @@ export const withAttribute = (node: ModelNode, name: string, value: Attribute): 
   attributes: { ...node.attributes, [name]: value },
 });
 
-/** Returns the same object if it has none of the attributes. */
+/** Returns the node without some attributes, or the node itself if it has none of them. */
 export function withoutAttributes(node: ModelNode, ...names: readonly string[]): ModelNode {
   const entries = Object.entries(node.attributes);
   const kept = entries.filter(([name]) => !names.includes(name));
   return kept.length === entries.length ? node : { ...node, attributes: Object.fromEntries(kept) };
 }
 
-/** Returns the name of an input, or empty if it is left out. */
+/** Returns the name of an input, or an empty name if the input is omitted. */
 export const inputOf = ({ inputs }: ModelNode, position: number): string => inputs[position] ?? "";
 
-/** Returns the node with other inputs at some positions; `""` leaves an input out. */
+/** Returns the node with other inputs at some positions; `""` omits an input. */
 export function withInputs(node: ModelNode, changed: Readonly<Record<number, string>>): ModelNode {
   const last = Math.max(node.inputs.length - 1, ...Object.keys(changed).map(Number));
   const inputs = Array.from(

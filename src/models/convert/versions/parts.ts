@@ -24,8 +24,8 @@ import {
 import type { Step } from "./step.ts";
 
 /**
- * `num_outputs` is required without sizes; the last output is smaller if the number does not divide the axis. The
- * specification does not define sizes that end before the last output.
+ * The attribute `num_outputs`, which is required without sizes; the last output is smaller if the number does not
+ * divide the axis. The specification does not define sizes that end before the last output.
  */
 export const splitCount: Part = {
   up(node) {
@@ -81,7 +81,7 @@ export const sliceInputs: Part = {
   },
 };
 
-/** The axes of a Slice may be negative since this version. */
+/** The axes of a Slice, which may be negative since this version. */
 export const sliceAxesFromBack: Part = {
   down(node, step) {
     const axes = inputOf(node, 3);
@@ -103,7 +103,7 @@ export const sliceAxesFromBack: Part = {
   },
 };
 
-/** `paddings` was renamed to `pads`. */
+/** The attribute `paddings`, which was renamed to `pads`. */
 export const padWord: Part = {
   up: (node) => renamed(node, "paddings", "pads"),
   down: (node) => renamed(node, "pads", "paddings"),
@@ -116,7 +116,7 @@ function renamed(node: ModelNode, from: string, to: string): ModelNode {
     : withAttribute(withoutAttributes(node, from), to, ints(values));
 }
 
-/** The pads and the padding value became inputs. */
+/** The pads and the padding value, which became inputs. */
 export const padInputs: Part = {
   up(node, step) {
     const plain = withoutAttributes(listToInput(node, step, "pads", 1), "value");
@@ -192,7 +192,7 @@ export const padAxes: Part = {
   },
 };
 
-/** `k` became an input. */
+/** The attribute `k`, which became an input. */
 export const topKInput: Part = {
   up(node, step) {
     const k = exactIntOf(node, "k", null);

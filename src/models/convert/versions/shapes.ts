@@ -13,7 +13,7 @@ import {
   withoutAttributes,
 } from "./node-edits.ts";
 
-/** The shape became an input. */
+/** The shape, which became an input. */
 export const reshapeInput: Part = {
   up: (node, step) => listToInput(node, step, "shape", 1),
   down: (node, step) => {
@@ -22,7 +22,7 @@ export const reshapeInput: Part = {
   },
 };
 
-/** A 0 may now be an empty dimension; earlier versions always copied the input's dimension. */
+/** A 0 in a shape, which may now be an empty dimension; earlier versions always copied the input's dimension. */
 export const reshapeZero: Part = {
   down(node, step) {
     const plain = withoutAttributes(node, "allowzero");

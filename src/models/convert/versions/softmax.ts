@@ -1,6 +1,7 @@
 /**
- * Softmax, LogSoftmax and Hardmax. Before version 13 they reshaped their input to a matrix, with the axes before `axis`
- * as rows and the others as columns, and normalized each row. Since then they normalize along one axis.
+ * Softmax, LogSoftmax and Hardmax. Before version 13, these operators reshaped their input to a matrix, with the axes
+ * before `axis` as rows and the others as columns, and normalized each row. Since version 13, they normalize along one
+ * axis.
  */
 
 import type { ModelNode } from "../../model/model.ts";

@@ -19,12 +19,12 @@ export class Step {
   readonly title: string;
   /** Nodes inserted before the node, in execution order. */
   readonly front: ModelNode[] = [];
-  /** Assumptions of the step, a sentence each. */
+  /** Assumptions of the step, as sentences. */
   readonly notes: Set<string>;
   readonly #opset: number;
   readonly #context: GraphContext;
 
-  /** @param opset the opset that the step leads to, which the inserted nodes use */
+  /** @param opset the opset after the step, which the inserted nodes use */
   constructor(title: string, opset: number, notes: Set<string>, context: GraphContext) {
     this.title = title;
     this.notes = notes;
@@ -41,7 +41,7 @@ export class Step {
     return this.#context.scope.typeOf(name)?.dtype ?? null;
   }
 
-  /** Returns the shape of a value, or null if not even its rank is known. */
+  /** Returns the shape of a value, or null if even the rank is unknown. */
   shapeOf(name: string): PartialShape {
     const { scope } = this.#context;
     const shape = scope.typeOf(name)?.shape ?? null;
@@ -94,7 +94,7 @@ export class Step {
     return this.#context.additions.constant(baseOf(node), suffix, () => value, details);
   }
 
-  /** Inserts a node before this one, and returns the name of its output. */
+  /** Inserts a node before this node, and returns the name of its output. */
   put(
     op: string,
     node: ModelNode,

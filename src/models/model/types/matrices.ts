@@ -143,7 +143,7 @@ export const dynamicQuantize: TypeRule = (view) => [
   output("uint8", []),
 ];
 
-/** A loss: a scalar, or one value per label without a reduction. */
+/** The rule for a loss: a scalar, or one value per label without a reduction. */
 export const loss: TypeRule = (view) => {
   const dtype = view.dtype(0);
   const way = view.string("reduction", "mean");
@@ -166,7 +166,7 @@ export const scan: TypeRule = (view) => {
   return Array.from({ length: states }, (_, at) => output(view.dtype(at), null));
 };
 
-/** The data type and the rank of the first input. */
+/** The rule for outputs with the data type and the rank of the first input. */
 export const rankOfInput: TypeRule = (view) => {
   const rank = view.shape(0)?.length;
   return [output(view.dtype(0), rank === undefined ? null : unknownDims(rank))];
@@ -186,16 +186,16 @@ export const melWeights: TypeRule = (view) => {
   ];
 };
 
-/** A window with the number of samples in the input. */
+/** The rule for a window with the number of samples in the input. */
 export const sampleWindow: TypeRule = (view) => {
   const dtype = view.dtypeOf("output_datatype", "float32");
   return [output(dtype, [givenDim(view.integer(0))])];
 };
 
-/** A known data type and rank. */
+/** The rule for outputs of a known data type and rank. */
 export const ranked =
   (dtype: DType, rank: number): TypeRule =>
   () => [output(dtype, unknownDims(rank))];
 
-/** The data type of the first input with unknown shape. */
+/** The rule for outputs with the data type of the first input and an unknown shape. */
 export const typeOfInput: TypeRule = (view: NodeView) => [output(view.dtype(0), null)];

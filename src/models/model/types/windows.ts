@@ -189,7 +189,7 @@ function scalesOf(view: NodeView): readonly number[] | null {
   return floatsOf(view.input(isUpsample || view.opset < 11 ? 1 : 2));
 }
 
-/** Blocks of an axis become channels, or the reverse. */
+/** The rule for operators that turn blocks of an axis into channels, or the reverse. */
 export const depthToSpace: TypeRule = (view) =>
   blocks(view, (dim, by) => divided(dim, by * by), multiplied);
 export const spaceToDepth: TypeRule = (view) =>
