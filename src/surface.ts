@@ -78,7 +78,7 @@ export { operators, resolve, type OperatorId } from "./core/operators/registry.t
 export { compareVersions, roleOf, typesOf } from "./core/operators/rows.ts";
 export type { RunOptions } from "./core/call/run.ts";
 export type { GradientOptions } from "./core/call/gradient-options.ts";
-export type { FunctionSpec } from "./core/call/function-spec.ts";
+export type { FunctionName, FunctionSpec } from "./core/call/function-spec.ts";
 export type { VjpOptions } from "./core/call/vjp.ts";
 export type { Ties } from "./core/kernels/backwards.ts";
 export { infer } from "./core/call/infer.ts";
@@ -96,4 +96,11 @@ export {
 export { toRuntime, type RuntimeDType, type ToRuntime } from "./core/tensor/to-runtime.ts";
 export { printScalar } from "./core/tensor/print.ts";
 export { printShape } from "./core/tensor/shape.ts";
-export type { Lists, Nested, ScalarInput, Values } from "./core/tensor/values.ts";
+export type {
+  IndexLists,
+  Lists,
+  Nested,
+  ScalarInput,
+  UpdateLists,
+  Values,
+} from "./core/tensor/values.ts";
