@@ -153,7 +153,9 @@ function writeNotices(inputs) {
     const { name, version, license, homepage, repository } = JSON.parse(
       fs.readFileSync(at("package.json"), "utf8"),
     );
-    const from = (homepage ?? repository.url ?? repository).replace(/^git\+/, "");
+    const from = (homepage ?? repository.url ?? repository)
+      .replace(/^git\+/, "")
+      .replace("ssh://git@", "https://");
     return `# ${name} ${version}\n\n${license}, ${from}\n\n${licenceOf(at, name)}`;
   });
   fs.writeFileSync(path.join(TARGET, "NOTICES.md"), notices.join("\n"));
