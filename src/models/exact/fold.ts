@@ -4,7 +4,7 @@
  * differently. The nodes therefore run once, before the model is cut, and their results are constants of the parts.
  */
 
-import { run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/call/run.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { functionOf } from "../model/bound-graph.ts";
 import { findOpset } from "../model/graph.ts";
