@@ -10,8 +10,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, transform } from "esbuild";
+import { build } from "esbuild";
+import { writeDeclarations } from "./declarations.js";
 import { compileEarly } from "./eager.js";
+import { minify } from "./minify.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SOURCE = path.join(ROOT, "src");
@@ -38,17 +40,6 @@ const requiresOfNode = {
   },
 };
 
-/** Minifies the code of other packages, which nobody reads here; our own code stays as written. */
-const smallPackages = {
-  name: "small-packages",
-  setup({ onLoad }) {
-    onLoad({ filter: /node_modules.*\.m?js$/ }, async ({ path: file }) => {
-      const { code } = await transform(fs.readFileSync(file, "utf8"), { minify: true });
-      return { contents: code };
-    });
-  },
-};
-
 const WORKER = "arrays/chunked/run/worker";
 
 const { metafile } = await build({
@@ -61,6 +52,7 @@ const { metafile } = await build({
     "entries/npy",
     "entries/onnx",
     "entries/openvino",
+    "entries/operators",
     "entries/zarr",
     "entries/webgpu",
     "entries/chunked",
@@ -85,9 +77,9 @@ const { metafile } = await build({
   splitting: true,
   chunkNames: "parts/[hash]",
   // Packages not listed here become part of the bundle: see `docs/dependencies.md`.
-  external: ["aws4fetch", "bullmq", "ioredis", "numcodecs", "onnxruntime-*"],
+  external: ["bullmq", "ioredis", "onnxruntime-*"],
   mainFields: ["module", "main"],
-  plugins: [requiresOfNode, smallPackages],
+  plugins: [requiresOfNode],
   metafile: true,
   format: "esm",
   platform: "neutral",
@@ -96,9 +88,15 @@ const { metafile } = await build({
   logLevel: "warning",
 });
 
-writeNotices(Object.keys(metafile.inputs));
+// A generated source contains the code of this package.
+writeNotices([...Object.keys(metafile.inputs), "node_modules/@bokuweb/zstd-wasm/"]);
 const { exports } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
-copyTypes(Object.values(exports).flatMap(({ types }) => types ?? []));
+const entries = Object.values(exports).flatMap(({ types }) => types ?? []);
+writeDeclarations(
+  TYPES,
+  TARGET,
+  entries.map((file) => path.basename(file, ".d.ts")),
+);
 
 const texts = new Map(
   fs
@@ -110,6 +108,16 @@ const texts = new Map(
 );
 for (const [file, text] of kernelsFirst(texts)) fs.writeFileSync(file, text);
 await compileEarly(TARGET);
+await minify(
+  TARGET,
+  [...texts.keys()].filter((file) => !isPart(file)),
+);
+
+/** True for a file that entries share, whose name is not fixed. */
+function isPart(file) {
+  const [folder, name] = path.relative(TARGET, file).split(path.sep);
+  return folder === "parts" && name !== "worker.js";
+}
 
 /**
  * Returns the files with imports reordered so that the kernels' text is imported first, by the shortest path. A user's
@@ -152,34 +160,27 @@ function writeNotices(inputs) {
     const { name, version, license, homepage, repository } = JSON.parse(
       fs.readFileSync(at("package.json"), "utf8"),
     );
-    const from = (homepage ?? repository.url ?? repository).replace(/^git\+/, "");
+    const from = (homepage ?? repository.url ?? repository).replace(
+      /^(?:git\+)?ssh:\/\/git@|^git\+https:\/\//,
+      "https://",
+    );
     return `# ${name} ${version}\n\n${license}, ${from}\n\n${licenceOf(at, name)}`;
   });
   fs.writeFileSync(path.join(TARGET, "NOTICES.md"), notices.join("\n"));
 }
 
-/** `@bufbuild/protobuf` ships no licence file: Google's code is marked at the head of a source. */
+/**
+ * Two packages ship no licence file: Google's code is marked at the head of a source of `@bufbuild/protobuf`, and the
+ * readme of `@bokuweb/zstd-wasm` names its licences.
+ */
 function licenceOf(at, name) {
+  if (name === "@bokuweb/zstd-wasm") {
+    return fs.readFileSync(path.join(ROOT, "scripts/libzstd-licence.txt"), "utf8");
+  }
   const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].map(at).find((one) => fs.existsSync(one));
   if (file !== undefined) return fs.readFileSync(file, "utf8");
   if (name !== "@bufbuild/protobuf") throw new Error(`${name} has no file of its licence`);
   const apache = fs.readFileSync(path.join(ROOT, "node_modules/typescript/LICENSE"), "utf8");
   const [head] = fs.readFileSync(at("dist/esm/wire/varint.js"), "utf8").split(/^(?!\/\/)/m);
   return `${apache}\n${head.replaceAll(/^\/\/ ?/gm, "")}`;
-}
-
-/** Copies the declarations of the entries and the declarations that they import; all others stay private. */
-function copyTypes(entries) {
-  const seen = new Set();
-  const copy = (file) => {
-    if (seen.has(file)) return;
-    seen.add(file);
-    const text = fs.readFileSync(path.join(TYPES, file), "utf8");
-    fs.mkdirSync(path.dirname(path.join(TARGET, file)), { recursive: true });
-    fs.writeFileSync(path.join(TARGET, file), text);
-    for (const [, from] of text.matchAll(/\b(?:from |import\()"(\.[^"]+)\.ts"/g)) {
-      copy(path.join(path.dirname(file), `${from}.d.ts`));
-    }
-  };
-  for (const entry of entries) copy(path.relative("dist", entry));
 }

@@ -14,6 +14,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { deflateSync } from "node:zlib";
 import { build } from "esbuild";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -268,6 +269,32 @@ async function kernelLines(file, source) {
   ];
 }
 
+/**
+ * libzstd as a deflated WebAssembly module, from the package @bokuweb/zstd-wasm, whose build shortens the names of
+ * functions. Deflated, the module takes 107 kB of base64 instead of 336; webpack warns of files above 250 kB.
+ */
+function libzstdLines() {
+  const folder = path.join(ROOT, "node_modules/@bokuweb/zstd-wasm/dist/esm");
+  const binary = fs.readFileSync(path.join(folder, "zstd.wasm"));
+  const glue = fs.readFileSync(path.join(folder, "zstd.js"), "utf8");
+  const pairs = (pattern) => [...glue.matchAll(pattern)].map((match) => match.slice(1, 3));
+  const functions = {
+    start: /addOnInit\(wasmExports\['(\w+)'\]\)/.exec(glue)[1],
+    ...Object.fromEntries(pairs(/Module\['_(\w+)'\] = wasmExports\['(\w+)'\]/g)),
+  };
+  const [memory] = /(?<=wasmMemory = wasmExports\[')\w+/.exec(glue);
+  const imports = pairs(/^ {4}(\w+): _+(?:emscripten_)?(\w+),$/gm).map(([short, name]) => [
+    name,
+    short,
+  ]);
+  return [
+    "/** libzstd, deflated and as base64, and the short names of its functions; written by scripts/kernels.js. */",
+    `export const LIBZSTD = "${deflateSync(binary, { level: 9 }).toString("base64")}";`,
+    `export const SIZE = ${binary.length};`,
+    `export const NAMES = ${JSON.stringify({ memory, functions, imports })} as const;`,
+  ];
+}
+
 const writeLines = (file, lines) => fs.writeFileSync(file, `${lines.join("\n")}\n`);
 
 fs.mkdirSync(path.dirname(OPTIONS.out), { recursive: true });
@@ -276,6 +303,7 @@ writeLines(OPTIONS.out, [
   ...(await kernelLines(OPTIONS.out, entry())),
   `export const WORKER = ${JSON.stringify(await workerText())};`,
 ]);
+writeLines(path.join(ROOT, "src/arrays/zarr/codecs/libzstd-bytes.ts"), libzstdLines());
 const backwards = path.join(path.dirname(OPTIONS.out), "backwards-bytes.ts");
 writeLines(backwards, [
   "/** The kernels of gradients, compiled; written by scripts/kernels.js. */",

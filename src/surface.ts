@@ -62,7 +62,6 @@ export type {
 } from "./insight/explain/explanation.ts";
 export type { TensorScatterOptions } from "./core/functions.ts";
 export type { KeptPlan, RepeatedTarget } from "./core/call/kept-plan.ts";
-export type { VersionChange } from "./core/operators/compare.ts";
 export type {
   AttributeSchema,
   Domain,
@@ -73,12 +72,11 @@ export type {
   TensorType,
   TypeConstraint,
 } from "./core/operators/operator.ts";
-export { NEWEST_OPSETS } from "./core/operators/operator.ts";
-export { operators, resolve, type OperatorId } from "./core/operators/registry.ts";
-export { compareVersions, roleOf, typesOf } from "./core/operators/rows.ts";
+export { operators, type OperatorId } from "./core/operators/registry.ts";
 export type { RunOptions } from "./core/call/run.ts";
 export type { GradientOptions } from "./core/call/gradient-options.ts";
-export type { FunctionName, FunctionSpec } from "./core/call/function-spec.ts";
+export type { FunctionSpec } from "./core/call/function-spec.ts";
+export type { FunctionName } from "./core/operators/plain.ts";
 export type { VjpOptions } from "./core/call/vjp.ts";
 export type { Ties } from "./core/kernels/backwards.ts";
 export { infer } from "./core/call/infer.ts";
@@ -94,8 +92,6 @@ export {
   type Tensor,
 } from "./core/tensor/tensor.ts";
 export { toRuntime, type RuntimeDType, type ToRuntime } from "./core/tensor/to-runtime.ts";
-export { printScalar } from "./core/tensor/print.ts";
-export { printShape } from "./core/tensor/shape.ts";
 export type {
   IndexLists,
   Lists,

@@ -59,7 +59,10 @@ test("a result that differs in a bit is told with both, and the same one is not"
 test("an error must have the same code, and a result is no substitute for one", () => {
   const bad = { code: "index-out-of-range", sentence: "index 9" };
   assert.equal(differenceOf(bad, { ...bad, sentence: "another" }), null);
-  assert.equal(differenceOf(bad, right), "a result instead of the error index-out-of-range");
+  assert.equal(
+    differenceOf(bad, right),
+    "a result was returned instead of the error index-out-of-range",
+  );
   assert.equal(
     differenceOf(bad, { code: "engine", sentence: "lost" }),
     "the error is engine instead of index-out-of-range: lost",
@@ -142,7 +145,7 @@ test("with WebGPU the page checks the adapter, and its link shows the same repor
   // What WGSL has no numbers for; all else is compared.
   const works = "(add, mul, max, min, sub, mean)";
   const refused = ["float64", "complex64", "complex128"].map((dtype) => `${dtype} ${works}`);
-  assert.ok(report.split("\n").includes(`Refused on a GPU: ${refused.join(", ")}`), report);
+  assert.ok(report.split("\n").includes(`Calls refused on a GPU: ${refused.join(", ")}`), report);
   assert.ok(Number(/\d+/.exec(verdict)?.[0]) > calls.length / 2, report);
   assert.match(report, /^Adapter: .*swiftshader/im);
   assert.match(report, /^Browser: .*Chrom/m);

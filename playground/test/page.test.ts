@@ -125,7 +125,7 @@ test("the story of a cell is in order, when it is pointed at and when it is in f
   await page.focus("#cell-output-0");
   assert.match(
     await story.innerText(),
-    /no update goes here, so the cell keeps the value of data\[0, 0\]/,
+    /no update reaches this cell, so the cell keeps the value of data\[0, 0\]/,
   );
 });
 

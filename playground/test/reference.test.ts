@@ -5,17 +5,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import {
-  compareVersions,
-  dialects,
-  isTensorError,
-  operators,
-  printShape,
-  roleOf,
-  run,
-  typesOf,
-  type OperatorVersion,
-} from "ndscatter";
+import { dialects, isTensorError, operators, run, type OperatorVersion } from "ndscatter";
+import { compareVersions, printShape, roleOf, typesOf } from "ndscatter/operators";
 import type { Page } from "playwright-core";
 import { fromHash } from "../src/document/hash.ts";
 import { PRESETS } from "../src/examples/presets.ts";

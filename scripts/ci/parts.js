@@ -42,6 +42,7 @@ export const INSTALLS = [
     ),
     limit: 420,
   },
+  { name: "typescript", command: clean("test/typescript"), limit: 300 },
   // ONNX Runtime and real models, with which slow tests compare.
   { name: "onnxruntime", command: clean("test/nightly/onnxruntime"), limit: 300 },
   {
@@ -140,6 +141,14 @@ export const PARTS = [
     limits: { commit: 480, nightly: 900 },
   },
   {
+    name: "typescript",
+    what: "a user's project in the oldest and the newest TypeScript; nightly in every version, in all settings",
+    needs: ["typescript"],
+    command: ["sh", "-c", "node --test build/test/typescript/*.typescript.js"],
+    nightlyEnv: { CASES: "all" },
+    limits: { commit: 300, nightly: 1800 },
+  },
+  {
     name: "slow",
     what: "kills, power loss, sizes, memory and other people's systems",
     needs: ["onnxruntime", "queue", "s3", "bench", "servers", "browsers"],
@@ -153,6 +162,13 @@ export const PARTS = [
     needs: ["bench", "browsers"],
     command: ["sh", "-c", "node --test build/test/gpu/*.gpu-page.js"],
     limits: { nightly: 600 },
+  },
+  {
+    name: "projects",
+    what: "a small project for each bundler, test runner and runtime, with the packed package",
+    needs: ["browsers"],
+    command: ["node", "build/test/projects/main.js"],
+    limits: { nightly: 1800 },
   },
   {
     name: "examples",

@@ -1,6 +1,6 @@
 /**
- * Advice for failures: the last part of a message. The library reports the error; only the command knows the files, its
- * options and its other commands.
+ * Advice for failures: the last part of a message. The library reports the error, but only the command knows the files,
+ * the options and the other commands.
  */
 
 import * as fs from "node:fs";
@@ -10,7 +10,7 @@ import { nearestName } from "../core/tensor/nearest.ts";
 import type { Failure } from "./failure.ts";
 import { printName } from "./text/layout.ts";
 
-/** A failure, with the facts that the advice depends on. */
+/** A failure, and the facts on which its advice depends. */
 interface Case {
   /** The name of the command, such as `run`. */
   readonly command: string;
@@ -21,13 +21,13 @@ interface Case {
   readonly error: TensorError;
 }
 
-/** Matches a message that already has advice, after a semicolon or as a question. */
+/** Matches a message that already contains advice: after a semicolon, or as a question. */
 const SAYS_ITSELF = /; |did you mean|: npm install/;
 
-/** Commands whose options `explain` takes too. */
+/** Commands whose options `explain` also accepts. */
 const EXPLAINED = new Set(["run", "compare"]);
 
-/** Advice about indices out of range that are not a mistake. */
+/** Advice for calls in which indices out of range are intended. */
 const BOUNDS = 'in code, the option bounds accepts such indices: "clip", "drop" or "fill"';
 
 const explain = ({ command, error }: Case, what: string): string | null =>
@@ -36,15 +36,15 @@ const explain = ({ command, error }: Case, what: string): string | null =>
     : null;
 
 /**
- * The advice by error code. It is null if the message already says what is required, or if the command never causes the
- * error. A function returns null if the message alone suffices.
+ * The advice for each error code. The entry is null if the message already says what is required, or if the command
+ * never causes the error. A function in the table returns null if the message needs no advice.
  */
 export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) | null>> = {
   "shape-mismatch": (one) => explain(one, "the required shapes"),
   rank: (one) => explain(one, "the required ranks"),
   axis: (one) => explain(one, "the axes"),
   "index-out-of-range": (one) => {
-    // `explain` has already shown every bad index.
+    // The command `explain` has already printed every bad index.
     if (one.command === "explain") return null;
     const shown = explain(one, "every bad index");
     return shown === null
@@ -58,14 +58,14 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
     op === undefined ? null : `ndscatter ops ${printName(op)} lists its attributes`,
   reduction: ({ error: { op } }) =>
     op === undefined ? null : `ndscatter ops ${printName(op)} lists the reductions of its versions`,
-  // No advice is needed: the command never passes `out` to a call, and a job's message already says what to do.
+  // The command never passes `out` to a call, and the message of a job already contains advice.
   overlap: null,
-  // The command keeps its tensors until it ends.
+  // The command never disposes of its tensors.
   disposed: null,
   "unknown-operator": () => "ndscatter ops lists operators and versions",
   "unsupported-model": unsupportedAdvice,
   "unsupported-file": () =>
-    "save the data in another form; docs/files.md and docs/arrays/zarr.md list what is read",
+    "save the data in a supported format; docs/files.md and docs/arrays/zarr.md list the formats",
   "malformed-file": (one) => absentAdvice(one) ?? fileAdvice(one),
   "too-large": ({ command }) =>
     command === "run"
@@ -88,19 +88,19 @@ export function withAdvice(failure: Failure, command: string, cwd: string): stri
   return advice === null ? message : `${message}; ${advice}`;
 }
 
-/** Matches the data types that NumPy has too. */
+/** Matches the data types that NumPy also has. */
 const NUMPY = /^(bool|u?int(8|16|32|64)|float(16|32|64)|complex(64|128))$/;
 
-/** Data types to suggest, in order of preference, if a message names several: of floats, one that keeps fractions. */
+/** Data types to suggest, in order of preference, if a message allows several. */
 const USUAL = ["int64", "float32"] as const;
 const USUAL_OF_FLOATS = ["float32"] as const;
 
 /** Returns advice to convert a tensor of a wrong data type to an accepted data type, a usual data type if accepted. */
 function castAdvice({ input, at, got, expected, allowed }: TensorError): string | null {
   const types: readonly unknown[] = allowed ?? [expected];
-  // An element, and the name of an unknown data type, cannot be converted.
+  // Neither an element nor an unknown data type can be converted.
   if (!types.every(isDType) || at !== undefined || !isDType(got)) return null;
-  // The command's own sentences about these two tensors name their files.
+  // The command's own messages name the files of these two tensors.
   if (input === "actual" || input === "outputGradient") return null;
   const usual = got.includes("float") ? USUAL_OF_FLOATS : USUAL;
   const dtype = usual.find((one) => types.includes(one)) ?? types[0];
@@ -125,8 +125,8 @@ function fileAdvice({ command, file, error }: Case): string {
   switch (ending.toLowerCase()) {
     case "npy":
       return error.key === "size"
-        ? "the file is truncated; copy it again, or save it again with np.save"
-        : "save it again with np.save";
+        ? "the file is truncated; copy it again, or save the array again with np.save"
+        : "save the array again with np.save";
     case "onnx":
       return "export the model again; onnx.checker.check_model may report more faults";
     case "xml":
@@ -144,7 +144,7 @@ function systemAdvice(cause: unknown): string | null {
   if (!(cause instanceof Error) || !("code" in cause)) return null;
   switch (cause.code) {
     case "ENOENT":
-      // `access` is called only for the folder of an output.
+      // The command calls `access` only for the folder of an output.
       if ("syscall" in cause && cause.syscall === "access") return "create the folder first";
       return "path" in cause ? missingAdvice(String(cause.path)) : null;
     case "EACCES":
@@ -161,7 +161,7 @@ function systemAdvice(cause: unknown): string | null {
   }
 }
 
-/** Returns advice about a missing Zarr array, which the library cannot distinguish from a folder without an array. */
+/** Returns advice about a missing Zarr array; the library cannot distinguish it from a folder without an array. */
 function absentAdvice({ error: { key, expected, file }, cwd }: Case): string | null {
   const isAbsent = key === undefined && (expected === "array" || expected === "group");
   if (!isAbsent || file === undefined || file.includes("://")) return null;
@@ -170,13 +170,10 @@ function absentAdvice({ error: { key, expected, file }, cwd }: Case): string | n
   return missingAdvice(place);
 }
 
-/** Maximum number of files to list. */
+/** The maximum number of files to list. */
 const MOST_LISTED = 5;
 
-/**
- * Suggests a file that was probably meant instead of a missing file, or lists the files of the same format if they are
- * few.
- */
+/** Suggests the file that was probably meant, or lists the files of the same format if they are few. */
 function missingAdvice(place: string): string {
   const { dir, name, ext } = path.parse(place);
   const names = namesIn(dir);
@@ -196,7 +193,7 @@ function missingAdvice(place: string): string {
   return `the ${ext} files in its folder are ${alike.map(printName).join(", ")}`;
 }
 
-/** Returns the names in a folder, in order, or null if it cannot be read. */
+/** Returns the sorted names in a folder, or null if the folder cannot be read. */
 function namesIn(folder: string): readonly string[] | null {
   try {
     return fs.readdirSync(folder).toSorted();

@@ -1,14 +1,14 @@
-/** Failures of commands: one message on stderr, and an exit status that distinguishes wrong data from wrong usage. */
+/** Failures of commands: a message on stderr, and an exit status that distinguishes wrong data from wrong usage. */
 
 import { getSystemErrorMap } from "node:util";
 import { CommanderError } from "commander";
 import { isTensorError } from "../entries/index.ts";
 
-/** The status of success. */
+/** The exit status of success. */
 export const SUCCESS = 0;
-/** The status of wrong data: a file, a tensor, a failed test. */
+/** The exit status for wrong data, such as a bad file, tensor or test. */
 export const WRONG_DATA = 1;
-/** The status of wrong usage: a command, an option, the name of an operator or an attribute. */
+/** The exit status for wrong usage, such as an unknown command, option, operator or attribute. */
 export const WRONG_USAGE = 2;
 
 export type Status = typeof SUCCESS | typeof WRONG_DATA | typeof WRONG_USAGE;
@@ -16,7 +16,7 @@ export type Status = typeof SUCCESS | typeof WRONG_DATA | typeof WRONG_USAGE;
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly status: Exclude<Status, typeof SUCCESS>;
-  /** The file that the sentence is about, as the user typed it. */
+  /** The file that the message is about, as the user typed it. */
   readonly file: string | null;
 
   constructor(
@@ -37,7 +37,7 @@ export const wrongData = (sentence: string, cause?: unknown, file?: string): Fai
 export const wrongUsage = (sentence: string, cause?: unknown): Failure =>
   new Failure(WRONG_USAGE, sentence, cause);
 
-/** Returns the result of `action`. A TensorError that it throws becomes a usage error. */
+/** Returns the result of `action`. A thrown TensorError becomes a usage error. */
 export function asUsage<T>(action: () => T): T {
   try {
     return action();
@@ -46,7 +46,7 @@ export function asUsage<T>(action: () => T): T {
   }
 }
 
-/** Returns the result of `action`. The messages of errors that it throws get `path` as a prefix. */
+/** Returns the result of `action`. Messages of thrown errors get `path` as a prefix. */
 export function withPath<T>(path: string, action: () => T): T {
   try {
     return action();
@@ -61,13 +61,13 @@ export function errorAt(path: string, error: unknown): unknown {
   return reason === null ? error : wrongData(`${printFile(path)}: ${reason}`, error, path);
 }
 
-/** The name of standard input as a file to read. A file of that name is `./-`. */
+/** The name of standard input as a file to read. A file with this name is written `./-`. */
 export const STDIN = "-";
 
-/** Returns the name of an input file in sentences. */
+/** Returns the name of an input file, as messages print it. */
 export const printFile = (file: string): string => (file === STDIN ? "standard input" : file);
 
-/** Converts anything thrown to a failure with a sentence and a status for the user. */
+/** Converts any thrown value to a failure with a message and an exit status. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof CommanderError) return wrongUsage(parserSentence(error), error);
@@ -78,15 +78,15 @@ export function failureOf(error: unknown): Failure {
   return wrongData(`internal error: ${message}; --debug prints the stack trace`, error);
 }
 
-/** The words that --help lists, by the parser's code for a word that it does not know. */
+/** The kinds of words that --help lists, by the parser's error code for an unknown word. */
 const LISTED: Readonly<Record<string, string>> = {
   "commander.unknownCommand": "commands",
   "commander.unknownOption": "options",
 };
 
-/** Commander's message begins with "error:", and puts a suggested name on a line of its own. */
+/** Cleans commander's message, which begins with "error:" and has a suggested name on a separate line. */
 function parserSentence({ code, message }: CommanderError): string {
-  // Without a command, commander throws its whole help as the message.
+  // Commander throws the whole help text as the message if no command is given.
   if (code === "commander.help") return "a command is missing; --help lists them";
   const sentence = message
     .replace(/^error: /, "")
@@ -97,7 +97,7 @@ function parserSentence({ code, message }: CommanderError): string {
   return `${sentence}${sentence.endsWith("?") ? "" : ";"} --help lists the ${listed}`;
 }
 
-/** Returns the system's message for its error, this package's for exhausted memory, or null for any other error. */
+/** Returns the message of a system error, or of this package for exhausted memory; null for any other error. */
 export function reasonOf(error: unknown): string | null {
   if (error instanceof RangeError) return `it does not fit in memory (${error.message})`;
   if (!(error instanceof Error) || !("errno" in error)) return null;

@@ -61,11 +61,11 @@ const stdin: Input = {
 
 const { stdout, stderr } = process;
 
-// The sentence is lost in this case, but the status still reports the failure.
+// The message is lost in this case, but the exit status still reports the failure.
 stderr.on("error", () => {});
 
 stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // A reader that has seen enough, such as `head`, closes the pipe, which is not an error.
+  // A closed pipe is not an error, because readers such as `head` close it when they have enough.
   if (error.code === "EPIPE") process.exit();
   stderr.write(`ndscatter: the standard output: ${failureOf(error).message}\n`);
   process.exit(WRONG_DATA);

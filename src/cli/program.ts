@@ -100,7 +100,7 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
     await program.parseAsync(isHelp ? argv.slice(1) : argv, { from: "user" });
     return status;
   } catch (error) {
-    // Commander throws after --help and --version too. The error's exit code may be copied from `process.exitCode`, so
+    // Commander also throws after --help and --version. The error's exit code may be copied from `process.exitCode`, so
     // success is recognized by the collected help text instead.
     if (error instanceof CommanderError && help !== "") {
       await io.stdout.write(help);
@@ -112,7 +112,7 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
       cutWords(withoutSecrets(withAdvice(failure, commandOf(argv), io.cwd))),
     );
     await io.stderr.write(`ndscatter: ${sentence}\n${withoutSecrets(origin)}`);
-    // A result that was already printed contains the error, or is the reason for the failure.
+    // The error is omitted here if a printed result already contains or explains it.
     if (argv.includes("--json") && !isPrinted)
       await io.stdout.write(withoutSecrets(`${printJson({ error: failureJson(failure) })}\n`));
     return failure.status;
@@ -128,7 +128,7 @@ const buildProgram = (io: Io, writeOut: (text: string) => void): Command =>
   new Command("ndscatter")
     .description(manifest.description)
     .version(manifest.version, "-v, --version", "print the version")
-    // Commander calls the version option -V by default, so users of other tools may try it.
+    // Commander's default version option is -V, so users of other tools may try it.
     .addOption(new Option("-V").hideHelp())
     .on("option:V", () => {
       writeOut(`${manifest.version}\n`);

@@ -7,15 +7,14 @@ import type { GradientOptions } from "./call/gradient-options.ts";
 import { keepPlan } from "./call/kept-plan.ts";
 import { optionsOf } from "./tensor/options.ts";
 import { EXECUTOR, runPlain, runPlainAsync, type EngineLike } from "./call/run.ts";
-import type { FunctionName, FunctionSpec } from "./call/function-spec.ts";
+import type { FunctionSpec } from "./call/function-spec.ts";
 import { vjpAsync } from "./call/vjp.ts";
 import { chooseExecutor } from "./engines/choice.ts";
 import { threadsOf } from "./engines/wasm/threads.ts";
-import type { Executor } from "./engines/executor.ts";
 import { ENGINE_KINDS, type Choice, type EngineKind } from "./engines/kinds.ts";
 import type * as plain from "./functions.ts";
 import type * as plans from "./plan-functions.ts";
-import { forEach, FUNCTIONS, PLAN_FUNCTIONS } from "./operators/plain.ts";
+import { forEach, FUNCTIONS, PLAN_FUNCTIONS, type FunctionName } from "./operators/plain.ts";
 import type { DType } from "./tensor/dtype.ts";
 import type { Mutable, RuntimeTensor, Tensor } from "./tensor/tensor.ts";
 import type { IndexLists, UpdateLists } from "./tensor/values.ts";
@@ -134,7 +133,7 @@ export interface AsyncFunctions {
 /** An engine, which can also be passed to `run` as its `engine` option. */
 export interface Engine extends EngineLike {
   /** Kind of engine in use, which is a fallback if the platform does not support the requested kind. */
-  readonly kind: Executor["kind"];
+  readonly kind: "js" | "wasm";
   /** Number of threads that work while the caller waits; always 1 in a page, which must not block. */
   readonly threads: number;
   /** Reason why the engine has a different kind or fewer threads than requested; null if it has what was requested. */
@@ -247,4 +246,4 @@ export function engineOf({ executor, why }: Choice): Engine {
   };
 }
 
-type PlainFunctions = Pick<Engine, keyof typeof FUNCTIONS>;
+type PlainFunctions = Pick<Engine, FunctionName>;

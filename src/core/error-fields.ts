@@ -76,7 +76,7 @@ export const FIELDS_OF_CODES = {
   "shape-mismatch": {
     always: [],
     either: ["input", "key"],
-    sometimes: ["at", "axis", "got", "expected", "size", "allowed", "other", "limit"],
+    sometimes: ["at", "axis", "got", "expected", "size", "allowed", "nearest", "other", "limit"],
   },
   rank: { always: ["got"], either: ["input", "key"], sometimes: ["expected", "other", "limit"] },
   axis: { always: ["got"], sometimes: ["input", "axis", "expected", "allowed"] },
@@ -117,7 +117,7 @@ export const FIELDS_OF_CODES = {
 } as const satisfies Readonly<Record<string, CodeFields>>;
 
 /** Code of an error. */
-export type ErrorCode = keyof typeof FIELDS_OF_CODES;
+export type ErrorCode = Extract<keyof typeof FIELDS_OF_CODES, string>;
 
 /** Types of fields that are narrower in errors of one code than in {@link ErrorFields}. */
 interface NarrowFields {

@@ -16,11 +16,11 @@ export type { ReadExternal, ReadOptions } from "../models/onnx/external.ts";
 export { readOutline } from "../models/onnx/outline.ts";
 export {
   buildModel,
-  constant,
   type AttributeInput,
   type ModelNodeSpec,
   type ModelSpec,
-} from "../models/model/model.ts";
+} from "../models/model/build-model.ts";
+export { constant } from "../models/model/model.ts";
 export {
   createExactSession,
   type ExactSession,

@@ -209,7 +209,7 @@ const REFUSED: readonly (readonly [FeedOptions, string, typeof PLAIN?])[] = [
   [{ ...SIZES, shape: ["7,2"] }, '--shape takes NAME=..., got "7,2"'],
   [
     { ...SIZES, shape: ["tabel=7,2"] },
-    'm.onnx has no input "tabel" for --shape; its inputs are table, ids, cells',
+    'm.onnx has no input "tabel" for --shape; did you mean table?',
   ],
   [
     { ...SIZES, value: ["ids=1", "ids=2"] },

@@ -128,8 +128,8 @@ test("a setting is the cure: no file is written", async () => {
     prints(
       `${LINE} -o none.onnx`,
       inOrder(
-        /\n {2}one thread: correct; the faulty nodes, run alone, were exact in 3 of 3 runs; the model gave one result in 3 runs; it took /,
-        /\n {2}one node at a time: wrong; the faulty nodes, run alone, were exact in 0 of 1 run; /,
+        /\n {2}one thread: correct; the faulty nodes, each run alone, were exact in 3 of 3 runs; the model gave one result in 3 runs; the run took /,
+        /\n {2}one node at a time: wrong; the faulty nodes, each run alone, were exact in 0 of 1 run; /,
         /\ncure: one thread\n {2}InferenceSession\.create\(model, \{ intraOpNumThreads: 1 \}\)\n/,
         / {2}this cure needs no file, so no file was written\n$/,
       ),
@@ -190,7 +190,7 @@ test("without a cure the status is 1", async () => {
   });
   fs.writeFileSync(at("mean.onnx"), writeModel(mean));
   const words =
-    /\n {4}the node was not rewritten as equivalent nodes: the specification makes this call an error/;
+    /\n {4}the node was not rewritten as equivalent nodes: this call is an error according to the specification/;
   await withFault(
     () => false,
     fails("fix mean.onnx --random", null, inOrder(words, /\nno cure was found\n$/)),

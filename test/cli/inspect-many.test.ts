@@ -112,7 +112,7 @@ test("names of files in a folder reach the terminal escaped", async () => {
   assert.ok(stdout.startsWith("none/\\u001b[31m.onnx: 3 nodes"));
   assert.equal(
     stderr,
-    "ndscatter: none/\\u001b[32m.onnx: the file must be an ONNX model, got text; name a model, or get the file again\n",
+    "ndscatter: none/\\u001b[32m.onnx: the file must be an ONNX model, got text; give a model, or download the file again\n",
   );
   fs.rmSync(at("none"), { recursive: true });
 });

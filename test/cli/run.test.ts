@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { test } from "node:test";
-import { equals, NEWEST_OPSETS, zeros } from "../../src/entries/index.ts";
+import { equals, zeros } from "../../src/entries/index.ts";
+import { NEWEST_OPSETS } from "../../src/entries/operators.ts";
 import { readModel, writeModel } from "../../src/entries/onnx.ts";
 import { ADDED, DATA, makeCliFolder } from "../support/cli-files.ts";
 import { checkResult, fails } from "../support/cli.ts";

@@ -25,8 +25,6 @@ import {
   gatherElements,
   gatherND,
   infer,
-  printScalar,
-  resolve,
   run,
   scatterND,
   tensor,
@@ -35,6 +33,7 @@ import {
   zeros,
   type Tensor,
 } from "../../src/entries/index.ts";
+import { printScalar, resolve } from "../../src/entries/operators.ts";
 import { readNpy, writeNpy } from "../../src/entries/npy.ts";
 import { createExactSession, nodeCall, runModel, writeModel } from "../../src/entries/onnx.ts";
 import { createGpuEngine } from "../../src/entries/webgpu.ts";

@@ -2,16 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  compareVersions,
-  explain,
-  infer,
-  operators,
-  resolve,
-  roleOf,
-  run,
-  typesOf,
-} from "../../src/entries/index.ts";
+import { explain, infer, operators, run } from "../../src/entries/index.ts";
+import { compareVersions, resolve, roleOf, typesOf } from "../../src/entries/operators.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { assertRefused, type Facts } from "../support/refusal.ts";

@@ -12,12 +12,13 @@ import * as api from "../../src/entries/index.ts";
 import * as npy from "../../src/entries/npy.ts";
 import * as onnx from "../../src/entries/onnx.ts";
 import * as openvino from "../../src/entries/openvino.ts";
+import * as operators from "../../src/entries/operators.ts";
 import { HAS_ALL } from "../support/cases.ts";
 import { HOSTILE_VALUES } from "../support/hostile-values.ts";
 import { setLimits } from "../support/limits.ts";
 import { randomFrom } from "../support/random.ts";
 
-const FUNCTIONS: object = { ...openvino, ...onnx, ...npy, ...api };
+const FUNCTIONS: object = { ...openvino, ...onnx, ...npy, ...operators, ...api };
 
 /** Calls a function with arguments that the compiler would not let through, and takes all that it yields. */
 const apply = (name: string, args: readonly unknown[]): unknown => {

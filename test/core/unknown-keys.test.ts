@@ -11,6 +11,7 @@ import * as nd from "../../src/entries/index.ts";
 import * as npy from "../../src/entries/npy.ts";
 import * as onnx from "../../src/entries/onnx.ts";
 import * as openvino from "../../src/entries/openvino.ts";
+import * as operators from "../../src/entries/operators.ts";
 import * as webgpu from "../../src/entries/webgpu.ts";
 import * as zarr from "../../src/entries/zarr.ts";
 import { isTensorError, type ErrorOf } from "../../src/core/errors.ts";
@@ -174,7 +175,7 @@ test("every public function is in one of the lists", () => {
     ...Object.keys(CALLS).map((name) => name.split(",")[0]),
     ...WITHOUT.split(" "),
   ]);
-  const entries = [bullmq, chunked, nd, npy, onnx, openvino, webgpu, zarr];
+  const entries = [bullmq, chunked, nd, npy, onnx, openvino, operators, webgpu, zarr];
   const functions = entries.flatMap((entry) =>
     Object.entries(entry).flatMap(([name, value]) => (typeof value === "function" ? [name] : [])),
   );

@@ -6,7 +6,9 @@ import path from "node:path";
 import { test } from "node:test";
 import { buildModel, writeModel, writeTensor } from "../../src/entries/onnx.ts";
 import { DTYPE_NAMES } from "../../src/core/tensor/dtype.ts";
-import { tensor } from "../../src/core/tensor/tensor.ts";
+import { scatterElements, tensorScatter } from "../../src/core/functions.ts";
+import { equals, tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import * as ndscatterEntry from "../../src/entries/index.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { DATA } from "../support/cli-files.ts";
 import { F32, SCATTER_ADD } from "../support/cli-models.ts";
@@ -16,9 +18,6 @@ import { assertPromised, programsOf, runProgram } from "../support/snippets.ts";
 const readme = read("README.md");
 const snippets = blocksOf(readme, "ts");
 const lines = blocksOf(readme, "sh").flatMap((block) => block.trimEnd().split("\n"));
-
-/** True for code that needs ONNX Runtime; `test/nightly/exact-runtime.test.ts` runs it. */
-const isWithRuntime = (code: string): boolean => code.includes('"onnxruntime-node"');
 
 test("it has at most 200 lines and, outside of code and tables, 1,000 words", () => {
   assert.ok(readme.split("\n").length <= 200);
@@ -43,19 +42,32 @@ test("the table of entries has those of package.json", () => {
   );
 });
 
-const folders = programsOf("readme", () => snippets.filter((code) => !isWithRuntime(code)));
+test("the table of functions has exported functions, and the default axes", () => {
+  const rows = tablesOf(readme).find(({ head }) => head[0] === "function")?.rows ?? [];
+  const names = rows.flatMap(([cell]) => [...cell.matchAll(/`(\w+)/g)].map(([, name]) => name));
+  assert.ok(names.length > 12);
+  for (const name of names)
+    assert.equal(typeof Reflect.get(ndscatterEntry, name), "function", name);
+  const said = rows.filter(([, purpose]) => purpose.includes("axis -2")).map(([cell]) => cell);
+  assert.deepEqual(said, ["`tensorScatter(cache, update, positions)`"]);
+  const cache = zeros("float32", [1, 4, 2]);
+  const update = tensor("float32", [1, 1, 2], [7, 8]);
+  assert.ok(
+    equals(tensorScatter(cache, update, [2]), tensorScatter(cache, update, [2], { axis: -2 })),
+  );
+  const matrix = zeros("float32", [2, 2]);
+  const call = (options: object) => scatterElements(matrix, [[1, 0]], [[5, 6]], options);
+  assert.ok(equals(call({}), call({ axis: 0 })) && !equals(call({}), call({ axis: 1 })));
+});
+
+const folders = programsOf("readme", () => snippets);
 
 for (const [number, code] of snippets.entries()) {
-  const skip = isWithRuntime(code) ? "it needs ONNX Runtime" : false;
-  test(
-    `piece ${number + 1} of its code compiles by itself, and prints what it says, twice`,
-    { skip },
-    () => {
-      const folder = folders().get(code) ?? "";
-      assertPromised([code], runProgram(folder));
-      assertPromised([code], runProgram(folder));
-    },
-  );
+  test(`piece ${number + 1} of its code compiles by itself, and prints what it says, twice`, () => {
+    const folder = folders().get(code) ?? "";
+    assertPromised([code], runProgram(folder));
+    assertPromised([code], runProgram(folder));
+  });
 }
 
 test("the first piece of code has eight lines at most, without blank ones", () => {
@@ -68,7 +80,7 @@ test("exactly one line does the main job in a clone, and one passes the tests", 
   assert.equal(once("npm ci && npm test"), 1);
 });
 
-const zeros = tensor("float32", [4, 3], new Float32Array(12));
+const zeroRows = tensor("float32", [4, 3], new Float32Array(12));
 const indices = tensor("int64", [3, 1], [1, 3, 1]);
 const updates = tensor("float32", [3, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9]);
 
@@ -76,7 +88,7 @@ const updates = tensor("float32", [3, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9]);
 const OWN_MODEL = buildModel({
   opsets: { "ai.onnx": 18 },
   inputs: { x: F32(3, 3) },
-  constants: { data: zeros, indices },
+  constants: { data: zeroRows, indices },
   nodes: [{ op: "ScatterND", name: "sums", inputs: ["data", "indices", "x"], outputs: ["y"] }],
   outputs: { y: F32(4, 3) },
 });
@@ -84,7 +96,7 @@ const OWN_MODEL = buildModel({
 /** The files that the commands take, which are the reader's own. */
 function writeOwnFiles(folder: string): void {
   const sums = tensor("float32", [4, 3], [0, 0, 0, 8, 10, 12, 0, 0, 0, 4, 5, 6]);
-  const files = { d: zeros, i: indices, u: updates, x: updates, yours: sums };
+  const files = { d: zeroRows, i: indices, u: updates, x: updates, yours: sums };
   for (const [name, value] of Object.entries(files)) {
     fs.writeFileSync(path.join(folder, `${name}.npy`), writeNpy(value));
   }

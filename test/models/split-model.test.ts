@@ -212,7 +212,7 @@ test("a value without a type can be cut where the caller tells it", () => {
 for (const [title, code, action] of [
   ["a value that no node makes", "unsupported-model", () => splitModel(model, ["x"])],
   ["a value that is no name", "attribute", () => splitModel(model, [3 as never])],
-  ["a need of nothing that is there", "malformed-file", () => neededFor(model, ["w"])],
+  ["a need of nothing that is there", "unsupported-model", () => neededFor(model, ["w"])],
 ] as const) {
   test(`${title} is refused`, () => void assertRefused(code, {}, action));
 }

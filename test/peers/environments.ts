@@ -20,7 +20,14 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = JSON.parse(
 /** Seconds that one installation may take. */
 const LIMIT = 900;
 
-export type EnvironmentName = "newest" | "runtimes" | "weekly" | "torch" | "frameworks" | "arrays";
+export type EnvironmentName =
+  | "newest"
+  | "runtimes"
+  | "weekly"
+  | "torch"
+  | "frameworks"
+  | "mlx"
+  | "arrays";
 
 export interface Environment {
   readonly name: EnvironmentName;

@@ -18,7 +18,7 @@ def answer(request):
     given = {name: jnp.asarray(to_array(tensor)) for name, tensor in request["inputs"].items()}
 
     def y_of(values):
-        names = {"jnp": jnp, **values}
+        names = {"jax": jax, "jnp": jnp, **values}
         exec(request["line"], names)
         return names["y"]
 

@@ -10,12 +10,21 @@ import { close, secondsSince, sumOf } from "../runners/outcome.ts";
 import { arrays } from "./arrays.ts";
 import { conversions } from "./conversions.ts";
 import { dialects } from "./dialects.ts";
+import { frameworks } from "./frameworks.ts";
 import { gradients } from "./gradients.ts";
 import { models } from "./models.ts";
 import { operators } from "./operators.ts";
 import { Tally, type Part } from "./tally.ts";
 
-const PARTS: readonly Part[] = [operators, conversions, gradients, arrays, dialects, models];
+const PARTS: readonly Part[] = [
+  operators,
+  conversions,
+  gradients,
+  arrays,
+  dialects,
+  frameworks,
+  models,
+];
 
 announceSeed("npm run test:peers");
 const { values, positionals } = parseArgs({

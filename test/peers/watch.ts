@@ -10,7 +10,7 @@ import { NEWEST_OPSETS, roleOf, type OperatorVersion } from "../../src/core/oper
 import { operators } from "../../src/core/operators/registry.ts";
 import { DTYPE_NAMES, DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
-import { IR_VERSION } from "../../src/models/model/model.ts";
+import { IR_VERSION } from "../../src/models/model/opset.ts";
 import { makePipeline } from "../../src/arrays/zarr/chunks/pipeline.ts";
 import { parseDataType } from "../../src/arrays/zarr/data-types.ts";
 import { isTensorError } from "../../src/core/errors.ts";

@@ -4,11 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import Blosc from "numcodecs/blosc";
+import LZ4 from "numcodecs/lz4";
 import Zstd from "numcodecs/zstd";
 import {
   decodeBloscLz,
   decodeLz4,
   decodeSnappy,
+  encodeLz4,
 } from "../../src/arrays/zarr/codecs/blosc-streams.ts";
 import { makeBloscCodec } from "../../src/arrays/zarr/codecs/blosc.ts";
 import type { ByteCodec } from "../../src/arrays/zarr/codecs/byte-codec.ts";
@@ -20,6 +22,7 @@ import {
   unshuffleBits,
   unshuffleBytes,
 } from "../../src/arrays/zarr/codecs/shuffle.ts";
+import { decodeZstd, policyError } from "../../src/arrays/zarr/codecs/libzstd.ts";
 import { makeZstdCodec } from "../../src/arrays/zarr/codecs/zstd.ts";
 import { BLOSC_CHUNKS } from "../fixtures/blosc-chunks.ts";
 import { hexBytes } from "../support/npy-file.ts";
@@ -150,6 +153,43 @@ test("zstd decodes frames of the command zstd, which do not say their size", asy
   assert.deepEqual(new Uint8Array(zeros), new Uint8Array(100_000));
 });
 
+/** Words of the browsers' and workerd's own errors. */
+const POLICIES: readonly (readonly [string, boolean])[] = [
+  [
+    "Evaluating a string as JavaScript violates the following Content Security Policy directive",
+    true,
+  ],
+  [
+    "Aborted(CompileError: Refused to compile because 'unsafe-eval' is not an allowed source)",
+    true,
+  ],
+  ["call to WebAssembly.instantiate() blocked by CSP", true],
+  ["WebAssembly.instantiate(): Wasm code generation disallowed by embedder", true],
+  ["WebAssembly.instantiate(): Out of memory: Cannot allocate Wasm memory", false],
+  ["memory access out of bounds", false],
+];
+
+test("an error by a policy names the source that script-src lacks", () => {
+  for (const [words, isPolicy] of POLICIES) {
+    const error = policyError(new Error(words));
+    assert.equal(error?.code, isPolicy ? "engine" : undefined, words);
+    assert.equal(error?.expected, isPolicy ? "'wasm-unsafe-eval'" : undefined, words);
+  }
+});
+
+test("libzstd decodes after an error, and finds what does not fit", async () => {
+  const frame = await Zstd.fromConfig({ id: "zstd", level: 3 }).encode(sample(5000, 1));
+  const broken = frame.with(20, frame[20] ^ 0xff);
+  for (const [bytes, size] of [
+    [broken, 5000],
+    [frame.subarray(0, 100), 5000],
+    [frame, 4999],
+  ] as const) {
+    await assert.rejects(() => decodeZstd(bytes, size), /libzstd reports error \d+/);
+    assertSame(await decodeZstd(frame, 6000), sample(5000, 1));
+  }
+});
+
 test("zstd is what numcodecs decodes and encodes", async () => {
   const bytes = sample(200_000, 7);
   for (const level of [-5, 0, 1, 19]) {
@@ -275,6 +315,20 @@ for (const cname of ["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"]) {
     }
   });
 }
+
+test("LZ4 of numcodecs decodes what is encoded here, at every length near a limit of the format", async () => {
+  const lz4 = LZ4.fromConfig({ id: "lz4" });
+  const lengths = [...Array.from({ length: 80 }, (_, at) => at + 1), 270, 300, 65_550, 140_000];
+  for (const [at, length] of lengths.entries()) {
+    for (const bytes of [sample(length, at), new Uint8Array(length), sample(length, 3 * at + 1)]) {
+      const stream = encodeLz4(bytes, 1 + (at % 9));
+      const encoded = new Uint8Array(4 + stream.length);
+      new DataView(encoded.buffer).setUint32(0, length, true);
+      encoded.set(stream, 4);
+      assertSame(await lz4.decode(encoded), bytes, `of ${length}`);
+    }
+  }
+});
 
 test("streams of LZ4, Snappy and BloscLZ repeat what they refer to", () => {
   const decodes = (decode: typeof decodeLz4, hex: string, text: string): void => {

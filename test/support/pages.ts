@@ -47,10 +47,6 @@ export function installHere(folder: string): void {
   const tarball = pack(folder);
   execFileSync("tar", ["-xzf", tarball, "-C", path.join(modules, "ndscatter"), "--strip=1"]);
   fs.rmSync(tarball);
-  for (const name of ["numcodecs", "fflate"]) {
-    const from = path.join(ROOT, "node_modules", name);
-    fs.cpSync(from, path.join(modules, name), { recursive: true });
-  }
 }
 
 export interface FileServer {

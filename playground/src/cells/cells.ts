@@ -1,14 +1,14 @@
-/** Content of a tensor's cells, per element: text, target colour, letter and error. */
+/** The contents of a tensor's cells: text, target colour, letter and error. */
 
-/** Content of a tensor's cells. Each list has one entry per element. */
+/** The contents of a tensor's cells. Each list has one entry per element. */
 export interface Cells {
   readonly values: readonly string[];
   /** Target colours; -1 if an element has no colour, or an empty array if no element has a colour. */
   readonly tints: Int8Array;
-  /** Number of updates that reach each element of data or of a scatter's output; null for other tensors. */
+  /** The number of updates that reach each element of data or of a scatter's output; null for other tensors. */
   readonly hits: Uint32Array | null;
   readonly letters: ReadonlyMap<number, string>;
-  /** Positive equivalents of negative indices, by element. */
+  /** The positive equivalents of negative indices, by element. */
   readonly notes: ReadonlyMap<number, string>;
   /** Error messages, by element. */
   readonly faults: ReadonlyMap<number, string>;
@@ -18,7 +18,7 @@ export interface Cells {
 
 const NO_TEXTS: ReadonlyMap<number, string> = new Map();
 
-/** Cells that show only their values. */
+/** Cells without marks, which show only their values. */
 export const NOTHING_SAID = {
   tints: new Int8Array(0),
   hits: null,

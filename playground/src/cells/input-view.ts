@@ -1,6 +1,6 @@
 /** The card of an input tensor: its cells, their colours, and its errors. */
 
-import { printShape } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { lettersOf } from "./letters.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
@@ -20,7 +20,7 @@ const NO_TINTS = new Int8Array(0);
 
 /**
  * Returns the view of an input.
- * @param picture the last picture; after an error the input keeps its colours where the shape still fits
+ * @param picture the previous picture, whose colours the input keeps after an error if the shape still fits
  * @param isStale true if the picture shows the previous call, because this call has an error
  */
 export function inputView(

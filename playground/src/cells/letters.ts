@@ -11,7 +11,7 @@ export function lettersOf(links: Links, role: string, size: number): ReadonlyMap
   const { tuples, indexed, carried, tupleOf, reached, slice, kind } = links;
   if (tuples.length > MOST_LETTERS) return letters;
   if (role === "indices") {
-    // A row of several indices is one tuple. A scatter shows the tuple's letter beside the row, next to the target.
+    // A row with several indices is a single tuple. In a scatter, the letter of a tuple is shown next to the target.
     if (tuples.length !== size && kind === "scatter") return letters;
     for (let element = 0; element < size; element++) {
       const tuple = indexed[element];

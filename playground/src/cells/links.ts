@@ -1,6 +1,6 @@
 /**
  * Maps each element to its index tuple, for the letters of the page and of saved pictures. All facts come from the
- * library's explanation of the call, which is read once.
+ * library's explanation of the call, which is read only once.
  */
 
 import type { Explanation, IndexStory, Tensor } from "ndscatter";
@@ -23,8 +23,8 @@ export class Tuple implements IndexStory {
   }
 
   /**
-   * Letter of the tuple, A for the first. It is computed on demand, because a large call has many tuples and shows few
-   * letters.
+   * The letter of the tuple, which is A for the first tuple. The letter is computed on demand, because a large call has
+   * many tuples and shows few letters.
    */
   get letter(): string {
     return letterOf(this.number);
@@ -32,11 +32,12 @@ export class Tuple implements IndexStory {
 }
 
 /**
- * Number of letters in the alphabet. Calls with more tuples show no letters, because readers could not tell them apart.
+ * The number of letters in the alphabet. Calls with more tuples show no letters, because readers could not tell them
+ * apart.
  */
 export const MOST_LETTERS = 26;
 
-/** Returns A to Z, then AA, AB and so on. */
+/** Returns the letters A to Z, then AA, AB and so on. */
 export function letterOf(tuple: number): string {
   const letter = String.fromCodePoint(65 + (tuple % 26));
   return tuple < 26 ? letter : letterOf(Math.floor(tuple / 26) - 1) + letter;
@@ -45,19 +46,17 @@ export function letterOf(tuple: number): string {
 export interface Links {
   readonly kind: "scatter" | "gather";
   readonly tuples: readonly Tuple[];
-  /** Number of a scatter's updates, or of the slices that a gather reads. */
+  /** The number of updates of a scatter, or of slices that a gather reads. */
   readonly count: number;
-  /** Tuple of each update or read. */
+  /** The tuple of each update or read. */
   readonly tupleOf: Int32Array;
-  /**
-   * Update that each element of updates belongs to; for a gather, the read that produces each element of the output.
-   */
+  /** The update of each element of updates; in a gather, the read of each element of the output. */
   readonly carried: Int32Array;
-  /** Tuple of each element of indices, or -1. */
+  /** The tuple of each element of indices, or -1. */
   readonly indexed: Int32Array;
-  /** Updates or reads that reach each slice of data, in order. */
+  /** The updates or reads that reach each slice of data, in order. */
   readonly reached: ReadonlyMap<number, readonly number[]>;
-  /** Number of elements in a slice of data. */
+  /** The number of elements in a slice of data. */
   readonly slice: number;
 }
 
@@ -72,7 +71,7 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
   const entries = story.kind === "gather" ? story.reads : story.updates;
   const targetShape = data.shape.slice(0, story.addressed);
 
-  // Tuple numbers by position in indices; -1 until a tuple is used.
+  // Holds the tuple's number for each position in indices; -1 marks a tuple that is not used yet.
   const numbers = new Int32Array(indices?.size ?? carrier.size).fill(-1);
   const tuples: Tuple[] = [];
   const tupleOf = new Int32Array(entries.length);

@@ -1,17 +1,17 @@
 /**
- * Colours of targets, the slices that updates write or a gather reads. Each target gets one colour. If there are more
- * targets than colours, only targets that several updates share are coloured.
+ * The colours of targets, the slices that updates write or a gather reads. Each target gets one colour. If there are
+ * more targets than colours, only targets that several updates share are coloured.
  */
 
 import type { Links } from "./links.ts";
 
-/** Number of colours. */
+/** The number of colours. */
 export const HUES = 7;
-/** Pseudo-colour of elements whose target is not coloured. */
+/** The number for elements whose target has no colour. */
 export const PLAIN = 7;
 
 export interface Targets {
-  /** Slice of data that each update writes, or that each read reads; -1 if an update has no slice. */
+  /** The slice of data that each update writes or each read reads; -1 for none. */
   readonly sliceOf: Int32Array;
   /** Slice of each index tuple; -1 if the tuple has no slice or several slices. */
   readonly ofTuple: Int32Array;
@@ -34,7 +34,7 @@ export function targetsOf(links: Links): Targets {
   const all = [...reached.keys()];
   const wanted = all.length <= HUES ? all : all.filter(isShared);
   const coloured = wanted.toSorted((a, b) => a - b).slice(0, HUES);
-  // A target keeps the colour of its own number unless another target took this colour first. Colours therefore stay
+  // A target gets the colour of its own number unless another target already has this colour. Colours therefore stay
   // the same when other targets come and go.
   const free = new Set(Array.from({ length: HUES }, (_, hue) => hue));
   const later: number[] = [];
@@ -73,7 +73,7 @@ export function tintsOf(links: Links, targets: Targets, role: string, size: numb
     const { slice: length } = links;
     for (const slice of links.reached.keys()) {
       const hue = targets.hueOf(slice);
-      // For a single element, a call of `fill` costs more than an assignment.
+      // An assignment is faster than `fill` for a single element.
       if (length === 1) tints[slice] = hue;
       else tints.fill(hue, slice * length, (slice + 1) * length);
     }

@@ -1,6 +1,7 @@
 /** Hooks for drawing: the picture of the call, the cards of its tensors, and the cell that is described. */
 
-import { printShape, type OperatorVersion, type Tensor } from "ndscatter";
+import type { OperatorVersion, Tensor } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { useCallback, useMemo, useRef, useState } from "preact/hooks";
 import { outputShapeOf } from "./output-shape.ts";
 import { printElement } from "../values/scalar-text.ts";
@@ -28,20 +29,20 @@ import type { Spot } from "../story/vocabulary.ts";
 /** A call and the picture of its result. */
 interface Drawn {
   readonly call: CallView;
-  /** Null if the operator is unknown. */
+  /** The operator version; null if the operator is unknown. */
   readonly version: OperatorVersion | null;
   readonly faults: Faults;
   readonly picture: Picture | null;
-  /** Shape of the call's output; null if the shape is unknown, in which case no output is drawn. */
+  /** The shape of the call's output; null if the shape is unknown, in which case no output is drawn. */
   readonly outputShape: readonly number[] | null;
   /** True if the picture shows the previous call, because this call has an error. */
   readonly isStale: boolean;
 }
 
 /**
- * Returns the call of a state, with its picture.
+ * Returns the call of a state and its picture.
  *
- * @param last the last picture of a valid call. It stays on the page until the call is corrected.
+ * @param last the last picture of a valid call, which stays on the page until the call is corrected
  */
 export function usePicture(state: State, last: { current: Picture | null }): Drawn {
   const before = useRef<CallView | null>(null);
@@ -50,7 +51,7 @@ export function usePicture(state: State, last: { current: Picture | null }): Dra
   if (call.picture !== null) last.current = call.picture;
   const outputShape = useMemo(() => outputShapeOf(call), [call]);
   const { domain, op } = state;
-  // The last picture is dropped if it shows another operator or an output with a different shape.
+  // The previous picture is discarded if its operator or the shape of its output differs.
   const isKept =
     last.current?.state.op === op &&
     last.current.state.domain === domain &&
@@ -88,22 +89,22 @@ export function useTensors(
   return { inputs, edits, output: useOutput(picture, step, shown) };
 }
 
-/** Output of another system, which replaces the exact output or is compared with it. */
+/** The output of another system, which replaces the exact output or is compared with it. */
 export interface Shown {
-  /** Rule of another system that computes the output; null for the exact output. */
+  /** The rule of another system that computes the output; null for the exact output. */
   readonly rule: OutputRule | null;
-  /** Output of a runtime, if it differs from the exact output. */
+  /** The output of a runtime, if it differs from the exact output. */
   readonly actual: OutputActual | null;
 }
 
-/** Output of a runtime, in row-major order. */
+/** The output of a runtime, in row-major order. */
 interface OutputActual {
   readonly texts: readonly string[];
   readonly differing: ReadonlySet<number>;
 }
 
 export interface OutputRule {
-  /** Name of the system. */
+  /** The name of the system. */
   readonly name: string;
   readonly output: Tensor;
   readonly differing: ReadonlySet<number>;
@@ -139,7 +140,7 @@ function useOutput(picture: Picture | null, step: number, { rule, actual }: Show
     if (printed !== null) before.current = { picture, printed };
     const cells = outputCells(picture, marks.tints, marks.hits, step, printed);
     const all: Cells = { ...NOTHING_SAID, ...cells, letters: marks.letters };
-    // The other system's values are known only after the last step.
+    // The values of the other system are known only after the last step.
     if (step < picture.links.count) return all;
     if (others !== null) return { ...all, ...others };
     return theirs === null ? all : { ...all, others: theirs };
@@ -159,9 +160,9 @@ function othersOf(
 }
 
 interface Spots {
-  /** Cell under the pointer; null if the pointer is elsewhere. */
+  /** The cell under the pointer; null if the pointer is elsewhere. */
   readonly pointed: Spot | null;
-  /** Cell to describe: the cell under the pointer, otherwise the focused cell. */
+  /** The cell to describe: the cell under the pointer, otherwise the focused cell. */
   readonly spot: Spot | null;
   onSpot(next: Spot | null, isFocus: boolean): void;
   setFocused(spot: Spot | null): void;

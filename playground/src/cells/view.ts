@@ -14,9 +14,9 @@ export interface CallView {
   readonly state: State;
   readonly explanation: Explanation | null;
   readonly faults: readonly Fault[];
-  /** Null if the call has errors. */
+  /** The picture; null if the call has errors. */
   readonly picture: Picture | null;
-  /** Texts that were parsed, for reuse by the next view. */
+  /** The parsed texts, for reuse in the next view. */
   readonly reads: Reading["reads"];
 }
 
@@ -31,8 +31,8 @@ export interface Picture {
 }
 
 /**
- * Returns the view of a state. Never throws: any error becomes a fault of the call. Texts that `before` already parsed
- * are reused.
+ * Returns the view of a state. The function never throws: any error becomes a fault of the call. Texts that `before`
+ * already parsed are reused.
  */
 export function viewOf(state: State, before: CallView | null = null): CallView {
   try {

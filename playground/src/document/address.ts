@@ -5,13 +5,13 @@
 
 import { suffixIn } from "./hash.ts";
 
-/** A document as the address sees it. */
+/** A document, as the address stores it. */
 interface Entry {
   /** Returns the address of the state, without `#`. */
   hash(): string;
 }
 
-/** Parts of `window` that the address uses. */
+/** The parts of `window` that this module uses. */
 export type Host = Pick<
   Window,
   | "history"
@@ -24,20 +24,21 @@ export type Host = Pick<
 >;
 
 /**
- * Delay, in ms, between writes. Safari throws after 100 writes in 30 s; this delay leaves room for new history entries.
+ * The delay, in ms, between writes. Safari throws after 100 writes in 30 s, and this delay leaves room for new history
+ * entries.
  */
 const GAP = 350;
 
 /**
- * Delay, in ms, before an edit is written to the address, so that the picture is drawn first. After a reload,
+ * The delay, in ms, before an edit is written to the address, so that the picture is drawn first. After a reload,
  * `refuge.ts` restores unwritten states.
  */
 const REST = 50;
 
-/** Delay, in ms, before a refused write is tried again. */
+/** The delay, in ms, before a refused write is tried again. */
 const RETRY = 3000;
 
-/** Maximum number of entries kept in memory for Back and Forward; older entries are parsed from their addresses. */
+/** The maximum number of entries kept in memory for Back and Forward; older entries are parsed from their addresses. */
 const MOST_STOPS = 100;
 
 export class Address<E extends Entry> {
@@ -47,7 +48,7 @@ export class Address<E extends Entry> {
   timer: number | undefined;
   writtenAt = -Infinity;
   count = 0;
-  /** End of the address, after the state: the output to compare. */
+  /** The end of the address, which holds the output to compare. */
   suffix: string;
   key: string;
   /** The address that was last handled, and the previous address of the same history entry. */
@@ -138,17 +139,17 @@ export class Address<E extends Entry> {
    */
   listen(onArrive: (entry: E | null) => void): () => void {
     const { host } = this;
-    // The first entry needs its key before any other write, so that Back can find it.
+    // The first history entry gets its key before any other write, so that Back can find the entry.
     try {
       host.history.replaceState({ stop: this.key }, "");
     } catch {
-      // Entries not kept in memory are parsed from their addresses.
+      // History entries that are not in memory are parsed from their addresses.
     }
     const arrive = (): void => {
       const stop = keyIn(host.history.state);
-      // A link within the page has no key yet.
+      // A history entry created by a link within the page has no key yet.
       if (stop === this.key || (stop === null && host.location.hash === this.known)) return;
-      // The unwritten state belongs to the entry that was left, which is kept in memory.
+      // The unsaved state belongs to the previous history entry, which is kept in memory.
       this.forget();
       this.known = host.location.hash;
       this.suffix = suffixIn(this.known);

@@ -42,7 +42,7 @@ export function Repair({ link, onOpen, onDrop }: RepairProps): JSX.Element {
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
-          // A link has no line breaks.
+          // Line breaks are removed, because a link has none.
           if (event.key !== "Enter") return;
           event.preventDefault();
           onOpen(text);
@@ -66,7 +66,7 @@ function wrongPart({ text, error }: BrokenLink): readonly [begin: number, end: n
     const begin = part === "" ? -1 : text.indexOf(part);
     if (begin !== -1) return [begin, begin + part.length];
   } catch {
-    // If the message quotes nothing, the end of the link is selected.
+    // The end of the link is selected if the message quotes no part of the link.
   }
   return [text.length, text.length];
 }

@@ -1,9 +1,9 @@
 /**
- * A state and everything that must not be lost with it: elements cut off from inputs, the tensors of other operators,
- * and the user's own call while an example is shown. Documents are immutable; every function returns a new document.
+ * A state and all data that must not be lost: elements cut off from inputs, the tensors of other operators, and the
+ * user's own call while an example is shown. Documents are immutable; every function returns a new document.
  */
 
-import { resolve } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import { toHash } from "./hash.ts";
 import type { Preset } from "../examples/presets.ts";
 import { NO_RESERVE, reserveAfter, reshaped, withAxis, type Reserve } from "./reserve.ts";
@@ -17,7 +17,7 @@ import { withGiven } from "../values/given.ts";
 /** A call of one operator, as the user left it. */
 interface Call {
   readonly state: State;
-  /** Reserve of each input. */
+  /** The reserve of each input. */
   readonly reserves: readonly Reserve[];
   /** Attributes that a version did not accept, by name. */
   readonly dropped: Readonly<Record<string, string>>;
@@ -25,12 +25,12 @@ interface Call {
 
 /** A call, and the user's earlier calls of other operators. */
 interface Work extends Call {
-  /** Calls by domain and operator. */
+  /** The last call of each operator, by domain and operator. */
   readonly kept: Readonly<Record<string, Call>>;
 }
 
 export interface Document extends Work {
-  /** Id of the preset that equals the state; null after the first change. */
+  /** The id of the preset that equals the state; null after the first change. */
   readonly preset: string | null;
   /** The user's last edited call before an example or a file was opened; null if no call was edited. */
   readonly own: Work | null;
@@ -49,7 +49,7 @@ const freshWork = (state: State): Work => ({
   kept: {},
 });
 
-/** @param preset id of the preset that equals the state */
+/** @param preset the id of the preset that equals the state */
 export const documentOf = (state: State, preset: string | null): Document => ({
   ...freshWork(state),
   preset,
@@ -63,7 +63,7 @@ const workOf = ({ state, reserves, dropped, kept }: Work): Work => ({
   kept,
 });
 
-/** Returns the user's own work, to keep while another call is shown. */
+/** Returns the user's own work, which is kept while another call is shown. */
 const ownOf = (document: Document): Work | null =>
   document.preset === null ? workOf(document) : document.own;
 
@@ -146,7 +146,7 @@ export function withChoice(document: Document, choice: OperatorChoice): Changed 
   }
   const chosen = withOperator(state, choice);
   if (chosen.state === state) return { document, remarks: chosen.remarks };
-  // A tensor that the new operator accepts unchanged keeps its cut-off elements.
+  // A tensor keeps its cut-off elements if the new operator accepts the tensor unchanged.
   const carried = chosen.state.inputs.map((text) =>
     text === null ? NO_RESERVE : reserveOf(document, state.inputs.indexOf(text)),
   );
@@ -197,7 +197,7 @@ export const withExample = (
 ): Document =>
   document.preset === id ? document : { ...freshWork(state), preset: id, own: ownOf(document) };
 
-/** Returns the user's own call. Edits made since then replace it. */
+/** Returns the user's own call. Later edits of the call replace it. */
 export function withOwn(document: Document): Document {
   if (document.own === null) return document;
   return {

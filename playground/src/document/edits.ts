@@ -17,7 +17,7 @@ export function editsOf(version: OperatorVersion | null, position: number, page:
     page.show({ ...state, inputs: state.inputs.with(position, text) });
   };
   const mine = (): TensorText => page.state().inputs[position] ?? zerosText("float32", []);
-  // Inputs of one type constraint have one data type.
+  // Inputs with the same type constraint must have the same data type.
   const isAlike = (other: number): boolean => version?.inputs[other]?.type === schema?.type;
   return {
     dtypes: version === null ? [] : dtypeChoices(version, position),

@@ -1,4 +1,4 @@
-/** Sorts the faults of a call by their place on the page. */
+/** Sorts the errors of a call by their place on the page. */
 
 import type { DerivedShape, Explanation } from "ndscatter";
 import type { Fault } from "./read-state.ts";

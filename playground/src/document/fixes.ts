@@ -7,12 +7,11 @@ import {
   DTYPES,
   isTensorError,
   operators,
-  printShape,
-  roleOf,
   type BadIndex,
   type OperatorVersion,
   type ParameterSchema,
 } from "ndscatter";
+import { printShape, roleOf } from "ndscatter/operators";
 import { withDType, withShape, withValue } from "./edit.ts";
 import { withGiven } from "../values/given.ts";
 import { explainState, type ExplainedState, type Fault } from "./read-state.ts";
@@ -22,14 +21,14 @@ import type { State, TensorText } from "../values/state.ts";
 import { zeroText } from "../values/tensor-text.ts";
 
 export interface Fix {
-  /** Text of the button: "clamp to 3". */
+  /** The text of the button: "clamp to 3". */
   readonly label: string;
   readonly state: State;
 }
 
 const MOST_FIXES = 4;
 
-/** Maximum number of proposals to try. Trying a proposal runs the whole call. */
+/** The maximum number of proposals to try. Trying a proposal runs the whole call. */
 const MOST_TRIES = 24;
 
 /** A state with faults, and its version. */
@@ -62,7 +61,7 @@ function isFixed(state: State, fault: Fault, before: readonly Fault[]): boolean 
   return isGone && faults.length < before.length;
 }
 
-/** Adapts the shapes of other inputs to the proposed change. */
+/** Adapts the shapes of the other inputs to the proposed change. */
 function settled({ label, state }: Fix): Fix {
   const { explanation, version } = explainState(state);
   const unfit = explanation?.shapes.find(({ fits }) => !fits);
@@ -119,7 +118,7 @@ function* shapeFix(
   if (next !== null) yield { label: `${verb} ${printShape(shape)}`, state: next };
 }
 
-/** Fixes an index outside its axis: clamps the index, or enlarges data. */
+/** Proposes fixes for an index outside its axis: clamping the index, or enlarging data. */
 function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix> {
   const { state, version, explanation } = broken;
   const text = state.inputs[input];
@@ -132,7 +131,7 @@ function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix
   const got = Number(bad.got);
   const [least, most] = bad.expected;
   const length = state.inputs[data]?.shape[bad.axis] ?? 0;
-  // If the version does not accept negative indices, the user most likely meant a negative index to count from the end.
+  // In a version without negative indices, a negative index was most likely meant to count from the end.
   if (least === 0 && got < 0 && got + length >= 0) {
     yield { label: `use ${got + length} instead of ${got}`, state: valued(got + length) };
   }
@@ -157,7 +156,7 @@ function clampedIndex({ got, expected: [least, most] }: BadIndex): number | null
   return got > most ? most : Math.max(0, least);
 }
 
-/** Fixes an element that its data type cannot hold. */
+/** Proposes fixes for an element that its data type cannot hold. */
 function* elementFixes(input: number, at: readonly number[], broken: Broken): Iterable<Fix> {
   const { state } = broken;
   const text = state.inputs[input];
@@ -200,7 +199,7 @@ function* attributeFixes(name: string, { state, version, explanation }: Broken):
   }
 }
 
-/** Fixes an axis that is an input. */
+/** Proposes fixes for an axis that is an input. */
 function* axisFixes(input: number, { state, explanation }: Broken): Iterable<Fix> {
   const error = explanation?.error ?? null;
   const text = state.inputs[input];
@@ -244,7 +243,7 @@ function byLikeness(version: OperatorVersion, schema: ParameterSchema, text: Ten
 function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
   const error = explanation?.error ?? null;
   if (!isTensorError(error, "rank", "shape-mismatch")) return;
-  // The input's shape follows from the other inputs, and this fix is already offered.
+  // This fix is already offered, because the input's shape follows from the other inputs.
   if (explanation?.shapes.some(({ of, fits }) => of === error.input && !fits)) return;
   const [data, indices] = [rolePosition(version, "data"), rolePosition(version, "indices")];
   const shape = state.inputs[data]?.shape ?? [];
@@ -259,7 +258,7 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
       yield* give(indices, [...mine, ...Array<number>(rank - mine.length).fill(1)]);
     }
     if (mine.length > rank) yield* give(indices, mine.slice(0, rank));
-    // A range is the allowed length of a tuple; a number is the rank of another input.
+    // A range gives the allowed lengths of a tuple; a number gives the rank of another input.
     const [, most] = Array.isArray(error.expected) ? (error.expected as readonly unknown[]) : [];
     if (mine.length > 0 && error.code === "rank" && typeof most === "number") {
       yield* give(indices, [...mine.slice(0, -1), most]);
@@ -281,7 +280,7 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
   if (shape.length === 0) yield* give(data, [1]);
 }
 
-/** Adds missing required inputs. */
+/** Proposes to add missing required inputs. */
 function* missing({ state, version }: Broken): Iterable<Fix> {
   for (const [position, schema] of version.inputs.entries()) {
     if (schema.optional === true || state.inputs[position] !== null) continue;

@@ -5,11 +5,12 @@
  *
  * The operator comes first, then attributes with `=`, then each input: its data type, shape and values, or `-` for an
  * input that is left out. `0*8` is eight zeros. Characters that have a meaning in the format are percent-encoded as
- * UTF-8. An output to compare may follow after a `!` (see `why/compared-link.ts`). An unpaired surrogate, which UTF-8
- * cannot encode, is written as `%uD800`. Long links are compressed when they are shared (see `packed.ts`).
+ * UTF-8. An output to compare may follow a `!` (see `why/compared-link.ts`). An unpaired surrogate, which UTF-8 cannot
+ * encode, is written as `%uD800`. Long links are compressed when they are shared (see `packed.ts`).
  */
 
-import { isDType, printShape, resolve, TensorError } from "ndscatter";
+import { isDType, TensorError } from "ndscatter";
+import { printShape, resolve } from "ndscatter/operators";
 import { checkShape } from "../values/limits.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
@@ -32,7 +33,7 @@ export function printInput(input: TensorText | null): string {
     const text = encode(values[at]);
     const count = end - at;
     const run = `${text}*${count}`;
-    // Chooses the shorter form. Values have a comma after each value except the last.
+    // Chooses the shorter of the two forms. A comma follows each value except the last value.
     const isShorter = run.length < (text.length + 1) * count - 1;
     if (isShorter) runs.push(run);
     else for (let i = 0; i < count; i++) runs.push(text);
@@ -41,7 +42,7 @@ export function printInput(input: TensorText | null): string {
   return `${dtype}:${shape.join(",")}:${runs.join(",")}`;
 }
 
-/** Parses the result of {@link toHash}, compressed or not, with or without its `#`. Never throws. */
+/** Parses the result of {@link toHash}, compressed or not, with or without its `#`. The function never throws. */
 export function fromHash(hash: string): { readonly state: State } | { readonly error: string } {
   const { text, error } = unpacked(hash);
   return error === null
@@ -101,7 +102,7 @@ export function parseInput(part: string): TensorText | null {
   const shape = dims === "" ? [] : dims.split(",").map(parseSize);
   checkShape(shape, `the ${dtype} tensor of the link`);
   const size = sizeOf(shape);
-  // An empty list and a list with one empty text look the same; the shape distinguishes them.
+  // The shape distinguishes an empty list from a list with one empty text, because the texts are equal.
   const values: string[] = [];
   for (const run of size === 0 && list === "" ? [] : list.split(",")) {
     const at = run.lastIndexOf("*");

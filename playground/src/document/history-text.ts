@@ -7,20 +7,20 @@ import { documentOf, type Document } from "./document.ts";
 import { fromHash, toHash } from "./hash.ts";
 import { historyOf, pushed, redone, undone, type History } from "./history.ts";
 
-/** Address of a document, and the id of the example that it shows. */
+/** The address of a document, and the id of the example in it. */
 type Written = readonly [hash: string, preset: string | null];
 
 export interface Around {
-  /** Earlier documents, newest last. */
+  /** The earlier documents, newest last. */
   readonly past: readonly Written[];
-  /** Documents to redo, next first. */
+  /** The documents to redo, next first. */
   readonly future: readonly Written[];
 }
 
 const NOTHING: Around = { past: [], future: [] };
 
 /**
- * Maximum length of all addresses, in characters. Browsers store 5 million characters per site, and writing 500,000
+ * The maximum length of all addresses, in characters. Browsers store 5 million characters per site, and writing 500,000
  * takes a few ms.
  */
 const MOST = 500_000;

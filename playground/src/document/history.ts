@@ -1,16 +1,17 @@
 /**
  * The documents of a visit, with undo and redo. An earlier document that differs from the next in few elements is
- * stored as a difference. Otherwise a thousand edits of a tensor with 20,000 elements would store 20 million texts.
+ * stored as a difference. Without differences, a thousand edits of a tensor with 20,000 elements would store 20 million
+ * texts.
  */
 
 import type { Document } from "./document.ts";
 import type { TensorText } from "../values/state.ts";
 
 export interface History {
-  /** Earlier documents, newest last. */
+  /** The earlier documents, newest last. */
   readonly past: readonly Packed[];
   readonly present: Document;
-  /** Documents to redo, next first. */
+  /** The documents to redo, next first. */
   readonly future: readonly Packed[];
 }
 
@@ -25,10 +26,10 @@ interface Difference {
   readonly changes: readonly (readonly [element: number, text: string])[];
 }
 
-/** Maximum number of entries, far more than a user undoes. */
+/** The maximum number of history entries, far more than a user undoes. */
 const MOST = 1000;
 
-/** Maximum number of elements in a difference; larger changes store the whole tensor. */
+/** The maximum number of elements in a difference; larger changes store the whole tensor. */
 const MOST_CHANGES = 16;
 
 export const historyOf = (present: Document): History => ({ past: [], present, future: [] });

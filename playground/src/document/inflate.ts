@@ -1,14 +1,14 @@
 /**
- * Decompresses zlib data (RFC 1950, RFC 1951) up to a maximum size, and keeps the bytes before a fault. The browser's
+ * Decompresses zlib data (RFC 1950, RFC 1951) up to a maximum size, and keeps the bytes before an error. The browser's
  * DecompressionStream is asynchronous, but links must be read synchronously: before the first picture, and in popstate
  * events.
  */
 
-/** Reason why the result is incomplete. */
+/** The reason why the result is incomplete. */
 export type Wrong = "cut" | "damaged" | "too long";
 
 export interface Inflated {
-  /** All bytes, or the bytes before the fault. */
+  /** The decompressed bytes, up to the first error. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly wrong: Wrong | null;
 }
@@ -41,12 +41,12 @@ export function inflate(source: Uint8Array, most: number): Inflated {
   }
 }
 
-/** Reads bits, lowest bit of each byte first. */
+/** Reads bits, starting with the lowest bit of each byte. */
 class Bits {
   readonly source: Uint8Array;
-  /** Offset of the next byte. */
+  /** The offset of the next byte. */
   at = 0;
-  /** Bits of earlier bytes that are not read yet. */
+  /** The remaining bits of earlier bytes. */
   held = 0;
   count = 0;
 
@@ -72,13 +72,13 @@ class Bits {
     return value;
   }
 
-  /** Skips bits up to the next whole byte. At most 7 bits are held, because `read` never takes an extra byte. */
+  /** Skips bits up to the next whole byte. At most 7 bits are pending, because `read` never takes an extra byte. */
   align(): void {
     this.held = 0;
     this.count = 0;
   }
 
-  /** Reads the checksum at the end, highest byte first. */
+  /** Reads the checksum at the end, which begins with the highest byte. */
   readSum(): number {
     this.align();
     return this.byte() * 2 ** 24 + this.byte() * 2 ** 16 + this.byte() * 2 ** 8 + this.byte();
@@ -183,7 +183,7 @@ function codeOf(lengths: readonly number[]): Code {
 }
 
 interface Codes {
-  /** Code for literal bytes, the end of a block (256), and lengths of repeats. */
+  /** The code for literal bytes, the end of a block (256), and the lengths of repeats. */
   readonly literals: Code;
   readonly distances: Code;
 }
@@ -248,7 +248,7 @@ function distanceOf(symbol: number, input: Bits): number {
   return symbol < 4 ? 1 + symbol : 1 + ((2 + (symbol & 1)) << extra) + input.read(extra);
 }
 
-/** Order in which a block stores the lengths of its code-length code. */
+/** The order in which a block stores the lengths of its code-length code. */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 /** Reads the codes of a block, whose lengths are Huffman-coded themselves. */

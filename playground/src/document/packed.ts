@@ -7,21 +7,21 @@
 import { inflate, type Wrong } from "./inflate.ts";
 
 /**
- * Prefix of compressed links. Its number increases if the format changes. The domain of an operator never begins this
- * way.
+ * The prefix of compressed links. The number in the prefix increases if the format changes. No operator's domain begins
+ * with this prefix.
  */
 export const PREFIX = "z1.";
 
 /**
- * Maximum length of a readable link, in characters. The page never writes a longer link, and the limit bounds the work
- * on hostile links.
+ * The maximum length of a readable link, in characters. The page never writes a longer link, and the limit bounds the
+ * work on hostile links.
  */
 export const LONGEST = 4_000_000;
 
 export interface Unpacked {
   /**
-   * The readable link, without its `#`. After an error, the part that could be read, or the unchanged link if no part
-   * could.
+   * The readable link without its `#`. After an error, this is the part that could be read, or the unchanged link if no
+   * part could be read.
    */
   readonly text: string;
   readonly error: string | null;
@@ -39,7 +39,7 @@ const refused = (text: string, sentence: string): Unpacked => ({
   error: `the link cannot be read: ${sentence}`,
 });
 
-/** Returns the readable form of a link, with or without its `#`. Never throws. */
+/** Returns the readable form of a link, with or without its `#`. The function never throws. */
 export function unpacked(hash: string): Unpacked {
   const text = hash.replace(/^#/, "");
   const [, version] = /^z(\d{1,9})\./.exec(text) ?? [];
@@ -65,7 +65,7 @@ export function unpacked(hash: string): Unpacked {
  */
 function bytesOf(text: string): Uint8Array {
   const [letters] = /^[\w-]*/.exec(text.replaceAll(/\s|%20|%0[AD]/gi, "")) ?? [""];
-  // A single character left over does not hold a whole byte.
+  // A single remaining character cannot hold a whole byte.
   const whole = letters.length % 4 === 1 ? letters.slice(0, -1) : letters;
   const binary = atob(whole.replaceAll("-", "+").replaceAll("_", "/"));
   return Uint8Array.from(binary, (letter) => letter.charCodeAt(0));

@@ -1,11 +1,9 @@
-/** Converts a state to a call of the library, with all faults and their places. */
+/** Converts a state to a call of the library, and lists all errors with their places. */
 
 import {
-  roleOf,
   explain,
   infer,
   isTensorError,
-  resolve,
   type AttributeSchema,
   type Explanation,
   type NodeSpec,
@@ -13,20 +11,21 @@ import {
   type Tensor,
   type TensorError,
 } from "ndscatter";
+import { roleOf, resolve } from "ndscatter/operators";
 import { checkExtent } from "../values/limits.ts";
 import { firstText } from "../values/schema.ts";
 import type { State, TensorText } from "../values/state.ts";
 import { tensorOf } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** Place of a fault: an element, dimensions or the whole of an input (`dims` is empty), or another part of the call. */
+/** The place of an error: an element, some dimensions, a whole input (`dims` is empty), or another part of the call. */
 export type Place =
   | { readonly input: number; readonly at: readonly number[] }
   | { readonly input: number; readonly dims: readonly number[] }
   | { readonly attribute: string }
   | { readonly whole: "operator" | "output" };
 
-/** A problem with the call. Faults that the library finds have the library's error message. */
+/** A problem with the call. An error that the library finds has the library's message. */
 export interface Fault {
   readonly place: Place;
   readonly sentence: string;
@@ -35,22 +34,22 @@ export interface Fault {
 /** A state in the form that the library accepts. */
 export interface Reading {
   readonly node: NodeSpec;
-  /** Null if the operator is unknown. */
+  /** The operator version; null if the operator is unknown. */
   readonly version: OperatorVersion | null;
   /** Input tensors, with zeros for elements that could not be parsed; undefined if a tensor could not be parsed. */
   readonly inputs: (Tensor | undefined)[];
-  /** Faults of the state itself, found before the library checks the call. */
+  /** Errors in the state itself, which are found before the library checks the call. */
   readonly faults: Fault[];
   readonly reads: Reads;
 }
 
 /**
- * Texts that were parsed. The next reading reuses them: an edit changes one input, and parsing 20,000 elements takes 8
- * ms.
+ * The parsed texts of inputs. The next reading reuses them: an edit changes one input, and parsing 20,000 elements
+ * takes 8 ms.
  */
 type Reads = ReadonlyMap<TensorText, InputRead>;
 
-/** Result of parsing an input's text. Errors name the input. */
+/** The result of parsing an input's text. Errors name the input. */
 interface InputRead {
   readonly name: string;
   readonly read: ReturnType<typeof tensorOf> | { readonly error: string };
@@ -59,7 +58,7 @@ interface InputRead {
 const NO_READS: Reads = new Map();
 
 /**
- * Reads a state. Never throws.
+ * Converts a state to a call. The function never throws.
  * @param before texts of the previous reading, which are not parsed again
  */
 export function readState(state: State, before: Reads = NO_READS): Reading {
@@ -125,7 +124,7 @@ function attributeFaults(node: NodeSpec, version: OperatorVersion): Fault[] {
     const mine = Object.hasOwn(attributes, attribute) ? [[attribute, attributes[attribute]]] : [];
     const alone = { ...node, attributes: Object.fromEntries([...filled, ...mine]) };
     const { error } = explain(alone, []);
-    // The call without inputs fails even if all attributes are valid, but then the error is about inputs.
+    // The call has no inputs, so it always fails, but the error is about inputs if all attributes are valid.
     return isTensorError(error, "attribute", "reduction")
       ? [{ place: { attribute }, sentence: error.message }]
       : [];
@@ -168,7 +167,7 @@ export function explainState(state: State, before: Reads = NO_READS): ExplainedS
   };
 }
 
-/** Returns the faults of a call: every bad index, and the error that `run` throws. Known faults are left out. */
+/** Returns the faults of a call: every bad index, and the error that `run` throws. Known faults are omitted. */
 function callFaults(
   { error, badIndices, shapes }: Explanation,
   version: OperatorVersion,
@@ -182,7 +181,7 @@ function callFaults(
     .filter(({ place }) => !zeroed.has(keyOf(place)));
   const isKnown = (sentence: string): boolean =>
     [...known, ...faults].some((fault) => fault.sentence === sentence);
-  // An input that could not be parsed already has a fault; an error about a missing input would be wrong.
+  // An input that could not be parsed already has an error, so reporting it as missing would be wrong.
   const isUnread = known.some(({ place }) => "dims" in place);
   if (error === null || isKnown(error.message) || isUnread) return faults;
   if (error.code === "index-out-of-range" && badIndices.length > 0) return faults;

@@ -1,31 +1,28 @@
-/**
- * Saves the state across a page load: a state that is not in the address yet, its undo history, and the user's own
- * call.
- */
+/** Saves data across a page load: a state that is not in the address yet, its undo history, and the user's own call. */
 
 import { readAround, type Around } from "./history-text.ts";
 
 interface Left {
-  /** Address when the page was left, with its `#`. */
+  /** The address at the moment when the user left the page, with its `#`. */
   readonly at: string;
   /**
    * Previous address and the key of its history entry: a browser may reload an address that has been replaced since.
    */
   readonly was: string;
   readonly stop: string;
-  /** Address of the state that was shown, with its `#`. */
+  /** The address of the state that was shown, with its `#`. */
   readonly to: string | null;
-  /** Address of the user's own call; null if it has none. */
+  /** The address of the user's own call; null if the user has none. */
   readonly own: string | null;
-  /** Steps of undo and redo. */
+  /** The steps of undo and redo. */
   readonly around: Around;
 }
 
 const KEY = "ndscatter-left";
 
 /**
- * Saves the state until the next page load in this tab. Storage may be forbidden or full; the address then holds the
- * only copy of the state.
+ * Saves the state until the next page load in this tab. If storage is forbidden or full, only the address holds the
+ * state.
  */
 export function leave(left: Left): void {
   try {

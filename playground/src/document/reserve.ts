@@ -1,6 +1,6 @@
 /**
- * Keeps the parts of an input that must not be lost: elements cut off by a change of shape, and the tensor itself while
- * the input is left out. Unlike undo, the elements come back when the axis grows again.
+ * Keeps the parts of an input that must not be lost: elements cut off by a change of shape, and the tensor of an
+ * omitted input. Unlike undo, the elements come back when the axis grows again.
  */
 
 import { areNested, withShape } from "./edit.ts";
@@ -8,7 +8,7 @@ import { MOST_AXES, MOST_ELEMENTS } from "../values/limits.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { TensorText } from "../values/state.ts";
 
-/** Former tensors of one input, newest first, which share their values with former states. */
+/** The former tensors of one input, newest first, which share their values with former states. */
 export interface Reserve {
   readonly layers: readonly TensorText[];
   /** The tensor of an input that is left out; null while the input is given. */
@@ -18,8 +18,8 @@ export interface Reserve {
 export const NO_RESERVE: Reserve = { layers: [], leftOut: null };
 
 /**
- * Maximum number of layers. Each layer may have as many elements as the page shows, and users rarely shrink a tensor 16
- * times without undoing it.
+ * The maximum number of former tensors to keep. Each former tensor may have as many elements as the page shows, and
+ * users rarely shrink a tensor 16 times without undoing it.
  */
 const MOST_LAYERS = 16;
 
@@ -43,7 +43,7 @@ export function layersAt(
 ): readonly TensorText[] {
   const before = input.shape;
   const isSameRank = before.length === shape.length;
-  // At another rank with the same number of elements, all elements remain, but an axis of length 1 may be gone.
+  // A change of rank keeps all elements if their number is the same, but may remove an axis of length 1.
   const keepsAll = isSameRank
     ? before.every((length, axis) => length <= shape[axis])
     : shape.length > before.length && areNested(shape, before);
@@ -66,7 +66,7 @@ function atRank(layer: TensorText, rank: number): readonly TensorText[] {
   return "error" in edited ? [] : [edited.input];
 }
 
-/** Drops layers whose elements are all in a newer layer of the same rank. */
+/** Drops former tensors whose elements are all in a newer one of the same rank. */
 const withoutCovered = (layers: readonly TensorText[]): TensorText[] =>
   layers.filter(
     ({ shape }, position) =>

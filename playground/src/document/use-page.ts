@@ -13,11 +13,11 @@ export type { Change, Page } from "./visit.ts";
 interface Shown {
   readonly state: State;
   readonly remarks: readonly string[];
-  /** Id of the preset that equals the state; null after the first change. */
+  /** The id of the preset that equals the state; null after the first change. */
   readonly preset: string | null;
-  /** Counter that increases with every change. */
+  /** A counter that increases with every change. */
   readonly edition: number;
-  /** The link in the address, while it cannot be parsed; otherwise null. */
+  /** The link in the address if it cannot be parsed; otherwise null. */
   readonly broken: BrokenLink | null;
 }
 
@@ -25,7 +25,7 @@ interface Drawn extends Omit<Shown, "state" | "preset"> {
   readonly history: History;
 }
 
-/** @param onChange called before each change */
+/** @param onChange a function that is called before each change */
 export function usePage(onChange: (change: Change) => void): {
   readonly shown: Shown;
   readonly page: Page;

@@ -26,7 +26,7 @@ import { EXAMPLES } from "../examples/menu.ts";
 import { aroundOf, historyAround } from "./history-text.ts";
 import { arrive, leave } from "./refuge.ts";
 
-/** Origin of a state: an edit, a choice of operator, an example, a file, a link or Back, or undo and redo. */
+/** The origin of a state: an edit, a choice of operator, an example, a file, a link, Back, undo or redo. */
 export type Change = "edit" | "operator" | "example" | "file" | "link" | "undo";
 
 /** The state, and the functions that change it. Remarks are sentences that explain a change. */
@@ -45,7 +45,7 @@ export interface Page {
   replace(input: number, text: TensorText): void;
   /** Adds an input that was left out. */
   give(input: number): void;
-  /** Parser of pasted texts; null before the user first touches the page, and while the parser is loading. */
+  /** The parser of pasted texts; null before the user first touches the page, and while the parser is loading. */
   readonly texts: TextReader | null;
   load(): Promise<TextReader>;
   /** Appends an output for comparison to the address. An empty text removes the output. */
@@ -55,8 +55,8 @@ export interface Page {
 }
 
 /**
- * Parser of pasted texts. The first picture does not need this code, so it is loaded when the user first touches the
- * page.
+ * The parser of pasted texts. The first picture does not need this code, so it is loaded when the user first touches
+ * the page.
  */
 type TextReader = typeof import("../reading/paste.ts");
 
@@ -73,7 +73,7 @@ class Stop {
 
 /** A link that cannot be parsed, shown for correction. */
 export interface BrokenLink {
-  /** Text of the link, without its `#`; for a compressed link, its decompressed text. */
+  /** The text of the link without its `#`, after decompression. */
   readonly text: string;
   readonly error: string;
 }
@@ -84,12 +84,12 @@ interface Arrival {
   readonly broken: BrokenLink | null;
 }
 
-/** Checks whether the inputs of two states have equal element counts. */
+/** Checks whether the inputs of two states have equal numbers of elements. */
 const areAlike = ({ inputs: some }: State, { inputs: others }: State): boolean =>
   some.every((input, i) => input?.values.length === others[i]?.values.length);
 
 function presetOf(state: State): string | null {
-  // Serializing a large state takes longer than all other work on it, and no example is large.
+  // Large states are skipped, because serializing them is slow and no example is large.
   const alike = EXAMPLES.filter(({ state: one }) => one.op === state.op && areAlike(one, state));
   if (alike.length === 0) return null;
   const text = toHash(state);
@@ -118,14 +118,14 @@ function arrivalAt(hash: string, before: Document | null): Arrival {
  */
 function firstArrival(): Omit<Arrival, "document"> & { readonly history: History } {
   const left = arrive();
-  // When WebKit reloads a frame, the frame has its address, but not its key.
+  // After a reload in WebKit, a frame still has its address but not its history key.
   const isHere =
     left !== null &&
     ([left.at, left.was].includes(location.hash) || left.stop === keyIn(window.history.state));
   const hash = isHere ? (left?.to ?? location.hash) : location.hash;
   const found = arrivalAt(hash, null);
   const own = left?.own == null ? null : fromHash(left.own);
-  // The user's own call is opened first, so it stays available next to the state in the address.
+  // The user's own call is opened before the state in the address, so that Back leads to the call.
   const { document } =
     own === null || "error" in own ? found : arrivalAt(hash, documentOf(own.state, null));
   const isSame = isHere && left?.to === `#${toHash(document.state)}`;
@@ -231,7 +231,7 @@ export class Visit implements Page {
     this.onChange(this, [], "undo");
   }
 
-  /** Shows an entry of Back or Forward with its undo and redo; for null, shows the state in the address. */
+  /** Shows a history entry with its undo and redo steps; for null, shows the state in the address. */
   arrive = (stop: Stop | null): void => {
     if (stop !== null) {
       this.history = stop.history;
@@ -274,16 +274,17 @@ export class Visit implements Page {
  */
 export function lived(visit: Visit): () => void {
   const { address } = visit;
-  // A user who touches the page may soon enter a text. A failed load is reported only when a text is entered.
+  // The parser is loaded at the first touch, because the user may soon enter a text. A failure to load the parser is
+  // reported only when a text is entered.
   const prepare = (): void => void visit.load().catch(() => {});
   const touches = ["pointerdown", "keydown"] as const;
   for (const touch of touches) window.addEventListener(touch, prepare, { once: true });
   const stop = address.listen(visit.arrive);
-  // Writes a state that did not reach the address in time.
+  // Writes a state that has not yet been written to the address.
   if (visit.broken === null) address.write(new Stop(visit.history));
   const onLeave = (): void => {
     const [at, { document, history, broken }] = [location.hash, visit];
-    // The browser may have begun to reload the page, in which case writing the address now comes too late.
+    // Writing the address now would be too late if the browser has begun to reload the page.
     const to = broken === null ? `#${toHash(document.state)}` : null;
     const around = aroundOf(history);
     leave({ at, was: address.before, stop: address.key, to, own: ownHash(document), around });

@@ -1,19 +1,18 @@
 /**
- * Converts a state to another operator or version. Parts that the version does not accept are left out, with the
- * library's reason.
+ * Converts a state to another operator or version. Parts that the version does not accept are omitted, and the
+ * library's reason is reported.
  */
 
 import {
-  roleOf,
   explain,
   infer,
   operators,
-  resolve,
   type DType,
   type OperatorVersion,
   type Reduction,
   type Role,
 } from "ndscatter";
+import { roleOf, resolve } from "ndscatter/operators";
 import { withDType } from "./edit.ts";
 import { PRESETS } from "../examples/presets.ts";
 import { explainState, readState } from "./read-state.ts";
@@ -22,7 +21,10 @@ import type { State, TensorText } from "../values/state.ts";
 import { zerosText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** Identifies an operator version. An opset between two versions selects the older version. */
+/**
+ * The domain, the operator and the opset, which identify an operator version. An opset between two versions selects the
+ * older version.
+ */
 export interface OperatorChoice {
   readonly domain: State["domain"];
   readonly op: string;
@@ -81,12 +83,12 @@ export function withOperator(state: State, choice: OperatorChoice): Chosen {
   }
   const title = `${version.name}-${version.sinceVersion}`;
   const sentence = `${title} cannot be run on these shapes, so an example is shown`;
-  // The example may use another version. This call keeps the operator, so it recurses only once.
+  // The example may use another version. The recursion is only one level deep, because this call keeps the operator.
   const { state: shown, remarks: more } = withOperator(example.state, id);
   return { state: shown, remarks: [sentence, ...more] };
 }
 
-/** Checks whether the shapes of a state fit. Values may be wrong. */
+/** Checks whether the shapes of a state fit. Values are not checked. */
 function suits(state: State): boolean {
   const { node, inputs } = readState(state);
   return !("error" in attempt(() => infer(node, inputs)));
@@ -125,7 +127,7 @@ function keptAttributes(
   const given = { ...state.attributes };
   const axis = version.attributes.find(({ name }) => name === "axis");
   const typed = state.inputs[rolePosition(before, "axis")];
-  // The axis was an input, and becomes an attribute.
+  // The axis changes from an input to an attribute.
   if (axis !== undefined && typed?.values.length === 1) [given["axis"]] = typed.values;
   const isInput = rolePosition(version, "axis") !== -1;
   const kept: Record<string, string> = {};
@@ -221,7 +223,7 @@ function nearest(types: readonly DType[], dtype: DType): DType {
 
 const isUsual = (dtype: DType): boolean => dtype === "float32" || dtype === "int64";
 
-/** Gives new updates the shape that follows from data and indices. */
+/** Gives newly added updates the shape that follows from data and indices. */
 function withUpdates(state: State, version: OperatorVersion): State {
   const position = rolePosition(version, "updates");
   const updates = state.inputs[position];

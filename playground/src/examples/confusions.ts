@@ -28,7 +28,7 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterND,
     title: "Indices of rank 1 are a single tuple",
-    question: "Is [1, 0, 2] three indices or one?",
+    question: "Is [1, 0, 2] three indices or a single tuple?",
     note: "[1, 0, 2] is one tuple of three coordinates. It addresses one element of data, so updates is a scalar.",
     inputs: [f32(BOX), i64([1, 0, 2]), f32(5)],
   },
@@ -51,7 +51,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "k, the length of a tuple: 2",
     question: "What do two indices address in rank-3 data?",
     note:
-      "k = 2 axes of data are addressed, and the third is copied whole. q - 1 = 1 axis of indices counts the tuples. updates is [2] ++ [3].",
+      "Each tuple has k = 2 indices, so a tuple addresses two axes of data, and the third axis is copied whole. The first axis of indices counts the tuples. The shape of updates is therefore [2] ++ [3] = [2, 3].",
     inputs: [f32(BOX), i64([[0, 1], [1, 0]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {
@@ -59,14 +59,14 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "q - 1, the axes that count tuples: 2",
     question: "Why does updates have four axes?",
     note:
-      "k = 1 axis of data is addressed, and two are copied whole. q - 1 = 2 axes of indices count the tuples. updates is [1, 2] ++ [2, 3].",
+      "Each tuple has k = 1 index, so a tuple addresses one axis of data, and the other two axes are copied whole. The first two axes of indices count the tuples. The shape of updates is therefore [1, 2] ++ [2, 3] = [1, 2, 2, 3].",
     inputs: [f32(BOX), i64([[[0], [1]]]), f32([[[[1, 2, 3], [4, 5, 6]], [[7, 8, 9], [10, 11, 12]]]])],
   },
   {
     ...scatterND,
     title: "Duplicates: without a reduction, the last one wins",
     question: "Why did only one update survive?",
-    note: "Three updates write row 1. They are not added: the last one wins.",
+    note: "Three updates write row 1. Without a reduction they are not added: the last update wins.",
     inputs: [f32([[1, 1], [1, 1], [1, 1]]), i64([[1], [1], [1]]), f32([[10, 20], [30, 40], [50, 60]])],
   },
   {
@@ -81,7 +81,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...scatterND,
     title: "Duplicates: 2 and -1 name one target",
     question: "Why did 10 disappear?",
-    note: "On an axis of size 3, -1 means index 2. The indices differ but the target is the same, and the last update wins.",
+    note: "On an axis of size 3, -1 means index 2. The two indices differ, but their target is the same, so the last update wins.",
     inputs: [f32([0, 0, 0]), i64([[2], [-1]]), f32([10, 20])],
   },
   {
@@ -105,7 +105,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "batch_dims 1: each batch has its own tuple",
     question: "Why does each tuple pick only one number?",
     note:
-      "The indices are the same, but tuple b addresses only data[b]. So each tuple picks one element of its own batch.",
+      "The indices are the same as with batch_dims 0, but tuple b addresses only data[b]. Each tuple picks one element of its own batch.",
     inputs: [i32(PAIRS), i64([[0, 1], [1, 0]])],
   },
   {
@@ -130,7 +130,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "GatherElements: an index picks one element",
     question: "Why did I get one number for each index?",
     note:
-      "The output has the shape of indices. Each index picks the row of one element, and the index's own column is the column.",
+      "The output has the shape of indices. Each index picks the row of one element. The element comes from the same column as the index.",
     inputs: [f32(TABLE), i64([[0, 2, 1]])],
   },
   {
@@ -139,13 +139,13 @@ export const CONFUSIONS: readonly Confusion[] = [
     opset: 13,
     title: "Gather: an index picks a whole slice",
     question: "Why did I get a whole row for each index?",
-    note: "The tensors are the same. Each index picks a whole row, so the output has one more axis.",
+    note: "The tensors are those of the GatherElements example. Each index picks a whole row, so the output has one more axis.",
     inputs: [f32(TABLE), i64([[0, 2, 1]])],
   },
   {
     ...scatterND,
     title: "ScatterND: a row of indices is one address",
-    question: "Is [0, 1] one address or two?",
+    question: "Does [0, 1] address one element or two rows?",
     note: "[0, 1] and [2, 0] are coordinates: row 0, column 1 and row 2, column 0.",
     inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1], [2, 0]]), f32([10, 20])],
   },
@@ -154,7 +154,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "torch.scatter is ScatterElements",
     question: "Which ONNX operator is torch.scatter?",
     note:
-      "torch.scatter reads the same indices differently: each of the four selects the row of one update, which stays in the index's column.",
+      "torch.scatter reads the same indices differently: each of the four indices selects a row, and the update stays in the column of its index.",
     inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1], [2, 0]]), f32([[10, 20], [30, 40]])],
   },
   {
@@ -192,8 +192,8 @@ export const CONFUSIONS: readonly Confusion[] = [
     op: "Gather",
     opset: 13,
     title: "Out of range in Gather-13 is an error",
-    question: "What does ONNX do with index 7 of 5?",
-    note: "ONNX refuses the index 7. OpenVINO's Gather-8 gives 0 for it.",
+    question: "What does ONNX do with index 7 on an axis of size 5?",
+    note: "ONNX refuses the index 7 on an axis of size 5. OpenVINO's Gather-8 returns 0 for this index.",
     inputs: [f32([1, 2, 3, 4, 5]), i64([3, 7, -1])],
   },
   {
@@ -202,8 +202,8 @@ export const CONFUSIONS: readonly Confusion[] = [
     opset: 8,
     attributes: {},
     title: "Out of range in Gather-8 gives 0",
-    question: "What does OpenVINO do with index 7 of 5?",
-    note: "The same tensors in OpenVINO: the index 7 gives 0, and -1 is still the last row.",
+    question: "What does OpenVINO do with index 7 on an axis of size 5?",
+    note: "In OpenVINO, the index 7 gives 0 for the same tensors, and -1 still means the last row.",
     inputs: [f32([1, 2, 3, 4, 5]), i64([3, 7, -1]), i64(0)],
   },
   {
@@ -211,7 +211,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     attributes: { axis: "1", mode: "circular" },
     title: "TensorScatter, circular: the cache is a ring",
     question: "What happens at the end of the cache?",
-    note: "Three updates begin at position 3 of a cache of size 4. They wrap around to its start.",
+    note: "Three updates begin at position 3 of a cache of size 4. The updates wrap around to the start of the cache.",
     inputs: [f32([[1, 2, 3, 4]]), f32([[10, 20, 30]]), i64([3])],
   },
   {
@@ -219,7 +219,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     attributes: { axis: "1" },
     title: "TensorScatter, linear: the same does not fit",
     question: "Why does the same update not fit?",
-    note: "In linear mode all updates must fit. Only one update fits at position 3 of 4.",
+    note: "In linear mode, every update must fit before the end of the cache. Only one update fits at position 3 of a cache of size 4.",
     inputs: [f32([[1, 2, 3, 4]]), f32([[10, 20, 30]]), i64([3])],
   },
   {

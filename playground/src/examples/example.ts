@@ -1,4 +1,4 @@
-/** Defines the form of presets: each preset is a call that is as short as possible. */
+/** Defines the form of presets, each of which is a call that is as short as possible. */
 
 import type { DType } from "ndscatter";
 import type { State, TensorText } from "../values/state.ts";
@@ -6,16 +6,16 @@ import { textFrom } from "../values/tensor-text.ts";
 
 export interface Example {
   readonly title: string;
-  /** A reader's question, which the picture answers. */
+  /** A question of a reader, which the picture answers. */
   readonly question: string;
-  /** The part of the picture to look at; if the document has an erratum, also the printed and the correct result. */
+  /** A note about the picture; if the document has an erratum, also the printed and the correct result. */
   readonly note: string;
   readonly opset: number;
   readonly attributes: State["attributes"];
   readonly inputs: State["inputs"];
 }
 
-/** Examples of one operator. */
+/** The examples of one operator. */
 export interface Examples {
   readonly op: string;
   readonly examples: readonly Example[];

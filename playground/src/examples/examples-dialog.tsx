@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { EXAMPLES, START_GROUP } from "./menu.ts";
 import { CONFUSIONS_GROUP, type Preset } from "./presets.ts";
-import { leastWords, looseWords, wordsOf } from "../widgets/query.ts";
+import { searchIn } from "../widgets/query.ts";
 import { Thumb } from "./thumb.tsx";
 
 export interface ExamplesProps {
@@ -23,49 +23,24 @@ const kindOf = ({ state: { op, opset, attributes } }: Preset): string =>
     " ",
   );
 
-/** Counts how many of the words occur in a text; each word is given with its alternatives. */
-const countIn = (text: string, words: readonly (readonly string[])[]): number =>
-  words.filter((forms) => forms.some((form) => text.toLowerCase().includes(form))).length;
-
-const textOf = (one: Preset): string =>
-  `${one.question} ${one.group} ${one.title} ${one.note} ${kindOf(one)}`;
+const search = searchIn(
+  EXAMPLES,
+  (one) => ({
+    question: one.question,
+    title: one.title,
+    text: `${one.group} ${one.note} ${kindOf(one)}`,
+  }),
+  { question: 4, title: 3, text: 1 },
+);
 
 /**
- * Returns the examples that contain all words, first the examples with the words in their question. Examples with other
- * forms of the words, or with synonyms, come after them. If no example contains all words, half of a question's topic
+ * Returns the examples that contain all words of a query, best first. If no example contains all words, some of the
  * words suffice.
  */
 export function foundExamples(query: string): readonly Preset[] {
-  const words = wordsOf(query).map((word) => [word]);
-  const exact = withWords(EXAMPLES, words, words.length);
-  const asked = looseWords(query);
-  const least = exact.length > 0 ? asked.length : leastWords(asked.length);
-  const others = EXAMPLES.filter((one) => !exact.includes(one));
-  return [...exact, ...withWords(others, asked, least)];
-}
-
-/**
- * Returns the examples that contain at least the given number of words. Examples with the most words come first, then
- * with the most literal matches, then with matches in the question.
- */
-function withWords(
-  examples: readonly Preset[],
-  words: readonly (readonly string[])[],
-  least: number,
-): readonly Preset[] {
-  return examples
-    .map((one) => ({
-      one,
-      count: countIn(textOf(one), words),
-      asAsked: countIn(
-        textOf(one),
-        words.map(([asked]) => [asked]),
-      ),
-      inQuestion: countIn(one.question, words),
-    }))
-    .filter(({ count }) => count >= least)
-    .toSorted((a, b) => b.count - a.count || b.asAsked - a.asAsked || b.inQuestion - a.inQuestion)
-    .map(({ one }) => one);
+  if (query.trim() === "") return EXAMPLES;
+  const found = search(query, "AND");
+  return (found.length > 0 ? found : search(query, "OR")).map(({ item }) => item);
 }
 
 /** Focuses the field, except on a phone, where the on-screen keyboard would cover the cards. */
@@ -73,7 +48,7 @@ const focused = (field: HTMLInputElement | null): void => {
   if (field !== null && matchMedia("(hover: hover)").matches) field.focus();
 };
 
-/** Content of the Examples dialog. */
+/** The content of the Examples dialog. */
 export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): JSX.Element {
   const [words, setWords] = useState("");
   const found = foundExamples(words);

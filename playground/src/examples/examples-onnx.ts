@@ -5,7 +5,7 @@
 import { CUBE, f32, i32, i4, i64, SLICES, type Examples } from "./example.ts";
 
 const THIRD_BLOCK =
-  "The specification prints the third block of the output as [[1, 1, 1, 1], …]; no update writes data[2], so it keeps its value.";
+  "The specification prints the third block of the output as [[1, 1, 1, 1], …]; no update writes data[2], so data[2] keeps its values.";
 
 // prettier-ignore
 export const ONNX_EXAMPLES: readonly Examples[] = [
@@ -32,7 +32,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "scatternd_add",
       question: "Do two updates of one slice add up?",
       note:
-        `${THIRD_BLOCK} Versions 16 and 18 say that indices must not repeat. With a reduction they may, as [[0], [0]] does.`,
+        `${THIRD_BLOCK} Versions 16 and 18 say that indices must not repeat. With a reduction, indices may repeat, as in [[0], [0]].`,
       opset: 18,
       attributes: { reduction: "add" },
       inputs: [f32(CUBE), i64([[0], [0]]), f32(SLICES)],
@@ -40,7 +40,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "scatternd_multiply",
       question: "Does mul multiply the old values too?",
-      note: `The text of ScatterND-18 says, wrongly, that mul adds. It multiplies, as ScatterND-16 says. ${THIRD_BLOCK}`,
+      note: `The text of ScatterND-18 says that mul adds, which is wrong. mul multiplies, as ScatterND-16 says. ${THIRD_BLOCK}`,
       opset: 18,
       attributes: { reduction: "mul" },
       inputs: [f32(CUBE), i64([[0], [0]]), f32(SLICES)],
@@ -67,7 +67,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 1: without axis",
       question: "Why does each update stay in its column?",
       note:
-        "The specification prints the output without commas between its rows. From version 16 on it says that indices must not repeat. In fact targets must not: here the index 0 appears in two columns.",
+        "The specification prints the output without commas between its rows. Since version 16, the specification says that indices must not repeat. In fact, only targets must not repeat: here the index 0 appears in two columns.",
       opset: 18,
       attributes: {},
       inputs: [
@@ -79,7 +79,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "Example 2: along axis 1",
       question: "Why do only two of the five columns change?",
-      note: "Each index says the column; the update keeps its own row.",
+      note: "Each index selects the column; the update stays in its own row.",
       opset: 18,
       attributes: { axis: "1" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 3]]), f32([[1.1, 2.1]])],
@@ -96,7 +96,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "with_duplicate_indices",
       question: "Do two updates of column 1 both count?",
       note:
-        "ScatterElements-18 writes output[…] += f(output[…], updates[…]). The sign is =, because f has added already.",
+        "ScatterElements-18 writes output[…] += f(output[…], updates[…]). The operator should be =, because f already adds.",
       opset: 18,
       attributes: { axis: "1", reduction: "add" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 1]]), f32([[1.1, 2.1]])],
@@ -104,7 +104,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "with_reduction_max",
       question: "Which of three values does max keep?",
-      note: "Both updates hit the element with the value 2. The largest of the three values wins.",
+      note: "Both updates have the same target, whose value is 2. The largest of the three values wins.",
       opset: 18,
       attributes: { axis: "1", reduction: "max" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 1]]), f32([[1.1, 2.1]])],
@@ -112,7 +112,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "with_reduction_min",
       question: "Which of three values does min keep?",
-      note: "Both updates hit the element with the value 2. The smallest of the three values wins.",
+      note: "Both updates have the same target, whose value is 2. The smallest of the three values wins.",
       opset: 18,
       attributes: { axis: "1", reduction: "min" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 1]]), f32([[1.1, 2.1]])],
@@ -122,7 +122,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "Example 1: two elements",
       question: "How does a pair of indices pick one number?",
-      note: "The specification leaves the output shape empty. The shape is [2].",
+      note: "The specification does not give the output shape. The output shape is [2].",
       opset: 13,
       attributes: {},
       inputs: [i32([[0, 1], [2, 3]]), i64([[0, 0], [1, 1]])],
@@ -130,7 +130,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "Example 2: two rows",
       question: "How does one index pick a whole row?",
-      note: "The specification prints `indices = [,]`. The indices are [[1], [0]].",
+      note: "The specification prints `indices = [,]`. The correct indices are [[1], [0]].",
       opset: 13,
       attributes: {},
       inputs: [i32([[0, 1], [2, 3]]), i64([[1], [0]])],
@@ -139,7 +139,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 3: two slices of rank 1",
       question: "What does a pair of indices pick from three axes?",
       note:
-        "A tuple of two indices addresses two of three axes, and the third axis is copied whole. The specification calls GatherND the inverse of ScatterND. That holds without batches and for distinct targets, as here.",
+        "A tuple of two indices addresses two of three axes, and the third axis is copied whole. The specification calls GatherND the inverse of ScatterND. This statement is true only without batches and with distinct targets, as here.",
       opset: 13,
       attributes: {},
       inputs: [i32([[[0, 1], [2, 3]], [[4, 5], [6, 7]]]), i64([[0, 1], [1, 0]])],
@@ -147,7 +147,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "Example 4: indices of rank 3",
       question: "Why does the output have three axes?",
-      note: "The output begins with all axes of indices except the last.",
+      note: "The shape of the output begins with all axes of indices except the last axis.",
       opset: 13,
       attributes: {},
       inputs: [f32([[[0, 1], [2, 3]], [[4, 5], [6, 7]]]), i64([[[0, 1]], [[1, 0]]])],
@@ -156,7 +156,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 5: batch_dims 1",
       question: "Which batch does each tuple read from?",
       note:
-        "The specification prints `indices = [,]`. The indices are [[1], [0]]. It bounds index i by data_shape[i], but the axis is batch_dims + i. It gives the output the rank q + r - k - 1, which leaves out the batches: the rank is 2 + 3 - 1 - 1 - 1 = 2. The specification also addresses data[0:b-1, …], but each tuple addresses only its own batch.",
+        "The specification prints `indices = [,]`. The correct indices are [[1], [0]]. The specification bounds index i by data_shape[i], but the axis is batch_dims + i. The specification gives the output the rank q + r - k - 1, which leaves out the batches: the rank is 2 + 3 - 1 - 1 - 1 = 2. The specification also addresses data[0:b-1, …], but each tuple addresses only its own batch.",
       opset: 13,
       attributes: { batch_dims: "1" },
       inputs: [i32([[[0, 1], [2, 3]], [[4, 5], [6, 7]]]), i64([[1], [0]])],
@@ -166,7 +166,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "Example 1: along axis 1",
       question: "Why does the output have the shape of indices?",
-      note: "The specification prints the output with one pair of brackets too many. The output has the shape of indices.",
+      note: "The specification prints the output with an extra pair of brackets. The output has the shape of indices.",
       opset: 13,
       attributes: { axis: "1" },
       inputs: [f32([[1, 2], [3, 4]]), i64([[0, 0], [1, 0]])],
@@ -174,7 +174,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "Example 2: along axis 0",
       question: "Which row does each element come from?",
-      note: "The specification prints the output with one pair of brackets too many. The output has the shape of indices.",
+      note: "The specification prints the output with an extra pair of brackets. The output has the shape of indices.",
       opset: 13,
       attributes: {},
       inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i64([[1, 2, 0], [2, 0, 0]])],
@@ -185,7 +185,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 1: rows",
       question: "Why does row 1 appear twice?",
       note:
-        "Gather replaces the axis by the whole shape of indices. Version 1 says that indices are within bounds, and means 0 to s - 1. From version 11 on, valid indices are -s to s - 1.",
+        "Gather replaces the axis by the whole shape of indices. Version 1 requires that indices are within bounds, which means 0 to s - 1 on an axis of size s. Since version 11, valid indices are -s to s - 1.",
       opset: 13,
       attributes: {},
       inputs: [f32([[1, 1.2], [2.3, 3.4], [4.5, 5.7]]), i32([[0, 1], [1, 2]])],
@@ -201,7 +201,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "A scalar drops the axis",
       question: "Where did the axis go?",
-      note: "Indices of rank 0 have no axes that could replace axis -1.",
+      note: "Indices of rank 0 have no axes, so axis -1 is removed without a replacement.",
       opset: 13,
       attributes: { axis: "-1" },
       inputs: [f32([[1, 1.2, 1.9], [2.3, 3.4, 3.9]]), i32(-1)],
@@ -210,7 +210,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "Scatter", examples: [
     {
       title: "Example 1: without axis",
-      question: "What did Scatter do before it was ScatterElements?",
+      question: "Is Scatter the same operator as ScatterElements?",
       note: "Scatter is the old name of ScatterElements.",
       opset: 11,
       attributes: {},
@@ -233,7 +233,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "Each sample has its own start position",
       question: "Where does writing begin in each sample?",
-      note: "write_indices holds one start position per batch sample (axis 0).",
+      note: "write_indices holds one start position for each sample (axis 0).",
       opset: 24,
       attributes: { axis: "1" },
       inputs: [f32([[1, 2, 3, 4], [5, 6, 7, 8]]), f32([[9, 10], [11, 12]]), i64([1, 2])],
@@ -241,7 +241,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "Without write_indices",
       question: "Where does writing begin without write_indices?",
-      note: "Every sample begins at position 0.",
+      note: "Without write_indices, writing begins at position 0 in every sample.",
       opset: 24,
       attributes: { axis: "1" },
       inputs: [f32([[1, 2, 3, 4], [5, 6, 7, 8]]), f32([[9, 10], [11, 12]]), null],
@@ -250,7 +250,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Circular: positions wrap",
       question: "What happens to a position beyond the end?",
       note:
-        "In circular mode the specification takes the remainder of every coordinate. In fact only the coordinate of the sequence wraps; otherwise sample 2 would be written into sample 0.",
+        "In circular mode the specification takes the remainder of every coordinate. In fact, only the coordinate of the sequence wraps; otherwise sample 2 would be written into sample 0.",
       opset: 24,
       attributes: { axis: "1", mode: "circular" },
       inputs: [f32([[1, 2], [3, 4], [5, 6]]), f32([[9, 10], [11, 12], [13, 14]]), i64([1, -1, 4])],

@@ -37,8 +37,8 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     },
     {
       title: "Example 4: batches of slices",
-      question: "What if the axis does not follow the batches?",
-      note: "The axis need not follow the batches. The axis between them is copied whole.",
+      question: "What if the gathered axis does not follow the batch axes?",
+      note: "The gathered axis need not follow the batch axes. An axis between the batch axes and the gathered axis is copied whole.",
       opset: 8,
       attributes: { batch_dims: "1" },
       inputs: [
@@ -53,7 +53,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 5: batch_dims -1",
       question: "What does batch_dims -1 mean?",
-      note: "Negative batch_dims counts from the rank of indices: 2 - 1 is 1.",
+      note: "A negative batch_dims counts from the rank of indices: with rank 2, -1 means 1.",
       opset: 8,
       attributes: { batch_dims: "-1" },
       inputs: [f32([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]), i32([[0, 0, 4], [4, 0, 0]]), i32(1)],
@@ -68,8 +68,8 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     },
     {
       title: "Example 7: out of range gives 0",
-      question: "What does an index out of range give?",
-      note: "Version 8 gives 0 for an index outside its axis, not an error.",
+      question: "What does an index out of range return?",
+      note: "Version 8 returns 0 for an index outside its axis, instead of an error.",
       opset: 8,
       attributes: {},
       inputs: [f32([1, 2, 3, 4, 5]), i32([3, 10, -20]), i32(0)],
@@ -103,7 +103,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 4: batch_dims 1",
       question: "Which batch does each tuple read from?",
-      note: "The specification says that batch axes may be broadcast. In fact they must be equal, as OpenVINO itself checks.",
+      note: "The specification says that batch axes may be broadcast. In fact, the batch axes must be equal, and OpenVINO itself checks this.",
       opset: 8,
       attributes: { batch_dims: "1" },
       inputs: [f32([[1, 2], [3, 4]]), i64([[1], [0]])],
@@ -134,7 +134,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 6: version 8 keeps the batch axes",
       question: "Which batch axes stay in the output?",
-      note: "The call is the same as in version 5, where the output has one batch axis instead of two.",
+      note: "The call is the same as in version 5, but version 5 merges the two batch axes of the output into one axis.",
       opset: 8,
       attributes: { batch_dims: "2" },
       inputs: [
@@ -152,7 +152,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     },
     {
       title: "Example 7: batch_dims 3",
-      question: "What do three batch axes leave to address?",
+      question: "Which axes remain to address after three batch axes?",
       note: "",
       opset: 8,
       attributes: { batch_dims: "3" },
@@ -166,7 +166,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 1: along axis 0",
       question: "Which row does each element come from?",
-      note: "Along all other axes indices must have the sizes of data, unlike in ONNX.",
+      note: "On all other axes, indices must have the same size as data. ONNX has no such rule.",
       opset: 6,
       attributes: { axis: "0" },
       inputs: [f32([[1, 2], [3, 4]]), i32([[0, 1], [0, 0]])],
@@ -174,7 +174,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 2: along axis 1",
       question: "Can there be more indices than columns?",
-      note: "Along the axis, indices may be longer than data.",
+      note: "On the gathered axis, indices may be longer than data.",
       opset: 6,
       attributes: { axis: "1" },
       inputs: [f32([[1, 7], [4, 3]]), i32([[1, 1, 0], [1, 0, 1]])],
@@ -182,7 +182,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 3: fewer rows than data",
       question: "Can indices have fewer rows than data?",
-      note: "Along the axis, indices may be shorter than data. In ONNX they may be smaller along other axes too.",
+      note: "On the gathered axis, indices may be shorter than data. In ONNX, indices may be smaller on other axes too.",
       opset: 6,
       attributes: { axis: "0" },
       inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i32([[1, 0, 1], [1, 2, 0]])],

@@ -6,7 +6,7 @@
 import { bool, CUBE, f16, f32, i32, i8, u8, SLICES, type Examples } from "./example.ts";
 
 const ONE_TUPLE =
-  "The specification prints indices of shape [5], which would be one tuple of 5 indices, more than data has axes. Here they are [5, 1].";
+  "The specification prints indices of shape [5]. This shape would be a single tuple of 5 indices, which is more than data has axes. This example uses the shape [5, 1].";
 
 // prettier-ignore
 export const OPENVINO_SCATTERS: readonly Examples[] = [
@@ -15,7 +15,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "First example: from both ends",
       question: "Which two updates hit element 4?",
       note:
-        "The specification prints output[4] as 4. On an axis of size 8 the index -4 means 4 and writes 14 there, over the 9 of the first update. The specification counts a negative index as len(data.shape[j] + index). It is data.shape[j] + index.",
+        "The specification prints output[4] as 4. On an axis of size 8, the index -4 means 4, so its update 14 replaces the 9 of the first update. The specification counts a negative index as len(data.shape[j] + index). The correct formula is data.shape[j] + index.",
       opset: 15,
       attributes: {},
       inputs: [f32([1, 2, 3, 4, 5, 6, 7, 8]), i32([[4], [3], [1], [7], [-2], [-4]]), f32([9, 10, 11, 12, 13, 14])],
@@ -24,7 +24,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Second example: two slices",
       question: "Where do two whole slices go?",
       note:
-        "A tuple of k indices is (i_0, …, i_{k-1}). The specification writes one more, i_k. Its snippet calls Python's max and min on slices, which does not work: they are applied to each element, so the old value stays unless the new one is greater or less.",
+        "A tuple of k indices is (i_0, …, i_{k-1}). The specification adds a further index, i_k. The snippet in the specification calls Python's max and min on slices, which fails. In fact, max and min are applied to each element: the old value stays unless the new value is greater (max) or less (min).",
       opset: 15,
       attributes: {},
       inputs: [f32(CUBE), i32([[0], [2]]), f32(SLICES)],
@@ -33,7 +33,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Example 1: none, the last update wins",
       question: "Where did 10 and 30 go?",
       note:
-        `${ONE_TUPLE} It prints [50, 20, 20, 4]. Elements 0 and 1 are written twice, and the last update wins: [50, 40, 20, 4].`,
+        `${ONE_TUPLE} The specification also prints [50, 20, 20, 4]. Elements 0 and 1 are written twice, and the last update wins: [50, 40, 20, 4].`,
       opset: 15,
       attributes: {},
       inputs: [f32([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), f32([10, 20, 30, 40, 50])],
@@ -41,7 +41,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 2: sum in float16",
       question: "How much does each element collect?",
-      note: `${ONE_TUPLE} Its snippet calls func(tuple(out[…]), …) instead of func(out[tuple(…)], …).`,
+      note: `${ONE_TUPLE} The snippet in the specification calls func(tuple(out[…]), …) instead of func(out[tuple(…)], …).`,
       opset: 15,
       attributes: { reduction: "sum" },
       inputs: [f16([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), f16([10, 20, 30, 40, 50])],
@@ -50,7 +50,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Example 3: sub",
       question: "What happens when two updates are subtracted?",
       note:
-        `${ONE_TUPLE} The specification writes the type ScatterNdUpdate, and reduction on <layer>. The type is ScatterNDUpdate, and reduction belongs on <data>.`,
+        `${ONE_TUPLE} The specification writes the type ScatterNdUpdate, and puts reduction on <layer>. The correct type is ScatterNDUpdate, and reduction belongs on <data>.`,
       opset: 15,
       attributes: { reduction: "sub" },
       inputs: [i32([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), i32([10, 20, 30, 40, 50])],
@@ -58,7 +58,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 4: prod",
       question: "Which elements are multiplied twice?",
-      note: `${ONE_TUPLE} The specification also prints the result [500, 3600, 40, 4]. Its two middle values are wrong: the products are 2 · 30 · 40 = 2400 and 3 · 20 = 60.`,
+      note: `${ONE_TUPLE} The specification also prints the result [500, 3600, 40, 4]. The two middle values are wrong: the products are 2 · 30 · 40 = 2400 and 3 · 20 = 60.`,
       opset: 15,
       attributes: { reduction: "prod" },
       inputs: [f32([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), f32([10, 20, 30, 40, 50])],
@@ -68,15 +68,15 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 1: sum",
       question: "How do six updates fit into four elements?",
-      note: "The specification puts reduction and use_init_val on <layer>. They belong on its <data>.",
+      note: "The specification puts reduction and use_init_val on <layer>. Both attributes belong on <data>.",
       opset: 12,
       attributes: { reduction: "sum" },
       inputs: [f32([2, 3, 4, 6]), i32([1, 0, 0, -2, -1, 2]), f32([10, 20, 30, 40, 70, 60]), i32([0])],
     },
     {
       title: "Example 2: sum without the values of data",
-      question: "What if the old values should not count?",
-      note: "The specification puts reduction and use_init_val on <layer>. They belong on its <data>.",
+      question: "How do I leave the old values out of a sum?",
+      note: "The specification puts reduction and use_init_val on <layer>. Both attributes belong on <data>.",
       opset: 12,
       attributes: { reduction: "sum", use_init_val: "false" },
       inputs: [f32([2, 3, 4, 6]), i32([1, 0, 0, 2, 3, 2]), f32([10, 20, 30, 40, 70, 60]), i32([0])],
@@ -84,7 +84,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 1 with a mean",
       question: "What is the mean of an element with two updates?",
-      note: "The specification computes a mean step by step. In fact it is the mean of all values: (2 + 20 + 30) / 3.",
+      note: "The specification computes a mean step by step. In fact, the result is the mean of all values: (2 + 20 + 30) / 3.",
       opset: 12,
       attributes: { reduction: "mean" },
       inputs: [f32([2, 3, 4, 6]), i32([1, 0, 0, -2, -1, 2]), f32([10, 20, 30, 40, 70, 60]), i32([0])],
@@ -100,7 +100,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 2 with a mean",
       question: "Does the old value count in the mean?",
-      note: "Without the values of data, only 20 and 30 are combined at element 0.",
+      note: "Without the values of data, element 0 is the mean of only 20 and 30.",
       opset: 12,
       attributes: { reduction: "mean", use_init_val: "false" },
       inputs: [i32([2, 3, 4, 6]), i32([1, 0, 0, 2, 3, 2]), i32([10, 20, 30, 40, 70, 60]), i32([0])],
@@ -115,8 +115,8 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     },
     {
       title: "Example 2 with a maximum",
-      question: "Which value wins when the old one does not count?",
-      note: "The first update of an element replaces the value of data. The reduction begins with the second.",
+      question: "Which value wins when the old value does not count?",
+      note: "The first update of an element replaces the value of data. The reduction begins with the second update.",
       opset: 12,
       attributes: { reduction: "max", use_init_val: "false" },
       inputs: [i32([2, 3, 4, 6]), i32([1, 0, 0, 2, 3, 2]), i32([10, 20, 30, 40, 70, 60]), i32([0])],
@@ -124,7 +124,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 2 with a product",
       question: "What is multiplied when the old value does not count?",
-      note: "The first update of an element replaces the value of data. The reduction begins with the second.",
+      note: "The first update of an element replaces the value of data. The reduction begins with the second update.",
       opset: 12,
       attributes: { reduction: "prod", use_init_val: "false" },
       inputs: [i32([2, 3, 4, 6]), i32([1, 0, 0, 2, 3, 2]), i32([10, 20, 30, 40, 70, 60]), i32([0])],
@@ -140,7 +140,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 3: along axis 1",
       question: "Which column does each update go to?",
-      note: "The specification counts a negative index as len(data.shape[axis] + index). It should be data.shape[axis] + index.",
+      note: "The specification counts a negative index as len(data.shape[axis] + index). The correct formula is data.shape[axis] + index.",
       opset: 12,
       attributes: {},
       inputs: [
@@ -197,7 +197,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Booleans: min is AND",
       question: "What is the minimum of booleans?",
       note:
-        "Neither this specification nor that of ScatterNDUpdate says what min and max of booleans are. ndscatter uses AND for min and OR for max.",
+        "The specifications of ScatterElementsUpdate and ScatterNDUpdate do not define min and max of booleans. ndscatter uses AND for min and OR for max.",
       opset: 12,
       attributes: { reduction: "min" },
       inputs: [bool([false, true, true, false]), i32([0, 1, 2, 3]), bool([false, true, false, true]), i32(0)],
@@ -206,7 +206,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Booleans: max is OR",
       question: "What is the maximum of booleans?",
       note:
-        "Neither this specification nor that of ScatterNDUpdate says what min and max of booleans are. ndscatter uses AND for min and OR for max.",
+        "The specifications of ScatterElementsUpdate and ScatterNDUpdate do not define min and max of booleans. ndscatter uses AND for min and OR for max.",
       opset: 12,
       attributes: { reduction: "max" },
       inputs: [bool([false, true, true, false]), i32([0, 1, 2, 3]), bool([false, true, false, true]), i32(0)],

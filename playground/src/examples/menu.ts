@@ -1,9 +1,9 @@
-/** Examples in the menu: the page's first example, then the presets. */
+/** The examples in the menu: the page's first example, then the presets. */
 
 import { f32, i64 } from "./example.ts";
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "./presets.ts";
 
-/** Group of calls that have lessons. */
+/** The name of the group of calls that have lessons. */
 export const START_GROUP = "Start here";
 
 /** The call that the page opens with. */
@@ -97,7 +97,7 @@ const OTHERS: readonly Preset[] = [
 
 const isConfusion = ({ group }: Preset): boolean => group === CONFUSIONS_GROUP;
 
-/** Classic confusions come before the examples of the documents. */
+/** All examples; classic confusions come before the examples of the documents. */
 export const EXAMPLES: readonly [Preset, ...Preset[]] = [
   FIRST,
   ...OTHERS,

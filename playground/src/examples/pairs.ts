@@ -9,14 +9,14 @@ import { CONFUSIONS_GROUP, PRESETS } from "./presets.ts";
 /** One side of a pair: a preset under the rule of its version or of another system. */
 export interface Side {
   readonly label: string;
-  /** Id of a preset. */
+  /** The id of a preset. */
   readonly preset: string;
-  /** System whose rule applies; absent for the rule of the preset's version. */
+  /** The system whose rule applies; absent for the rule of the preset's version. */
   readonly dialect?: DialectId;
 }
 
 export interface Pair {
-  /** Difference between the sides. */
+  /** The difference between the two sides. */
   readonly by: string;
   readonly sides: readonly [Side, Side];
 }
@@ -80,7 +80,7 @@ export const PAIRS: readonly Pair[] = WRITTEN.map(([by, one, other]) => ({
 
 function sideOf([label, title, dialect]: Written): Side {
   const found = PRESETS.find((one) => one.group === CONFUSIONS_GROUP && one.title === title);
-  // An unknown title results in an unknown id, which a test detects.
+  // A test detects unknown titles by their unknown ids.
   return { label, preset: found?.id ?? "", ...(dialect && { dialect }) };
 }
 

@@ -12,13 +12,13 @@ import type { Example } from "./example.ts";
 import type { State } from "../values/state.ts";
 
 export interface Preset {
-  /** Unique id of lower-case letters, digits and hyphens. */
+  /** A unique id of lower-case letters, digits and hyphens. */
   readonly id: string;
   readonly group: string;
   readonly title: string;
-  /** A reader's question, which the picture answers. */
+  /** A question of a reader, which the picture answers. */
   readonly question: string;
-  /** The part of the picture to look at, or the erratum that was corrected; may be empty. */
+  /** A note about the picture or about a corrected erratum; may be empty. */
   readonly note: string;
   readonly state: State;
 }

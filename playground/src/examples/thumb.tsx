@@ -7,9 +7,9 @@ import { hitsOf, viewOf, type CallView } from "../cells/view.ts";
 import { tintsOf } from "../cells/targets.ts";
 import { gridsOf, sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
-import { roleOf } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 
-/** Maximum number of rows and columns to draw of a table. */
+/** The maximum number of rows and columns to draw of a table. */
 const MOST = { rows: 8, columns: 6 };
 const HEIGHT = 72;
 const GAP = 14;
@@ -27,7 +27,7 @@ interface Table {
   readonly columns: number;
 }
 
-/** Tables in the order of the stage. */
+/** The tables in the order of the stage. */
 const ORDER = ["indices", "updates", "data", "output"];
 
 export function Thumb({ state }: { readonly state: State }): JSX.Element {

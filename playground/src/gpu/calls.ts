@@ -8,7 +8,7 @@ import { ONNX_EXAMPLES } from "../examples/examples-onnx.ts";
 import { tensorOf } from "../values/tensor-text.ts";
 import { randomFrom, randomIndices, randomTensor, type Random } from "./random.ts";
 
-/** Functions that both engines provide. */
+/** The functions that both engines provide. */
 export const FUNCTIONS = [
   "scatterND",
   "scatterElements",
@@ -19,7 +19,7 @@ export const FUNCTIONS = [
 ] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 
-/** Location of the call's indices: on the GPU, on the host, or in a kept plan. */
+/** The location of the call's indices: on the GPU, on the host, or in a kept plan. */
 export const WAYS = ["on the GPU", "on the host", "in a kept plan"] as const;
 export type Way = (typeof WAYS)[number];
 
@@ -34,13 +34,13 @@ export interface Call {
   readonly way: Way;
   readonly data: Tensor;
   readonly indices: Tensor;
-  /** Null for gathers. */
+  /** The updates; null for gathers. */
   readonly updates: Tensor | null;
   readonly reduction: Reduction | null;
   readonly axis: number | undefined;
   /** Options of scatterND and gatherND that are not attributes of the operators. */
   readonly policies?: Policies;
-  /** Name of the call; the name determines all values of a random call. */
+  /** The name of the call, which determines all values of a random call. */
   readonly title: string;
 }
 
@@ -83,7 +83,7 @@ function* examples(): Generator<Call> {
   }
 }
 
-/** Number of random scatters per data type and reduction. */
+/** The number of random scatters per data type and reduction. */
 const SCATTERS = 3;
 
 function* callsOf(dtype: DType): Generator<Call> {
@@ -102,7 +102,10 @@ function* callsOf(dtype: DType): Generator<Call> {
   yield tensorScatter(dtype);
 }
 
-/** Without `bounds` the call throws an error; the call that refuses duplicates throws an error too. */
+/**
+ * Option sets for calls with indices outside data; without `bounds`, and if duplicates are refused, the call throws an
+ * error.
+ */
 const POLICIES: readonly Policies[] = [
   {},
   { bounds: "drop" },
@@ -110,7 +113,7 @@ const POLICIES: readonly Policies[] = [
   { bounds: "clip", duplicates: "error" },
 ];
 
-/** Returns a generator seeded by name. The same name always gives the same call, whatever ran before. */
+/** Returns a generator seeded by name. The same name always gives the same call. */
 function seeded(title: string): Random {
   let seed = 0;
   for (const letter of title) seed = (Math.imul(seed, 31) + (letter.codePointAt(0) ?? 0)) >>> 0;
@@ -164,7 +167,7 @@ function tensorScatter(dtype: DType): Call {
   const random = seeded(title);
   const data = randomTensor(dtype, [3, 7, 5], random);
   const updates = randomTensor(dtype, [3, 4, 5], random);
-  // Any position is valid, because positions wrap around.
+  // All positions are valid, because positions wrap around.
   const indices = randomIndices("int64", [3], () => 1000, random);
   const call = { name: "tensorScatter", way: WAYS[0], data, indices, updates } as const;
   return { ...call, reduction: null, axis: undefined, title };

@@ -6,10 +6,10 @@ import type { Call } from "./calls.ts";
 import { differenceOf, outcomeOf, type Outcome } from "./compare.ts";
 import { MOST_DIFFERENCES, type Difference, type Report } from "./report.ts";
 
-/** Findings of a check, without the names of adapter and browser. */
+/** The findings of a check, without the names of adapter and browser. */
 export type Findings = Pick<Report, "calls" | "different" | "differences" | "refused" | "failure">;
 
-/** @param tell receives the number of calls so far, and how many of them differ */
+/** @param tell a function that receives the number of calls so far, and of calls that differ */
 export async function checkCalls(
   engine: GpuEngine,
   calls: Iterable<Call>,
@@ -53,8 +53,8 @@ export async function checkCalls(
 const CIRCULAR = { mode: "circular" } as const;
 
 /**
- * Checks whether the engine refused a data type that no GPU supports. It does so even if the call has other errors; the
- * adapter is not at fault.
+ * Checks whether the engine refused a data type that no GPU supports. Such a refusal is expected, even if the call has
+ * other errors.
  */
 const isRefused = (right: Outcome, got: Outcome): boolean =>
   "code" in got && got.code === "dtype" && !("code" in right && right.code === "dtype");
@@ -80,7 +80,7 @@ function onHost(engine: Engine, call: Call): Tensor {
 }
 
 function given<T>(value: T | null): T {
-  if (value === null) throw new TypeError("the scatter has no updates");
+  if (value === null) throw new TypeError("the scatter must have at least one update");
   return value;
 }
 
@@ -95,7 +95,7 @@ async function onGpu(engine: GpuEngine, call: Call): Promise<Outcome> {
     return result.read();
   });
   for (const one of used) one.dispose();
-  // An error that `read` has reported must not be reported again by a later call.
+  // A later call must not report an error that `read` has already reported.
   await outcomeOf(async () => {
     await engine.done();
     return call.data;
@@ -103,7 +103,7 @@ async function onGpu(engine: GpuEngine, call: Call): Promise<Outcome> {
   return outcome;
 }
 
-/** @param keep receives objects to dispose of after the call */
+/** @param keep a function that receives objects to dispose of after the call */
 function callOnGpu(
   engine: GpuEngine,
   call: Call,

@@ -1,8 +1,9 @@
 /** Compares a call on the GPU with the same call on the JavaScript engine, bit for bit. */
 
-import { DTYPES, firstDifference, isTensorError, printShape, type Tensor } from "ndscatter";
+import { DTYPES, firstDifference, isTensorError, type Tensor } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 
-/** Result of a call: a tensor, or the code and the message of its error. */
+/** The result of a call: a tensor, or the code and the message of its error. */
 export type Outcome =
   | { readonly tensor: Tensor }
   | { readonly code: string; readonly sentence: string };
@@ -25,7 +26,7 @@ export function differenceOf(right: Outcome, got: Outcome): string | null {
         ? null
         : `the error is ${got.code} instead of ${right.code}: ${got.sentence}`;
     }
-    return `a result instead of the error ${right.code}`;
+    return `a result was returned instead of the error ${right.code}`;
   }
   if ("code" in got) return `the error ${got.code}: ${got.sentence}`;
   return differenceOfTensors(right.tensor, got.tensor);

@@ -12,7 +12,7 @@ const NO_WEBGPU = "This browser has no WebGPU, so there is nothing to check.";
 const NO_ADAPTER =
   "This browser has WebGPU, but it found no adapter, so there is nothing to check.";
 
-/** The engine requests its device with the same options. */
+/** The adapter options, which the engine also uses. */
 const FASTEST: GPURequestAdapterOptions = { powerPreference: "high-performance" };
 const ANY = { ...FASTEST, featureLevel: "compatibility" };
 
@@ -92,10 +92,10 @@ async function makeReport(): Promise<Report | null> {
   };
 }
 
-/** Returns the vendor, architecture, device and description, if the browser reveals them. */
+/** Returns the adapter's vendor, architecture, device and description, if the browser reveals them. */
 function nameOf({ vendor, architecture, device, description }: GPUAdapterInfo): string {
   const told = [vendor, architecture, device, description].filter((part) => part !== "");
-  return told.length === 0 ? "not reported by the browser" : told.join(", ");
+  return told.length === 0 ? "unknown to the browser" : told.join(", ");
 }
 
 function showReport(report: Report, title: string): void {

@@ -5,7 +5,7 @@ import { DTYPES, zeros, type DType, type Tensor } from "ndscatter";
 /** Returns an integer in [0, below). */
 export type Random = (below: number) => number;
 
-/** Creates a generator from a 32-bit Weyl sequence with mixing. */
+/** Creates a generator of mixed numbers from a 32-bit Weyl sequence. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   return (below) => {
@@ -16,7 +16,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** Highest 16 bits of half of the elements: zeros, ones, infinities, NaNs and subnormal values, with both signs. */
+/** The highest 16 bits of special values: zeros, ones, infinities, NaNs and subnormal values, with both signs. */
 const HIGH = [
   0x0000, 0x8000, 0x3c00, 0x3f80, 0xbf80, 0x7c00, 0xfc00, 0x7f80, 0xff80, 0x7e01, 0x7fc1,
 ];
@@ -40,7 +40,7 @@ export function randomTensor(dtype: DType, shape: readonly number[], random: Ran
   return result;
 }
 
-/** Reduces the bytes of types that have fewer values than their bytes allow, such as bool. */
+/** Limits the bytes of data types that have fewer values than their bytes allow, such as bool. */
 function narrow(dtype: DType, bytes: Uint8Array): void {
   const row = DTYPES[dtype];
   const isUnsigned = row.storage === Uint8Array;

@@ -1,27 +1,27 @@
-/** Reports a check as lines of text, and as the hash of a link, from which the page shows the report again. */
+/** Writes the report of a check as lines of text, and as the hash of a link that shows the report again. */
 
 export interface Difference {
   readonly call: string;
   readonly difference: string;
 }
 
-/** All facts of a check. Texts come from the browser, or from a link, which may be hostile. */
+/** All facts of a check. The texts come from the browser, or from a link, which may be hostile. */
 export interface Report {
   readonly adapter: string;
   readonly browser: string;
   readonly date: string;
   readonly version: string;
   readonly calls: number;
-  /** Number of calls with a different result, and the first differences. */
+  /** The number of calls with a different result, and the first differences. */
   readonly different: number;
   readonly differences: readonly Difference[];
   /** Operations that the engine refuses on a GPU, such as `float64 (add, mul)`. */
   readonly refused: readonly string[];
-  /** Reason why the check ended early; null if the check finished. */
+  /** The reason why the check ended early; null if the check finished. */
   readonly failure: string | null;
 }
 
-/** Maximum number of differences that a report lists. */
+/** The maximum number of differences that a report lists. */
 export const MOST_DIFFERENCES = 20;
 
 /** Summarizes a report in one sentence. */
@@ -46,7 +46,7 @@ export function textOf(report: Report): string {
     `Browser: ${browser}`,
     `Package: ndscatter ${version}`,
     `Date: ${date}`,
-    `Refused on a GPU: ${refused.length === 0 ? "nothing" : refused.join(", ")}`,
+    `Calls refused on a GPU: ${refused.length === 0 ? "nothing" : refused.join(", ")}`,
     ...differences.map(({ call, difference }) => `- ${call}: ${difference}`),
     ...(more > 0 ? [`- and ${more} more`] : []),
   ].join("\n");
@@ -57,7 +57,7 @@ const KEY = "report=";
 export const hashOf = (report: Report): string =>
   `#${KEY}${encodeURIComponent(JSON.stringify(report))}`;
 
-/** Parses the result of {@link hashOf}; null for any other text. Never throws. */
+/** Parses the result of {@link hashOf}; null for any other text. The function never throws. */
 export function reportFrom(hash: string): Report | null {
   const text = hash.replace(/^#/, "");
   if (!text.startsWith(KEY)) return null;

@@ -1,10 +1,10 @@
 /** Shows the shape rules that follow from data and indices, term by term, compared with the tensors' shapes. */
 
 import type { DerivedShape } from "ndscatter";
-import { printShape } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { Fragment, type JSX } from "preact";
 
-/** Explanation of `++`, for readers who do not know it. */
+/** The explanation of `++`, for readers who do not know it. */
 const JOINS = "++ joins two shapes: [3] ++ [2] is [3, 2]";
 
 interface ShapesProps {

@@ -14,7 +14,7 @@ import { ShapeEditor } from "./shape-editor.tsx";
 import { bracketed, TextEditor } from "./text-editor.tsx";
 
 interface TensorDialogProps {
-  /** Position of the input; null if no input is shown. */
+  /** The position of the input; null if no input is shown. */
   readonly shown: number | null;
   readonly session: Session;
   onClose(): void;
@@ -40,7 +40,8 @@ export function TensorDialog({ shown, session, onClose }: TensorDialogProps): JS
           <>
             <TypeAndShape name={name} input={input} edits={edits[shown]} onClose={close} />
             <TextEditor
-              // The key creates a new field when the shape changes, because the text of the field depends on the shape.
+              // A change of shape changes the key and so creates a new field, because the field's text depends on the
+              // shape.
               key={`${input.dtype} ${input.shape.join()}`}
               name={name}
               text={bracketed(input.values, input.shape)}

@@ -6,7 +6,7 @@ import { sizeOf } from "../values/shape.ts";
 
 interface TextEditorProps {
   readonly name: string;
-  /** Initial text. */
+  /** The initial text. */
   readonly text: string;
   /** Replaces the tensor with the text; returns an error if the text is not a tensor. */
   onText(text: string): string | null;

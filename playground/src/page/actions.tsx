@@ -43,7 +43,7 @@ export function Actions({ session, asked, onAsk, onPanel }: ActionsProps): JSX.E
 
 interface PanelButtonProps {
   readonly panel: Panel;
-  /** Text of the button; by default the name of the dialog. */
+  /** The text of the button; by default the name of the dialog. */
   readonly sign?: string;
   readonly title?: string;
   onPanel(panel: Panel): void;

@@ -37,7 +37,7 @@ export function App(): JSX.Element {
   const [text, setText] = useState<number | null>(null);
   const [panel, setPanel] = useState<Panel | null>(null);
   const [asked, setAsked] = useState<Asked>(askedByAddress);
-  // Back shows another call, so a dialog that is open for this call closes.
+  // An open dialog closes, because Back shows another call.
   useLayoutEffect(() => {
     setText(null);
     setPanel(null);
@@ -103,14 +103,14 @@ const inOneParagraph = (remarks: readonly string[]): string =>
     .join(" ");
 
 /**
- * Shows the story and the shapes, or the comparison panel. On a small screen, these are collapsed to one line that can
- * be opened.
+ * Shows the description and the shapes, or the comparison panel. On a small screen, the content is collapsed to one
+ * line that can be opened.
  */
 function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const { state, explanation, others, remarks, isStale } = session;
   return (
-    // The side scrolls, so it must be reachable by keyboard.
+    // The side panel scrolls, so users must be able to reach it by keyboard.
     <aside
       class={isOpen || asked !== undefined ? "open" : undefined}
       aria-label="story"
@@ -164,7 +164,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   );
 }
 
-/** Shows the operator's name, which a frame shows nowhere else, and a link from the frame to the full page. */
+/** Shows the operator's name, which an embedded page does not show elsewhere, and a link to the full page. */
 const Whole = ({ op }: { readonly op: string }): JSX.Element => (
   <a
     class="whole"

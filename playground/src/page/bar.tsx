@@ -18,7 +18,7 @@ const keyOf = ({ domain, op }: { readonly domain: string; readonly op: string })
 
 interface BarProps {
   readonly session: Session;
-  /** Content between the sentence and the buttons. */
+  /** The content between the sentence and the buttons. */
   readonly middle: ComponentChildren;
   /** Buttons at the right. */
   readonly children: ComponentChildren;
@@ -27,7 +27,8 @@ interface BarProps {
 export function Bar({ session, middle, children }: BarProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const more = useRef<HTMLButtonElement>(null);
-  // The focus must not stay on a menu entry that is now hidden. On a wide screen ☰ is hidden and cannot take the focus.
+  // The focus moves, because the menu entry is now hidden. The menu button is hidden on a wide screen, so it cannot
+  // take the focus.
   const close = (): void => {
     more.current?.focus();
     setOpen(false);
@@ -57,7 +58,8 @@ export function Bar({ session, middle, children }: BarProps): JSX.Element {
       <div
         class="actions"
         id="actions"
-        // This handler runs before the entry's own handler, because ☰ cannot get the focus after a dialog opens.
+        // This handler runs before the entry's own handler, because the menu button cannot get the focus after a dialog
+        // opens.
         onClickCapture={({ target }) => {
           if (target instanceof Element && target.closest("[data-stays]") === null) close();
         }}
@@ -125,7 +127,7 @@ function Sentence({ session }: { readonly session: Session }): JSX.Element {
   );
 }
 
-/** Words before an attribute in the sentence. */
+/** The words before an attribute in the sentence. */
 const WORDS: Readonly<Record<string, string>> = {
   reduction: "with",
   axis: "along axis",

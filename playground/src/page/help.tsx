@@ -4,19 +4,19 @@ import type { JSX } from "preact";
 import { LESSONS } from "../story/lessons.ts";
 import { ThemeMenu } from "../widgets/theme.tsx";
 
-/** Address of the sources, from the manifest; empty if the manifest has none. The build inserts the address. */
+/** The address of the source code, which the build inserts from the manifest; empty if the manifest has none. */
 declare const REPOSITORY: string;
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
-  ["Tab, arrows", "go to a cell, and see where its value comes from"],
-  ["Home, End", "first or last cell of the row; with Ctrl, of the tensor"],
-  ["PageUp, PageDown", "same cell in the previous or next matrix"],
+  ["Tab, arrows", "select a cell, to see where its value comes from"],
+  ["Home, End", "go to the first or last cell of the row; with Ctrl, of the tensor"],
+  ["PageUp, PageDown", "go to the same cell of the previous or next matrix"],
   ["Enter, F2, or any character", "edit the cell; Enter accepts the value, Esc discards it"],
-  ["Esc", "return to the whole call, close a dialog, or end a lesson"],
+  ["Esc", "close a dialog, end a lesson, or clear the selection"],
   ["Ctrl+V", "paste a value, a block of cells, or a whole tensor as Python prints it"],
   ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
   ["Space", "play, pause"],
-  ["←, →", "previous or next update; in a lesson, previous or next step"],
+  ["←, →", "go to the previous or next update; in a lesson, to the previous or next step"],
   ["?", "this help"],
 ];
 
@@ -25,7 +25,7 @@ export interface HelpProps {
   onLesson(preset: string): void;
 }
 
-/** Content of the Help dialog. */
+/** The content of the Help dialog. */
 export const Help = ({ onLesson }: HelpProps): JSX.Element => (
   <div class="help">
     <p>

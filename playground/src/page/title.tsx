@@ -17,17 +17,17 @@ import type { Session } from "./use-session.ts";
 const Repair = later<RepairProps>(async () => (await import("../document/broken-link.tsx")).Repair);
 
 /** Description of the page, for users who begin with a lesson. */
-const WHAT = "Scatter and gather, cell by cell: change anything, and the picture follows.";
+const WHAT = "Scatter and gather, cell by cell: change any value, and the picture updates.";
 const OWN = "Your own call";
 const OWN_NOTE =
-  "The link of this page holds the whole call. Opening an example does not erase it.";
+  "The link of this page contains the whole call. Opening an example does not erase this call.";
 
 interface TitleProps {
   readonly session: Session;
   onPanel(panel: Panel): void;
 }
 
-/** Button for opening the user's own data. Files may be dropped, and text may be pasted, anywhere on the page. */
+/** A button that opens the user's own data. Files may be dropped, and text may be pasted, anywhere on the page. */
 const OwnData = ({ onPanel }: Pick<TitleProps, "onPanel">): JSX.Element => (
   <button type="button" class="own-data" aria-haspopup="dialog" onClick={() => onPanel("Open")}>
     Your own data
@@ -41,7 +41,7 @@ export function Title({
 }: TitleProps & { readonly isFrame: boolean }): JSX.Element {
   const { lesson, state, version, broken } = session;
   if (isFrame) {
-    // A frame has neither bar nor note, so its heading is only for screen readers.
+    // An embedded page has neither a bar nor a note, so its heading is only for screen readers.
     return (
       <h1 class="hidden">
         {state.op}-{version?.sinceVersion ?? state.opset}, cell by cell
@@ -106,7 +106,7 @@ function Note({ session, onPanel }: TitleProps): JSX.Element {
             class="link"
             onClick={() => {
               lesson.go(0);
-              // This button disappears together with its focus.
+              // This button disappears when it is clicked, so the focus must move.
               requestAnimationFrame(() => document.getElementById(LESSON_NEXT)?.focus());
             }}
           >
@@ -127,7 +127,10 @@ function Note({ session, onPanel }: TitleProps): JSX.Element {
   );
 }
 
-/** Checks whether a box is too small for its whole title or note. The result is kept while the whole text is shown. */
+/**
+ * Checks whether a box is too small for its whole title or note. The result stays unchanged while the whole text is
+ * shown.
+ */
 function useCut(
   box: { readonly current: HTMLElement | null },
   text: string,
@@ -139,7 +142,7 @@ function useCut(
     if (current === null || isOpen) return;
     const measure = (): void =>
       setCut(
-        // A note that does not fit below its title is in a separate column, next to the box.
+        // A note that does not fit below its title moves to a separate column.
         [current, ...current.children].some(
           ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
             scrollWidth > clientWidth || scrollHeight > clientHeight + 1,
@@ -168,7 +171,7 @@ function Sides({
     if (side.preset !== preset) showPreset(side.preset);
     else if (side.dialect !== undefined) void showSystem(session, side);
   };
-  // A pair of systems starts with its first side.
+  // The first of two compared systems is shown first.
   useEffect(() => {
     if (pair !== null && isOfSystems) show(pair.sides[0]);
   }, [preset]);

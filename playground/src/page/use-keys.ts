@@ -23,7 +23,7 @@ export function useKeys(session: Session, onHelp: () => void): void {
 function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): boolean {
   const { target, key } = event;
   const element = target instanceof Element ? target : null;
-  // A field has its own undo, and a menu or a slider its own arrow keys.
+  // Text fields have their own undo, and menus and sliders use the arrow keys.
   if (element?.matches("input:not([type=range]), textarea") === true) return false;
   const isControl = element?.matches("input, select") === true;
   if (event.ctrlKey || event.metaKey) {
@@ -40,7 +40,7 @@ function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): bo
   else if (key === "ArrowRight" && !isCell) controls.forward();
   else if (key === "ArrowLeft" && !isCell) controls.back();
   else if (key === "?") onHelp();
-  // The focus stays on the cell, and the story describes the whole call again.
+  // The focus stays on the cell, and the text describes the whole call again.
   else if (key === "Escape" && isCell) session.onSpot(null, true);
   else return false;
   return true;

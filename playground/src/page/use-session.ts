@@ -25,9 +25,9 @@ export function useSession() {
   const spots = useSpots();
   const { spot, pointed, onSpot } = spots;
   const last = useRef<Picture | null>(null);
-  /** Counter that increases when another call is shown. */
+  /** A counter that increases when another call is shown. */
   const generation = useRef(0);
-  /** Ends the lesson, because any change of the call invalidates it. */
+  /** Ends the lesson, because a change of the call invalidates the lesson. */
   const leaveLesson = useRef(() => {});
   const { step, isPlaying, setPlaying, goStep, onStep, reset } = usePlayed(spots, leaveLesson);
   const { shown, page, ...visit } = usePage((change) => {
@@ -43,7 +43,7 @@ export function useSession() {
   const drawn = usePicture(shown.state, last);
   const { call, picture } = drawn;
   const { links, tuples, count } = linksIn(picture);
-  // Number of steps that are shown.
+  // The number of steps that are shown.
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
   const tensors = useTensors(drawn, page, at, others);
   const lesson = useLesson(call.picture, step, goStep, visit.showPreset);
@@ -99,7 +99,7 @@ function usePlayed(
   { setFocused, setPointed }: ReturnType<typeof useSpots>,
   leaveLesson: { readonly current: () => void },
 ) {
-  /** Current step; null while nothing is played and all steps are shown. */
+  /** The current step; null while no step is played and all steps are shown. */
   const [step, setStep] = useState<number | null>(null);
   const [isPlaying, setPlaying] = useState(false);
   const goStep = useCallback((next: number | null) => {
@@ -119,8 +119,8 @@ function usePlayed(
 }
 
 /**
- * Returns the description. The selected cell comes first, because it is the user's latest request; then the lesson,
- * then the player.
+ * Returns the description. The selected cell takes precedence, because it is the user's latest request; then the
+ * lesson, then the player.
  */
 function useDescription(
   call: CallView,
@@ -152,7 +152,7 @@ function useFixes(call: CallView): readonly Fix[] {
     let isLatest = true;
     void import("../document/fixes.ts").then(
       ({ fixesOf }) => isLatest && setFound({ call, fixes: fixesOf(call.state) }),
-      // The error is shown even without fixes.
+      // The error is shown even if no fix is known.
       () => null,
     );
     return () => {
@@ -162,7 +162,7 @@ function useFixes(call: CallView): readonly Fix[] {
   return found?.call === call ? found.fixes : NO_FIXES;
 }
 
-/** Manages the results of other systems: a system's output instead of the exact output, or the output of a runtime. */
+/** Manages the results of other systems: the output by a system's rule, or the pasted output of a runtime. */
 function useOthers() {
   const [rule, setRule] = useState<OutputRule | null>(null);
   const [actual, setActual] = useState<ShownActual | null>(null);

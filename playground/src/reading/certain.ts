@@ -1,6 +1,6 @@
 /** Assigns tensors to inputs if only one assignment fits. This module is loaded with the first tensors. */
 
-import { resolve } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import { withOperator } from "../document/with-operator.ts";
 import type { State } from "../values/state.ts";
 import { printNames } from "../values/names.ts";

@@ -10,7 +10,7 @@ const quoted = (name: string): string =>
 
 /**
  * Returns a command such as `npx ndscatter explain ScatterND --attr reduction=add data.npy indices.npy updates.npy`
- * @param names names of the files, in the order of the inputs
+ * @param names the names of the files, in the order of the inputs
  * @param state the page's call, used if the files do not include a model
  */
 export function commandOf(

@@ -1,14 +1,14 @@
-/** Shared steps of all crops: putting faults first, reducing axes to some coordinates, and describing the result. */
+/** Steps that all crops share: putting errors first, reducing axes to some coordinates, and describing the result. */
 
 import { gather, tensor, type Role, type Tensor } from "ndscatter";
 import { sizeOf } from "../values/shape.ts";
 
-/** Maximum number of index tuples in a part, and of elements along each other axis. */
+/** The maximum number of index tuples in a crop, and of elements along each other axis. */
 export const MOST_TUPLES = 24;
 const MOST_ACROSS = 8;
-/** Maximum number of valid tuples to add to the faulty tuples. */
+/** The maximum number of valid tuples to add to the faulty tuples. */
 const MOST_RIGHT = 6;
-/** Maximum number of coordinates to list in a remark. */
+/** The maximum number of coordinates to list in a remark. */
 const MOST_NAMED = 12;
 
 export type Tensors = Partial<Record<Role, Tensor>>;
@@ -18,7 +18,7 @@ export interface Part {
   readonly remarks: string[];
 }
 
-/** Positions of indices, grouped by fault. */
+/** The positions of indices, grouped by error. */
 interface Census {
   readonly bad: number[];
   readonly shared: number[];
@@ -26,7 +26,7 @@ interface Census {
 }
 
 /**
- * Groups positions by fault. `targetOf` returns equal numbers for positions with the same target, and -1 for a position
+ * Groups positions by error. `targetOf` returns equal numbers for positions with the same target, and -1 for a position
  * that is out of range.
  */
 export function census(count: number, targetOf: (position: number) => number): Census {
@@ -43,7 +43,7 @@ export function census(count: number, targetOf: (position: number) => number): C
     const list = target < 0 ? found.bad : (hits.get(target) ?? 0) > 1 ? found.shared : found.rest;
     list.push(position);
   }
-  // Positions with the same target stay together, so that the part shows the whole collision.
+  // Positions with the same target stay together, so that the crop shows all of them.
   found.shared.sort((a, b) => targets[a] - targets[b] || a - b);
   return found;
 }
@@ -60,7 +60,7 @@ export const countsOf = ({ bad, shared }: Census, count: number, what: string): 
   `${outOfRange(bad, count, what)} and ${shared.length.toLocaleString("en")} share a target; these come first.`;
 
 /**
- * Returns at most `most` positions: faults first, then some valid positions. Positions with the same target keep their
+ * Returns at most `most` positions: errors first, then some valid positions. Positions with the same target keep their
  * order, so the last write stays last.
  */
 export function chosen({ bad, shared, rest }: Census, most: number): number[] {
@@ -89,7 +89,7 @@ export class Axis {
   }
 
   /**
-   * Returns the index in the part. A negative index stays negative. An index out of range misses the part by the same
+   * Returns the index in the crop. A negative index stays negative. An index out of range misses the crop by the same
    * distance, up to 99.
    */
   index(one: number): number {
@@ -103,7 +103,7 @@ export class Axis {
   remark = (axis: number): string[] => remarkOn("data", axis, this.kept, this.size);
 }
 
-/** Describes the coordinates of a tensor that the part keeps; returns nothing if the part keeps all coordinates. */
+/** Describes the coordinates of a tensor that the crop keeps; returns nothing if the crop keeps all coordinates. */
 export function remarkOn(
   name: string,
   axis: number,
@@ -142,7 +142,7 @@ export const indicesOf = (
 export const reshaped = (source: Tensor, shape: readonly number[]): Tensor =>
   tensor(source.dtype, shape, source.data as never) as Tensor;
 
-/** Returns the number of elements to keep along each of several such axes. */
+/** Returns the number of elements to keep along each of several axes. */
 export const across = (axes: number): number => (axes < 2 ? MOST_ACROSS : axes === 2 ? 6 : 3);
 
 /**

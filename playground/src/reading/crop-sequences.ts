@@ -1,6 +1,6 @@
 /**
- * Crops TensorScatter. The part has the samples that do not fit into the cache first, a piece of each sequence, and the
- * cache positions that these pieces reach.
+ * Crops TensorScatter. The crop begins with the samples that do not fit into the cache, and has a piece of each
+ * sequence and the cache positions that these pieces reach.
  */
 
 import type { Tensor } from "ndscatter";
@@ -19,7 +19,7 @@ import {
 } from "./crop-parts.ts";
 
 const MOST_SAMPLES = 6;
-/** Maximum number of elements of each sequence. */
+/** The maximum number of elements of each sequence. */
 const MOST_STEPS = 6;
 
 export function ofSequences(
@@ -41,7 +41,7 @@ export function ofSequences(
   const samples = chosen(found, MOST_SAMPLES);
   const chosenBegins = samples.map((sample) => begins[sample]);
   const steps = Math.min(length, MOST_STEPS);
-  // A sequence that is too long for its place is cropped to its end, which shows the fault.
+  // A sequence that exceeds its cache is cropped to its last elements, which show the error.
   const isLong = chosenBegins.some((begin) => !isRight(begin) && begin >= 0);
   const from = isLong ? length - steps : 0;
   const cache = new Cache(
@@ -90,7 +90,7 @@ const fits = (data: Tensor, updates: Tensor, axis: number): boolean =>
   updates.shape.length === data.shape.length &&
   updates.shape.every((dim, d) => (d === axis ? dim <= data.shape[d] : dim === data.shape[d]));
 
-/** Cache positions in the part. Neighbouring positions of a piece stay neighbours. */
+/** The cache positions in the crop. Neighbouring positions of a piece stay neighbours. */
 class Cache {
   readonly size: number;
   readonly isRing: boolean;
@@ -103,7 +103,7 @@ class Cache {
     const reached = starts
       .flatMap((start) => first(steps, steps).map((step) => this.position(start + step)))
       .filter((one) => one >= 0 && one < size);
-    // A cache shorter than the pieces would introduce a different fault.
+    // A cache that is shorter than the updates would cause a different error.
     const more = first(size, steps);
     const whole = new Set(reached);
     for (const one of more) if (whole.size < steps) whole.add(one);
@@ -116,8 +116,8 @@ class Cache {
   }
 
   /**
-   * Returns the write index in the cropped part. An index out of range misses the part by the same distance, up to 99. In a
-   * ring buffer, an index that wraps around stays negative or beyond the end.
+   * Returns the write index in the cropped part. An index out of range misses the crop by the same distance, up to 99.
+   * In a ring buffer, an index that wraps around stays negative or beyond the end.
    * @param begin write index in the whole cache
    * @param start position in the whole cache at which the piece begins
    */

@@ -1,9 +1,10 @@
 /**
- * Crops a call that is larger than the page can show. The part keeps the faults: index tuples out of range first, then
- * tuples that share a target. Rows of data that the part's indices do not name are left out, so indices are renumbered.
+ * Crops a call that is larger than the page can show, but keeps its errors. Index tuples out of range come first, then
+ * tuples that share a target. Rows of data that no remaining index names are omitted, so indices are renumbered.
  */
 
-import { roleOf, resolve, type Tensor } from "ndscatter";
+import type { Tensor } from "ndscatter";
+import { roleOf, resolve } from "ndscatter/operators";
 import { attempt } from "../values/attempt.ts";
 import { defaultText } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";
@@ -36,7 +37,7 @@ export interface Cropped {
 
 /**
  * @param tensors tensors in the order of the version's inputs; null for an input that keeps the state's tensor
- * @returns null for an operator whose parts would mean something else than the whole call
+ * @returns null for an operator whose crop would have a different meaning than the whole call
  */
 export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropped | null {
   const version = resolve(state);
@@ -69,7 +70,7 @@ export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropp
     const { [roleOf(schema)]: one } = { axis: byRole.axis, ...found.tensors };
     return one === undefined ? (state.inputs[position] ?? null) : textOf(one);
   });
-  // In the part, rows of indices form one axis, so a negative number of batch dimensions would be wrong.
+  // A negative batch_dims would be wrong in the crop, where all rows of indices form a single axis.
   const settled = given < 0 ? { ...attributes, batch_dims: String(batchDims) } : attributes;
   return { state: { ...state, attributes: settled, inputs }, remarks: found.remarks };
 }
@@ -173,7 +174,7 @@ function ofElements({ data, indices, updates }: Tensors, written: number): Part 
     }
     return target;
   });
-  // Rows and columns with faults form a grid; the first other rows and columns fill it up.
+  // Rows and columns with errors or shared targets are chosen first, then the first other rows and columns.
   const order = [...found.bad.slice(0, 400), ...found.shared.slice(0, 400)];
   const kept = gridAround(order, shape, (d) => (d === axis ? 12 : across(rank - 1)));
   const part = taken(indices, kept);

@@ -1,14 +1,15 @@
 /** Collects the files of a drop, including the files in dropped folders. */
 
 /**
- * Limits for a case. A drop with more files or deeper folders is not a case, but some other folder dropped by mistake.
+ * The limits of a test case. A drop with more files or deeper folders is not a test case, but a folder dropped by
+ * mistake.
  */
 const MOST_FILES = 100;
 const DEEPEST = 2;
 
 /**
- * Returns the dropped files, then the files in dropped folders, ordered by name. Entries that cannot be read are left
- * out. The entries are taken before the first await, because the browser empties a drop when its event ends.
+ * Returns the dropped files, then the files in dropped folders, ordered by name. Entries that cannot be read are
+ * skipped. The entries are taken before the first await, because the browser empties a drop when its event ends.
  */
 export async function droppedFiles(drop: DataTransfer): Promise<File[]> {
   const plain = [...drop.files];

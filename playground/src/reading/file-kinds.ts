@@ -4,7 +4,7 @@ export const MODEL = /\.(?:onnx|xml)$/i;
 export const TENSOR = /\.(?:npy|pb)$/i;
 export const BIN = /\.bin$/i;
 
-/** Checks whether the files may be a case: one model and tensors. */
+/** Checks whether the files may be a test case: one model and some tensors. */
 export const isCase = (names: readonly string[]): boolean =>
   names.filter((name) => MODEL.test(name)).length === 1 && names.some((name) => TENSOR.test(name));
 

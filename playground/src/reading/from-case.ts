@@ -1,10 +1,10 @@
 /**
- * Reads several files at once: a case written by `ndscatter capture`. A case is a folder with one model, `node.onnx`; a
- * `.npy` file for each input, named after the input; and the runtime's output `runtime.0.npy`, if the runtime produced
- * an output.
+ * Reads the files of a test case, such as the output of `ndscatter capture`. A test case is a folder with one model,
+ * `node.onnx`; a `.npy` file for each input, named after the input; and the runtime's output `runtime.0.npy`, if the
+ * runtime produced an output.
  */
 
-import { resolve } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import { BIN, MODEL, TENSOR } from "./file-kinds.ts";
 import {
   fromFile,
@@ -25,13 +25,13 @@ export interface NamedFile {
 /** Returns the name without its folders. */
 const lastOf = (name: string): string => name.replace(/^.*[/\\]/s, "");
 
-/** Name of the runtime's first output. All operators of the page have one output. */
+/** The name of the runtime's first output. No operator on the page has a second output. */
 const RUNTIME = "runtime.0";
 
 /**
  * Returns the nodes of the model, with tensors from the files as their inputs. If the model has a single node, this
- * node also gets the runtime's output. Never throws, whatever bytes the files contain. Unused files are named in the
- * remarks.
+ * node also gets the runtime's output. The function never throws, whatever bytes the files contain. Unused files are
+ * named in the remarks.
  */
 export async function fromCase(files: readonly NamedFile[]): Promise<FileContent> {
   const model = files.find(({ name }) => MODEL.test(name));
@@ -43,7 +43,7 @@ export async function fromCase(files: readonly NamedFile[]): Promise<FileContent
   if ("error" in content) return content;
   const isOnly = content.choices.length === 1;
   const choices = content.choices.map((choice) => {
-    // A case has a single node, so the runtime's output is this node's output.
+    // A test case has a single node, so the runtime's output is the output of this node.
     if (!isOnly || choice.kind !== "node") return choice;
     const filled = given.rest(choice);
     const actual = given.output();

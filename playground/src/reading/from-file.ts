@@ -3,7 +3,8 @@
  * feed it.
  */
 
-import { roleOf, explain, resolve, type DType, type OperatorVersion } from "ndscatter";
+import { explain, type DType, type OperatorVersion } from "ndscatter";
+import { roleOf, resolve } from "ndscatter/operators";
 import type { Model, ModelNode } from "ndscatter/onnx";
 import { printNames } from "../values/names.ts";
 import { checkShape } from "../values/limits.ts";
@@ -20,7 +21,7 @@ export type FileChoice =
       readonly kind: "node";
       readonly title: string;
       readonly state: State;
-      /** Remarks about facts that the file does not contain. */
+      /** Remarks about information that the file does not contain. */
       readonly remarks: readonly string[];
       /** Inputs that are zero because the file lacks their values. */
       readonly open?: readonly number[];
@@ -28,17 +29,17 @@ export type FileChoice =
       readonly actual?: TensorText;
     };
 
-/** The choices that a file offers, with remarks about the rest; or the reason why the file offers no choice. */
+/** The choices that a file offers, with remarks about the rest, or the reason why the file offers none. */
 export type FileContent =
   | { readonly choices: readonly FileChoice[]; readonly remarks: readonly string[] }
   | { readonly error: string };
 
-/** Maximum number of choices; users do not read longer lists. */
+/** The maximum number of choices, because users do not read longer lists. */
 const MOST_CHOICES = 200;
 
 /**
- * Reads a file according to its extension. Never throws, whatever bytes the file contains. The model readers are loaded
- * with the first model.
+ * Reads a file according to its extension. The function never throws, whatever bytes the file contains. The model
+ * readers are loaded with the first model.
  *
  * @param bin contents of the `.bin` file that belongs to an `.xml` file
  * @param given tensors for values of a model, by name, in addition to its constants
@@ -205,15 +206,15 @@ function constantOf(model: Model, name: string, runNode: RunNode): TensorText | 
     return textOf(constant.read(), name);
   }
   const maker = nodes.find(({ op, outputs }) => INLINE.has(op) && outputs.includes(name));
-  // Running the node fails if it copies a value that is not constant.
+  // A node that copies a value that is not constant cannot be run.
   const made = maker && attempt(() => runNode(model, maker, {}));
   return made === undefined || "error" in made ? null : textOf(made[name], name);
 }
 
-/** Operators that create or forward constants. */
+/** The operators that create or forward constants. */
 const INLINE: ReadonlySet<string> = new Set(["Constant", "Identity", "Convert"]);
 
-/** Returns zeros of the type that the model declares. An unknown dimension becomes 2. */
+/** Returns zeros of the type that the model declares. The size 2 replaces an unknown dimension. */
 function standIn(
   model: Model,
   name: string,

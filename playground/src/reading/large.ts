@@ -1,9 +1,7 @@
-/**
- * Handles tensors larger than the page can show: crops the call to a part that keeps the faults, and builds the command
- * for the whole call.
- */
+/** Handles tensors larger than the page can show: crops the call, and builds the command for the whole call. */
 
-import { resolve, type Tensor } from "ndscatter";
+import type { Tensor } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import { readState } from "../document/read-state.ts";
 import { withOperator } from "../document/with-operator.ts";
 import { attempt } from "../values/attempt.ts";
@@ -33,7 +31,7 @@ async function tensorIn({ name, bytes }: NamedFile): Promise<Tensor | null> {
 }
 
 /**
- * Returns the part and the command for tensors from files; null if the page can show all tensors, or if a file cannot
+ * Returns the crop and the command for tensors from files; null if the page can show all tensors, or if a file cannot
  * be read.
  */
 export async function largeOf(files: readonly NamedFile[], state: State): Promise<Large | null> {
@@ -69,7 +67,7 @@ export async function largeOf(files: readonly NamedFile[], state: State): Promis
   const parts = match.assignment.flatMap((number, position) =>
     number === null ? [] : [`${named[number].name} as ${inputs[position]}`],
   );
-  const title = `Show the part that matters: ${parts.join(", ")}`;
+  const title = `Show the relevant part: ${parts.join(", ")}`;
   const choice = { kind: "node", title, state: crop.state, remarks: [] } as const;
   return { choices: [choice], remarks: [...remarks, ...crop.remarks], command };
 }

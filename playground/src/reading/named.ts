@@ -1,6 +1,7 @@
 /** Assigns named tensors to the inputs of an operator, by name, data type and shape. */
 
-import { infer, resolve, roleOf, type OperatorVersion, type Role } from "ndscatter";
+import { infer, type OperatorVersion, type Role } from "ndscatter";
+import { resolve, roleOf } from "ndscatter/operators";
 import { attempt } from "../values/attempt.ts";
 import { dtypesOf, newestOf } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";
@@ -12,7 +13,7 @@ export interface NamedTensor {
   readonly input: TensorText;
 }
 
-/** Number of the tensor for each input; null for an input that stays unchanged. */
+/** The number of the tensor for each input; null for an input that stays unchanged. */
 export type Assignment = readonly (number | null)[];
 
 export interface Match {
@@ -35,12 +36,15 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
   axis: ["axis", "dim", "input_3"],
 };
 
-/** Maximum number of tensors whose orders are tried; no operator has this many inputs. */
+/** The maximum number of tensors whose orders are tried; no operator has this many inputs. */
 const MOST = 6;
 
 const wordOf = (name: string): string => name.toLowerCase().replace(/^.*[.\s]/, "");
 
-/** Scores a tensor for an input: names count most, then data types. A tensor with a negative score does not fit. */
+/**
+ * Rates how well a tensor fits an input: names count most, then data types. A negative score means that the tensor does
+ * not fit.
+ */
 function score({ name, input }: NamedTensor, version: OperatorVersion, position: number): number {
   const schema = version.inputs[position];
   const role = roleOf(schema);
@@ -121,7 +125,7 @@ function* orders(
   yield* orders(count, inputs, [...used, null]);
 }
 
-/** Returns the best assignment to the inputs of a state, and whether no other assignment is equally good. */
+/** Returns the best assignment to the inputs of a state, and true if no other assignment is equally good. */
 export function assigned(
   tensors: readonly NamedTensor[],
   state: State,
@@ -171,7 +175,7 @@ const OTHERS = [
 
 /**
  * Assigns tensors to the inputs of the page's operator, or of another operator if the tensors do not fit.
- * @param fresh returns the state under another operator
+ * @param fresh a function that returns the state under another operator
  */
 export function matched(
   tensors: readonly NamedTensor[],

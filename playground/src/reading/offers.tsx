@@ -1,6 +1,6 @@
 /** Dialog content for tensors that belong to several inputs, and for text that was only partly understood. */
 
-import { resolve } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { operatorGroups, withOperator } from "../document/with-operator.ts";
@@ -148,7 +148,7 @@ export interface MarkedProps {
   readonly marks: readonly Mark[];
 }
 
-/** Number of lines shown before and after a mark. A program may have thousands of lines of numbers. */
+/** The number of lines shown before and after a mark. A program may have thousands of lines of numbers. */
 const AROUND = 3;
 const LONGEST_LINE = 400;
 const MOST_LINES = 60;

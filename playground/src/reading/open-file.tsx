@@ -14,18 +14,21 @@ import { WayIn } from "./way-in.tsx";
 const MatchForm = later<MatchProps>(async () => (await import("./offers.tsx")).MatchForm);
 const MarkedText = later<MarkedProps>(async () => (await import("./offers.tsx")).MarkedText);
 
-/** Kinds of input that the page accepts, as the dialog lists them. */
+/** The kinds of input that the page accepts, in the order of the dialog. */
 const TAKES: readonly (readonly [what: string, sentence: string])[] = [
   [
     ".npy, .pb",
-    "One tensor for an input, or three or four for a whole call, matched by name, type and shape.",
+    "Tensor files: a single tensor for one input, or three or four tensors for a whole call, matched by name, type and shape.",
   ],
   [
     ".onnx, .xml with .bin",
-    "A model with scatters or gathers. Tensor files opened with the model become its inputs.",
+    "A model that contains a scatter or gather. Tensor files opened with the model become the model's inputs.",
   ],
-  ["a folder", "A case written by ndscatter capture, or an ONNX test folder."],
-  ["code", "NumPy, PyTorch, JAX, TensorFlow, ONNX, TypeScript: named arrays and a call."],
+  ["a folder", "A test case: written by ndscatter capture, or an ONNX test folder."],
+  [
+    "code",
+    "Code in NumPy, PyTorch, JAX, TensorFlow, ONNX or TypeScript that defines arrays and calls a scatter or gather.",
+  ],
   [
     "an error message",
     "A message from onnxruntime, PyTorch, NumPy or TensorFlow; the page shows a call that fails the same way.",
@@ -57,7 +60,7 @@ interface FileDialogProps {
   readonly files: Files;
   /** The page's call. */
   readonly state: State;
-  /** Names of the inputs that can receive a tensor. */
+  /** The names of the inputs that can receive a tensor. */
   readonly inputs: readonly string[];
 }
 
@@ -73,7 +76,7 @@ export function FileDialog({ files, state, inputs }: FileDialogProps): JSX.Eleme
       <Dialog
         label={
           offer !== null && isNothing(offer)
-            ? `Nothing to show in ${offer.name}`
+            ? `${offer.name} contains no scatter or gather`
             : `Choose from ${offer?.name ?? "the file"}`
         }
         isOpen={offer !== null}

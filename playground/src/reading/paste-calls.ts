@@ -3,7 +3,8 @@
  * are refused, because their values are not in the text.
  */
 
-import { DTYPES, printShape, type DType } from "ndscatter";
+import { DTYPES, type DType } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import {
   bareText,
   blockOf,
@@ -30,20 +31,20 @@ export interface Call {
   readonly start: number;
   readonly positional: readonly Value[];
   readonly named: ReadonlyMap<string, Value>;
-  /** Data type read so far. */
+  /** The data type that has been read so far. */
   readonly dtype: DType | undefined;
-  /** Data type that `dtype=` names. */
+  /** The data type that `dtype=` names. */
   readonly asked: DType | undefined;
   readonly wrong: Wrong;
 }
 
-/** Result of a call, and the data type that the call names. */
+/** The result of a call, and the data type that the call names. */
 interface Made {
   readonly value: Value;
   readonly dtype?: DType | undefined;
 }
 
-/** Arguments that do not change values. The parser skips them unread: `grad_fn=<AddBackward0>` is not an expression. */
+/** Arguments that do not change values. The parser skips them, because `grad_fn=<AddBackward0>` is not an expression. */
 export const IDLE_ARGUMENTS: ReadonlySet<string> = new Set(
   "device requires_grad grad_fn name copy subok layout pin_memory weak_type sharding memory_format".split(
     " ",
@@ -71,7 +72,7 @@ type Make = (call: Call, self: Block) => Made;
 function bind(call: Call, parameters: readonly string[]): ReadonlyMap<string, Value> {
   const { positional, named, start, wrong } = call;
   const extra = positional[parameters.length];
-  if (extra !== undefined) throw wrong("the call has one argument too many", extra.start);
+  if (extra !== undefined) throw wrong("the call has too many arguments", extra.start);
   const bound = new Map(positional.map((value, number) => [parameters[number], value]));
   for (const [name, value] of named) {
     const known = ALIASES[name] ?? name;
@@ -177,7 +178,7 @@ const arange: Make = (call) => {
   const count = Math.max(0, Math.ceil((stop - start) / step));
   if (step === 0) throw call.wrong("the step is 0", call.start);
   if (count > MOST_ELEMENTS) throw tooMany(`up to ${MOST_ELEMENTS.toLocaleString("en")} elements`);
-  // NumPy uses the difference of the first two elements, which may differ slightly from the step.
+  // NumPy adds the difference of the first two elements, which may differ slightly from the step.
   const difference = start + step - start;
   const words = Array.from({ length: count }, (_, number) =>
     wordAt(call.start)(start + number * difference),
@@ -211,7 +212,7 @@ const wrapped: Make = (call) => {
   const [first, second] = isShapeFirst ? lists.toReversed() : lists;
   const bound = bind({ ...call, positional: [] }, ["dtype", "shape"]);
   const extra = lists[2] ?? types[1];
-  if (extra !== undefined) throw wrong("the call has one argument too many", extra.start);
+  if (extra !== undefined) throw wrong("the call has too many arguments", extra.start);
   if (first === undefined) throw wrong("expected a value", start);
   const dtype = dtypeIn(types[0] ?? bound.get("dtype"), call);
   const said = second ?? bound.get("shape");
@@ -375,7 +376,7 @@ const FUNCTIONS = table([
 /** Returns the function of a name: a listed function, a data type or a typed array. */
 function functionOf(name: string): Make | undefined {
   if (/^(?:Big)?(?:Int|Uint|Float)\d+(?:Clamped)?Array$/.test(name)) return typedArray;
-  // Constructors such as np.float32(1.5) and torch.LongTensor([1, 2]).
+  // Parses constructors such as np.float32(1.5) and torch.LongTensor([1, 2]).
   const dtype = dtypeNamed(
     name
       .replace(/^[A-Z].*(?=Tensor$)/, (type) => `torch.${type.toLowerCase()}`)
@@ -390,7 +391,7 @@ const METHODS = table([
   ["T t transpose", transposed],
   ["astype to type", castTo],
   ...["float", "double", "half", "int", "long", "bool"].map((name) => {
-    // In torch, int has 32 bits; in Python, 64.
+    // The type int has 32 bits in torch and 64 bits in Python.
     const dtype = name === "int" ? "int32" : (dtypeNamed(`torch.${name}`) ?? "float32");
     return [name, casting(dtype)] as const;
   }),

@@ -1,6 +1,6 @@
 /**
- * Parses pasted text: brackets, tables, calls and methods. The reader knows only the grammar; `paste-calls.ts`
- * evaluates calls.
+ * Parses pasted text: brackets, tables, calls and methods. This file knows only the grammar; `paste-calls.ts` evaluates
+ * calls.
  */
 
 import { TensorError, type DType } from "ndscatter";
@@ -17,12 +17,12 @@ import {
 } from "./paste-value.ts";
 import type { TensorText } from "../values/state.ts";
 
-/** Maximum nesting of brackets: lists for all axes, with calls around and inside them. */
+/** The maximum nesting of brackets: lists for all axes, with calls around and inside them. */
 const DEEPEST = MOST_AXES + 3;
 
 /**
- * Maximum number of elements that all calls and methods may create together, because a text can contain any number of
- * calls.
+ * The maximum number of elements that all calls and methods may create together, because a text can contain any number
+ * of calls.
  */
 const MOST_WORK = 6 * MOST_ELEMENTS;
 
@@ -31,7 +31,7 @@ const CLOSING: Readonly<Record<string, string>> = { "[": "]", "(": ")", "{": "}"
 /** Matches up to two labels such as `x =`, `const x =`, `x: Tensor =`, `data:`, `Parameter containing:`. */
 const LABEL = /^\s*(?:[A-Za-z_][\w.]{0,40}[^\S\n]{1,9}){0,3}[A-Za-z_][\w.]{0,40}\s{0,9}[:=](?!=)/;
 
-/** A recursive-descent parser: a position in the text, and a method for each form. */
+/** A recursive-descent parser, with a position in the text and a method for each form. */
 export class Reader {
   readonly text: string;
   at = 0;
@@ -42,7 +42,7 @@ export class Reader {
   failedAt = 0;
   readonly names: ReadonlyMap<string, Known>;
 
-  /** @param part start of the value in a program, and the program's named arrays at this point */
+  /** @param part the start of the value in a program, and the program's named arrays at this point */
   constructor(
     text: string,
     dtype: DType,
@@ -58,7 +58,7 @@ export class Reader {
     const [begin, end] = [text.indexOf("numpy="), text.lastIndexOf(">")];
     const isNamed = text.trimStart().startsWith("<tf.") && begin !== -1 && begin < end;
     this.text = isNamed ? text.slice(begin + "numpy=".length, end) : text;
-    // In a table of strings, a line may contain a colon.
+    // A line in a table of strings may contain a colon.
     if (dtype === "string" && !HAS_BRACKET.test(this.text)) return;
     for (let labels = 0; labels < 2; labels++) {
       this.at += LABEL.exec(this.text.slice(this.at, this.at + 400))?.[0].length ?? 0;
@@ -101,7 +101,7 @@ export class Reader {
     const word = this.word();
     if (word.text === "new") return this.value(depth + 1);
     if (word.text === "...") {
-      throw this.wrong("the array is abbreviated here: print the whole array", word.start);
+      throw this.wrong("the array is abbreviated with ...: print the whole array", word.start);
     }
     const known = this.known(word, depth);
     if (known !== null) return known;
@@ -111,7 +111,7 @@ export class Reader {
     if (this.peek() !== "(") return word;
     const name = word.text.replace(/(?<=Array)\.from$/, "");
     const value = this.call(name, word.start, null, depth);
-    // A printed typed array: Float32Array(3) [ 1, 2, 3 ].
+    // Matches a printed typed array: Float32Array(3) [ 1, 2, 3 ].
     if (typed !== undefined && this.peek() === "[") return this.value(depth);
     return this.methods(value, depth);
   }
@@ -158,7 +158,7 @@ export class Reader {
       if (!("text" in item) && /[[(]/.test(this.text[this.at] ?? "")) {
         throw this.wrong("indexing into a list is not supported here");
       }
-      // NumPy prints spaces instead of commas.
+      // NumPy separates elements with spaces instead of commas.
       if (this.peek() === ",") {
         this.at++;
         hasComma = true;
@@ -167,7 +167,7 @@ export class Reader {
       }
     }
     this.at++;
-    // (1+2j) is a number, (1,) is a list.
+    // The text (1+2j) is a number, and (1,) is a list.
     return opening === "(" && items.length === 1 && !hasComma ? items[0] : { items, start };
   }
 
@@ -175,7 +175,7 @@ export class Reader {
   call(name: string, start: number, self: ReturnType<typeof blockOf> | null, depth: number): Value {
     const before = this.dtype;
     const { positional, named, dtype } = this.peek() === "(" ? this.arguments(depth) : NO_ARGUMENTS;
-    // A method gets the data type that was read before it; a call gets the data type from its arguments.
+    // A method uses the data type of its array; a call uses the data type in its arguments.
     const known = self === null ? this.dtype : before;
     const { wrongAt: wrong } = this;
     const call = { name, start, positional, named, dtype: known, asked: dtype, wrong };
@@ -205,7 +205,7 @@ export class Reader {
     return { positional, named, dtype };
   }
 
-  /** Refuses any memory order except C: the elements would be in the wrong positions. */
+  /** Refuses any memory order except C, because the elements would be in the wrong positions. */
   checkOrder(text: string): void {
     if (!/^\s*["']C["']\s*$/.test(text)) throw this.wrong("only order='C' is supported here");
   }
@@ -291,7 +291,7 @@ const HAS_BRACKET = /[[\](){}'"]/;
 interface Arguments {
   readonly positional: readonly Value[];
   readonly named: ReadonlyMap<string, Value>;
-  /** Data type that the text names. */
+  /** The data type that the text names. */
   readonly dtype: DType | undefined;
 }
 
@@ -299,7 +299,7 @@ const NO_ARGUMENTS: Arguments = { positional: [], named: new Map(), dtype: undef
 
 const TOO_MANY = (): TensorError => tooMany(`up to ${MOST_ELEMENTS.toLocaleString("en")} elements`);
 
-/** Returns rows as a table. A single line, or lines of one word each, become a list. */
+/** Returns rows as a table. A single line becomes a list, and so do lines of one word each. */
 function listOf(rows: readonly List[]): List {
   if (rows.length === 1) return rows[0];
   const isColumn = rows.every(({ items }) => items.length === 1);

@@ -1,6 +1,7 @@
 /** Values of pasted text: elements as written, lists of elements, and arrays that calls create. */
 
-import { isDType, printShape, TensorError, type DType } from "ndscatter";
+import { isDType, TensorError, type DType } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { MOST_AXES, MOST_ELEMENTS } from "../values/limits.ts";
 import { parseScalar } from "../values/scalar-text.ts";
 import { sizeOf } from "../values/shape.ts";
@@ -9,7 +10,7 @@ import { sizeOf } from "../values/shape.ts";
 export interface Word {
   readonly text: string;
   readonly isQuoted: boolean;
-  /** Position of the first character. */
+  /** The position of the first character. */
   readonly start: number;
 }
 
@@ -18,7 +19,7 @@ export interface List {
   readonly start: number;
 }
 
-/** Result of a call or a method: elements in row-major order. */
+/** The result of a call or a method: elements in row-major order. */
 export interface Block {
   readonly shape: readonly number[];
   readonly words: readonly Word[];
@@ -53,10 +54,10 @@ export function bareText({ text, isQuoted }: Word, dtype: DType): string {
   if (dtype === "string" || isQuoted) return text;
   return (
     text
-      // Prefixed names: np.nan, np.True_, -math.inf.
+      // Parses prefixed names, such as np.nan, np.True_ and -math.inf.
       .replace(/^([+-]?)[a-z]\w*\.(?=[a-z])/i, "$1")
       .replace(/^(true|false)_$/i, "$1")
-      // The JavaScript bigint 1n.
+      // Parses a JavaScript bigint, such as 1n.
       .replace(/^([+-]?\d+)n$/, "$1")
   );
 }
@@ -75,7 +76,7 @@ export function elementText(word: Word, dtype: DType, wrong: Wrong): string {
  */
 export function dtypeNamed(text: string): DType | null {
   const name = /(\w+)\W*$/.exec(text.slice(-LONGEST_NAME))?.[1].replace(/_$/, "") ?? "";
-  // In NumPy and Python this type has 64 bits; in torch, 32.
+  // This type has 64 bits in NumPy and Python, but 32 bits in torch.
   const isLong = name === "float" && !text.includes("torch");
   const known = isLong ? "float64" : (OTHER_NAMES[name] ?? name);
   return isDType(known) ? known : null;
@@ -98,7 +99,7 @@ const OTHER_NAMES: Readonly<Record<string, DType | undefined>> = Object.assign(
     int: "int64",
     complex: "complex128",
     cfloat: "complex64",
-    // Names from ml_dtypes and JAX.
+    // These names are from ml_dtypes and JAX.
     float8_e4m3fn: "float8e4m3fn",
     float8_e4m3fnuz: "float8e4m3fnuz",
     float8_e5m2: "float8e5m2",

@@ -12,7 +12,8 @@
  * The brackets determine the shape. If the text names a data type, the tensor has this type. Any other text is refused.
  */
 
-import { printShape, TensorError, type DType } from "ndscatter";
+import { TensorError, type DType } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import type { Edited } from "../document/edit.ts";
 import { checkShape } from "../values/limits.ts";
 import { Reader } from "./paste-reader.ts";
@@ -22,7 +23,7 @@ import type { TensorText } from "../values/state.ts";
 import { tensorOf, textOf } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** Maximum length of a text, in characters; enough for the largest tensor of the page. */
+/** The maximum length of a text, in characters; enough for the largest tensor of the page. */
 const LONGEST = 2_000_000;
 
 function readerOf(text: string, dtype: DType): Reader {
@@ -49,7 +50,7 @@ export function asText({ shape, words }: Block, dtype: DType, reader: Reader): T
   const values = words.map((word) => elementText(word, dtype, reader.wrongAt));
   const read = { dtype, shape: [...shape], values };
   const { tensor, wrong } = tensorOf(read, "the text");
-  // An element that the data type cannot hold stays as written; the page reports it.
+  // The page keeps and reports an element that the data type cannot hold.
   return wrong.length === 0 ? textOf(tensor) : read;
 }
 
@@ -107,7 +108,10 @@ function withTexts(input: TensorText, element: number, text: string): TensorText
   );
 }
 
-/** Returns the tensor with a block pasted at a cell. The block stays in the cell's matrix along the last two axes. */
+/**
+ * Returns the tensor with a block pasted at a cell. The block does not extend beyond the cell's matrix, which is formed
+ * by the last two axes.
+ */
 function withBlock(
   input: TensorText,
   element: number,

@@ -26,7 +26,7 @@ export interface TextContent {
 
 const NOTHING = { choices: [], tensors: [], understood: [], marks: [], isOneArray: false } as const;
 
-/** Reads a text. Never throws, whatever the text contains. @param state the page's call */
+/** Reads a text. The function never throws, whatever the text contains. */
 export function readText(text: string, state: State): TextContent {
   return linkIn(text) ?? messageIn(text) ?? arrayIn(text) ?? programIn(text, state);
 }

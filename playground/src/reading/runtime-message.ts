@@ -4,7 +4,8 @@
  * and TensorFlow.
  */
 
-import { printShape, roleOf, type Role } from "ndscatter";
+import type { Role } from "ndscatter";
+import { printShape, roleOf } from "ndscatter/operators";
 import { printNames } from "../values/names.ts";
 import { attempt } from "../values/attempt.ts";
 import { checkShape } from "../values/limits.ts";
@@ -12,7 +13,7 @@ import { defaultText, dtypesOf, newestOf } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 
-/** Facts in a message. A missing shape follows from the other shapes, or is an example. */
+/** The facts in a message. A missing shape is derived from the other shapes, or is an example. */
 interface Facts {
   readonly op?: string;
   readonly axis?: number;
@@ -23,14 +24,14 @@ interface Facts {
   /** The refused index and its position. */
   readonly bad?: readonly number[];
   readonly at?: readonly number[];
-  /** Size of the axis that the index refers to. */
+  /** The size of the axis that the index refers to. */
   readonly size?: number;
   readonly sentence: string;
 }
 
 interface Row {
   readonly pattern: RegExp;
-  /** Operators that print this message; the first operator is used if the text does not name one. */
+  /** The operators that print this message; the first operator is used if the text does not name one. */
   readonly ops: readonly string[];
   facts(found: readonly string[], text: string): Facts;
 }
@@ -129,7 +130,7 @@ function differing(
 const NODE =
   /(?:running|Op \(|OpType: ?)\s?(\w{1,60})\)?(?: node)?(?:[^\n]{0,20}?Name: ?'([^'\n]{0,80})')?/;
 
-/** Maximum length of a message with a stack trace, in characters. A longer text is not a message. */
+/** The maximum length of a message with a stack trace, in characters. A longer text is not a message. */
 const LONGEST = 20_000;
 
 export interface Message {
@@ -314,5 +315,5 @@ function shrunk<F extends Facts>(facts: F): { facts: F; small: boolean } {
 const isRefused = (shape: readonly number[]): boolean =>
   "error" in (attempt(() => ({ ok: checkShape(shape, "the tensor") })) as object);
 
-/** In a larger picture, the fault would be hard to see. */
+/** Larger tensors are not shown, because the error would be hard to see. */
 const isShown = (shape: readonly number[]): boolean => !isRefused(shape) && sizeOf(shape) <= 600;

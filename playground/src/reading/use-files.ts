@@ -14,7 +14,7 @@ import type { Asked } from "../why/use-why.ts";
 import { droppedFiles } from "./dropped-files.ts";
 import type { Session } from "../page/use-session.ts";
 
-/** Content of files or of a text, from which the user has to choose. */
+/** The content of files or of a text, from which the user has to choose. */
 export interface Offer {
   readonly name: string;
   readonly choices: readonly FileChoice[];
@@ -29,13 +29,13 @@ export interface Offer {
   readonly source?: { readonly text: string; readonly marks: readonly Mark[] };
 }
 
-/** Position of an input, or the slot for another runtime's output. */
+/** The position of an input, or the slot for another runtime's output. */
 export type Spot = number | "actual";
 
 /** Accepts files for a slot; null if no slot was chosen. */
 type TakeFiles = (files: readonly File[], spot: Spot | null) => Promise<void>;
 
-/** Maximum file size. Larger files hold more than the page can show, whatever their format. */
+/** The maximum file size. A larger file contains more than the page can show in any format. */
 const MOST_BYTES = 64 * 2 ** 20;
 
 export interface Files {
@@ -57,7 +57,7 @@ export interface Files {
 export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files {
   const { page, edits, generation } = session;
   const [offer, setOffer] = useState<Offer | null>(null);
-  // An offer belongs to one call, so it ends when a link opens another call.
+  // An offer belongs to one call, so the offer closes when a link opens another call.
   useEffect(() => setOffer(null), [generation]);
   const onRefusal = (sentence: string): void => page.show(page.state(), [sentence]);
   const take: Files["take"] = (choice, spot, remarks) => {
@@ -115,8 +115,8 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
 }
 
 /**
- * Reads files: a model with tensors, tensors alone, or one file with its `.bin`. Returns null if no file is given.
- * Never throws.
+ * Reads files: a model with tensors, tensors alone, or one file with its `.bin`. Returns null if no file is given. The
+ * function never throws.
  */
 async function read(
   files: readonly File[],
@@ -164,7 +164,7 @@ async function contentOf(
 ): Promise<FileContent | Omit<Offer, "name">> {
   const bytes = await Promise.all(files.map(bytesOf));
   const named = files.map(({ name }, p) => ({ name, bytes: bytes[p] }));
-  // The file readers are loaded with the first file.
+  // The file readers are loaded when the first file is opened.
   const { fromCase, tensorsOf } = await import("./from-case.ts");
   const { fromFile } = await import("./from-file.ts");
   if (isOfCase) return withCommand(await fromCase(named), named, state);
@@ -238,7 +238,7 @@ function usePastes(takeText: (text: string) => Promise<void>): void {
 /** Listens for dropped files. Returns true while files are dragged over the page. */
 function useDropping(takeFiles: TakeFiles): boolean {
   const [isOver, setOver] = useState(false);
-  // The listeners live as long as the page, and call the latest function.
+  // The listeners exist as long as the page does, so they must call the latest function.
   const latest = useRef(takeFiles);
   latest.current = takeFiles;
   useEffect(() => {

@@ -8,7 +8,7 @@ import type { Files } from "./use-files.ts";
 
 interface WayInProps {
   readonly files: Pick<Files, "takeFiles" | "takeText">;
-  /** Called when a file or a text is given, before it is read, so that a dialog can close. */
+  /** A function that is called when a file or a text is given, before it is read, so that a dialog can close. */
   onGiven?(): void;
 }
 
@@ -119,7 +119,7 @@ export function WayInLine(props: WayInProps): JSX.Element {
       {...field}
       class="way-in-line"
       rows={1}
-      aria-label="your own data: paste code, an array or an error message"
+      aria-label="paste code, an array or an error message of your own"
       placeholder="Drop files, or paste code or an error"
       onKeyDown={(event) => {
         if (event.key !== "Enter" || event.shiftKey) return;

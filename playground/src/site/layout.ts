@@ -5,11 +5,11 @@ import { html, type Html } from "./html.ts";
 /** Files that pages refer to, as addresses relative to the site's folder. */
 export interface Files {
   readonly style: string;
-  /** Null while Vite serves the page. */
+  /** The address of the icon; null while Vite serves the page. */
   readonly icon: string | null;
-  /** Script that applies the chosen theme before anything is drawn. */
+  /** The script that applies the chosen theme before anything is drawn. */
   readonly theme: string;
-  /** Script of the search, which loads the index at the first search. */
+  /** The script of the search, which loads the index at the first search. */
   readonly search: string;
   readonly index: string;
 }
@@ -21,7 +21,7 @@ export interface Entry {
 }
 
 export interface Page {
-  /** Path within the site's folder. */
+  /** The path within the site's folder. */
   readonly file: string;
   readonly title: string;
   readonly description: string;
@@ -37,7 +37,7 @@ export interface Find {
   readonly title: string;
   /** Operator or document that the place belongs to. */
   readonly of: string;
-  /** Id of the place on the page; empty for the page itself. */
+  /** The id of the place on the page; empty for the page itself. */
   readonly id: string;
   readonly text: string;
 }
@@ -56,7 +56,7 @@ const POLICY = [
   "form-action 'none'",
 ].join("; ");
 
-/** Parts of the site, and the folders whose pages belong to them. */
+/** The parts of the site, and the folders whose pages belong to them. */
 const PARTS: readonly { readonly to: string; readonly text: string; readonly is: RegExp }[] = [
   { to: "reference/", text: "Operators", is: /^reference\// },
   { to: "docs/", text: "Documents", is: /^docs\// },

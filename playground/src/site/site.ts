@@ -14,7 +14,7 @@ import { operatorPage } from "./reference/operator-page.ts";
 import { indexOf } from "./search/index.ts";
 
 export interface File {
-  /** Path within the site's folder. */
+  /** The path within the site's folder. */
   readonly name: string;
   readonly text: string;
 }
@@ -24,7 +24,7 @@ export interface Sources {
   readonly documents: Texts;
   /** Paths of the pictures in `docs/`. */
   readonly pictures: readonly string[];
-  /** Address of the repository; null if unknown. */
+  /** The address of the repository; null if unknown. */
   readonly repository: string | null;
   /** Entries of the package by name, with their type files. */
   readonly entries: Readonly<Record<string, string>>;
@@ -33,10 +33,10 @@ export interface Sources {
 }
 
 export interface Site {
-  /** @param files names of files that pages refer to, including the search index */
+  /** @param files the names of files to which pages refer, including the search index */
   pages(files: Files): File[];
   readonly pictures: readonly File[];
-  /** Text of the search index. */
+  /** The text of the search index. */
   readonly index: string;
 }
 

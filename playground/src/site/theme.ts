@@ -4,5 +4,5 @@ try {
   const theme = localStorage.getItem("ndscatter-theme");
   if (theme !== null) document.documentElement.dataset["theme"] = theme;
 } catch {
-  // Storage may be forbidden.
+  // The browser may forbid access to storage.
 }

@@ -33,26 +33,26 @@ interface Call {
 
 const ORDER = ["axis", "indices", "updates", "data", "output"];
 
-/** Gap between tiers, in pixels. */
+/** The gap between tiers, in pixels. */
 export const TIER_GAP = { page: 12, frame: 6 };
 /**
- * Factor by which another tier must enlarge cells. Fewer tiers are preferred, because a single row reads from left to
- * right and shows all of its lines.
+ * The factor by which another tier must enlarge cells. Fewer tiers are preferred, because a single row is read from
+ * left to right and shows all of its lines.
  */
 const WORTH = { wide: 1.5, narrow: 1.25 };
-/** Minimum stage height for a three-line header with a mouse, and for a two-line header on a touch screen. */
+/** The minimum stage height for a three-line header with a mouse, and for a two-line header on a touch screen. */
 const HIGH = { full: 300, short: 480 };
-/** Minimum stage size for headers that are legible in a lecture hall. */
+/** The minimum stage size for headers that are legible in a lecture hall. */
 const HALL = { width: 1760, height: 560 };
-/** Row height above which a lower header is not worth its missing details. */
+/** The row height above which a lower header is not worth its missing details. */
 const ROOMY = 24;
-/** Maximum row height as a fraction of the cell width, unless a finger needs more. */
+/** The maximum row height as a fraction of the cell width, unless a finger needs more. */
 const HIGHEST = 0.8;
 const FINGER = 44;
 
 type Tiers = Layout["tiers"];
 
-/** Facts that follow from the call. */
+/** The facts that follow from the call. */
 interface Plan {
   readonly kind: Layout["kind"];
   readonly gutters: readonly Gutter[];
@@ -85,7 +85,7 @@ export function layOut(call: Call, room: Room): Layout {
   return best === null ? windowed(plans, room, all) : whole(best);
 }
 
-/** A way to show every table as a whole. */
+/** An arrangement that shows every table as a whole. */
 interface Way {
   readonly plan: Plan;
   readonly tiers: Tiers;
@@ -159,7 +159,7 @@ function gutterBetween(
 ): Gutter {
   if (left === "axis") return "gap";
   if (right === "updates") {
-    // A row whose elements are separate indices has no single target.
+    // A row has no single target if its elements are separate indices.
     const isRow = form !== "elements" && isAligned(sheets.get(left), sheets.get(right));
     return isRow ? "chips" : "gap";
   }
@@ -204,7 +204,8 @@ function hasRoom({ plan, tiers, pitch, isTight }: Way): boolean {
 }
 
 /**
- * Returns the layout with every table as a whole. Rows grow into the remaining height while cells stay wider than high.
+ * Returns the layout that shows every table as a whole. Rows grow into the remaining height while cells stay wider than
+ * high.
  */
 function whole({ plan, tiers, pitch, isTight }: Way): Layout {
   const { kind, gutters, head, tierGap, room } = plan;
@@ -223,13 +224,13 @@ function whole({ plan, tiers, pitch, isTight }: Way): Layout {
   return { kind, gutters, head, tierGap, tiers, metrics, lanes, hasMaps: false };
 }
 
-/** Maximum number of elements that a reader can survey at once. */
+/** The maximum number of elements that a reader can survey at once. */
 const SMALL = 300;
-/** Minimum height of a tier that shows minimaps. */
+/** The minimum height of a tier that shows minimaps. */
 const HIGH_TIER = 330;
-/** Minimum number of rows in a window. */
+/** The minimum number of rows in a window. */
 const LEAST_WINDOW = { page: 3, frame: 2 };
-/** Row heights of windows, largest first, and the number of rows and columns that a window should show. */
+/** The row heights of windows, largest first, and the number of rows and columns that a window should show. */
 const WINDOWS = {
   wide: { pitches: [44, 38, 32, 28, 24], rows: 14, columns: 10 },
   narrow: { pitches: range(17, 45).toReversed(), rows: 4, columns: 4 },
@@ -261,7 +262,7 @@ function windowed(plans: readonly Plan[], room: Room, all: readonly Tiers[]): La
     const best = bestOf(last.filter((one) => isEnough(one) && overflowOf(one, room) === 0));
     if (best !== undefined) return best;
   }
-  // If no arrangement fits, the stage scrolls down; it scrolls sideways only if necessary.
+  // The stage scrolls down if no arrangement fits, and sideways only if necessary.
   const lowest = Math.min(...last.map((one) => overflowOf(one, room)));
   return bestOf(last.filter((one) => overflowOf(one, room) === lowest)) ?? last[0];
 }
@@ -333,7 +334,7 @@ function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
     const least = LEAST_WINDOW[room.isFrame ? "frame" : "page"];
     const rows = Math.max(least, Math.floor(heights[number] / metrics.pitch));
     for (const [i, at] of tier.entries()) {
-      // If one table of a call is a window, all tables are windows, so that their rows share one grid.
+      // All tables of a call are windows if any table is a window, so that their rows share a grid.
       const size = { ...spaces[number][i], rows };
       drawn[at] = withWindow(lanes[at], size, head, room.bar);
     }
@@ -342,8 +343,8 @@ function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
 }
 
 /**
- * Divides a total among parts. Each part gets what it needs, but parts that need more than an equal share divide the
- * remainder equally.
+ * Divides a total among parts. Each part gets the amount that it needs, but parts that need more than an equal share
+ * divide the remainder equally.
  */
 function shared(total: number, needs: readonly number[]): number[] {
   const parts = [...needs];

@@ -17,7 +17,7 @@ interface CursorProps extends LaneProps {
 }
 
 interface Editing {
-  /** Element that Tab reaches. */
+  /** The element that Tab reaches. */
   readonly active: number;
   readonly editing: Edited | null;
   /** True if a cell has the focus, or had the focus when it was removed. */
@@ -25,7 +25,7 @@ interface Editing {
   setActive(element: number): void;
   /** Moves the focus to an element. */
   go(element: number): void;
-  /** @param typed typed text that replaces the value */
+  /** @param typed the typed text that replaces the value */
   edit(element: number, typed?: string): void;
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
@@ -51,7 +51,7 @@ function useEditing({ id, lane, cells, edits, onReveal }: CursorProps): Editing 
     onReveal(id, element);
     setWanted(element);
   };
-  // When a window shrinks, the focused cell must not lose the focus.
+  // The focused cell must keep the focus when a window shrinks.
   useLayoutEffect(() => {
     const isLost = hasFocus.current && document.activeElement === document.body;
     if (isLost && editing === null) go(active);
@@ -69,7 +69,7 @@ function useEditing({ id, lane, cells, edits, onReveal }: CursorProps): Editing 
       setEditing({ element, text: typed ?? cells.values[element], isTyped: typed !== undefined });
     },
     onEdited(element, text, move) {
-      // Removing the field triggers blur again, which must not count as a second edit.
+      // Removing the field triggers another blur event, which must not count as a second edit.
       if (!isEditing.current) return;
       isEditing.current = false;
       setEditing(null);
@@ -87,7 +87,7 @@ export function Cursor(props: CursorProps): JSX.Element {
   const box = useScrolling(props);
   const pointer = usePointer(props, editor);
   return (
-    // Focus is on the cells of the table, and their events bubble up to this element.
+    // The cells of the table have the focus, and their events bubble up to this element.
     <div
       class={lane.isWindow ? "scroller window" : "scroller"}
       ref={box.ref}
@@ -134,7 +134,7 @@ function usePointer({ id, onSpot, onScrub }: CursorProps, editor: Editing) {
       onSpot({ tensor: id, element }, true);
     },
     onFocusOut(event: FocusEvent): void {
-      // When a focused cell is removed, no other element receives the focus.
+      // The browser does not move the focus when a focused cell is removed.
       if (event.relatedTarget !== null) editor.hasFocus.current = false;
     },
     onMouseOver(event: MouseEvent): void {
@@ -197,7 +197,9 @@ function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
   };
 }
 
-/** Returns how far a box can scroll down and to the right. Scroll bars may take space or overlay the box. */
+/**
+ * Returns the distances by which a box can scroll down and to the right. Scroll bars may take space or overlay the box.
+ */
 const rangeOf = (box: HTMLElement): { readonly down: number; readonly right: number } => ({
   down: box.scrollHeight - box.clientHeight,
   right: box.scrollWidth - box.clientWidth,

@@ -37,9 +37,9 @@ interface WiresProps {
   readonly left: Side;
   readonly right: Side;
   readonly wires: readonly Wire[];
-  /** Described updates; null if none are described. */
+  /** The described updates; null if none are described. */
   readonly orders: ReadonlySet<number> | null;
-  /** Number of completed updates; lines of later updates are faint. */
+  /** The number of completed updates; lines of later updates are faint. */
   readonly step: number;
   readonly height: number;
   /** The operator's verb for an update, such as `add`. */
@@ -61,7 +61,7 @@ export function Wires(props: WiresProps): JSX.Element {
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
         {drawn.map((wire) => {
           const [from, to] = [placeOf(left, metrics, wire.from), placeOf(right, metrics, wire.to)];
-          // A row that is out of view has no height.
+          // Rows outside the visible part have no height.
           if (from.top === from.bottom || to.top === to.bottom) return null;
           const classes = ["wire", `hue-${wire.hue}`];
           if (!isOn(wire) || isLater(wire)) classes.push("off");

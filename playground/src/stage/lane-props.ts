@@ -8,7 +8,7 @@ import type { Spot } from "../story/vocabulary.ts";
 /** A data type in the menu. */
 export interface DTypeChoice {
   readonly name: string;
-  /** Reason why the type cannot be chosen; null if the type can be chosen. */
+  /** The reason why the type cannot be chosen; null if the type can be chosen. */
   readonly reason: string | null;
 }
 
@@ -43,7 +43,7 @@ export interface LaneProps {
   readonly metrics: Metrics;
   readonly corner: Corner;
   readonly cells: Cells;
-  /** Form of the header. Unless the header is full, one button opens all edits of the tensor. */
+  /** The form of the header. Unless the header is full, one button opens all edits of the tensor. */
   readonly head: Head;
   /** True if a minimap of the whole tensor is above its table. */
   readonly hasMap: boolean;
@@ -51,12 +51,12 @@ export interface LaneProps {
   readonly isWrong: boolean;
   /** True if the tensor belongs to the previous call, because this call has an error. */
   readonly isStale: boolean;
-  /** Remark next to the data type of an output. */
+  /** A remark next to the data type of an output. */
   readonly remark: string;
-  /** Null for an output. */
+  /** The edits of the tensor; null for an output. */
   readonly edits: Edits | null;
   onSpot(spot: Spot | null, isFocus: boolean): void;
-  /** Called when the pointer is dragged to an element. */
+  /** A function that is called when the pointer is dragged to an element. */
   onScrub(id: TensorId, element: number): void;
   /** Brings an element into view. */
   onReveal(id: TensorId, element: number): void;

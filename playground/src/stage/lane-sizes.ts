@@ -14,15 +14,15 @@ import type { Sheet } from "./sheets.ts";
 
 /** Returns the length of a row's label: its coordinates with commas. */
 function labelDigits(shape: readonly number[], { columns }: Sheet): number {
-  // In a column of all elements, labels have all coordinates.
+  // The labels in a column of all elements have all coordinates.
   const axes = shape.length < 2 || columns < (shape.at(-1) ?? 0) ? shape : shape.slice(0, -1);
   const digits = axes.reduce((sum, dim) => sum + String(Math.max(dim - 1, 0)).length, 0);
   return digits + Math.max(0, axes.length - 1);
 }
 
-/** Length of the longest common type name: `float32`, or `bf16` if abbreviated. Longer names are truncated. */
+/** The length of the longest common type name: `float32`, or `bf16` if abbreviated. Longer names are truncated. */
 const TYPE = { long: 7, short: 4 };
-/** Character widths, in pixels, of the name, and of the line with data type and shape. */
+/** The character widths, in pixels, of the name, and of the line with data type and shape. */
 const NAME = { short: 8.6, low: 8, line: 7.3 };
 const SIGNS = { short: 7.3, low: 6.7, line: 6.7 };
 /** Width, in pixels, of the sign after the name of an editable tensor. */
@@ -61,7 +61,7 @@ function headWidth({ name, shape, id }: Placed, head: Head, isTight: boolean): n
     return head === "large" ? width * ENLARGED : width;
   }
   const named = nameWidth({ name, id }, head);
-  // A remark of four letters may replace the shape.
+  // The shape may be replaced by a remark of four letters.
   if (head === "line") return named + (1 + Math.max(shapeDigits(shape), 4)) * SIGNS.line;
   const type = isTight ? TYPE.short : TYPE.long;
   return Math.max(named, (type + 1 + shapeDigits(shape)) * SIGNS[head]);
@@ -94,13 +94,13 @@ export function laneOf(
   };
 }
 
-/** Maximum height of a slice, in windows, for which the tuple label spans the whole slice. */
+/** The maximum height of a slice, in windows, for which the tuple label spans the whole slice. */
 const HIGH_SLICE = 2;
 const LARGEST_WINDOW = { rows: 64, columns: 64 };
 
 /**
  * Returns the visible part of a table. All rows of a window have the same height, so that they can be scrolled.
- * @param space number of rows and columns that fit
+ * @param space the number of rows and columns that fit
  */
 export function withWindow(
   lane: Lane,

@@ -54,7 +54,7 @@ export function laneProps(
   };
 }
 
-/** Remark on the output of a call that has no output, by header form. */
+/** The remark on a missing output, by header form. */
 const STALE: Readonly<Record<Layout["head"], string>> = {
   large: "no output",
   full: "no output",

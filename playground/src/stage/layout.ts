@@ -14,24 +14,24 @@ export interface Placed {
   readonly id: TensorId;
   readonly role: string;
   readonly shape: readonly number[];
-  /** Number of characters that fit into a cell. */
+  /** The number of characters that fit into a cell. */
   readonly digits: number;
   readonly name: string;
 }
 
 export interface Lane extends Placed {
   readonly sheet: Sheet;
-  /** Width of a cell, and of the row headers. */
+  /** The width of a cell, and of the row headers. */
   readonly cell: number;
   readonly side: number;
-  /** Width of the whole table. The lane is wider if its name and shape need more space. */
+  /** The width of the whole table. The lane is wider if its name and shape need more space. */
   readonly tableWidth: number;
   readonly width: number;
-  /** Number of visible rows and columns; a window shows only some. */
+  /** The number of visible rows and columns; a window shows only some. */
   readonly rows: number;
   readonly columns: number;
   readonly isWindow: boolean;
-  /** Space for a window's scroll bar. */
+  /** The space for a window's scroll bar. */
   readonly bar: number;
 }
 
@@ -40,7 +40,7 @@ export interface Layout {
   readonly metrics: Metrics;
   /** Lanes in reading order: indices, updates, data, output. */
   readonly lanes: readonly Lane[];
-  /** Positions of the lanes that are side by side, tier by tier from the top. */
+  /** The positions of the lanes that are side by side, tier by tier from the top. */
   readonly tiers: readonly (readonly number[])[];
   /** `gutters[i]` is between lanes `i` and `i + 1` if these lanes are side by side. */
   readonly gutters: readonly Gutter[];
@@ -50,17 +50,17 @@ export interface Layout {
   readonly hasMaps: boolean;
 }
 
-/** Size of the stage, and the properties that affect its layout. */
+/** The size of the stage, and the properties that affect its layout. */
 export interface Room {
   readonly width: number;
   readonly height: number;
-  /** True for a small screen, which expects touch input. */
+  /** True for a small screen, on which touch input is expected. */
   readonly isNarrow: boolean;
-  /** Minimum row height for drawing a whole table. */
+  /** The minimum row height for drawing a whole table. */
   readonly least: number;
   /** True if the page is a frame in another page. */
   readonly isFrame: boolean;
-  /** Width of a scroll bar; 0 if scroll bars overlay the content. */
+  /** The width of a scroll bar; 0 if scroll bars overlay the content. */
   readonly bar: number;
 }
 
@@ -72,7 +72,7 @@ export const tableWidthOf = (side: number, columns: number, cell: number): numbe
 export const heightOf = ({ rows, span, group }: Sheet, { pitch, gap }: Metrics): number =>
   HEAD + rows * span * pitch + (group > 0 ? Math.floor((rows - 1) / group) * gap : 0);
 
-/** Height of the minimap above a window, in pixels. */
+/** The height of the minimap above a window, in pixels. */
 export const MINIMAP = 108;
 
 /** The visible part of a table, as its first row and column. */

@@ -1,25 +1,25 @@
-/** Sizes of the parts of tables, and of the gutters between tables, in pixels. */
+/** The sizes of the parts of tables, and of the gutters between tables, in pixels. */
 
-/** Kinds of gutters between two tables: targets of tuples, arrows, data becoming the output, or an empty gap. */
+/** The kinds of gutters between two tables: targets of tuples, arrows, data becoming the output, or an empty gap. */
 export type Gutter = "chips" | "wires" | "becomes" | "gap";
 
-/** Sizes in pixels. */
+/** The sizes in pixels. */
 export interface Metrics {
-  /** Distance from the top of a row to the top of the next row. */
+  /** The distance from the top of a row to the top of the next row. */
   readonly pitch: number;
-  /** Font size of values. */
+  /** The font size of values. */
   readonly font: number;
-  /** Font size in gutters. */
+  /** The font size in gutters. */
   readonly small: number;
-  /** Font size of row and column numbers. */
+  /** The font size of row and column numbers. */
   readonly label: number;
-  /** Minimum width of a cell. */
+  /** The minimum width of a cell. */
   readonly least: number;
-  /** Space next to the characters of a cell. */
+  /** The space next to the characters of a cell. */
   readonly padding: number;
-  /** Space between groups of rows. */
+  /** The space between groups of rows. */
   readonly gap: number;
-  /** Widths of gutters. */
+  /** The widths of gutters. */
   readonly gutters: Readonly<Record<Gutter, number>>;
 }
 
@@ -30,7 +30,7 @@ export interface Metrics {
  */
 export type Head = "large" | "full" | "short" | "low" | "line";
 
-/** A header whose parts share lines. */
+/** The form of a header whose parts share lines. */
 export type ShortHead = Exclude<Head, "large" | "full">;
 
 export const isShort = (head: Head): head is ShortHead => head !== "large" && head !== "full";
@@ -46,20 +46,20 @@ export const HEADS: Readonly<Record<Head, number>> = {
   line: 16,
 };
 
-/** Space between cells, height of column numbers above the first row, and width of a monospace character. */
+/** The space between cells, height of column numbers above the first row, and width of a monospace character. */
 export const SPACING = 2;
 export const HEAD = 18;
 export const CHARACTER = 0.605;
 
-/** Maximum row height, readable in a lecture hall. */
+/** The maximum row height, readable in a lecture hall. */
 export const LARGEST = 140;
-/** Minimum row height for drawing a whole table: with a mouse, with a finger, and in a frame of another page. */
+/** The minimum row height for drawing a whole table: with a mouse, with a finger, and in a frame of another page. */
 export const SMALLEST = { mouse: 20, finger: 26, frame: 16 };
 
 const between = (least: number, value: number, most: number): number =>
   Math.round(Math.max(least, Math.min(most, value)));
 
-/** Length of the longest mark between data and the output, with at most three letters: `A B+2`. */
+/** The length of the longest mark between data and the output, with at most three letters: `A B+2`. */
 const MARK = 5;
 
 /**
@@ -79,7 +79,7 @@ export function metricsAt(pitch: number, isNarrow: boolean, chip: number): Metri
     padding: isNarrow ? between(4, pitch * 0.2, 12) : between(5, pitch * 0.43 - 3.6, 44),
     gap: between(6, pitch * 0.32, 30),
     gutters: {
-      // Width for a letter, an arrow and the target.
+      // The width holds a letter, an arrow and the target.
       chips: wide(chip + 3) + (isNarrow ? 31 : 34),
       wires: isNarrow ? 52 : between(64, pitch * 1.7, 180),
       becomes: wide(MARK) + (isNarrow ? 15 : between(20, pitch * 0.4, 40)),

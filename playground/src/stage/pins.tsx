@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { printShape } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { tableWidthOf, type Lane, type Layout } from "./layout.ts";
 import { coordinatesOf } from "../values/shape.ts";
 import type { Windows } from "./use-corners.ts";
@@ -17,19 +17,19 @@ export interface Pins {
   toggle(pin: Pin): void;
 }
 
-/** Maximum number of pinned slices that fit side by side. */
+/** The maximum number of pinned slices that fit side by side. */
 const MOST = 6;
-/** Maximum number of visible rows and columns of a pinned slice. */
+/** The maximum number of visible rows and columns of a pinned slice. */
 const MOST_ROWS = 10;
 const MOST_COLUMNS = 12;
-/** Height of a row, and of the name above a slice with the space around it, in pixels. */
+/** The height of a row, and of the name above a slice with the space around it, in pixels. */
 const PITCH = 20;
 const ABOVE = 64;
 
 const isSame = (one: Pin, other: Pin): boolean =>
   one.id === other.id && one.matrix === other.matrix;
 
-/** @param key changes with the shapes, because a pin is meaningless for another shape */
+/** @param key a key that changes with the shapes, because a pin is meaningless for another shape */
 export function usePins(key: string): Pins {
   const [pins, setPins] = useState<readonly Pin[]>([]);
   useEffect(() => setPins([]), [key]);

@@ -11,7 +11,7 @@ export type Move = "up" | "down" | "left" | "right";
 
 export interface Editing {
   readonly element: number;
-  /** Initial text. */
+  /** The initial text. */
   readonly text: string;
   /** True if the user typed the text. Otherwise the text is the element's value, which typing replaces. */
   readonly isTyped: boolean;
@@ -19,20 +19,20 @@ export interface Editing {
 
 interface SheetProps extends Cells {
   readonly id: TensorId;
-  /** Prefix for the ids of cells, for a second table of the same tensor. */
+  /** The prefix for the ids of cells, for a second table of the same tensor. */
   readonly prefix?: string;
   readonly name: string;
   readonly lane: Lane;
   readonly metrics: Metrics;
   readonly corner: Corner;
-  /** Element that Tab reaches. */
+  /** The element that Tab reaches. */
   readonly active: number;
-  /** Element that is being edited; null for none. */
+  /** The element that is being edited; null for none. */
   readonly editing: Editing | null;
   readonly isReadOnly: boolean;
   /**
-   * @param text undefined leaves the element unchanged
-   * @param move direction in which the focus moves; null if the focus has already moved
+   * @param text the new text; undefined leaves the element unchanged
+   * @param move the direction in which the focus moves
    */
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
@@ -96,9 +96,9 @@ export function Sheet(props: SheetProps): JSX.Element {
 }
 
 interface RowProps extends SheetProps {
-  /** Number of the row in the whole tensor. */
+  /** The number of the row in the whole tensor. */
   readonly row: number;
-  /** First visible element. */
+  /** The first visible element. */
   readonly begin: number;
   readonly height: number;
 }
@@ -161,7 +161,7 @@ function cell(props: RowProps, element: number): JSX.Element {
   if (tint >= 0) classes.push(`hue-${tint}`);
   if (hitsAt(props, element) > 1) classes.push("several");
   if (other !== undefined) classes.push("other");
-  // A cell has neither a colour nor a letter before its update is carried out.
+  // A cell has neither a colour nor a letter before its update is applied.
   const letter = tint < 0 ? undefined : letters.get(element);
   const shown = cut(value, lane.digits);
   return (
@@ -193,7 +193,7 @@ function cell(props: RowProps, element: number): JSX.Element {
 const titleOf = (value: string, shown: string, other: string | undefined): string | undefined =>
   other === undefined ? (shown === value ? undefined : value) : `${value} here, ${other} there`;
 
-/** Truncates between characters, never inside a surrogate pair. */
+/** Truncates a text between characters, never inside a surrogate pair. */
 const cut = (value: string, digits: number): string =>
   value.length > digits
     ? `${value.slice(0, Math.max(digits - 1, 1)).replace(/[\uD800-\uDBFF]$/, "")}…`

@@ -16,9 +16,9 @@ export const indexFormOf = (op: string): IndexForm | undefined =>
 export interface Sheet {
   readonly rows: number;
   readonly columns: number;
-  /** Number of rows before each gap; 0 for no gaps. */
+  /** The number of rows before each gap; 0 for no gaps. */
   readonly group: number;
-  /** Height of a row, in rows of the table next to it. */
+  /** The height of a row, in rows of the table next to it. */
   readonly span: number;
 }
 

@@ -34,10 +34,10 @@ export function Stage(props: StageProps): JSX.Element {
   const { onReveal } = windows;
   const box = useRef<HTMLDivElement>(null);
   const spots = description?.arrows.flatMap(({ from, to }) => [from, to]) ?? [];
-  // Elements that a step touches have frames.
+  // Elements that a step reads or writes have a frame.
   useLit(box, spot === null ? [] : spots, isStale ? null : spot);
-  // The tables of a large call scroll to the selected cell or step. They do not scroll when the pointer moves over
-  // cells.
+  // The tables of a large call scroll to the selected cell or step. The tables do not scroll when the pointer moves
+  // over cells.
   useEffect(() => {
     if (isPointed) return;
     for (const other of spots) {
@@ -108,7 +108,7 @@ function Place({
  */
 function useWiring(session: Session, layout: Layout): Wiring {
   const { picture, isStale, description, links, others } = session;
-  // The other system's omitted updates, and the order of its updates, are unknown.
+  // The page does not know which updates the other system omits, nor their order.
   const isOther = (others.rule?.differing.size ?? 0) > 0;
   const isLarge = (links?.count ?? 0) > MOST_WIRES;
   return useMemo(
@@ -121,7 +121,7 @@ function useWiring(session: Session, layout: Layout): Wiring {
 }
 
 interface GutterProps extends StageProps {
-  /** Position of the lane to the right. */
+  /** The position of the lane to the right. */
   readonly position: number;
   readonly wiring: Wiring;
 }

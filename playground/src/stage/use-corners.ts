@@ -8,13 +8,13 @@ export const ORIGIN: Corner = { row: 0, column: 0 };
 type Corners = ReadonlyMap<TensorId, Corner>;
 
 export interface Windows {
-  /** First visible row and column of each tensor. */
+  /** The first visible row and column of each tensor. */
   readonly corners: Corners;
   onCorner(id: TensorId, corner: Corner): void;
   /**
    * Scrolls an element into view, as little as possible. Tables that follow the description scroll by pages, because a
    * table that moves is redrawn.
-   * @param kept the tensor that does not move, if tables follow
+   * @param kept the tensor that keeps its position while other tables follow
    */
   onReveal(id: TensorId, element: number, kept?: TensorId | null): void;
 }
@@ -22,15 +22,15 @@ export interface Windows {
 /**
  * Returns the window positions of large tensors.
  *
- * @param call changes when another call is shown
+ * @param call a value that changes when another call is shown
  */
 export function useCorners({ lanes }: Layout, call: string): Windows {
   const [corners, setCorners] = useState<Corners>(new Map());
-  // Positions are meaningless in another call, and data and the output must begin at the same row.
+  // Scroll positions are reset, because they are meaningless in another call.
   useLayoutEffect(() => setCorners(new Map()), [call]);
   const known = useRef(lanes);
   known.current = lanes;
-  // A smaller tensor may have no rows at the old position.
+  // The old position may be beyond the last row of a smaller tensor.
   const valid = useMemo(() => {
     const within = new Map<TensorId, Corner>();
     for (const { id, sheet, rows, columns } of lanes) {

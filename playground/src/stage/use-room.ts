@@ -6,13 +6,14 @@ import { layOut } from "./arrange.ts";
 import type { Layout, Placed, Room } from "./layout.ts";
 import { SMALLEST } from "./metrics.ts";
 import type { State } from "../values/state.ts";
-import { roleOf, type OperatorVersion } from "ndscatter";
+import type { OperatorVersion } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import { lettersOf } from "../cells/letters.ts";
 import type { Picture } from "../cells/view.ts";
 
 /**
- * Page width, in pixels, below which tables are stacked. A frame in another page becomes narrow at a smaller width, and
- * its tables are smaller.
+ * The page width, in pixels, below which tables are stacked. A frame in another page becomes narrow at a smaller width,
+ * and its tables are smaller.
  */
 const NARROW = 900;
 const NARROW_FRAME = 780;
@@ -38,9 +39,9 @@ function barNow(): number {
   return bar;
 }
 
-/** Space around the stage, in pixels. */
+/** The space around the stage, in pixels. */
 const AROUND = { wide: { x: 40, y: 16 }, narrow: { x: 16, y: 8 }, frame: { x: 8, y: 8 } };
-/** Minimum height of the stage, in pixels; a smaller stage scrolls. */
+/** The minimum height of the stage, in pixels; a smaller stage scrolls. */
 const LEAST_HEIGHT = 120;
 
 function roomOf({ width, height }: { readonly width: number; readonly height: number }): Room {
@@ -102,10 +103,12 @@ export const useRoomAbove = (room: Room, height: number): Room =>
     [room, height],
   );
 
-/** Cell widths, in characters. In a frame, which is small and seldom edited, cells are as narrow as their values. */
+/**
+ * The cell widths, in characters. In a frame, which is small and seldom edited, cells are as narrow as their values.
+ */
 const WIDTHS = [2, 3, 4, 6, 9, 12] as const;
 const LEAST_WIDTH = { page: 3, frame: 2 };
-/** Maximum number of values to measure; larger tensors are only partly visible. */
+/** The maximum number of values to measure; larger tensors are only partly visible. */
 const MOST_MEASURED = 2000;
 
 const longest = (values: readonly string[]): number =>
@@ -116,7 +119,7 @@ const widthFor = (length: number, role: string): number => {
   return WIDTHS.find((width) => Math.max(length, least) <= width) ?? 12;
 };
 
-/** Width of an update's letter, and of the space before it, in characters of a value. */
+/** The width of an update's letter, and of the space before it, in characters of a value. */
 const LETTER = 0.7;
 const BEFORE_LETTERS = 0.3;
 
@@ -135,9 +138,9 @@ interface Shown {
   readonly state: State;
   readonly version: OperatorVersion | null;
   readonly picture: Picture | null;
-  /** Null if no output is drawn. */
+  /** The shape of the output; null if no output is drawn. */
   readonly outputShape: readonly number[] | null;
-  /** Counter that increases when another call is shown. */
+  /** A counter that increases when another call is shown. */
   readonly generation: number;
 }
 

@@ -15,7 +15,7 @@ export interface Rows {
 export interface Wire {
   readonly from: Rows;
   readonly to: Rows;
-  /** Number of a colour, or {@link PLAIN}. */
+  /** The number of a colour, or {@link PLAIN}. */
   readonly hue: number;
   /** Updates or reads of the line. */
   readonly orders: readonly number[];
@@ -23,13 +23,13 @@ export interface Wire {
   readonly isLost: boolean;
 }
 
-/** Maximum number of lines drawn at once; a larger call draws only the lines of the selection. */
+/** The maximum number of lines drawn at once; a larger call draws only the lines of the selection. */
 export const MOST_WIRES = 64;
 
 /** Returns the rows of a tensor that an update or read touches; null if it touches none. */
 export type RowsOf = (order: number) => Rows | null;
 
-/** @param keepsLast true if a later update overwrites an earlier update */
+/** @param keepsLast true if later updates overwrite earlier updates */
 export function wiresOf(
   links: Links,
   targets: Targets,
@@ -84,7 +84,7 @@ export function rowsOf(
   const isIndices = role === "indices";
   const list = isIndices ? links.indexed : links.carried;
   const count = isIndices ? links.tuples.length : links.count;
-  // Elements of one update are adjacent.
+  // The elements of an update are adjacent.
   const begins = new Int32Array(count).fill(-1);
   const ends = new Int32Array(count);
   for (let element = 0; element < size; element++) {

@@ -12,7 +12,7 @@ export interface Chip {
   readonly row: number;
   readonly hue: number;
   readonly letter: string;
-  /** Target of the tuple: `3`, or `(1, 0)`. */
+  /** The target of the tuple: `3`, or `(1, 0)`. */
   readonly text: string;
   /** True if the text differs from the tuple, for example because an index is negative. */
   readonly isResolved: boolean;
@@ -23,12 +23,12 @@ export interface Mark {
   readonly rows: Rows;
   readonly hue: number;
   readonly letters: string;
-  /** Number of updates of the row's most frequent target. */
+  /** The number of updates of the row's most frequent target. */
   readonly count: number;
 }
 
 export interface Wiring {
-  /** Lines of each gutter, by the role of the table on its left. */
+  /** The lines of each gutter, by the role of the table on its left. */
   readonly wires: ReadonlyMap<string, readonly Wire[]>;
   readonly chips: readonly Chip[];
   readonly marks: readonly Mark[];
@@ -36,7 +36,7 @@ export interface Wiring {
 
 export const NO_WIRING: Wiring = { wires: new Map(), chips: [], marks: [] };
 
-/** @param described described updates or reads; a large call draws only their lines */
+/** @param described the described updates or reads; a large call draws only their lines */
 export function wiringOf(
   picture: Picture,
   { lanes }: Layout,

@@ -1,6 +1,7 @@
 /** Describes the cells of a gather: the source of an element of the output, and the readers of an element of data. */
 
-import { printShape, type GatherStory } from "ndscatter";
+import type { GatherStory } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { reaching } from "../cells/links.ts";
 import { positionOf } from "../values/shape.ts";
 import {

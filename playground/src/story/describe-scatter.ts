@@ -1,6 +1,7 @@
 /** Describes the cells of a scatter: the updates of a cell, and the target of an update. */
 
-import { printShape, type ScatterStory } from "ndscatter";
+import type { ScatterStory } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import type { TensorId } from "../stage/layout.ts";
 import { coordinatesOf, positionOf } from "../values/shape.ts";
 import { inWords } from "./target-names.ts";
@@ -29,7 +30,7 @@ export function describeTarget(
   const data = { tensor: words.positionOf("data"), element };
   if (cell.count === 0) {
     const title = `${words.nameOf("output")}${place} is ${value}`;
-    const text = `no update goes here, so the cell keeps the value of ${words.nameOf(data.tensor)}${place}`;
+    const text = `no update reaches this cell, so the cell keeps the value of ${words.nameOf(data.tensor)}${place}`;
     const lines = [{ tuple: null, text }];
     return { title, lines, arrows: [arrow(data, here, null)], orders: [] };
   }
@@ -78,9 +79,11 @@ export function describeUpdate(
   if (following.length > 0) {
     const letters = following.map((step) => links.tuples[links.tupleOf[step.order]].letter);
     const list = letters.slice(0, MOST_LINES).join(", ");
-    const deed = story.reduction === "none" ? "replace it later" : "are combined with it later";
-    const one = story.reduction === "none" ? "replaces it later" : "is combined with it later";
-    const end = `the cell ends as ${words.print(cell.value)}`;
+    const deed =
+      story.reduction === "none" ? "replace it later" : "are combined with this value later";
+    const one =
+      story.reduction === "none" ? "replaces it later" : "is combined with this value later";
+    const end = `the final value of the cell is ${words.print(cell.value)}`;
     lines.push({ tuple: null, text: `${list} ${following.length === 1 ? one : deed}, and ${end}` });
   }
   const here = { tensor: position, element };

@@ -3,7 +3,8 @@
  * no values.
  */
 
-import { printShape, type Explanation } from "ndscatter";
+import type { Explanation } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import type { Links, Tuple } from "../cells/links.ts";
 import { elementAt } from "../document/faults.ts";
 import { coordinatesOf } from "../values/shape.ts";

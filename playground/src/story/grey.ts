@@ -11,8 +11,8 @@ export function greyIn({ links, targets }: Pick<Picture, "links" | "targets">): 
     const isColoured = [...reached.keys()].some((slice) => targets.hueOf(slice) !== PLAIN);
     if (!isColoured) return `Grey cells are targets; there are more targets than colours.`;
     return isGather
-      ? "Coloured cells are read more than once, grey cells once."
-      : "Coloured targets receive several updates, grey targets one.";
+      ? "Coloured cells are read more than once; grey cells are read once."
+      : "Coloured targets receive several updates; grey targets receive one.";
   }
   const isGrey = tuples.some((_, tuple) => targets.hueOf(targets.ofTuple[tuple]) === PLAIN);
   if (!isGrey) return null;

@@ -10,7 +10,7 @@ import type { State } from "../values/state.ts";
 import { nameOf } from "./target-names.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-/** The way in which an index addresses its target. */
+/** The kind of address: an index tuple, a single index, part of an address, a batch, or a sequence. */
 export type Addressing = "tuple" | "index" | "part" | "batch" | "sequence";
 
 /** An update or a read that has a target. */
@@ -26,13 +26,13 @@ export interface Scene {
   readonly story: ScatterStory | GatherStory;
   readonly words: Vocabulary;
   readonly addressing: Addressing;
-  /** Number of batch axes. */
+  /** The number of batch axes. */
   readonly batchDims: number;
-  /** Word for the units that have a letter. */
+  /** The word for the units that have a letter. */
   readonly noun: "tuple" | "index";
-  /** First update or read that has a target. */
+  /** The first update or read that has a target. */
   readonly hero: Visit;
-  /** Shape of data. */
+  /** The shape of data. */
   readonly shape: readonly number[];
 }
 
@@ -103,7 +103,7 @@ export function unnamed({ shape, story: { addressed }, picture: { links } }: Sce
   return { slices, count: total - links.reached.size };
 }
 
-/** Maximum number of framed slices; more frames would cover the whole table. */
+/** The maximum number of framed slices; more frames would cover the whole table. */
 const MOST_SLICES = 24;
 
 /** Returns the slice that the most updates or reads name, with their step numbers; null if no slice is named twice. */

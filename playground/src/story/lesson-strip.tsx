@@ -6,10 +6,10 @@ import type { Session } from "../page/use-session.ts";
 import { otherLessons } from "./lessons.ts";
 import { withCode } from "./with-code.tsx";
 
-/** Id of the button for the next step, which gets the focus when the user starts a lesson. */
+/** The id of the button for the next step, which gets the focus when the user starts a lesson. */
 export const LESSON_NEXT = "lesson-next";
 
-/** Id of the button that starts a lesson, which gets the focus when the lesson ends. */
+/** The id of the button that starts a lesson, which gets the focus when the lesson ends. */
 export const LESSON_OPENER = "lesson-opener";
 
 interface StripProps {
@@ -29,7 +29,7 @@ export function LessonStrip({ session, sentence }: StripProps): JSX.Element {
   useEffect(() => {
     const { current } = strip;
     return () => {
-      // A button of the strip disappears together with its focus.
+      // The clicked button of the strip disappears, so the focus must move.
       const isLost =
         document.activeElement === document.body || current?.contains(document.activeElement);
       if (isLost === true)

@@ -13,7 +13,7 @@ import {
 import { capital, inWords, nameOf, unitOf } from "./target-names.ts";
 import { partOf } from "./vocabulary.ts";
 
-/** Maximum number of names in a list; the other names are counted. */
+/** The maximum number of names in a list; the other names are counted. */
 const MOST_NAMES = 3;
 
 const list = (names: readonly string[], word: "and" | "or"): string =>
@@ -42,7 +42,7 @@ function wrapOf({ hero: { index } }: Scene): string {
   return negative === undefined ? "" : `${negative} counts from the end, so `;
 }
 
-/** First step: an index is an address. */
+/** The first step: an index is an address. */
 export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> = {
   tuple: (scene) =>
     `${subjectOf(scene)} is an address: ${wrapOf(scene)}it names ${targetOf(scene)} of ${dataOf(scene)}.`,
@@ -77,7 +77,7 @@ export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> =
   },
 };
 
-/** Effect of an update on its target. */
+/** The effect of an update on its target. */
 const DEEDS = {
   none: " and replaces what was there",
   add: ", where it is added",
@@ -92,7 +92,7 @@ export function moveText(scene: Scene): string {
   const { words, hero, story, picture } = scene;
   if (story.kind === "gather") {
     const part = `${words.nameOf("output")}${partOf(hero.at, picture.output.shape.length)}`;
-    return `So \`${part}\` is a copy of ${targetOf(scene)}.`;
+    return `\`${part}\` is therefore a copy of ${targetOf(scene)}.`;
   }
   const position = words.positionOf("updates");
   const part = `${words.nameOf(position)}${partOf(hero.at, words.shapeOf(position).length)}`;
@@ -100,14 +100,14 @@ export function moveText(scene: Scene): string {
   const step = [...story.cell([...hero.target, ...rest]).steps()].find(
     (one) => one.kind === "update" && one.order === hero.order,
   );
-  if (step?.kind !== "update") return `So \`${part}\` goes to ${targetOf(scene)}.`;
+  if (step?.kind !== "update") return `\`${part}\` goes to ${targetOf(scene)}.`;
   const sum = words.lineOf(step).result ?? "";
   const deed =
     story.reduction === "mean" && step.by === "add"
       ? ", where it counts toward the mean"
       : DEEDS[step.by];
   const where = picture.links.slice > 1 ? " in the first cell" : "";
-  return `So \`${part}\` goes to ${targetOf(scene)}${deed}: ${sum}${where}.`;
+  return `\`${part}\` goes to ${targetOf(scene)}${deed}: ${sum}${where}.`;
 }
 
 /** Returns the third step: the slices that no index names. */
@@ -158,7 +158,9 @@ export function agreementText(scene: Scene): string {
   const plural = noun === "tuple" ? "tuples" : "indices";
   if (found === null) {
     const then =
-      story.kind === "gather" ? "each would get its own copy" : agreementOf(scene, story, 2, true);
+      story.kind === "gather"
+        ? `each ${noun} would get its own copy`
+        : agreementOf(scene, story, 2, true);
     return `Here no two ${plural} name the same ${unit}; if two did, ${then}.`;
   }
   const tuples = [...new Set(found.orders.map((order) => picture.links.tupleOf[order]))];
@@ -171,7 +173,8 @@ export function agreementText(scene: Scene): string {
   const who = isListed
     ? `${letters} ${tuples.length === 2 ? "both" : "all"} name ${name}`
     : `${capital(inWords(found.orders.length))} ${story.kind === "gather" ? "reads" : "updates"} share ${name}`;
-  if (story.kind === "gather") return `${who}: each gets its own copy, so reads never conflict.`;
+  if (story.kind === "gather")
+    return `${who}: each ${noun} gets its own copy, so reads never conflict.`;
   return `${who}: ${agreementOf(scene, story, found.orders.length)}${sumOf(scene, story, found)}.${openIn(scene, story)}`;
 }
 
@@ -182,7 +185,7 @@ function agreementOf(
   isPossible = false,
 ): string {
   const [does, wouldDo, what] = AGREEMENTS[reduction];
-  // The reduction has the name from the call: OpenVINO says sum, the library's explanation says add.
+  // The text uses the reduction's name from the call: OpenVINO says sum, and the library's explanation says add.
   const name = state.attributes["reduction"] ?? reduction;
   const verb = isPossible ? `would ${wouldDo}` : does;
   return `\`${name}\` ${verb} ${count === 2 && what === "all" ? "both" : what}`;
@@ -205,7 +208,10 @@ const openIn = ({ picture: { state } }: Scene, { reduction }: ScatterStory): str
     ? " ONNX leaves the order to the runtime."
     : "";
 
-/** Describes two tuples with equal indices in different batches; without such a pair, states that batches share no targets. */
+/**
+ * Describes two tuples with equal indices in different batches; without such a pair, states that batches share no
+ * targets.
+ */
 function twinsOf(scene: Scene): string | null {
   const { batchDims, noun, picture } = scene;
   const { tuples } = picture.links;

@@ -22,7 +22,7 @@ export interface LessonStep {
    */
   readonly description: Description;
   readonly frames: readonly Framed[];
-  /** Number of player steps that have been carried out. */
+  /** The number of player steps that have been carried out. */
   readonly step: number;
   /** True if the last step moves while the user reads the sentence. */
   readonly isMoving: boolean;

@@ -1,6 +1,6 @@
-/** Lessons in Help. Their sentences are in `lesson-texts.ts`, which is loaded with the first lesson. */
+/** The lessons in Help. Their sentences are in `lesson-texts.ts`, which is loaded with the first lesson. */
 
-/** Titles of lessons, each with its example. */
+/** The titles of lessons, each with its example. */
 export const LESSONS: readonly { readonly title: string; readonly preset: string }[] = [
   { title: "Scatter", preset: "first" },
   { title: "Gather", preset: "start-gather" },

@@ -20,7 +20,7 @@ function usePlaying({ count, at, isPlaying, onStep, setPlaying }: Session, speed
     let begin: number | null = null;
     const tick = (time: number): void => {
       begin ??= time;
-      // Takes at most one step per frame: a late frame must not skip a step.
+      // The player takes at most one step per frame, because a late frame must not skip a step.
       if ((time - begin) * speed >= 1000 * (speed === 60 ? 0 : 1)) {
         begin = time;
         const step = Math.min(next.current + 1, count);

@@ -13,7 +13,7 @@ const MOST_FAULTS = 4;
 
 export function Story({ session }: { readonly session: Session }): JSX.Element {
   const { tuples, isStale, lesson } = session;
-  // A lesson shows its sentence above the stage, and the fault of a cell is listed with the other faults.
+  // A sentence is omitted here if a lesson shows it above the stage, or if it is in the list of errors.
   const isSaid = ({ title }: Description): boolean =>
     title === lesson.now?.description.title ||
     (isStale && session.call.faults.some(({ sentence }) => sentence === title));
@@ -75,7 +75,7 @@ function Wrong({ session: { call, fixes, page } }: { readonly session: Session }
               type="button"
               key={label}
               onClick={({ currentTarget }) => {
-                // The button disappears with the error, and would lose the focus.
+                // The button disappears together with the error, so the focus must move.
                 currentTarget.closest("aside")?.focus();
                 page.show(state);
               }}

@@ -13,7 +13,7 @@ import {
 import { sizeOf } from "../values/shape.ts";
 import { capital, counted, inWords, nameOf, placeOf, unitOf } from "./target-names.ts";
 
-/** Maximum number of names in a list; the other names are counted. */
+/** The maximum number of names in a list; the other names are counted. */
 const MOST_NAMES = 2;
 
 /**
@@ -38,7 +38,7 @@ function scatterSentences(
 ): readonly string[] {
   const { summary, addressed, reduction, includeSelf } = story;
   const { count, targets, repeats, untouched } = summary;
-  if (count === 0) return ["No updates: the output is a copy of data."];
+  if (count === 0) return ["The call has no updates, so the output is a copy of data."];
   const first =
     repeats === 0
       ? targets === 1
@@ -57,7 +57,7 @@ function scatterSentences(
 function gatherSentences(story: GatherStory, shape: readonly number[]): readonly string[] {
   const { summary, addressed } = story;
   const { count, targets, repeats, untouched, filled } = summary;
-  if (count === 0) return ["Nothing is read: the output is empty."];
+  if (count === 0) return ["No element is read, so the output is empty."];
   const once =
     targets === 1
       ? `${oneName(story, shape)} is read once.`
@@ -72,7 +72,7 @@ function gatherSentences(story: GatherStory, shape: readonly number[]): readonly
         : `${filled} cells of the output are 0, because their indices are out of range.`;
   const unread =
     untouched === 0
-      ? "All of data is read."
+      ? "All elements of data are read."
       : `${untouched} of ${counted(sizeOf(shape), "cell")} of data ${untouched === 1 ? "is" : "are"} not read.`;
   return [first, zeros, wraps(story.reads, shape, addressed), unread].filter(isThere).slice(0, 3);
 }
@@ -85,14 +85,14 @@ const oneName = (
   shape: readonly number[],
 ): string => capital(nameOf(targets.at(0)?.coordinates ?? [], shape, addressed));
 
-/** Wording for repeated targets. */
+/** The wording for repeated targets. */
 interface Words {
-  /** Verb for one target, and for several targets. */
+  /** The verb for one target, and for several targets. */
   readonly one: string;
   readonly several: string;
   times(count: number): string;
   readonly often: string;
-  /** Word next to the count that several targets share. */
+  /** The word next to the count that several targets share. */
   readonly each: string;
 }
 
@@ -162,7 +162,7 @@ function wraps(
     const { given, places: resolved } = index;
     if (resolved === null || given.every((value) => value >= 0)) continue;
     const text = given.length === 1 ? String(given[0]) : `[${given.join(", ")}]`;
-    // A sequence names only its start; its later updates continue from there.
+    // An index gives only the start of a sequence; the later updates continue from there.
     if (!places.has(text)) places.set(text, placeOf(index.axes, resolved, shape, addressed));
   }
   const [first, second] = [...places].map(([text, place]) => `${text} is ${place}`);

@@ -1,6 +1,6 @@
 /** Names targets in sentences: `row 1`, `element [1, 2]`, `slice [1, :, :]`, and counts of targets. */
 
-import { printShape } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? "" : "s"}`;

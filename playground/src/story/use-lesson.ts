@@ -5,16 +5,16 @@ import type { Picture } from "../cells/view.ts";
 import type { LessonStep } from "./lesson.ts";
 import { isCalm } from "../widgets/calm.ts";
 
-/** Delay, in ms, between framing an update and moving it. */
+/** The delay, in ms, between framing an update and moving it. */
 const PAUSE = 700;
 
 export interface Lesson {
   readonly isOn: boolean;
   /** The current step; null if no lesson is open, or while its texts are loading. */
   readonly now: LessonStep | null;
-  /** Number of the current step, from 0. */
+  /** The number of the current step, from 0. */
   readonly at: number;
-  /** Number of steps in the lesson. */
+  /** The number of steps in the lesson. */
   readonly count: number;
   /** True if the current call can have a lesson. */
   readonly isThere: boolean;
@@ -30,7 +30,7 @@ export interface Lesson {
 
 const NONE: readonly LessonStep[] = [];
 
-/** @param goStep shows the picture after the given number of player steps; null for all steps */
+/** @param goStep a function that shows the picture after the given number of player steps; null for all steps */
 export function useLesson(
   picture: Picture | null,
   step: number | null,
@@ -84,7 +84,7 @@ type LessonOf = (typeof import("./lesson.ts"))["lessonOf"];
 function useTexts(isOn: boolean, onFailure: () => void): LessonOf | null {
   const [found, setFound] = useState<{ readonly lessonOf: LessonOf } | null>(null);
   useEffect(() => {
-    // If the texts fail to load, the page works without lessons.
+    // The page works without lessons if their texts fail to load.
     if (isOn && found === null) void import("./lesson.ts").then(setFound, onFailure);
   }, [isOn]);
   return found?.lessonOf ?? null;
@@ -115,7 +115,7 @@ function useLessonKeys(
       if (isTaken) return;
       const isCell = element?.closest("td") != null;
       if (key === "Escape") end();
-      // The lesson also handles arrow keys at its first and last step. Otherwise the player would handle these keys and
+      // The lesson also handles arrow keys at its first and last step. The player would otherwise handle these keys and
       // end the lesson.
       else if (key === "ArrowRight" && !isCell) setAt(Math.min(at + 1, count - 1));
       else if (key === "ArrowLeft" && !isCell) setAt(Math.max(at - 1, 0));

@@ -9,7 +9,7 @@ import { cellId } from "../stage/sheet.tsx";
 import { isCalm } from "../widgets/calm.ts";
 
 const MILLISECONDS = 420;
-/** Maximum number of moving copies; more would hide the tables. */
+/** The maximum number of moving copies; more would hide the tables. */
 const MOST = 24;
 
 export function useTravel({ at, step, picture, description }: Session): void {

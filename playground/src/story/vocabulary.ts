@@ -3,17 +3,16 @@
  * `describe-scatter.ts` and `describe-gather.ts` compose the descriptions.
  */
 
-import {
-  printScalar,
-  printShape,
-  type Explanation,
-  type GatherStory,
-  type Reduction,
-  type Scalar,
-  type ScatterStory,
-  type StoryStep,
-  type Tensor,
+import type {
+  Explanation,
+  GatherStory,
+  Reduction,
+  Scalar,
+  ScatterStory,
+  StoryStep,
+  Tensor,
 } from "ndscatter";
+import { printScalar, printShape } from "ndscatter/operators";
 import type { TensorId } from "../stage/layout.ts";
 import type { Links, Tuple } from "../cells/links.ts";
 import { printElement } from "../values/scalar-text.ts";
@@ -28,7 +27,7 @@ export interface Spot {
 export interface Arrow {
   readonly from: Spot;
   readonly to: Spot;
-  /** Tuple that determines the arrow's colour. */
+  /** The tuple that determines the arrow's colour. */
   readonly tuple: number | null;
   /** True if no value moves along the arrow, which then only shows an origin. */
   readonly isHint: boolean;
@@ -38,20 +37,20 @@ export interface Arrow {
 export interface Line {
   readonly tuple: number | null;
   readonly text: string;
-  /** Result of the event: `5 + 3 = 8`. */
+  /** The result of the event: `5 + 3 = 8`. */
   readonly result?: string;
 }
 
 export interface Description {
   readonly title: string;
   readonly lines: readonly Line[];
-  /** Arrows between the described cells. */
+  /** The arrows between the described cells. */
   readonly arrows: readonly Arrow[];
-  /** Updates or reads that the description concerns. */
+  /** The updates or reads that the description concerns. */
   readonly orders: readonly number[];
 }
 
-/** Maximum number of lines and arrows; further lines are only counted. */
+/** The maximum number of lines and arrows; further lines are only counted. */
 export const MOST_LINES = 40;
 export const MOST_ARROWS = 12;
 
@@ -90,13 +89,13 @@ export class Vocabulary {
     return this.explanation.inputs.findIndex((input) => input.role === role);
   }
 
-  /** Returns the shape of an input; the shape of a scalar if the input is left out. */
+  /** Returns the shape of an input, or the shape of a scalar if the input is omitted. */
   shapeOf(position: number): readonly number[] {
     return this.explanation.inputs[position]?.tensor?.shape ?? [];
   }
 
   print(value: Scalar): string {
-    // The text is the same as in cells, but strings are quoted.
+    // The text equals the text in cells, except that strings are quoted.
     const { dtype } = this.output;
     return typeof value === "string" ? printScalar(dtype, value) : printElement(dtype, value);
   }
@@ -186,7 +185,7 @@ export class Vocabulary {
     if (indices === null || indices === undefined) return `no ${this.nameOf(position)}`;
     const given = tuple.given.join(", ");
     const isTuple = tuple.at.length < indices.shape.length;
-    // If `indices` is a scalar or a single tuple, there are no coordinates to print.
+    // No coordinates are printed if `indices` is a scalar or a single tuple.
     const at = tuple.at.length === 0 ? "" : printShape(tuple.at);
     return `${this.nameOf(position)}${at} = ${isTuple ? `[${given}]` : given}`;
   }
@@ -212,7 +211,7 @@ export class Vocabulary {
   }
 }
 
-/** Sentences about an update and its target, by reduction. */
+/** The sentences about an update and its target, by reduction. */
 const DEEDS: Readonly<Record<Reduction, (update: string, cell: string) => string>> = {
   none: (update, cell) => `${update} replaces ${cell}`,
   add: (update, cell) => `${update} is added to ${cell}`,
@@ -225,7 +224,7 @@ const DEEDS: Readonly<Record<Reduction, (update: string, cell: string) => string
 
 type Result = (before: string, update: string, after: string) => string;
 
-/** Result of a step, with its numbers. */
+/** The result of a step, with its numbers. */
 const RESULTS: Readonly<Record<"none" | "add" | "sub" | "mul" | "max" | "min", Result>> = {
   none: (before, _, after) => `${before} → ${after}`,
   add: (before, update, after) => `${before} + ${update} = ${after}`,

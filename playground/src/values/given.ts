@@ -1,6 +1,7 @@
 /** Provides the initial value of an optional input that was left out. */
 
-import { roleOf, type OperatorVersion } from "ndscatter";
+import type { OperatorVersion } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import { dtypesOf } from "./schema.ts";
 import type { State } from "./state.ts";
 import { zerosText } from "./tensor-text.ts";

@@ -1,16 +1,17 @@
 /** Limits of the page, so that no input can make the page hang. */
 
-import { printShape, TensorError } from "ndscatter";
+import { TensorError } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 
-/** Maximum number of elements of a tensor; each element is a cell on the page. */
+/** The maximum number of elements of a tensor; each element is a cell on the page. */
 export const MOST_ELEMENTS = 20_000;
 
-/** Maximum number of axes of an input. An output may have more axes. */
+/** The maximum number of axes of an input. An output may have more axes. */
 export const MOST_AXES = 5;
 
 /**
  * Checks that the page can show a shape.
- * @param what name of the tensor in errors
+ * @param what the name of the tensor in errors
  * @throws TensorError `shape-mismatch` for a dimension that is not a size, `rank`, `too-large`
  */
 export function checkShape(shape: readonly number[], what: string): void {
@@ -36,8 +37,8 @@ export function checkExtent(shape: readonly number[], what: string): void {
   if (extent <= MOST_ELEMENTS) return;
   const [most, got] = [MOST_ELEMENTS, extent].map((count) => count.toLocaleString("en"));
   const sentence = shape.includes(0)
-    ? `the page shows up to ${most} lists, but ${what}, ${printShape(shape)}, has ${got}`
-    : `the page shows up to ${most} elements, but ${what}, ${printShape(shape)}, has ${got}`;
+    ? `the page shows up to ${most} lists, but ${what} of shape ${printShape(shape)} has ${got}`
+    : `the page shows up to ${most} elements, but ${what} of shape ${printShape(shape)} has ${got}`;
   throw new TensorError("too-large", sentence, { input: what, got: extent, limit: MOST_ELEMENTS });
 }
 

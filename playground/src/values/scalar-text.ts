@@ -13,7 +13,8 @@
  * refused.
  */
 
-import { DTYPES, printScalar, type DType, type Scalar } from "ndscatter";
+import { DTYPES, type DType, type Scalar } from "ndscatter";
+import { printScalar } from "ndscatter/operators";
 
 /** Input of {@link tensor} for an element: a value, or the text itself if it cannot be parsed. */
 export type Candidate = boolean | number | bigint | string | readonly [Part, Part];
@@ -21,7 +22,7 @@ export type Candidate = boolean | number | bigint | string | readonly [Part, Par
 type Part = number | bigint;
 
 /**
- * Maximum length of a number, in characters. Longer texts are never numbers, and errors quote only their first
+ * The maximum length of a number, in characters. Longer texts are never numbers, and errors quote only their first
  * characters.
  */
 const LONGEST = 400;
@@ -70,7 +71,7 @@ const NUMBER = new RegExp(`^([+-]?)(?:(${DECIMAL})|(${SPECIAL}))$`, "i");
 function parseNumber(text: string): number | bigint | null {
   const [, sign = "", decimal, special] = NUMBER.exec(text) ?? [];
   if (decimal !== undefined) {
-    // The data type rounds a large integer once; converting it to a JavaScript number first would round it twice.
+    // A large integer is rounded only once, by the data type; a JavaScript number would add a second rounding.
     const whole = parseInteger(text);
     if (typeof whole === "bigint") return whole;
     const magnitude = Number(decimal.replaceAll("_", ""));
@@ -125,7 +126,7 @@ export function printElement(dtype: DType, value: Scalar): string {
 
 /**
  * Returns the text of a float32 with at most six digits; null for any other value. Six digits identify a float32, so
- * the double's digits are also the float's. Saves 90% of the time to print 20,000 values such as 0.25.
+ * the double's digits are also the float's. This function saves 90% of the time to print 20,000 values such as 0.25.
  */
 function shortFloat(value: number): string | null {
   const size = Math.abs(value);

@@ -1,16 +1,17 @@
-/** Facts from the operator registry that the page needs: roles and data types of inputs, and texts of attributes. */
+/**
+ * The facts from the operator registry that the page needs: roles and data types of inputs, and texts of attributes.
+ */
 
 import {
   isDType,
   operators,
-  roleOf,
-  typesOf,
   type AttributeSchema,
   type DType,
   type OperatorVersion,
   type ParameterSchema,
   type Role,
 } from "ndscatter";
+import { roleOf, typesOf } from "ndscatter/operators";
 
 /** Returns the position of the input with this role, or -1. */
 export const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>

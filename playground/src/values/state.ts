@@ -2,7 +2,7 @@
 
 import type { Domain, DType } from "ndscatter";
 
-/** Content of the page, and of a link. */
+/** The content of the page, and of a link. */
 export interface State {
   readonly domain: Domain;
   readonly op: string;
@@ -10,7 +10,7 @@ export interface State {
   readonly opset: number;
   /** Texts as the user typed them, only for attributes that differ from the default. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** Inputs in the order of the version; null for an optional input that is left out. */
+  /** The inputs in the order of the version; null for an omitted optional input. */
   readonly inputs: readonly (TensorText | null)[];
 }
 

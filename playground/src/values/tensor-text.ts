@@ -15,8 +15,8 @@ import { coordinatesOf, sizeOf } from "./shape.ts";
 import type { TensorText } from "./state.ts";
 
 /**
- * Converts a tensor to text. Only the bits of NaNs are lost.
- * @param what name of the tensor in errors
+ * Converts a tensor to text. Everything is kept except the bits of NaNs.
+ * @param what the the name of the tensor in errors
  * @throws TensorError `too-large` or `rank` for a tensor that the page cannot show
  */
 export function textOf(source: Tensor, what = "the tensor"): TensorText {

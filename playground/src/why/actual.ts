@@ -8,7 +8,6 @@ import {
   dialects,
   DTYPES,
   infer,
-  printShape,
   tensor,
   type Diagnosis,
   type Dialect,
@@ -17,6 +16,7 @@ import {
   type Explanation,
   type Tensor,
 } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { attempt } from "../values/attempt.ts";
 import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
 import { rulesOf, type Rule, type Rules } from "./dialect-view.ts";
@@ -29,7 +29,7 @@ import { coordinatesOf, sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 import { tensorOf, valueTexts } from "../values/tensor-text.ts";
 
-/** Data type and shape of an output. */
+/** The data type and shape of an output. */
 export interface OutputType {
   readonly dtype: DType;
   readonly shape: readonly number[];
@@ -39,7 +39,7 @@ export interface OutputType {
 export interface Actual {
   /** The output, with the data type and the shape of the call's output. */
   readonly text: TensorText;
-  /** Rounding of the printed values; null if the values have all digits. */
+  /** The rounding of the printed values; null if the values have all digits. */
   readonly rounding: Rounding | null;
   /** Remarks about how the output was read. */
   readonly remarks: readonly string[];
@@ -56,9 +56,9 @@ export function outputTypeOf({
   inputs,
   faults,
 }: Reading): OutputType | { readonly error: string } {
-  if (faults.length > 0) return { error: `Correct the call first: ${faults[0].sentence}` };
+  if (faults.length > 0) return { error: `First correct the call: ${faults[0].sentence}` };
   const found = attempt(() => infer(node, inputs)[0]);
-  if ("error" in found) return { error: `Correct the call first: ${found.error}` };
+  if ("error" in found) return { error: `First correct the call: ${found.error}` };
   // The inputs are tensors, so every dimension is known.
   return { dtype: found.dtype, shape: found.shape as number[] };
 }
@@ -67,9 +67,9 @@ export function outputTypeOf({
 export const isOfType = (one: OutputType, other: OutputType): boolean =>
   one.dtype === other.dtype && String(one.shape) === String(other.shape);
 
-/** Reads the output in a pasted text. Never throws. */
+/** Reads the output in a pasted text. The function never throws. */
 export function readActual(text: string, output: OutputType): ReadActual {
-  if (text.trim() === "") return { error: "Paste the output of the other runtime first." };
+  if (text.trim() === "") return { error: "First paste the output of the other runtime." };
   const read = withText({ dtype: output.dtype, shape: output.shape, values: [] }, text);
   if ("error" in read) return { error: `The text cannot be read: ${read.error}` };
   const rounding = isFloating(output.dtype) ? roundingOf(text) : null;
@@ -122,18 +122,18 @@ const flatOf = ({ dtype, values }: TensorText): ReturnType<typeof tensorOf> =>
 
 const isFloating = (dtype: DType): boolean => ["float", "half"].includes(DTYPES[dtype].family);
 
-/** Result of a comparison with the exact output. */
+/** The result of a comparison with the exact output. */
 export interface Comparison {
   /** Texts of all elements, for the stage. */
   readonly texts: readonly string[];
   readonly differing: ReadonlySet<number>;
   /** `3 of 12 cells differ.`, and remarks about this count. */
   readonly sentences: readonly string[];
-  /** First element that differs; null if no element differs. */
+  /** The first element that differs; null if no element differs. */
   readonly first: {
     readonly at: readonly number[];
     readonly actual: string;
-    /** Null if the exact call does not determine the element. */
+    /** The exact element; null if the exact call does not determine it. */
     readonly exact: string | null;
   } | null;
   /** Candidate causes, best explanations first. */
@@ -152,12 +152,12 @@ export interface Comparison {
 export interface Cause {
   readonly id: Diagnosis["id"];
   readonly sentence: string;
-  /** Share of the cells: `explains all 3 cells`. */
+  /** The share of the cells: `explains all 3 cells`. */
   readonly share: string;
   /** True if the cause explains every element that differs. */
   readonly isWhole: boolean;
   readonly dialects: readonly DialectId[];
-  /** Sentence about the systems with this behaviour. */
+  /** The sentence about the systems with this behaviour. */
   readonly who: string;
 }
 
@@ -240,7 +240,7 @@ export function compareShape(state: State, unfit: TensorText, rules: Rules): Com
   };
 }
 
-/** Text of each element of the exact output; null for an element without an exact value. */
+/** The text of each element of the exact output; null for an element without an exact value. */
 export type Base = readonly (string | null)[];
 
 /**
@@ -332,8 +332,8 @@ function causeOf({ id, sentence, cells }: Diagnosis, systems: readonly Dialect[]
     dialects: known,
     who:
       names.length === 0
-        ? "No known runtime or library does this."
-        : `${listed(names)} ${names.length === 1 ? "does" : "do"} so.`,
+        ? "No known runtime or library returns this result."
+        : `${listed(names)} ${names.length === 1 ? "returns" : "return"} this result.`,
   };
 }
 

@@ -15,19 +15,19 @@ import { attempt } from "../values/attempt.ts";
 import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
 import { valueTexts } from "../values/tensor-text.ts";
 
-/** Result of a call in one system. */
+/** The result of a call in one system. */
 export interface DialectRow {
   readonly id: DialectId;
   readonly name: string;
   readonly agrees: boolean;
-  /** Null if the system does not give a result. */
+  /** The result of the system; null if the system gives none. */
   readonly output: Tensor | null;
   readonly why: DialectComparison["why"];
-  /** Sentence about the system's behaviour. */
+  /** The sentence about the system's behaviour. */
   readonly sentence: string;
-  /** Elements of the output that differ from the exact result. */
+  /** The elements of the output that differ from the exact result. */
   readonly differing: ReadonlySet<number>;
-  /** Elements whose value the system does not determine. */
+  /** The elements whose value the system does not determine. */
   readonly undecided: ReadonlySet<number>;
 }
 
@@ -40,7 +40,7 @@ export interface RuleChoice {
   readonly why: DialectComparison["why"];
   readonly name: string;
   readonly sentence: string;
-  /** Rule whose result the stage can show; null if the stage can show none. */
+  /** The rule whose result the stage can show; null if the stage can show none. */
   readonly rule: Rule | null;
 }
 
@@ -60,7 +60,7 @@ type Inputs = readonly (Tensor | undefined)[];
 
 /**
  * Returns the choices: first systems that agree, then different results, then refusals, then systems without the
- * operator. Never throws.
+ * operator. The function never throws.
  * @param inputs in the form of {@link compareDialects}
  */
 export function rulesOf(node: NodeSpec, inputs: Inputs): Rules {
@@ -86,7 +86,7 @@ function compare(
   node: NodeSpec,
   inputs: Inputs,
 ): readonly DialectComparison[] | { readonly error: string } {
-  // A list does not have the field `error`, so callers can tell lists and errors apart.
+  // Callers can distinguish a list from an error, because only an error has the field `error`.
   return attempt(() => compareDialects(node, inputs));
 }
 

@@ -1,5 +1,5 @@
 /**
- * Code that is loaded when the user asks why another result differs. Load this module only with `import()`: the
+ * The code that is loaded when the user asks why another result differs. Load this module only with `import()`: the
  * diagnosis is a sixth of the library, and the first picture does not need it.
  */
 

@@ -3,13 +3,13 @@
  * matches to its last digit counts as equal.
  */
 
-/** Number of decimals, and whether they belong to a mantissa, as in `1.2346e-01`. */
+/** The number of decimals, and whether they belong to a mantissa, as in `1.2346e-01`. */
 export interface Rounding {
   readonly decimals: number;
   readonly isScientific: boolean;
 }
 
-/** Number of decimals that PyTorch prints, padded with zeros, and the maximum that NumPy prints, unpadded. */
+/** The number of decimals that PyTorch prints, padded with zeros, and the maximum that NumPy prints, unpadded. */
 const PADDED = 4;
 const MOST = 8;
 

@@ -13,14 +13,14 @@ import { coordinatesOf } from "../values/shape.ts";
 import { valueTexts } from "../values/tensor-text.ts";
 import type { State } from "../values/state.ts";
 
-/** Relation of a cell to the exact cell. */
+/** The relation of a cell to the exact cell. */
 export type Mark = "same" | "differs" | "open";
 
 export interface Column {
   readonly name: string;
-  /** Note under the name: `differs in 2 cells`. */
+  /** The note under the name: `differs in 2 cells`. */
   readonly note: string;
-  /** Null if the column has no output; `note` then has the reason. */
+  /** The texts of the cells; null if the column has no output, in which case `note` has the reason. */
   readonly texts: readonly (string | null)[] | null;
   mark(cell: number): Mark;
 }
@@ -29,12 +29,12 @@ export interface SideBySide {
   readonly title: string;
   readonly shape: readonly number[];
   readonly verdict: string;
-  /** Reason why the cells differ; empty if unknown. */
+  /** The reason why the cells differ; empty if unknown. */
   readonly reason: string;
-  /** Sentences about some of these cells, as evidence for the reason. */
+  /** The sentences about some of these cells, as evidence for the reason. */
   readonly evidence: readonly string[];
   readonly columns: readonly Column[];
-  /** Cells in which the user's output differs. */
+  /** The cells in which the user's output differs. */
   readonly differing: readonly number[];
 }
 
@@ -85,10 +85,10 @@ export function sideBySide(given: Given): SideBySide {
 
 const cellsOf = (count: number): string => counted(count, "cell");
 
-/** Maximum number of cells to describe with sentences. */
+/** The maximum number of cells to describe with sentences. */
 const MOST_EVIDENCE = 3;
 
-/** Maximum number of updates per cell in a sentence. */
+/** The maximum number of updates per cell in a sentence. */
 const MOST_UPDATES = 4;
 
 /** Describes a cell: `output[1] is 10 in yours; the exact value is 30. Data holds 2; the cell receives 10, then 30.` */
@@ -160,7 +160,7 @@ export function firstBeside(rules: Rules, comparison: Comparison): DialectId | n
   const rows = rowsOf(rules).filter(({ output }) => output !== null);
   const isMine = ({ output, undecided }: DialectRow): boolean =>
     output !== null && isResultOf({ output, undecided }, comparison);
-  // A result that ONNX's document leaves undefined says less than the result of an actual system.
+  // The result of an actual system comes first, because it says more than a result that ONNX leaves undefined.
   const others = rows.filter(({ id }) => id !== "onnx");
   const mine = others.filter(isMine);
   const found =

@@ -13,29 +13,29 @@ import {
 } from "../writing/svg-text.ts";
 import type { Column, SideBySide } from "./side-by-side.ts";
 
-// Sizes in pixels. In both text sizes, a letter is 0.6 times as wide as the font size.
+// Sizes in pixels. The width of a letter is 0.6 times the font size in both text sizes.
 const MARGIN = 20;
 const GAPS = { wide: 28, narrow: 14 };
 const ROW = 34;
 const PAIR = 48;
 const SPACING = 4;
 const LINE = 20;
-/** Height of the name, and of the space under the note. */
+/** The height of the name, and of the space under the note. */
 const HEAD = 34;
 const NOTE = 15;
-/** Factor by which a wide window may shrink the picture to keep the tables side by side. */
+/** The factor by which a wide window may shrink the picture to keep the tables side by side. */
 const SHRINK = 1.25;
 const WIDE_ROOM = 700;
 const WIDE_LETTER = 8.4;
 const LETTER = 7.8;
 const SMALL_LETTER = 6.6;
 
-/** Maximum number of rows and columns that a reader can compare. */
+/** The maximum number of rows and columns that a reader can compare. */
 const MOST_ROWS = 12;
 const MOST_COLUMNS = 8;
 const MOST_DIGITS = 11;
 
-/** Part of a table that is drawn, around the cells that differ. */
+/** The part of a table that is drawn, around the cells that differ. */
 interface Crop {
   readonly columns: number;
   readonly rows: readonly number[];
@@ -49,11 +49,11 @@ interface Drawing {
   readonly crop: Crop;
   readonly digits: number;
   readonly cell: number;
-  /** Width of row labels. */
+  /** The width of row labels. */
   readonly gutter: number;
   readonly block: number;
   readonly gap: number;
-  /** Space above each table. */
+  /** The space above each table. */
   readonly head: number;
 }
 
@@ -131,7 +131,7 @@ function measured(side: SideBySide, colours: Colours, room: number): Drawing {
   const table = gutter + count * (cell + SPACING);
   const named = side.columns.map(({ name, note }) => Math.max(name.length * 9, note.length * 7.4));
   const spare = (room - 2 * MARGIN - gap * (side.columns.length - 1)) / side.columns.length;
-  // The tables must fit; names are truncated and notes wrapped.
+  // Names are truncated and notes are wrapped, so that the tables fit.
   const block = Math.max(table, Math.min(...[Math.max(...named), 250, Math.max(spare, table)]));
   const lines = Math.max(...side.columns.map(({ note }) => wrapped(note, block / 7.4).length));
   return { side, colours, crop, digits, cell, gutter, block, gap, head: HEAD + lines * NOTE };

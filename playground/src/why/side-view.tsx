@@ -27,7 +27,7 @@ interface SideViewProps {
   readonly comparison: Comparison;
   readonly rules: Rules;
   readonly beside: DialectId | null;
-  /** Part of an address after its `#` that opens this comparison. */
+  /** The part of an address after its `#` that opens this comparison. */
   readonly hash: string;
   onBeside(id: DialectId): void;
 }
@@ -40,7 +40,7 @@ export function SideView(props: SideViewProps): JSX.Element {
   const [remark, setRemark] = useState("");
   const side = sideBySide(props);
   const theme = isDark() ? "dark" : "light";
-  // A shared picture always has the columns side by side, whatever the size of the window.
+  // A shared picture always shows the columns side by side, regardless of the window's size.
   const whole = (): string => sidePicture(side, theme, 1200);
   const save = async (format: "svg" | "png"): Promise<void> =>
     setRemark(await savePicture(whole, format, `${state.op}-${state.opset}-compared`));
@@ -65,7 +65,7 @@ export function SideView(props: SideViewProps): JSX.Element {
       <div
         ref={frame}
         class="side-picture"
-        // The drawing escapes all of its text.
+        // All text in the drawing is escaped.
         dangerouslySetInnerHTML={{ __html: room === 0 ? "" : sidePicture(side, theme, room) }}
       />
       <div class="kinds">
@@ -102,7 +102,7 @@ function useWidth(frame: { readonly current: HTMLElement | null }): number {
   return width;
 }
 
-/** Maximum number of rows, because nobody reads more. */
+/** The maximum number of rows, because nobody reads more. */
 const MOST_NUMBERS = 200;
 
 /** Lists the cells that differ as text, in addition to the picture. */

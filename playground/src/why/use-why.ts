@@ -1,5 +1,5 @@
 /**
- * State of the panel "Why is mine different?": the output to compare, the findings for the state, and the pressed
+ * The state of the panel "Why is mine different?": the output to compare, the findings for the state, and the pressed
  * toggle.
  */
 
@@ -48,7 +48,7 @@ export interface WhyProps {
   readonly explanation: Explanation | null;
   /** A runtime's output from a file that was opened or dropped, to be compared immediately. */
   readonly actual?: TensorText | null;
-  /** Suffix of an address with a comparison. */
+  /** The suffix of an address with a comparison. */
   readonly link?: string | undefined;
   /** Receives the address suffix of the comparison; an empty text if nothing is compared. */
   onAddress(suffix: string): void;
@@ -57,7 +57,7 @@ export interface WhyProps {
   onClose(): void;
 }
 
-/** Key of the pressed toggle; at most one toggle is pressed. */
+/** The key of the pressed toggle; at most one toggle is pressed. */
 export interface Pressing {
   readonly pressed: string | null;
   onPress(key: string): void;
@@ -68,7 +68,7 @@ interface Source {
   read(output: OutputType): ReadActual;
 }
 
-/** Findings for a state. */
+/** The findings for a state. */
 interface Found {
   readonly state: State;
   readonly source: Source | null;
@@ -78,12 +78,12 @@ interface Found {
   readonly rules: Rules;
 }
 
-/** Values that the panel draws, and functions that its form calls. */
+/** The values that the panel draws, and functions that its form calls. */
 interface Why {
   /** The system next to the user's output and the exact output. */
   readonly beside: DialectId | null;
   onBeside(id: DialectId): void;
-  /** Null until the first findings are available. */
+  /** The findings; null until the first findings are available. */
   readonly found: Found | null;
   readonly hasSource: boolean;
   readonly pressing: Pressing;
@@ -116,7 +116,7 @@ export function useWhy({ state, explanation, actual = null, link, ...tells }: Wh
   }, [link]);
   useEffect(() => {
     if (found === null || found.source !== source) return;
-    // While the call is being edited, a comparison may be impossible for a moment. It stays in the address.
+    // A comparison may be impossible while the call is being edited. The comparison stays in the address.
     if (source === null) latest.current.onAddress("");
     else if (found.actual !== null)
       latest.current.onAddress(printCompared({ ...found.actual, beside: chosen }));
@@ -149,7 +149,8 @@ export function useWhy({ state, explanation, actual = null, link, ...tells }: Wh
 }
 
 /**
- * Delay, in ms, after an edit: diagnosing a call of 4,096 elements takes longer than the time between two keystrokes.
+ * The delay, in ms, after an edit: diagnosing a call of 4,096 elements takes longer than the time between two
+ * keystrokes.
  */
 const REST = 250;
 
@@ -184,8 +185,8 @@ function find(
   if (source === null) return nothing;
   const output = outputTypeOf(reading);
   if ("error" in output) return { ...nothing, error: output.error };
-  // For a large text, reading is the slowest step. Most edits do not change the type of the output, so the text is read
-  // again only if the type changes.
+  // Parsing is the slowest step if the text is large. Most edits do not change the type of the output, so the text is
+  // read again only if the type changes.
   const known = before?.source === source ? before.actual : null;
   const actual = known !== null && isOfType(known.text, output) ? known : source.read(output);
   const { unfit } = actual;

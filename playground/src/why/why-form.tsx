@@ -1,4 +1,4 @@
-/** Form of the panel "Why is mine different?", which accepts text or a file with another runtime's output. */
+/** The form of the panel "Why is mine different?", which accepts text or a file with another runtime's output. */
 
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
@@ -35,7 +35,7 @@ export function ActualForm(props: ActualFormProps): JSX.Element {
           placeholder="[[1., 2.], [3., 4.]]"
           aria-invalid={error === null ? undefined : true}
           aria-describedby={error === null ? undefined : "why-error"}
-          // The field contains the text only after the event.
+          // The field contains the new text only after the event.
           onPaste={() => setTimeout(apply)}
           onKeyDown={(event) => {
             if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) apply();

@@ -16,7 +16,7 @@ interface ListProps {
   readonly pressing: Pressing;
 }
 
-/** Maximum number of causes in the list, because nobody reads more. */
+/** The maximum number of causes in the list, because nobody reads more. */
 const MOST_CAUSES = 5;
 
 export function Causes(props: ListProps & { readonly comparison: Comparison }): JSX.Element | null {

@@ -24,7 +24,7 @@ export function Why(props: WhyProps): JSX.Element {
   const [isBeside, setBeside] = useState(props.link !== undefined);
   const result = useRef<HTMLDivElement>(null);
   const isCompared = comparison !== null;
-  // On a low screen the result and its cause would be hidden below the form.
+  // The result and its cause would be hidden below the form on a low screen.
   useEffect(() => {
     if (isCompared) result.current?.scrollIntoView({ block: "start" });
   }, [isCompared]);
@@ -105,8 +105,9 @@ function Head({ onClose }: { onClose(): void }): JSX.Element {
     const { activeElement: before } = document;
     const panel = heading.current?.closest("section");
     heading.current?.focus();
-    // The element that opened the panel gets the focus back, as after a dialog. The panel still exists at this moment. Some
-    // browsers do not focus a button when it is clicked, so the closing button may not have the focus.
+    // The element that opened the panel gets the focus back, as after a dialog. The panel still exists when this
+    // function runs. Some browsers do not focus a button when it is clicked, so the closing button may not have the
+    // focus.
     return () => {
       const { activeElement: now } = document;
       const isLost = now === document.body || panel?.contains(now) === true;

@@ -1,13 +1,13 @@
 /**
- * A modal dialog. Its content exists only while the dialog is open. `App` draws all dialogs at the end of the page, because
- * a modal dialog inside a hidden part would be invisible and make the whole page inert.
+ * A modal dialog. Its content exists only while the dialog is open. `App` draws all dialogs at the end of the page,
+ * because a modal dialog inside a hidden part would be invisible and make the whole page inert.
  */
 
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface DialogProps {
-  /** Name of the dialog, shown as its heading. */
+  /** The name of the dialog, shown as its heading. */
   readonly label: string;
   readonly isOpen: boolean;
   readonly isWide?: boolean;
@@ -36,8 +36,8 @@ export function Dialog(props: DialogProps): JSX.Element {
         // The browser returns the focus to the previous element, unless that element is gone.
         if (document.activeElement === document.body) document.querySelector("main")?.focus();
       }}
-      // The content covers the dialog, so the dialog itself receives only clicks outside the content. Such a click may
-      // also end a text selection that began inside the content.
+      // The content covers the dialog, so the dialog itself receives only clicks outside the content. A click outside
+      // may also end a text selection that began inside the content.
       onPointerDown={(event) => {
         isBeside.current = event.target === dialog.current;
       }}

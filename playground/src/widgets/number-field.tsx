@@ -36,7 +36,7 @@ export function NumberField({ attributes, text, onText, stepped }: NumberFieldPr
       value={draft ?? text}
       onInput={(event) => setDraft(event.currentTarget.value)}
       onFocus={(event) => event.currentTarget.select()}
-      // The browser would place the caret at the pointer.
+      // The browser's default would place the caret at the pointer.
       onMouseDown={(event) => {
         if (event.button !== 0 || event.currentTarget === document.activeElement) return;
         event.preventDefault();

@@ -1,52 +1,114 @@
 /**
- * Parses the words of a search query, for both searches of the site. A query is first matched literally. Only if no
- * text contains all words does `looseWords` try related words.
+ * The search engine of the site's dialog and of the examples: MiniSearch, with the words of questions and of code.
  */
 
+import MiniSearch, { type SearchResult } from "minisearch";
+
 /** Words that occur in questions but do not describe a topic. */
-const QUESTION_WORDS = new Set(
+const STOP_WORDS = new Set(
   (
     "a about am an and any are as at be been but by can could did do does for from get gets give gives had " +
-    "happen happens has have how i if in into is it its let make makes me much my not of on or our own same " +
+    "happen happens has have how i if in into is it its let make makes me much must my not of on or our own same " +
     "should so some than that the their them then there these they this those to use used using want was way " +
     "we were what when where which who why will with would you your"
   ).split(" "),
 );
 
-/** Groups of word beginnings that have the same meaning here. */
-const ALIKE: readonly (readonly string[])[] = [
-  ["repeat", "duplicat", "twice"],
-  ["javascript", "typescript"],
-  ["wrong", "differ", "incorrect"],
-  ["determin", "same bits", "race"],
-  ["crash", "fail", "error"],
+const SINGULARS = new Map(Object.entries({ axes: "axis", indices: "index" }));
+
+/** Groups of words that have the same meaning here. */
+const SYNONYMS = [
+  "repeated duplicate twice",
+  "wrong different incorrect",
+  "nondeterministic deterministic",
+  "crash fail",
+  "load open read",
+  "save write",
+  "cancel abort",
+  "groupby group",
+  "licence license",
+  "torch pytorch",
+  "tfjs =tensorflow.js",
 ];
 
-const ENDINGS = /(?:isms?|istic|ations?|ings?|edly|ed|ies|es|s|e|ly)$/;
+const ENDINGS = /(?:ation|ing|edly|ed|ie|y|ly|e)$/;
+
+/** Numbers with their sign, and names with their separators: `-1`, `take_along_axis`, `20.16`, `at.add`. */
+const WORD = /(?<![\p{L}\p{N}_])-\p{N}+|[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*/gu;
 
 /**
- * Returns a word without its ending: "determinism" and "deterministic" have the same stem. Short words and names stay
- * whole.
+ * Returns the words of a text: the parts of names, and names and their ends as a whole. A name with separators begins
+ * with `=`, so that it is not also found as a word that begins with its first part.
  */
-function stemOf(word: string): string {
-  const stem = /^[a-z]{5,}$/.test(word) ? word.replace(ENDINGS, "") : word;
-  return stem.length >= 4 ? stem : word;
-}
-
-/** Returns the words of a query as typed, in lower case. */
-export const wordsOf = (query: string): readonly string[] =>
-  query.toLowerCase().split(/\s+/).filter(Boolean);
-
-/** Returns, for each topic word of a question, the beginnings of words that match it, starting with the word itself. */
-export function looseWords(query: string): readonly (readonly string[])[] {
-  const words = wordsOf(query)
-    .map((word) => word.replaceAll(/^[^\p{L}\p{N}-]+|[^\p{L}\p{N}]+$/gu, ""))
-    .filter((word) => word !== "" && !QUESTION_WORDS.has(word));
-  return [...new Set(words.map(stemOf))].map((stem) => {
-    const alike = ALIKE.find((group) => group.some((one) => stem.startsWith(one)));
-    return [stem, ...(alike ?? []).filter((one) => !stem.startsWith(one))];
+function wordsOf(text: string): string[] {
+  // Keyboards and documents have several minus signs, and JAX writes `x.at[i].add`.
+  const plain = text.replaceAll(/[−–‐‑]/g, "-").replaceAll(/(?<=\w)\[[^\]]*\]\./g, ".");
+  return (plain.match(WORD) ?? []).flatMap((word) => {
+    if (word.startsWith("-")) return [word];
+    const dotted = word.split(".");
+    const names = dotted.map((_, from) => dotted.slice(from).join(".").replace(/_+$/, ""));
+    const parts = word.split(/[._-]+|(?<=[a-z\d])(?=[A-Z])/);
+    const wholes = names.map((name) => (/[._-]/.test(name) ? `=${name}` : name));
+    return [...new Set([...wholes, ...parts])];
   });
 }
 
-/** Returns the minimum number of a question's words that a text must contain. */
-export const leastWords = (count: number): number => Math.max(1, Math.ceil(count / 2));
+/** Returns a word without its ending, so that "determinism" finds "deterministic"; null for words without a topic. */
+function termOf(typed: string): string | null {
+  const word = typed.toLowerCase();
+  // Single digits and letters number headings and lists, or name variables.
+  if (word.length < 2 || STOP_WORDS.has(word)) return null;
+  const singular = SINGULARS.get(word) ?? word.replace(/(?<=^[a-z]{2,}[a-rt-z])s$/, "");
+  const stem = /^[a-z]+$/.test(singular)
+    ? singular.replace(/(?<=is)(?:m|tic)$/, "t").replace(ENDINGS, "")
+    : singular;
+  return stem.length >= 4 ? stem : singular;
+}
+
+/** Terms of each word that has synonyms. */
+const SYNONYMS_OF = new Map(
+  SYNONYMS.flatMap((group) => {
+    const terms = group.split(" ").flatMap((word) => termOf(word) ?? []);
+    return terms.map((term) => [term, terms] as const);
+  }),
+);
+
+/** A search result: the item, and the terms of its texts that matched. */
+export interface Found<T> {
+  readonly item: T;
+  readonly terms: readonly string[];
+}
+
+/**
+ * Indexes the texts of items, and returns the function that searches them, best first.
+ * @param weights weight of each text of an item
+ * @param weightOf weight of an item
+ */
+export function searchIn<T>(
+  items: readonly T[],
+  textsOf: (item: T) => Readonly<Record<string, string>>,
+  weights: Readonly<Record<string, number>>,
+  weightOf: (item: T) => number = () => 1,
+): (query: string, combineWith: "AND" | "OR") => Found<T>[] {
+  const engine = new MiniSearch({
+    fields: Object.keys(weights),
+    tokenize: wordsOf,
+    processTerm: termOf,
+    searchOptions: {
+      boost: weights,
+      boostDocument: (id) => weightOf(items[Number(id)]),
+      processTerm: (word) => {
+        const term = termOf(word);
+        return term === null ? null : (SYNONYMS_OF.get(term) ?? term);
+      },
+      prefix: (term) => term.length > 2,
+      bm25: { k: 1.2, b: 0.4, d: 0.5 },
+      weights: { fuzzy: 0.3, prefix: 0.2 },
+      // Names and numbers are copied, but words are typed.
+      fuzzy: (term) => (/^[a-z]{5,}$/.test(term) ? 0.2 : false),
+    },
+  });
+  engine.addAll(items.map((item, id) => ({ ...textsOf(item), id })));
+  const foundOf = ({ id, terms }: SearchResult): Found<T> => ({ item: items[Number(id)], terms });
+  return (query, combineWith) => engine.search(query, { combineWith }).map(foundOf);
+}

@@ -10,14 +10,14 @@ interface Chunk {
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-/** Additional duration of the last picture, in ms. */
+/** The additional duration of the last picture, in ms. */
 const AT_END = 2000;
 
 /** A picture of the animation, or the part of a picture that differs from the previous picture. */
 export interface ApngFrame {
   /** A PNG file. */
   readonly png: Uint8Array;
-  /** Position of the upper left corner. */
+  /** The position of the upper left corner. */
   readonly x: number;
   readonly y: number;
 }
@@ -34,7 +34,7 @@ export function toApng(frames: readonly ApngFrame[], delay: number): Uint8Array<
   const parts: Uint8Array[] = [
     Uint8Array.from(SIGNATURE),
     chunk("IHDR", header.data),
-    // 0 repeats the animation endlessly.
+    // The value 0 repeats the animation endlessly.
     chunk("acTL", numbers(frames.length, 0)),
   ];
   let sequence = 0;

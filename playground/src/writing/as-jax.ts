@@ -132,7 +132,7 @@ const JAX: Library = {
   home: "jnp.",
   numbers: "jnp.",
   tensor: "array",
-  // Older versions lack jnp.bool.
+  // Older versions of JAX lack jnp.bool.
   dtypeOf: (dtype) => (KNOWN.has(dtype) ? `jnp.${dtype === "bool" ? "bool_" : dtype}` : null),
   refuses:
     "JAX skips updates whose index is out of range; in gathers it clips the index or fills the result.",

@@ -1,6 +1,7 @@
 /** Writes a call as Markdown for an issue or a chat: a link, and the tensors as a block of text. */
 
-import { printShape, type Tensor } from "ndscatter";
+import type { Tensor } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { explainState } from "../document/read-state.ts";
 import { titleOf } from "../document/title-of.ts";
 import type { State } from "../values/state.ts";

@@ -3,7 +3,8 @@
  * target, and the `at` method of a function applies all updates in order.
  */
 
-import { roleOf, DTYPES, printScalar, type DType, type Scalar, type Tensor } from "ndscatter";
+import { DTYPES, type DType, type Scalar, type Tensor } from "ndscatter";
+import { roleOf, printScalar } from "ndscatter/operators";
 import {
   along,
   batchShape,

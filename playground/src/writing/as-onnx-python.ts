@@ -20,7 +20,7 @@ export function asOnnxPython(state: State): string {
     const input = inputs[position];
     return input === undefined ? [] : [{ name, input }];
   });
-  // Omitted inputs at the end need no name.
+  // Inputs that are omitted at the end need no name.
   const names = version.inputs.map(({ name }, position) =>
     inputs[position] === undefined ? "" : name,
   );

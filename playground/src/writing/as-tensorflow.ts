@@ -36,7 +36,7 @@ function applied(facts: CallFacts, data: string, at: string, updates: string): L
       no: "TensorFlow's reductions always include the value in data; they cannot start with the first update of a target.",
     };
   if (reduction !== "none" && (given.dtype === "bool" || given.dtype.startsWith("complex")))
-    return { no: `TensorFlow's ${FUNCTIONS[reduction]} does not do this for ${given.dtype}.` };
+    return { no: `TensorFlow's ${FUNCTIONS[reduction]} does not support ${given.dtype}.` };
   return [`${names.output} = tf.${FUNCTIONS[reduction]}(${data}, ${at}, ${updates})`];
 }
 

@@ -1,6 +1,7 @@
 /** Writes a state as a program with this library, which runs the node by the rules of its version. */
 
-import { DTYPES, printScalar, type Scalar, type Tensor } from "ndscatter";
+import { DTYPES, type Scalar, type Tensor } from "ndscatter";
+import { printScalar } from "ndscatter/operators";
 import { writableCall, camelCase, oneLine, printNested } from "./source-text.ts";
 import type { State } from "../values/state.ts";
 import { elementsOf } from "../values/tensor-text.ts";

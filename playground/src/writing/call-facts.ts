@@ -1,11 +1,12 @@
-/** Facts about a call that programs in other languages need. */
+/** The facts about a call that programs in other languages need. */
 
-import { roleOf, type Tensor } from "ndscatter";
+import type { Tensor } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import { defaultText } from "../values/schema.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 import type { WritableCall } from "./source-text.ts";
 
-/** Form of indices, as far as it affects programs. */
+/** The form of indices, as far as it affects programs. */
 export type Form =
   | "scatter-tuples"
   | "scatter-elements"
@@ -42,7 +43,7 @@ export interface CallFacts {
   readonly form: Form;
   readonly names: {
     readonly data: string;
-    /** Null if indices are left out. */
+    /** The name of indices; null if indices are omitted. */
     readonly indices: string | null;
     readonly updates: string;
     readonly output: string;
@@ -50,9 +51,9 @@ export interface CallFacts {
   readonly data: Tensor;
   readonly indices: Tensor | null;
   readonly updates: Tensor | null;
-  /** Axis, counted from the front. */
+  /** The axis, counted from the front. */
   readonly axis: number;
-  /** Number of batch dimensions, never negative. */
+  /** The number of batch dimensions, never negative. */
   readonly batchDims: number;
   readonly reduction: Word;
   /** True if a reduction starts with the first update of a target. */
@@ -110,7 +111,7 @@ export function spreadOf({ data, indices, axis, batchDims: b }: CallFacts): {
   readonly output: readonly number[];
   /** Shape that aligns each axis of indices with its axis of the output. */
   readonly indices: readonly number[];
-  /** First axis of the output after the axes of indices. */
+  /** The first axis of the output after the axes of indices. */
   readonly after: number;
   readonly size: number;
 } {

@@ -6,7 +6,7 @@ import { embedCode, sizeIn } from "./embed-code.ts";
 import { copyText } from "./save.ts";
 
 interface EmbedProps {
-  /** Address of the page, without `?` and `#`. */
+  /** The address of the page, without `?` and `#`. */
   readonly address: string;
   readonly hash: string;
   readonly title: string;

@@ -9,7 +9,7 @@ import type { Scene } from "./scene.ts";
 import type { SvgTheme } from "./svg-text.ts";
 import { toSVG } from "./svg.ts";
 
-/** Duration of each step, in ms. */
+/** The duration of each step, in ms. */
 const DELAY = 900;
 
 /** @param onFrame receives the number of pictures drawn so far */

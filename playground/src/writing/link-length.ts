@@ -3,7 +3,8 @@
 import { PREFIX } from "../document/packed.ts";
 
 /**
- * Maximum length of a link that servers and chats accept, in characters; nginx refuses a request line longer than 8 kB.
+ * The maximum length of a link that servers and chats accept, in characters; nginx refuses a request line longer than 8
+ * kB.
  */
 export const LONGEST_LINK = 8000;
 

@@ -3,8 +3,8 @@
 import { PREFIX } from "../document/packed.ts";
 
 /**
- * Maximum length of a link that stays readable, in characters. People can see what a readable link opens and edit it by
- * hand. All examples stay readable: the longest has 236 characters. Compression would save at most 130 of 500
+ * The maximum length of a link that stays readable, in characters. People can see what a readable link opens and edit
+ * it by hand. All examples stay readable: the longest has 236 characters. Compression would save at most 130 of 500
  * characters.
  */
 const MOST_READABLE = 500;

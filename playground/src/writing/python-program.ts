@@ -1,6 +1,7 @@
 /** Writes a program with a Python library: imports, tensors, and the lines that compute the output. */
 
-import { roleOf, type DType, type Tensor } from "ndscatter";
+import type { DType, Tensor } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import type { State } from "../values/state.ts";
 import { printPythonList } from "./as-numpy.ts";
 import {
@@ -19,15 +20,15 @@ export type Lines = readonly string[] | { readonly no: string };
 export interface Library {
   readonly name: string;
   readonly imports: readonly string[];
-  /** Prefix of function names. */
+  /** The prefix of function names. */
   readonly home: string;
-  /** Prefix of `nan` and `inf`. */
+  /** The prefix of `nan` and `inf`. */
   readonly numbers: string;
   /** Returns the library's name of a data type; null if the library lacks the type. */
   dtypeOf(dtype: DType): string | null;
-  /** Function for a literal tensor; `zeros` for a tensor without elements, whose literal has no shape. */
+  /** The function for a literal tensor; `zeros` for a tensor without elements, whose literal has no shape. */
   readonly tensor: string;
-  /** Sentence about the library's behaviour for a call that ndscatter refuses. */
+  /** The sentence about the library's behaviour for a call that ndscatter refuses. */
   readonly refuses: string;
   readonly bodies: Readonly<Record<Form, (facts: CallFacts) => Lines>>;
 }
@@ -87,7 +88,7 @@ const isOpenOrder = ({ hasRepeats, reduction, data }: CallFacts): boolean =>
 /** Returns the reason for an undefined output: several updates of a target without a reduction. */
 export const openRepeats = (name: string): { readonly no: string } => ({
   no:
-    `${name} does not define which of several updates of a target remains,\n` +
+    `${name} does not define which update wins if several have the same target,\n` +
     `# so a ${name} program may give another output.\n` +
     "# Omit the earlier updates of each target, or use a reduction.",
 });

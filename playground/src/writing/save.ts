@@ -14,15 +14,15 @@ export async function copyText(text: string): Promise<string> {
 /** Copies a picture as PNG and returns a sentence about the result. */
 export async function copyPicture(svg: string): Promise<string> {
   try {
-    // Safari requires the promise itself, because the click event ends before the picture is ready.
+    // Safari needs the promise itself, because the click event ends before the picture is ready.
     await navigator.clipboard.write([new ClipboardItem({ "image/png": pngOf(svg) })]);
-    return "The picture is copied.";
+    return "The picture has been copied.";
   } catch {
     return "The browser does not allow copying pictures; save the picture instead.";
   }
 }
 
-/** Pixels per unit of the picture; 2 keeps the picture sharp on any screen. */
+/** The pixels per unit of the picture; 2 keeps the picture sharp on any screen. */
 const SCALE = 2;
 
 /** Draws an SVG in the browser and returns it as PNG. */

@@ -1,6 +1,6 @@
 /** Captures the visible stage as data for a picture. */
 
-import { printShape } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { rulesBeside } from "../document/faults.ts";
 import { titleOf } from "../document/title-of.ts";
 import type { Layout } from "../stage/layout.ts";
@@ -16,8 +16,8 @@ import type { Session } from "../page/use-session.ts";
 export type SceneOf = (isMoving: boolean) => Scene;
 
 /**
- * Maximum number of frames in an animation, because nobody watches longer. In a longer call each frame covers several
- * steps.
+ * The maximum number of frames in an animation, because nobody watches longer. In a longer call each frame covers
+ * several steps.
  */
 const MOST_FRAMES = 60;
 
@@ -35,7 +35,7 @@ export function sceneOf(
       ...rulesBeside(explanation).map(({ sentence }) => sentence),
       ...new Set(call.faults.map(({ sentence }) => sentence)),
     ],
-    // On a phone the lanes are in tiers; a saved picture shows them side by side.
+    // A saved picture shows the lanes side by side, although a phone shows them in tiers.
     layout,
     lanes: layout.lanes.map((lane) => {
       const { dtype, cells } = laneProps(session, lane, layout);

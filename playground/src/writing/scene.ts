@@ -6,7 +6,7 @@ import type { Wiring } from "../stage/wiring.ts";
 
 /** A table of the stage. */
 export interface SceneLane {
-  /** Data type and shape: `float32 [4, 3]`. */
+  /** The data type and shape: `float32 [4, 3]`. */
   readonly type: string;
   readonly cells: Cells;
   readonly corner: Corner;
@@ -21,7 +21,7 @@ export interface Scene {
   /** Lanes, in the order of the layout. */
   readonly lanes: readonly SceneLane[];
   readonly wiring: Wiring;
-  /** Verb above the lines, such as `add`. */
+  /** The verb above the lines, such as `add`. */
   readonly verb: string;
   /** The output after each step of an animation; empty for a still picture. */
   readonly frames: readonly Pick<Cells, "values" | "tints" | "hits">[];

@@ -47,7 +47,7 @@ const KINDS: readonly Kind[] = [
   { name: "TensorFlow", print: asTensorFlow },
 ];
 
-/** Content of the Share dialog. */
+/** The content of the Share dialog. */
 export function Share({ state, sceneOf }: ShareProps): JSX.Element {
   const [kind, setKind] = useState<Kind>(LINK);
   const [remark, setRemark] = useState("");

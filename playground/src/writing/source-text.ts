@@ -1,12 +1,7 @@
 /** Shared parts of code exports: calls that can be written as code, and nested lists over several lines. */
 
-import {
-  roleOf,
-  type Explanation,
-  type NodeSpec,
-  type OperatorVersion,
-  type Tensor,
-} from "ndscatter";
+import type { Explanation, NodeSpec, OperatorVersion, Tensor } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import { readState, explainState, type Fault } from "../document/read-state.ts";
 import { toHash } from "../document/hash.ts";
 import type { State } from "../values/state.ts";
@@ -15,9 +10,9 @@ import type { State } from "../values/state.ts";
 export interface WritableCall {
   readonly version: OperatorVersion;
   readonly node: NodeSpec;
-  /** Inputs in the order of the version; undefined for an input that is left out. */
+  /** The inputs in the order of the version; undefined for an omitted input. */
   readonly inputs: readonly (Tensor | undefined)[];
-  /** Null if the output is larger than the page can show. */
+  /** The explanation; null if the output is larger than the page can show. */
   readonly explanation: Explanation | null;
   /** The library's error if it refuses the call. The call can still be written as code. */
   readonly refusal: string | null;
@@ -36,7 +31,7 @@ export function writableCall(state: State, mark: string): WritableCall | string 
   const sentences = all.map(
     (fault) => `${mark} ${whereOf(fault, version)}${oneLine(fault.sentence)}\n`,
   );
-  return `${mark} Not a valid call yet:\n${sentences.join("")}`;
+  return `${mark} The call is not valid yet:\n${sentences.join("")}`;
 }
 
 /**

@@ -44,7 +44,7 @@ export const THEMES: Readonly<Record<SvgTheme, Colours>> = {
 
 export const FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
-/** Width of a monospace character of size 13, in pixels. */
+/** The width of a monospace character of size 13, in pixels. */
 export const LETTER = 7.8;
 
 /** Truncates a value to at most `digits` characters. */

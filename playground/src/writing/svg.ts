@@ -20,7 +20,7 @@ import type { Rows, Wire } from "../stage/wires.ts";
 // Sizes in pixels.
 const MARGIN = 24;
 const LINE = 20;
-/** Height of the name and the type above a table. */
+/** The height of the name and the type above a table. */
 const ABOVE = 44;
 const SECONDS_A_STEP = 1;
 

@@ -86,7 +86,7 @@ test("what is no such output is refused with a sentence", () => {
   );
   assert.match(wrong(readActual("[300]", { dtype: "uint8", shape: [1] })), /not a uint8: .*300/);
   assert.match(wrong(readActual("[1, 2", OUTPUT)), /^The text cannot be read: line 1/);
-  assert.match(wrong(readActual("  ", OUTPUT)), /Paste the output/);
+  assert.match(wrong(readActual("  ", OUTPUT)), /paste the output/);
 });
 
 test("a tensor of a file is taken like a text", () => {
@@ -116,7 +116,7 @@ test("the first of several updates stayed", () => {
   const [cause] = found.causes;
   assert.equal(cause.id, "first-wins");
   assert.equal(cause.share, "explains the cell");
-  assert.equal(cause.who, "No known runtime or library does this.");
+  assert.equal(cause.who, "No known runtime or library returns this result.");
 });
 
 test("no update was applied", () => {
@@ -143,7 +143,10 @@ test("the offset in the whole tensor, of a call that is an error", () => {
   assert.match(found.sentences[0], /^The call is invalid\. 1 of 4 cells differs from the result/);
   const flat = found.causes.find(({ id }) => id === "flat-offset");
   assert.ok(flat?.isWhole);
-  assert.equal(flat.who, "TensorFlow.js on the CPU and TensorFlow.js in WebAssembly do so.");
+  assert.equal(
+    flat.who,
+    "TensorFlow.js on the CPU and TensorFlow.js in WebAssembly return this result.",
+  );
 });
 
 test("an index that was clipped, of a gather", () => {
@@ -159,7 +162,7 @@ test("an index that was clipped, of a gather", () => {
   assert.deepEqual(found.first, { at: [1], actual: "3", exact: null });
   const clipped = found.causes.find(({ id }) => id === "out-of-range-clipped");
   assert.ok(clipped?.isWhole);
-  assert.equal(clipped.who, "JAX and WebNN do so.");
+  assert.equal(clipped.who, "JAX and WebNN return this result.");
 });
 
 test("a call that is an error is diagnosed where nothing differs from it without its bad indices", () => {
@@ -168,7 +171,7 @@ test("a call that is an error is diagnosed where nothing differs from it without
   assert.equal(found.differing.size, 0);
   assert.match(found.sentences[0], /No cell differs from the result without its bad indices\.$/);
   const dropped = found.causes.find(({ id }) => id === "out-of-range-dropped");
-  assert.equal(dropped?.who, "TensorFlow on a GPU and JAX do so.");
+  assert.equal(dropped?.who, "TensorFlow on a GPU and JAX return this result.");
 });
 
 test("an element that no rule gives its exact value differs, whatever it is", () => {
@@ -189,7 +192,7 @@ test("of the systems only those are named that do so in calls of this kind", () 
   ).causes.find(({ id }) => id === "out-of-range-clipped");
   // JAX clips the indices of gathers only.
   assert.deepEqual(scattered?.dialects, ["webnn"]);
-  assert.equal(scattered?.who, "WebNN does so.");
+  assert.equal(scattered?.who, "WebNN returns this result.");
 });
 
 test("an error that no system runs has no cells to compare, but its causes", () => {
@@ -243,7 +246,7 @@ test("a call that is wrong in another way is to be corrected first", () => {
   const faulty = scatter([f32([1]), i64([[0], [0]]), f32([1])]);
   const type = outputTypeOf(readState(faulty));
   assert.ok("error" in type);
-  assert.match(type.error, /^Correct the call first: .*updates/);
+  assert.match(type.error, /^First correct the call: .*updates/);
   const text = { dtype: "float32" as const, shape: [1], values: ["x"] };
   const unread = outputTypeOf(readState(scatter([text, i64([[0]]), f32([1])])));
   assert.ok("error" in unread);

@@ -15,7 +15,7 @@ import { HEADS } from "../../src/stage/metrics.ts";
 import { viewOf } from "../../src/cells/view.ts";
 import { outputShapeOf } from "../../src/cells/output-shape.ts";
 import { PRESETS } from "../../src/examples/presets.ts";
-import { roleOf } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import { sampleOf } from "../support/sample.ts";
 
 const screen = (width: number, height: number): Room => ({

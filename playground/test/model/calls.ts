@@ -1,15 +1,8 @@
 /** Calls that can be run, of every operator, version, reduction and data type. The same calls in every run. */
 
 import fc from "fast-check";
-import {
-  DTYPES,
-  roleOf,
-  operators,
-  resolve,
-  type DType,
-  type OperatorVersion,
-  type Role,
-} from "ndscatter";
+import { DTYPES, operators, type DType, type OperatorVersion, type Role } from "ndscatter";
+import { roleOf, resolve } from "ndscatter/operators";
 import { withDType, withShape } from "../../src/document/edit.ts";
 import { PRESETS } from "../../src/examples/presets.ts";
 import { explainState } from "../../src/document/read-state.ts";

@@ -12,12 +12,12 @@ import {
   equals,
   isTensorError,
   operators,
-  resolve,
   run,
   tensor,
   type DType,
   type Tensor,
 } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import { asNumPy } from "../../src/writing/as-numpy.ts";
 import { asOnnxPython } from "../../src/writing/as-onnx-python.ts";
 import { asTypeScript } from "../../src/writing/as-typescript.ts";
@@ -203,7 +203,7 @@ test("what must be corrected first is in comments, whatever was typed", () => {
     for (const line of lines) assert.ok(line.startsWith(`${mark} `), line);
     assert.match(lines[1], /indices\[0, 0\]: int64 cannot hold/);
     const without = write({ ...SMALL, inputs: [data, null, updates] });
-    assert.match(without, /Not a valid call yet:\n.*indices must be given/);
+    assert.match(without, /The call is not valid yet:\n.*indices must be given/);
   }
 });
 

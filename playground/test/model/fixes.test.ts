@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resolve, roleOf, type DType } from "ndscatter";
+import type { DType } from "ndscatter";
+import { resolve, roleOf } from "ndscatter/operators";
 import { withShape } from "../../src/document/edit.ts";
 import { fixesOf } from "../../src/document/fixes.ts";
 import { PRESETS } from "../../src/examples/presets.ts";

@@ -170,7 +170,7 @@ test("an IR: with its .bin, and without it", async () => {
 test("what is larger than the page shows is refused, and its neighbours are shown", async () => {
   assert.match(
     await refused("large.npy", writeNpy(zeros("int8", [200, 200]))),
-    /up to 20,000 elements, but large.npy, \[200, 200\], has 40,000/,
+    /up to 20,000 elements, but large.npy of shape \[200, 200\] has 40,000/,
   );
   assert.match(
     await refused("deep.npy", writeNpy(zeros("int8", [1, 1, 1, 1, 1, 1]))),

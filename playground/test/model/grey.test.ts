@@ -18,11 +18,11 @@ const ROWS: readonly (readonly [hash: string, sentence: string | null])[] = [
   ],
   [
     `ai.onnx/ScatterND/18;float32:9:0*9;int64:9,1:${ELEMENTS},0;float32:9:1*9`,
-    "Coloured targets receive several updates, grey targets one.",
+    "Coloured targets receive several updates; grey targets receive one.",
   ],
   [
     `ai.onnx/Gather/13;float32:9:0*9;int64:9:${ELEMENTS},0`,
-    "Coloured cells are read more than once, grey cells once.",
+    "Coloured cells are read more than once; grey cells are read once.",
   ],
 ];
 

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DTYPES, operators, resolve, type DType } from "ndscatter";
+import { DTYPES, operators, type DType } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import {
   documentOf,
   grownShape,

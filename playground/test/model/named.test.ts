@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resolve, type DType } from "ndscatter";
+import type { DType } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import { withOperator } from "../../src/document/with-operator.ts";
 import { fromHash } from "../../src/document/hash.ts";
 import { certainOf } from "../../src/reading/certain.ts";

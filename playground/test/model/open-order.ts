@@ -3,7 +3,8 @@
  * result by at most n · eps · Σ|x|, or n · eps · Π|x| for products.
  */
 
-import { resolve, roleOf, run, tensor, type DType, type NodeSpec, type Tensor } from "ndscatter";
+import { run, tensor, type DType, type NodeSpec, type Tensor } from "ndscatter";
+import { resolve, roleOf } from "ndscatter/operators";
 import { explainState, readState } from "../../src/document/read-state.ts";
 import type { State } from "../../src/values/state.ts";
 import { elementsOf } from "../../src/values/tensor-text.ts";

@@ -185,7 +185,7 @@ const REFUSED: readonly (readonly [text: string, sentence: RegExp])[] = [
   ["[1, 2)]", /^line 1, column 6: expected \], got \)$/],
   ["[1, 2] 3", /^line 1, column 8: expected the end of the text, got 3$/],
   ["['a", /^line 1, column 2: the closing quote is missing$/],
-  ["array([1, ..., 9])", /^line 1, column 11: the array is abbreviated here: print the whole array$/],
+  ["array([1, ..., 9])", /^line 1, column 11: the array is abbreviated with \.\.\.: print the whole array$/],
   ["[[[[[[1]]]]]]", /up to 5 axes/],
   ["[[[[[[[[[[1]]]]]]]]]]", /^line 1, column 10: brackets are nested 9 deep$/],
   ["[[1, 2],\n[3, 4], [5]]", /^line 2, column 9/],

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { test } from "node:test";
-import { roleOf, equals, operators, resolve, run, tensor, type Tensor } from "ndscatter";
+import { equals, operators, run, tensor, type Tensor } from "ndscatter";
+import { roleOf, resolve } from "ndscatter/operators";
 import { EXAMPLES, type Example } from "../../../test/fixtures/examples.ts";
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "../../src/examples/presets.ts";
 import { readState, explainState } from "../../src/document/read-state.ts";
@@ -71,38 +72,38 @@ test("the note of an example with a corrected value says what the specification 
 
 /** What a note says about each row of docs/errata.md, in the order of the rows. */
 const ERRATA: readonly RegExp[] = [
-  /says, wrongly, that mul adds\. It multiplies/,
+  /says that mul adds, which is wrong\. mul multiplies/,
   /second part should be data\.shape\[k:\], with the last axis/,
   /NumPy needs output\[tuple\(indices\[idx\]\)\]/,
-  /The sign is =, because f has added already/,
+  /The operator should be =, because f already adds/,
   /prints the third block/,
   /rank q \+ r - k - 1, which leaves out the batches/,
   /prints `indices = \[,\]`/,
-  /leaves the output shape empty/,
+  /does not give the output shape/,
   /the axis is batch_dims \+ i/,
   /each tuple addresses only its own batch/,
-  /the inverse of ScatterND\. That holds without batches/,
-  /With a reduction they may/,
-  /In fact targets must not/,
+  /the inverse of ScatterND\. This statement is true only without batches/,
+  /With a reduction, indices may repeat/,
+  /In fact, only targets must not repeat/,
   /says nothing about bounds/,
   /without commas between its rows/,
   /output\[4\] as 4/,
-  /one tuple of 5 indices, more than data has axes/,
+  /single tuple of 5 indices, which is more than data has axes/,
   /\[50, 40, 20, 4\]/,
   /the products are 2 · 30/,
   /instead of func\(out\[tuple/,
-  /max and min on slices, which does not work/,
-  /writes the type ScatterNdUpdate, and reduction on <layer>/,
-  /The type is ScatterNDUpdate/,
-  /writes one more, i_k/,
-  /It is data\.shape\[j\] \+ index/,
-  /nor that of ScatterNDUpdate says what min and max of booleans are/,
-  /one pair of brackets too many/,
-  /Version 1 says that indices are within bounds/,
+  /max and min on slices, which fails/,
+  /writes the type ScatterNdUpdate, and puts reduction on <layer>/,
+  /The correct type is ScatterNDUpdate/,
+  /adds a further index, i_k/,
+  /The correct formula is data\.shape\[j\] \+ index/,
+  /ScatterNDUpdate do not define min and max of booleans/,
+  /an extra pair of brackets/,
+  /Version 1 requires that indices are within bounds/,
   /takes the remainder of every coordinate/,
   /where the result is written/,
-  /In fact it is the mean of all values/,
-  /It should be data\.shape\[axis\] \+ index/,
+  /the result is the mean of all values/,
+  /The correct formula is data\.shape\[axis\] \+ index/,
   /puts reduction and use_init_val on <layer>/,
   /the batch axes are merged into one axis/,
   /batch axes may be broadcast/,

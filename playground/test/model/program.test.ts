@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resolve, roleOf } from "ndscatter";
+import { resolve, roleOf } from "ndscatter/operators";
 import { fromHash } from "../../src/document/hash.ts";
 import { readProgram } from "../../src/reading/program/program.ts";
 import { readState } from "../../src/document/read-state.ts";

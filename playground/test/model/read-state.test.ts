@@ -149,7 +149,7 @@ test("an output that is too large is not made", () => {
   );
   assert.match(
     faults[0].sentence,
-    /up to 20,000 elements, but the output, \[20000, 20000\], has 400,000,000/,
+    /up to 20,000 elements, but the output of shape \[20000, 20000\] has 400,000,000/,
   );
 });
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { printScalar } from "ndscatter";
+import { printScalar } from "ndscatter/operators";
 import { printElement } from "../../src/values/scalar-text.ts";
 
 test("a float32 has the text that the library prints", () => {

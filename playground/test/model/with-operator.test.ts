@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { operators, resolve } from "ndscatter";
+import { operators } from "ndscatter";
+import { resolve } from "ndscatter/operators";
 import { withDType } from "../../src/document/edit.ts";
 import { PRESETS } from "../../src/examples/presets.ts";
 import { readState, explainState } from "../../src/document/read-state.ts";

@@ -1,14 +1,22 @@
 /** Checks the arguments of an array's methods before anything is read or written. */
 
 import { printCount } from "../../core/print-count.ts";
-import { factOf, isArray, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, isArray, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
-import { bytesOf } from "../../core/tensor/storage.ts";
+import { bytesOf, isUint8Array, typedLength } from "../../core/tensor/storage.ts";
 import { asTensor } from "../../core/tensor/tensor.ts";
 import type { ArrayType } from "./array.ts";
 import { gridOf } from "./boxes.ts";
 import { Grid } from "./grid.ts";
+
+/** @throws TensorError `attribute` for a value, such as a path, that is not an array of `openArray` or another opener */
+export function checkOpened(input: string, array: unknown): void {
+  if (typeof array === "object" && array !== null && "location" in array) return;
+  const advice = typeof array === "string" ? "; pass await openArray(path)" : "";
+  const sentence = `${input} must be an array that openArray has opened, got ${printValue(array)}${advice}`;
+  throw new TensorError("attribute", sentence, { input, key: input, got: factOf(array) });
+}
 
 /** Checks a list of non-negative integers, one per axis. Returns a copy, because the caller may change the list. */
 export function checkCoordinates(given: unknown, rank: number, name: string): number[] {
@@ -142,11 +150,27 @@ function checkBytes(
   name: string,
 ): Uint8Array {
   const expected = product(shape) * width;
-  if (bytes instanceof Uint8Array && bytes.length >= expected) return bytes.subarray(0, expected);
-  const got = bytes instanceof Uint8Array ? printCount(bytes.length, "byte") : printValue(bytes);
+  const length = isUint8Array(bytes) ? typedLength(bytes) : -1;
+  if (isUint8Array(bytes) && length >= expected) return bytes.subarray(0, expected);
+  const got = isUint8Array(bytes) ? printCount(length, "byte") : printValue(bytes);
   throw new TensorError(
     "shape-mismatch",
     `${name} must be a Uint8Array of at least ${printCount(expected, "byte")}, for elements of shape ${printShape(shape)}, got ${got}`,
-    { key: name, got: bytes instanceof Uint8Array ? bytes.length : factOf(bytes), expected },
+    { key: name, got: isUint8Array(bytes) ? length : factOf(bytes), expected },
   );
+}
+
+/** @throws TensorError `attribute` for a value that is not an AbortSignal of any realm, such as a test's sandbox */
+export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
+  if (signal === undefined || nameOf(signal) === "[object AbortSignal]") return;
+  throw wrongOption("signal", "an AbortSignal", signal);
+}
+
+/** Returns the name of a value's class; empty for a Proxy that throws. */
+function nameOf(value: unknown): string {
+  try {
+    return Object.prototype.toString.call(value);
+  } catch {
+    return "";
+  }
 }

@@ -6,7 +6,7 @@
 
 import type * as Fs from "node:fs/promises";
 import type * as Path from "node:path";
-import { malformed, TensorError, unsupported } from "../../core/errors.ts";
+import { isArray, malformed, TensorError, unsupported, wrongOption } from "../../core/errors.ts";
 import { parseNpyHeaderLength, printNpyHeader, readNpyHeader } from "../npy/header.ts";
 import { printDescr, type ElementType } from "../npy/descr.ts";
 import { swapBytes } from "../npy/layout.ts";
@@ -374,6 +374,7 @@ class PendingNpyArray extends NpyArray implements PendingArray {
 
 /** @throws TensorError `shape-mismatch` unless the chunks are contiguous in a file of shape `shape` */
 export function checkContiguous(chunkShape: readonly number[], shape: readonly number[]): void {
+  if (!isArray(chunkShape)) throw wrongOption("chunkShape", "a list of integers", chunkShape);
   if (areContiguous(chunkShape, shape)) return;
   throw new TensorError(
     "shape-mismatch",

@@ -18,13 +18,15 @@
 import { availableParallelism } from "node:os";
 import * as path from "node:path";
 import type { NodeSpec } from "../../core/call/call.ts";
-import { factOf, printValue, TensorError, wrongOption } from "../../core/errors.ts";
+import { factOf, printValue, TensorError } from "../../core/errors.ts";
 import { objectOf } from "../../core/tensor/options.ts";
 import type { ArrayLocation, ChunkedArray } from "../boxes/array.ts";
+import { checkOpened } from "../boxes/checks.ts";
 import { isUrl } from "../boxes/file.ts";
 import type { CreateOptions } from "../zarr/create.ts";
 import { openArray } from "../zarr/open.ts";
-import type { CallSpec } from "./job/call-spec.ts";
+import { checkPath, checkRunOptions } from "./job/arguments.ts";
+import { checkCall, type CallSpec } from "./job/call-spec.ts";
 import { beginJob } from "./job/create-job.ts";
 import { removeJob } from "./job/job-folder.ts";
 import { isBadIndex } from "./job/job.ts";
@@ -151,7 +153,10 @@ async function run(
   const given = objectOf("options", options, {});
   const call = callOf(name, given);
   const { memory = DEFAULT_MEMORY, threads = availableParallelism(), job } = options;
-  checkRun(given);
+  checkOpened("data", data);
+  checkCall(call);
+  if (given.job !== undefined) checkPath(given.job, "job");
+  checkRunOptions(given);
   const out = outOf(data, given.out);
   const place = out?.path ?? data.location.path;
   if (job === undefined && isUrl(place)) {
@@ -215,21 +220,4 @@ function outOf(data: ChunkedArray, out: unknown): Pick<ArrayLocation, "format" |
   }
   const sentence = `out must be the path of a new array, or data itself, got ${printValue(out)}`;
   throw new TensorError("attribute", sentence, { input: "out", key: "out", got: factOf(out) });
-}
-
-/** Checks options early, because the errors would otherwise end a job that has begun. */
-function checkRun({ job, signal, onNote, onProgress }: Readonly<Record<string, unknown>>): void {
-  const isPath = typeof job === "string" && job !== "" && !job.includes("\0") && !isUrl(job);
-  if (job !== undefined && !isPath) {
-    throw wrongOption("job", "the path of a folder on this machine", job);
-  }
-  for (const [name, given] of Object.entries({ onProgress, onNote })) {
-    if (given === undefined || typeof given === "function") continue;
-    throw wrongOption(name, "a function", given);
-  }
-  if (signal === undefined) return;
-  if (!(signal instanceof AbortSignal)) {
-    throw wrongOption("signal", "an AbortSignal", signal);
-  }
-  signal.throwIfAborted();
 }

@@ -1,5 +1,6 @@
 /** The clock that submitters and workers use for waiting. A simulation passes its own clock. */
 
+import type { Signal } from "../../core/platform-types.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Clock {
@@ -9,7 +10,7 @@ export interface Clock {
    * Waits, and rejects with an AbortError when the signal aborts.
    * @param ref false if the wait must not keep the process alive
    */
-  sleep(milliseconds: number, signal?: AbortSignal, ref?: boolean): Promise<void>;
+  sleep(milliseconds: number, signal?: Signal, ref?: boolean): Promise<void>;
 }
 
 export const CLOCK: Clock = {

@@ -3,7 +3,8 @@
  * is not encoded has to be found. It may be anywhere in a URL that cannot be read, so errors never show the text.
  */
 
-import { messageOf, TensorError } from "../../core/errors.ts";
+import { messageOf, TensorError, wrongOption } from "../../core/errors.ts";
+import { objectOf } from "../../core/tensor/options.ts";
 
 /** A URL such as `redis://host:6379`, or options of ioredis. */
 export type Connection = string | Readonly<Record<string, unknown>>;
@@ -20,6 +21,18 @@ export function redisUrl(text: string): string {
   const sentence =
     "the connection must be a URL such as redis://user:password@host:6379, got text that cannot be read as one";
   throw new TensorError("attribute", sentence, { key: "connection" });
+}
+
+/** @throws TensorError `attribute` for a value that is neither text nor an object, and for a URL that cannot be read */
+export function checkConnection(connection: unknown): void {
+  if (typeof connection === "string" && connection !== "") return void redisUrl(connection);
+  if (typeof connection === "object" && connection !== null)
+    return void objectOf("connection", connection, {});
+  throw wrongOption(
+    "connection",
+    "a URL such as redis://host:6379, or options of ioredis",
+    connection,
+  );
 }
 
 /** Returns true for a URL whose parts are those of a Redis, so that none of them is a piece of a password. */

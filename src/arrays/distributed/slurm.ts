@@ -5,39 +5,40 @@
  */
 
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
+import { checkJob } from "../chunked/job/arguments.ts";
 import { remainingTasks, type Job, type Stage, type StageName } from "../chunked/job/job.ts";
 import { DEFAULT_MEMORY } from "../chunked/run/pool.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, isArray, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { currentStage, type Core } from "./core.ts";
 import { printNumbers } from "./ranges.ts";
 
 /** Options of {@link slurmScript}. */
 export interface SlurmOptions {
   /** The command line that runs ndscatter on a node; `["ndscatter"]` by default. */
-  readonly command?: readonly string[];
+  readonly command?: readonly string[] | undefined;
   /** The number of tasks per array element; by default, one per thread, or as many as `mostElements` requires. */
-  readonly tasksPerElement?: number;
+  readonly tasksPerElement?: number | undefined;
   /**
    * Maximum number of array elements; 1000 by default. Element numbers must be less than Slurm's MaxArraySize, which is
    * 1001 unless the cluster is configured differently.
    */
-  readonly mostElements?: number;
+  readonly mostElements?: number | undefined;
   /** The number of elements that run at once; by default, as many as the cluster allows. */
-  readonly atOnce?: number;
+  readonly atOnce?: number | undefined;
   /** The number of an element's tasks that run at once, each on a processor; 1 by default. */
-  readonly threads?: number;
+  readonly threads?: number | undefined;
   /** Memory for all threads of an element together, in bytes; 1 GiB by default, the same as for the command. */
-  readonly memory?: number;
-  readonly partition?: string;
+  readonly memory?: number | undefined;
+  readonly partition?: string | undefined;
   /** Time limit in Slurm's notation, such as `2:00:00`. */
-  readonly time?: string;
+  readonly time?: string | undefined;
   /** The folder for the elements' output; by default, the folder in which the script runs. */
-  readonly logs?: string;
+  readonly logs?: string | undefined;
   /** Additional sbatch options, one word each. */
-  readonly sbatch?: readonly string[];
+  readonly sbatch?: readonly string[] | undefined;
   /** True to make the script wait for the end of the job and return the status of the last stage. */
-  readonly wait?: boolean;
+  readonly wait?: boolean | undefined;
 }
 
 const SLURM_OPTIONS = namesOf<SlurmOptions>({
@@ -105,6 +106,8 @@ export async function slurmScript(
   options: SlurmOptions = {},
   core: Pick<Core, "remainingTasks"> = { remainingTasks },
 ): Promise<string> {
+  checkJob(job);
+  checkOptions(options);
   const remaining = new Map<StageName, readonly number[]>();
   if ((await currentStage(core, job)) !== null) {
     for (const { name } of job.stages) {
@@ -218,10 +221,21 @@ function quote(word: string): string {
 function checkOptions(options: SlurmOptions): void {
   optionsOf(options, SLURM_OPTIONS, {});
   const { command, tasksPerElement, mostElements, atOnce, threads, memory } = options;
+  const { sbatch, partition, time, logs, wait } = options;
   const counts = { tasksPerElement, mostElements, atOnce, threads, memory };
   for (const [name, value] of Object.entries(counts)) {
     if (value !== undefined) checkCount(name, value);
   }
+  for (const [name, words] of Object.entries({ command, sbatch })) {
+    if (words === undefined || (isArray(words) && words.every((one) => typeof one === "string")))
+      continue;
+    throw wrongOption(name, "a list of words", words);
+  }
+  for (const [name, text] of Object.entries({ partition, time, logs })) {
+    if (text !== undefined && typeof text !== "string") throw wrongOption(name, "text", text);
+  }
+  if (wait !== undefined && typeof wait !== "boolean")
+    throw wrongOption("wait", "true or false", wait);
   if (command?.length === 0)
     throw new TensorError("attribute", "command must have at least one word", {
       key: "command",

@@ -1,7 +1,9 @@
 /** Submits a job to a queue, and waits until the job's folder shows that it is done. */
 
+import type { Signal } from "../../core/platform-types.ts";
 import * as path from "node:path";
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
+import { checkPath, checkRunOptions } from "../chunked/job/arguments.ts";
 import type { Job, StageName } from "../chunked/job/job.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
 import { TensorError } from "../../core/errors.ts";
@@ -16,6 +18,7 @@ import {
   type RedisClient,
   type Surroundings,
 } from "./packages.ts";
+import { checkConnection } from "./redis-url.ts";
 import { WorkerWatch } from "./signs.ts";
 import { isTakenBack, ROOT, rootId, runOf, takenBack, type RootData } from "./steps.ts";
 import { QUEUE } from "./worker.ts";
@@ -35,23 +38,23 @@ export interface SubmitOptions {
   /** A URL such as `redis://host:6379`, or options of ioredis. */
   readonly connection: Connection;
   /** The name of the queue; `ndscatter` by default. */
-  readonly queue?: string;
+  readonly queue?: string | undefined;
   /**
    * The number of attempts per task before the job fails; 3 by default. A task with a bad index is never tried again.
    */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
   /**
    * The number of tasks that a worker takes at once and runs sequentially; by default 1, or more if the job has 10,000
    * tasks or more.
    */
-  readonly tasksPerJob?: number;
+  readonly tasksPerJob?: number | undefined;
   /** Withdraws the job: running tasks finish, and no others begin unless another submitter waits for the job. */
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: SubmitProgress) => void;
+  readonly signal?: Signal | undefined;
+  readonly onProgress?: ((progress: SubmitProgress) => void) | undefined;
   /** Called with a message for each error after which the work is tried again. */
-  readonly onNote?: (sentence: string) => void;
+  readonly onNote?: ((sentence: string) => void) | undefined;
   /** A folder whose `node_modules` may contain BullMQ if it is not installed next to this package. */
-  readonly from?: string;
+  readonly from?: string | undefined;
 }
 
 const SUBMIT_OPTIONS = namesOf<SubmitOptions>({
@@ -80,11 +83,13 @@ export async function submit(
   surroundings: Surroundings = SURROUNDINGS,
 ): Promise<void> {
   optionsOf(options, SUBMIT_OPTIONS, {});
-  const { connection, queue: name = QUEUE, from, signal, onNote = () => {} } = options;
+  const { connection, queue: name = QUEUE, from, onNote = () => {} } = options;
   const { attempts = 3, tasksPerJob = 1 } = options;
   checkCount("attempts", attempts);
   checkCount("tasksPerJob", tasksPerJob);
-  signal?.throwIfAborted();
+  checkPath(folder);
+  checkConnection(connection);
+  checkRunOptions(options);
   // The path is made absolute, because workers receive it and may run in other folders.
   const job = await core.openJob(path.resolve(folder));
   const bullmq = await surroundings.loadBullmq(from);

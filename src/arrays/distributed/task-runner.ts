@@ -22,9 +22,9 @@ export interface TasksDone {
 
 /** Callbacks for a worker. */
 export interface TaskOptions {
-  readonly onDone?: (tasks: TasksDone) => void;
+  readonly onDone?: ((tasks: TasksDone) => void) | undefined;
   /** Called with a message for each error after which the work is tried again. */
-  readonly onNote?: (sentence: string) => void;
+  readonly onNote?: ((sentence: string) => void) | undefined;
 }
 
 /** Dependencies of a task runner. */

@@ -2,6 +2,8 @@
 
 import * as os from "node:os";
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
+import { checkRunOptions } from "../chunked/job/arguments.ts";
+import { checkCount } from "../chunked/stages/budget.ts";
 import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
 import { messageOf, TensorError, type ErrorCode, isError } from "../../core/errors.ts";
@@ -20,6 +22,7 @@ import {
   type QueueWorker,
   type Surroundings,
 } from "./packages.ts";
+import { checkConnection } from "./redis-url.ts";
 import { isLocal } from "./probe.ts";
 import { giveSigns, workerName } from "./signs.ts";
 import { isEntry, ROOT, stepRoot, type RootData, type StepParts, type TaskData } from "./steps.ts";
@@ -33,7 +36,7 @@ export interface WorkerOptions {
   /** A URL such as `redis://host:6379`, or options of ioredis. */
   readonly connection: Connection;
   /** The name of the queue; `ndscatter` by default. */
-  readonly queue?: string;
+  readonly queue?: string | undefined;
   /** The number of tasks that run at once. */
   readonly threads: number;
   /** Memory for all threads together, in bytes. */
@@ -43,12 +46,12 @@ export interface WorkerOptions {
    * writes outside these roots is refused. Required unless the queue is on this machine, because anyone who can write
    * to the queue can name jobs.
    */
-  readonly roots?: readonly string[];
+  readonly roots?: readonly string[] | undefined;
   /** A folder whose `node_modules` may contain BullMQ if it is not installed next to this package. */
-  readonly from?: string;
-  readonly onDone?: (tasks: TasksDone) => void;
+  readonly from?: string | undefined;
+  readonly onDone?: ((tasks: TasksDone) => void) | undefined;
   /** Called with a message for each error after which the work is tried again. */
-  readonly onNote?: (sentence: string) => void;
+  readonly onNote?: ((sentence: string) => void) | undefined;
 }
 
 const WORKER_OPTIONS = namesOf<WorkerOptions>({
@@ -84,6 +87,10 @@ export async function startWorker(
 ): Promise<JobWorker> {
   optionsOf(options, WORKER_OPTIONS, {});
   const { connection, queue: name = QUEUE, threads, memory, from, onNote = () => {} } = options;
+  checkConnection(connection);
+  checkCount("threads", threads);
+  checkCount("memory", memory);
+  checkRunOptions(options);
   const roots = await rootsOf(options);
   const { clock } = surroundings;
   const bullmq = await surroundings.loadBullmq(from);

@@ -1,7 +1,8 @@
-/** Errors for locations that hold no array or group, which name what is there instead. */
+/** Errors for locations that hold no array or group, and for those that cannot hold one, which name what is there. */
 
-import { malformed, unsupported, type TensorError } from "../../core/errors.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { HEAD, kindOfName, otherKindOf, type FileKind } from "../../core/tensor/other-kind.ts";
+import { isCode } from "../boxes/file.ts";
 import { placeOfUrl } from "../boxes/urls.ts";
 import { orPage, type Store } from "./stores/store.ts";
 
@@ -10,8 +11,7 @@ export async function absentArray(store: Store): Promise<TensorError> {
   const file = store.path;
   const kind = await kindAt(store);
   if (kind === null) {
-    const sentence = `${file} must be a Zarr array, but has neither zarr.json nor .zarray`;
-    return malformed(sentence + orPage(store), { file, expected: "array" });
+    return malformed(await lackOf(store, "array", ".zarray"), { file, expected: "array" });
   }
   return unsupported(
     `${file} must be a Zarr array, or a file whose name ends in .npy, got ${kind.name}; ${kind.advice}`,
@@ -20,11 +20,34 @@ export async function absentArray(store: Store): Promise<TensorError> {
 }
 
 /** Returns the error for a location that holds no group. */
-export const absentGroup = (store: Store): TensorError =>
-  malformed(
-    `${store.path} must be a Zarr group, but has neither zarr.json nor .zgroup${orPage(store)}`,
-    { file: store.path, expected: "group" },
-  );
+export async function absentGroup(store: Store): Promise<TensorError> {
+  const { path: file } = store;
+  return malformed(await lackOf(store, "group", ".zgroup"), { file, expected: "group" });
+}
+
+/** Says what is at a location without metadata: a folder, a file, or nothing. */
+async function lackOf(store: Store, what: "array" | "group", older: string): Promise<string> {
+  const must = `${store.path} must be a Zarr ${what}, but`;
+  const kind = await store.kindOfPath?.();
+  if (kind === undefined) {
+    const advice = orPage(store) || "; check the URL";
+    return `${must} its server has neither zarr.json nor ${older} there${advice}`;
+  }
+  if (kind === "folder") return `${must} has neither zarr.json nor ${older}`;
+  if (kind === null) return `${must} does not exist`;
+  return `${must} is a file instead of a folder with zarr.json or ${older}`;
+}
+
+/** @throws TensorError `attribute` if a file is where a folder must be created */
+export async function unblocked<T>({ path }: Store, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (cause) {
+    if (!isCode(cause, "ENOTDIR", "EEXIST")) throw cause;
+    const sentence = `${path} cannot be a folder, because the path or a part of it is a file; choose another path`;
+    throw new TensorError("attribute", sentence, { key: "location", file: path }, { cause });
+  }
+}
 
 /** Returns the kind of the file at a store's path; null for a folder, a missing file and an unknown kind. */
 async function kindAt(store: Store): Promise<FileKind | null> {

@@ -4,7 +4,7 @@ import type { ChunkedArray } from "../boxes/array.ts";
 import { factOf, isArray, isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
 import { SlicedArray } from "../boxes/slice.ts";
 import { isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
+import { checkNames, optionsOf } from "../../core/tensor/options.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { checkDType } from "../../core/tensor/dtype-name.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
@@ -22,31 +22,31 @@ import {
   type Metadata,
 } from "./metadata.ts";
 import { checkEncodable, makePipeline, parseOrder } from "./chunks/pipeline.ts";
-import type { S3Options } from "./stores/s3-client.ts";
+import type { S3Options } from "./stores/s3-options.ts";
 
 /** Options of {@link createArray}. */
 export interface CreateOptions {
   /** An array that provides defaults for the new array: data type, chunk shape, codecs and fill value. */
-  readonly like?: ChunkedArray;
-  readonly dtype?: DType;
-  readonly shape?: readonly number[];
+  readonly like?: ChunkedArray | undefined;
+  readonly dtype?: DType | undefined;
+  readonly shape?: readonly number[] | undefined;
   /** The chunk shape; with shards, the shape of the chunks within a shard. */
-  readonly chunkShape?: readonly number[];
+  readonly chunkShape?: readonly number[] | undefined;
   /** The shape of a shard, a multiple of the chunk shape. Each file holds a shard of chunks. */
-  readonly shards?: readonly number[] | null;
+  readonly shards?: readonly number[] | null | undefined;
   /**
    * Codec names, or names with configurations, as in Zarr v3; `bytes` may be omitted. By default, chunks are not
    * compressed.
    */
-  readonly codecs?: readonly (string | Codec)[];
+  readonly codecs?: readonly (string | Codec)[] | undefined;
   /** The value of elements that were never written; zero by default. */
-  readonly fillValue?: ScalarInput;
-  readonly attributes?: JsonObject;
-  readonly dimensionNames?: readonly (string | null)[];
+  readonly fillValue?: ScalarInput | undefined;
+  readonly attributes?: JsonObject | undefined;
+  readonly dimensionNames?: readonly (string | null)[] | undefined;
   /** True to replace an existing array, except in object storage. */
-  readonly overwrite?: boolean;
+  readonly overwrite?: boolean | undefined;
   /** Settings for `s3://bucket/key`. */
-  readonly s3?: S3Options;
+  readonly s3?: S3Options | undefined;
 }
 
 const NAMES = [
@@ -63,12 +63,34 @@ const NAMES = [
   "s3",
 ];
 
+/** Options by other names for them: those of zarr-python and of Zarr's metadata. */
+export const MEANT: Readonly<Record<string, string>> = {
+  chunks: "chunkShape",
+  data_type: "dtype",
+  compressor: "codecs",
+  compressors: "codecs",
+  filters: "codecs",
+  attrs: "attributes",
+};
+
+/** @throws TensorError `attribute` for a value that is not an object, and for an unknown or misspelled name */
+export function createOptionsOf(given: unknown): CreateOptions {
+  const options = optionsOf(given, NAMES, {}, "options", MEANT);
+  checkOverwrite(options["overwrite"]);
+  return options;
+}
+
+export function checkOverwrite(overwrite: unknown): void {
+  if (overwrite === undefined || typeof overwrite === "boolean") return;
+  throw wrongOption("overwrite", "true or false", overwrite);
+}
+
 /**
  * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `rank` or `too-large` for options that do not
  *   describe a valid array
  */
 export function metadataOf(given: CreateOptions, where: string): Metadata {
-  const options = optionsOf(given, NAMES, {}) as CreateOptions;
+  const options = createOptionsOf(given);
   try {
     return newMetadata(options, where);
   } catch (error) {
@@ -98,7 +120,7 @@ function newMetadata(options: CreateOptions, where: string): Metadata {
   const own = options.chunkShape ?? like?.inner;
   const inner = parseShape(needed(own, "chunkShape"), "chunkShape", where);
   const shards = options.shards === undefined ? like?.shards : options.shards;
-  const chunkShape = shards == null ? inner : parseShape([...shards], "shards", where);
+  const chunkShape = shards == null ? inner : parseShape(needed(shards, "shards"), "shards", where);
   checkGrid(shape, inner, where);
   checkGrid(shape, chunkShape, where);
   const codecs = codecsOf(options.codecs ?? like?.codecs ?? [], type, shape.length, where);
@@ -113,19 +135,19 @@ function newMetadata(options: CreateOptions, where: string): Metadata {
     attributes:
       options.attributes === undefined
         ? (like?.attributes ?? {})
-        : newAttributes(options.attributes, where),
+        : newAttributes(options.attributes),
     dimensionNames: namesOf(options.dimensionNames, shape.length, like?.dimensionNames ?? null),
   };
   makePipeline(type, chunkShape, metadata.codecs, where);
   return metadata;
 }
 
-const needed = (value: readonly number[] | undefined, name: string): Json => {
-  if (isArray(value)) return [...value];
-  throw new TensorError("attribute", `a new array needs ${name}, a list of integers`, {
-    key: name,
-  });
-};
+/** Returns a list of integers, which may be a typed array, as a list of JSON. */
+function needed(value: unknown, name: string): Json {
+  if (isArray(value)) return [...value] as Json;
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return [...(value as Int32Array)];
+  throw wrongOption(name, "a list of integers", value);
+}
 
 const isName = (one: unknown): boolean => one === null || typeof one === "string";
 
@@ -162,6 +184,9 @@ interface Pattern {
 
 function likeOf(array: ChunkedArray | undefined): Pattern | null {
   if (array === undefined) return null;
+  if (typeof array !== "object" || array === null || !("dtype" in array)) {
+    throw wrongOption("like", "an array that openArray has opened", array);
+  }
   const { dtype, shape, chunkShape } = array;
   const pattern = {
     dtype,
@@ -231,6 +256,7 @@ function codecsOf(given: unknown, dtype: DType, rank: number, where: string): Co
       "zlib is a codec of Zarr v2, which readers of v3 do not know; use gzip, the same compression";
     throw new TensorError("attribute", sentence, { key: "codecs", got: "zlib", nearest: "gzip" });
   }
+  for (const one of given) checkCodecKeys(one);
   const newer = newerCodecs(parseCodecs(given as Json, where), rank, where);
   const codecs = newer.map((codec) => withDefaults(codec, dtype));
   const unwritten = unwrittenOf(codecs);
@@ -245,6 +271,34 @@ function codecsOf(given: unknown, dtype: DType, rank: number, where: string): Co
   if (codecs.some(({ name }) => name === "bytes" || name === "sharding_indexed")) return codecs;
   const transposes = codecs.findLastIndex(({ name }) => name === "transpose") + 1;
   return codecs.toSpliced(transposes, 0, withDefaults({ name: "bytes" }, dtype));
+}
+
+/** The configuration of each codec (Zarr v3, "codecs" of zarr-specs and zarr-extensions). */
+const CONFIGURATIONS: Readonly<Record<string, readonly string[]>> = {
+  bytes: ["endian"],
+  transpose: ["order"],
+  gzip: ["level"],
+  zstd: ["level", "checksum"],
+  blosc: ["cname", "clevel", "shuffle", "typesize", "blocksize"],
+  crc32c: [],
+  sharding_indexed: ["chunk_shape", "codecs", "index_codecs", "index_location"],
+};
+
+/**
+ * Checks the keys of a new array's codec, because a misspelled setting would be written into the file and ignored.
+ * @throws TensorError `attribute` for an unknown key
+ */
+function checkCodecKeys(codec: unknown): void {
+  if (!isObject(codec as Json)) return;
+  const { name, configuration, ...rest } = codec as JsonObject;
+  const meant = { id: "name", config: "configuration" };
+  checkNames("key of a codec", rest, ["name", "configuration"], {}, meant);
+  if (typeof name !== "string" || !isObject(configuration)) return;
+  if (!Object.hasOwn(CONFIGURATIONS, name)) return;
+  checkNames(`key of the configuration of ${name}`, configuration, CONFIGURATIONS[name], {});
+  for (const inner of [configuration.codecs, configuration.index_codecs]) {
+    if (isList(inner)) inner.forEach(checkCodecKeys);
+  }
 }
 
 /** Returns true if the codecs, or those of the chunks in a shard, include one of this name. */

@@ -3,6 +3,7 @@
  * metadata, a list of all members.
  */
 
+import type { Signal } from "../../core/platform-types.ts";
 import type { ChunkedArray } from "../boxes/array.ts";
 import { factOf, malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
@@ -17,23 +18,23 @@ import {
 import { newAttributes, parseAttributes, wrongFormat } from "./metadata.ts";
 import { moduleOfNode } from "../boxes/node.ts";
 import { within } from "../boxes/urls.ts";
-import { absentGroup } from "./absent.ts";
+import { absentGroup, unblocked } from "./absent.ts";
 import { encodeText, isFree, openArray, storeOf } from "./open.ts";
 import { Forbidden, readKey } from "./read-key.ts";
-import type { S3Options } from "./stores/s3-client.ts";
+import type { S3Options } from "./stores/s3-options.ts";
 import type { Source, Store } from "./stores/store.ts";
 
 /** Options of {@link openGroup}. */
 export interface GroupOptions {
   /** Settings for `s3://bucket/key` and `https://` URLs. */
-  readonly s3?: S3Options;
+  readonly s3?: S3Options | undefined;
   /** Aborts requests to servers and the waits between them, including those of later operations on the group. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal | undefined;
 }
 
 /** Options of {@link createGroup}. */
 export interface CreateGroupOptions extends GroupOptions {
-  readonly attributes?: JsonObject;
+  readonly attributes?: JsonObject | undefined;
 }
 
 /** An array or a group inside a group, at any depth. */
@@ -148,7 +149,7 @@ export async function openGroup(location: string, options: GroupOptions = {}): P
   const store = await storeOf(location, given.s3, given.signal);
   const own = await readGroup(store, "");
   if (own !== null) return new ZarrGroup(store, own, { location, options: given });
-  throw absentGroup(store);
+  throw await absentGroup(store);
 }
 
 /**
@@ -170,12 +171,12 @@ export async function createGroup(
   options: CreateGroupOptions = {},
 ): Promise<ZarrGroup> {
   const names = ["attributes", "s3", "signal"];
-  const { attributes = {}, ...given } = optionsOf(options, names, {}) as CreateGroupOptions;
+  const own = optionsOf(options, names, {}, "options", { attrs: "attributes" });
+  const { attributes = {}, ...given } = own as CreateGroupOptions;
   const store = await storeOf(location, given.s3, given.signal);
-  const own = newAttributes(attributes, store.path);
-  const json = { zarr_format: 3, node_type: "group", attributes: own };
+  const json = { zarr_format: 3, node_type: "group", attributes: newAttributes(attributes) };
   const text = encodeText(`${printJson(json)}\n`);
-  if ((await isFree(store)) && (await store.putNew("zarr.json", [text])))
+  if ((await isFree(store)) && (await unblocked(store, () => store.putNew("zarr.json", [text]))))
     return openGroup(location, given);
   throw new TensorError(
     "attribute",

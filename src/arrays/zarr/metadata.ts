@@ -2,7 +2,14 @@
  * Defines array metadata for both versions of Zarr, and reads and writes `zarr.json`. `pipeline.ts` checks the codecs.
  */
 
-import { factOf, malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
+import {
+  factOf,
+  malformed,
+  printValue,
+  TensorError,
+  unsupported,
+  wrongOption,
+} from "../../core/errors.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { MAX_RANK, printShape, product } from "../../core/tensor/shape.ts";
 import { gridOf } from "../boxes/boxes.ts";
@@ -287,10 +294,22 @@ export function parseAttributes(value: Json | undefined, where: string): JsonObj
  * Converts a program's attributes. NaN and infinities become text, because most JSON readers reject them; attributes
  * copied from a file keep these values.
  */
-export const newAttributes = (value: Json | undefined, where: string): JsonObject =>
-  mapNumbers(parseAttributes(value, where), (one) =>
-    Number.isFinite(one) ? one : String(one),
-  ) as JsonObject;
+export function newAttributes(value: Json): JsonObject {
+  if (!isObject(value)) throw wrongOption("attributes", "an object", value);
+  checkJson(value, "attributes");
+  return mapNumbers(value, (one) => (Number.isFinite(one) ? one : String(one))) as JsonObject;
+}
+
+/** @throws TensorError `attribute` for a value such as undefined or a Date, which JSON cannot hold */
+function checkJson(value: unknown, name: string): void {
+  const kind = printValue(value);
+  if (kind === "an object" || kind === "a list") {
+    for (const [key, one] of Object.entries(value as object)) checkJson(one, key);
+  } else if (value !== null && !/^(?:string|number|bigint|boolean)$/.test(typeof value)) {
+    const sentence = `the attribute ${printValue(name)} must be a value of JSON, got ${kind}`;
+    throw new TensorError("attribute", sentence, { key: name, got: factOf(value) });
+  }
+}
 
 function parseNames(
   value: Json | undefined,

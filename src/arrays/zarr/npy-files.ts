@@ -1,18 +1,20 @@
 /** Opens and creates NPY files by path. This module is loaded only for such a path, because a page has no files. */
 
 import type * as Fs from "node:fs/promises";
+import type * as Path from "node:path";
 import { defaultChunks } from "../boxes/grid.ts";
 import { checkFiles, moduleOfNode } from "../boxes/node.ts";
 import type * as NpyArrays from "../boxes/npy-array.ts";
 import type { ChunkedArray, PendingArray } from "../boxes/array.ts";
-import { malformed, TensorError } from "../../core/errors.ts";
-import { isCode } from "../boxes/file.ts";
+import { malformed, TensorError, wrongOption } from "../../core/errors.ts";
+import { isCode, makeFolders } from "../boxes/file.ts";
 import { MAX_RANK } from "../../core/tensor/shape.ts";
 import { checkDType } from "../../core/tensor/dtype-name.ts";
 import { checkCoordinates } from "../boxes/checks.ts";
 import { rowOf } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
-import type { CreateOptions } from "./create.ts";
+import { isList } from "./json.ts";
+import { checkOverwrite, MEANT, type CreateOptions } from "./create.ts";
 import type { Store } from "./stores/store.ts";
 
 async function load(path: string): Promise<typeof NpyArrays> {
@@ -22,8 +24,13 @@ async function load(path: string): Promise<typeof NpyArrays> {
 
 export async function openNpy(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray> {
   const { openNpyArray } = await load(path);
+  return orAbsent(path, () => openNpyArray(path, chunkShape));
+}
+
+/** @throws TensorError `malformed-file` if the file does not exist */
+async function orAbsent<T>(path: string, action: () => Promise<T>): Promise<T> {
   try {
-    return await openNpyArray(path, chunkShape);
+    return await action();
   } catch (cause) {
     if (!isCode(cause, "ENOENT", "ENOTDIR", "EISDIR")) throw cause;
     const what = isCode(cause, "EISDIR") ? "must be an NPY file, got a folder" : "does not exist";
@@ -42,7 +49,8 @@ export async function openNpyIn(
 }
 
 export async function openPendingNpy(path: string): Promise<PendingArray> {
-  return (await load(path)).openPendingNpy(path);
+  const { openPendingNpy } = await load(path);
+  return orAbsent(path, () => openPendingNpy(path));
 }
 
 /** @throws TensorError `attribute` for options that do not apply to NPY */
@@ -51,19 +59,21 @@ export async function createNpy(path: string, given: CreateOptions): Promise<Pen
     given,
     ["like", "dtype", "shape", "chunkShape", "overwrite"],
     {},
+    "options",
+    MEANT,
   ) as CreateOptions;
+  checkOverwrite(overwrite);
   const type = dtype ?? like?.dtype;
   checkDType(type, {});
   const dims = shape ?? like?.shape;
-  if (dims === undefined || dims.length > MAX_RANK) {
-    throw new TensorError("attribute", "a new array needs shape, a list of integers", {
-      key: "shape",
-    });
-  }
+  if (!isList(dims) || dims.length > MAX_RANK)
+    throw wrongOption("shape", "a list of integers", dims);
   const { createPendingNpy } = await load(path);
   const checked = checkCoordinates(dims, dims.length, "the shape");
   const chunks = chunkShape ?? defaultChunks(checked, rowOf(type).bytes);
   const fs = moduleOfNode("node:fs/promises") as typeof Fs;
+  const nodePath = moduleOfNode("node:path") as typeof Path;
+  await makeFolders(nodePath.dirname(nodePath.resolve(path)));
   if (overwrite === true) {
     await fs.rm(`${path}.part`, { force: true });
   } else if ((await fs.stat(path).catch(() => null)) !== null) {

@@ -1,17 +1,19 @@
 /** Opens and creates arrays by path or URL. */
 
+import type { Signal } from "../../core/platform-types.ts";
 import { printCount } from "../../core/print-count.ts";
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
+import { checkSignal } from "../boxes/checks.ts";
 import { isUrl } from "../boxes/file.ts";
 import type { Guard } from "../boxes/guard.ts";
 import { checkFiles } from "../boxes/node.ts";
 import { placeOfUrl, shownUrl, splitUrl } from "../boxes/urls.ts";
-import { factOf, malformed, printValue, TensorError, wrongOption } from "../../core/errors.ts";
+import { malformed, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
-import { absentArray } from "./absent.ts";
+import { absentArray, unblocked } from "./absent.ts";
 import { ZarrArray } from "./array.ts";
 import { findUnfinished } from "./claims.ts";
-import { writableMetadataOf, type CreateOptions } from "./create.ts";
+import { createOptionsOf, writableMetadataOf, type CreateOptions } from "./create.ts";
 import { Buffers } from "./chunks/buffers.ts";
 import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
@@ -21,23 +23,23 @@ import { parseMetadata, printMetadata } from "./metadata.ts";
 import { parseMetadataV2 } from "./metadata-v2.ts";
 import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
-import type { S3Options } from "./stores/s3-client.ts";
+import type { S3Options } from "./stores/s3-options.ts";
 import { fingerprintOf, Forbidden, readKey, type Open } from "./read-key.ts";
 import { PARTIAL, type Store } from "./stores/store.ts";
 
 /** Options of {@link openArray}. */
 export interface OpenOptions {
   /** The chunk shape for a format that does not define chunks, such as `.npy`: see `docs/arrays/zarr.md`. */
-  readonly chunkShape?: readonly number[];
+  readonly chunkShape?: readonly number[] | undefined;
   /** Settings for `s3://bucket/key` and `https://` URLs. */
-  readonly s3?: S3Options;
+  readonly s3?: S3Options | undefined;
   /**
    * Receives a message if an unfinished job has changed a part of the array in place; the array is then read as it is.
    * Without this function, reading such an array is an error until the job is finished.
    */
-  readonly onNote?: (sentence: string) => void;
+  readonly onNote?: ((sentence: string) => void) | undefined;
   /** Aborts requests to servers and the waits between them, including those of later reads and writes. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal | undefined;
 }
 
 /** A format that stores an array in a single file. */
@@ -87,7 +89,9 @@ export async function openArray(
   guard?: Guard,
 ): Promise<ChunkedArray> {
   const names = ["chunkShape", "s3", "signal", "onNote"];
-  const { chunkShape, s3, signal, onNote } = optionsOf(options, names, {}) as OpenOptions;
+  const meant = { chunks: "chunkShape" };
+  const given = optionsOf(options, names, {}, "options", meant) as OpenOptions;
+  const { chunkShape, s3, signal, onNote } = given;
   if (onNote !== undefined && typeof onNote !== "function") {
     throw wrongOption("onNote", "a function", onNote);
   }
@@ -162,11 +166,12 @@ export async function createArray(location: string, options: CreateOptions): Pro
       file: shownUrl(location),
     });
   }
-  const store = await storeOf(location, options.s3);
-  const metadata = writableMetadataOf(options, store.path);
+  const own = createOptionsOf(options);
+  const store = await storeOf(location, own.s3);
+  const metadata = writableMetadataOf(own, store.path);
   const text = encodeText(printMetadata(metadata));
-  await makeRoom(store, options);
-  if (!(await store.putNew("zarr.json", [text]))) throw isThere(store);
+  await makeRoom(store, own);
+  if (!(await unblocked(store, () => store.putNew("zarr.json", [text])))) throw isThere(store);
   return new ZarrArray(store, metadata, await fingerprintOf(text));
 }
 
@@ -226,14 +231,15 @@ export async function createPending(
 ): Promise<PendingArray> {
   const format = formatOf(checkLocation(location));
   if (format !== undefined) return format.create(checkPath(location), options);
-  const store = await storeOf(location, options.s3);
+  const own = createOptionsOf(options);
+  const store = await storeOf(location, own.s3);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
-  const metadata = writableMetadataOf(options, store.path);
+  const metadata = writableMetadataOf(own, store.path);
   const text = encodeText(printMetadata(metadata));
-  await makeRoom(store, options);
+  await makeRoom(store, own);
   const array = new ZarrArray(store, metadata, await fingerprintOf(text));
-  if (await staging.putNew("zarr.json", [text])) return array;
+  if (await unblocked(store, () => staging.putNew("zarr.json", [text]))) return array;
   const other = await openIn(store, (key) => staging.open(key));
   if (other?.fingerprint === array.fingerprint) return array;
   throw new TensorError(
@@ -282,14 +288,7 @@ export async function openPending(
 
 function checkLocation(location: unknown): string {
   if (typeof location === "string" && location !== "" && !location.includes("\0")) return location;
-  throw new TensorError(
-    "attribute",
-    `an array needs a path or a URL, got ${printValue(location)}`,
-    {
-      key: "location",
-      got: factOf(location),
-    },
-  );
+  throw wrongOption("location", "a path or a URL, as text", location);
 }
 
 /** @throws TensorError `attribute` for a URL, because single files on servers cannot be written */
@@ -299,17 +298,19 @@ function checkPath(location: string): string {
   throw new TensorError("attribute", sentence, { key: "location", file: shownUrl(location) });
 }
 
+// Checked for folders too, which ignore the options.
+const S3_NAMES = "endpoint region accessKeyId secretAccessKey sessionToken forbidden".split(" ");
+
 /** Returns the store for a location. Each kind of store is loaded on demand, because a page has no files. */
 export async function storeOf(
   location: string,
   s3?: S3Options,
-  signal?: AbortSignal,
+  signal?: Signal,
   guard?: Guard,
 ): Promise<Store> {
   checkLocation(location);
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw wrongOption("signal", "an AbortSignal", signal);
-  }
+  checkSignal(signal);
+  if (s3 !== undefined) optionsOf(s3, S3_NAMES, {}, "s3");
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
   if (scheme === undefined) {
     checkFiles(location);
@@ -320,7 +321,9 @@ export async function storeOf(
     const { openS3Store } = await import("./stores/s3-store.ts");
     return openS3Store(location, s3, signal);
   }
-  const sentence = `arrays at ${scheme}:// cannot be opened; give a folder, or an s3:// or https:// URL`;
+  const advice =
+    scheme === "file" ? "pass fileURLToPath(url)" : "give a folder, or an s3:// or https:// URL";
+  const sentence = `arrays at ${scheme}:// cannot be opened; ${advice}`;
   throw new TensorError("attribute", sentence, {
     key: "location",
     got: scheme,

@@ -6,8 +6,8 @@
 
 import type { ChunkedArray } from "../boxes/array.ts";
 import { chunksOf, clippedShape, copyBox, gridOf } from "../boxes/boxes.ts";
-import { checkCoordinates } from "../boxes/checks.ts";
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
+import { checkCoordinates, checkOpened } from "../boxes/checks.ts";
+import { factOf, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { allocate, rowOf, type NumericStorage } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
@@ -22,9 +22,11 @@ import { CLAIM, type Store } from "./stores/store.ts";
 /** Options of {@link append}. */
 export interface AppendOptions {
   /** The name or number of the axis to extend; negative numbers count from the end. By default, the first axis. */
-  readonly axis?: number | string;
+  readonly axis?: number | string | undefined;
   /** Called after each written chunk. */
-  readonly onProgress?: (progress: { readonly done: number; readonly chunks: number }) => void;
+  readonly onProgress?:
+    | ((progress: { readonly done: number; readonly chunks: number }) => void)
+    | undefined;
 }
 
 /**
@@ -56,6 +58,9 @@ export async function append(
     ["axis", "onProgress"],
     {},
   ) as AppendOptions;
+  if (onProgress !== undefined && typeof onProgress !== "function") {
+    throw wrongOption("onProgress", "a function", onProgress);
+  }
   const own = growing(array);
   const axis = axisOf(own, given);
   const from = isStored(values) ? values : asTensor(values, {}, "values");
@@ -112,6 +117,7 @@ export async function resize(array: ChunkedArray, shape: readonly number[]): Pro
 
 function growing(array: ChunkedArray): ZarrArray {
   if (array instanceof ZarrArray) return array;
+  checkOpened("array", array);
   const { path, slice } = (array as Partial<ChunkedArray> | null)?.location ?? {};
   const got = slice === undefined ? "" : ", a part of one";
   throw new TensorError(

@@ -1,7 +1,7 @@
 /** Changes the shape of an array in place: appends another array, or resizes the array. */
 
 import { printCount } from "../../core/print-count.ts";
-import { printShape } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
 import { append, resize, type ChunkedArray } from "../../entries/zarr.ts";
 import { wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";

@@ -3,7 +3,8 @@
 import { printCount } from "../../core/print-count.ts";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { DTYPES, isTensorError, printShape } from "../../entries/index.ts";
+import { DTYPES, isTensorError } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
 import {
   createPending,
   type ChunkedArray,
@@ -51,7 +52,7 @@ export async function copyArray(
   const progress = new ProgressLine(io.stderr);
   try {
     const copied = await copyChunks(from, into, progress, (error) => failureAt(io, name, error));
-    // A job that began meanwhile may have changed some of the chunks before they were read.
+    // A job that has started in the meantime may have changed some chunks before they were read.
     if (options.unfinished !== true) await checkUnused(io, name, from);
     await into.publish();
     await into.endStaging();
@@ -97,10 +98,11 @@ function createOptions(
   if (chunks !== undefined) return { ...shared, chunkShape: chunks };
   const row = shape.slice(1).reduce((all, dim) => all * dim, DTYPES[dtype].bytes);
   const [rows = 1] = chunkShape;
-  // Whole rows, a multiple of the source's chunks.
+  // A chunk of the copy holds whole rows, a multiple of the source's chunk height.
   const { npy: most } = CLI;
   const many = Math.max(1, Math.floor(most / (rows * row || 1))) * rows;
-  // Chunks that need several reads are decoded several times, and a chunk that is too wide does not fit in memory.
+  // A chunk is decoded once per read, so chunks should need only one read, but a very wide chunk does not fit in
+  // memory.
   const fits = !shape.includes(0) && many * row <= 4 * most;
   if (!fits) return shared;
   return {
@@ -109,7 +111,7 @@ function createOptions(
   };
 }
 
-/** Creates the copy. Failure means wrong options, except for errors of the system. */
+/** Creates the copy. Throws a Failure for wrong options; errors of the system pass through. */
 async function create(io: Io, output: string, options: CreateOptions): Promise<PendingArray> {
   try {
     return await createPending(placeOf(io, output), options);
@@ -119,7 +121,7 @@ async function create(io: Io, output: string, options: CreateOptions): Promise<P
   }
 }
 
-/** Removes all files of an incomplete copy, and its folder if that is otherwise empty. */
+/** Removes all files of an incomplete copy, and the folder if it is otherwise empty. */
 function removeBegun(place: string): void {
   if (isNpy(place)) return fs.rmSync(`${place}.part`, { force: true });
   for (const name of ["c", ".ndscatter"]) {
@@ -128,7 +130,7 @@ function removeBegun(place: string): void {
   try {
     fs.rmdirSync(place);
   } catch {
-    // The folder has other files.
+    // The folder contains other files.
   }
 }
 
@@ -177,7 +179,7 @@ async function copyChunks(
 /**
  * Reads the elements of a chunk of the copy.
  * @param at the same chunk of the source; null if the chunks differ
- * @returns false for a chunk that is not stored
+ * @returns false if the chunk is not stored
  */
 async function read(
   from: ChunkedArray,

@@ -1,8 +1,9 @@
-/** Facts about a stored array, as data and as text. */
+/** The facts about a stored array, as data and as text. */
 
 import { printCount } from "../../core/print-count.ts";
 import * as fs from "node:fs";
-import { DTYPES, isTensorError, printShape, type DType } from "../../entries/index.ts";
+import { DTYPES, isTensorError, type DType } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
 import { checkFree } from "../../entries/chunked.ts";
 import { type ChunkedArray, type Codec, type ZarrArray } from "../../entries/zarr.ts";
 import { errorAt, Failure, wrongData } from "../failure.ts";
@@ -27,13 +28,13 @@ export interface ArrayFacts {
   readonly fillValue?: unknown;
   readonly dimensionNames?: readonly (string | null)[];
   readonly attributes?: object;
-  /** The number of stored chunks or shards, and the total number. */
+  /** The numbers of stored chunks or shards, and of all chunks or shards. */
   readonly stored?: { readonly count: number; readonly of: number };
-  /** Bytes on disk, and bytes of the elements. */
+  /** The number of bytes on disk, and of the elements in memory. */
   readonly bytes: { readonly stored?: number; readonly elements: number };
 }
 
-/** Opens an array by the name typed by the user. @throws Failure with a sentence about that name */
+/** Opens an array by the name that the user typed. */
 export async function openNamed(
   io: Io,
   name: string,
@@ -47,8 +48,8 @@ export async function openNamed(
 }
 
 /**
- * Opens an array to copy its elements. An array that a job is changing is refused, or noted if the user asked for it.
- * @throws Failure with a sentence about that name
+ * Opens an array to copy its elements. An array that a job is changing is refused, or causes a note with --unfinished.
+ * @throws Failure that names the typed array
  */
 export async function openToCopy(
   io: Io,
@@ -75,7 +76,7 @@ export async function checkUnused(
   });
 }
 
-/** Returns an error about an array, with the typed name instead of its path in the sentence. */
+/** Returns an error about an array that names the array as the user typed it. */
 export function failureAt(io: Io, name: string, error: unknown): unknown {
   if (!isTensorError(error)) return errorAt(name, error);
   const shown = shownUrl(name);

@@ -1,7 +1,7 @@
-/** Writes an array into a part of an existing one. */
+/** Writes an array into a part of an existing array. */
 
 import { printCount } from "../../core/print-count.ts";
-import { printShape } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
 import type { ChunkedArray } from "../../entries/zarr.ts";
 import { wrongData, wrongUsage } from "../failure.ts";
 import { partOf } from "../input/places.ts";
@@ -41,7 +41,7 @@ export async function writePart(
   const progress = new ProgressLine(io.stderr);
   try {
     await writeChunks(io, { name, from }, { name: output, into }, progress);
-    // A job that began meanwhile may have read old values of some chunks and new values of others.
+    // A job that has started in the meantime may have read old values of some chunks and new values of others.
     await check();
     return `${output}: ${printKind(into)} written`;
   } finally {
@@ -51,7 +51,7 @@ export async function writePart(
 
 const printKind = ({ dtype, shape }: ChunkedArray): string => `${dtype} ${printShape(shape)}`;
 
-/** Copies along the part's chunks, one of which is in memory at a time. */
+/** Copies one chunk of the part at a time, so that only this chunk is in memory. */
 async function writeChunks(
   io: Io,
   { name, from }: { readonly name: string; readonly from: ChunkedArray },

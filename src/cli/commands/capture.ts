@@ -3,7 +3,8 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { isTensorError, resolve, roleOf, type Tensor } from "../../entries/index.ts";
+import { isTensorError, type Tensor } from "../../entries/index.ts";
+import { resolve, roleOf } from "../../entries/operators.ts";
 import {
   captureCalls,
   constant,
@@ -153,7 +154,7 @@ async function writeCase(
   await io.stdout.write(`${lines.map(escapeControls).join("\n")}\n`);
 }
 
-/** Returns the positions of the node's indices and axis that are constants of the model, and remain constants. */
+/** Returns the input positions of constant indices and of a constant axis, which remain constants. */
 function constantIndices(
   model: Model,
   { node, call, path: place }: CapturedCall,

@@ -1,4 +1,7 @@
-/** `run` on arrays that may exceed memory: a chunked job, run here, by the workers of a queue or by Slurm. */
+/**
+ * `ndscatter run` on arrays that may exceed memory: a chunked job, run in this process, by the workers of a queue, or
+ * by Slurm.
+ */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -14,7 +17,8 @@ import {
   type JobRequest,
   type SlurmOptions,
 } from "../../entries/chunked.ts";
-import { isTensorError, roleOf, type Role, type Tensor } from "../../entries/index.ts";
+import { isTensorError, type Role, type Tensor } from "../../entries/index.ts";
+import { roleOf } from "../../entries/operators.ts";
 import { openArray, type ChunkedArray } from "../../entries/zarr.ts";
 import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
@@ -105,7 +109,7 @@ export function addChunkedOptions(command: Command): Command {
     )
     .option(
       "--threads <count>",
-      "the number of chunks processed at once",
+      "the number of chunks that are processed at once",
       wholeOption("--threads", 1),
     )
     .option(
@@ -122,10 +126,10 @@ export function addChunkedOptions(command: Command): Command {
     );
 }
 
-/** Returns the file of `NAME=FILE`, or of a bare name. */
+/** Returns the file name in `NAME=FILE`, or the whole text if it has no name. */
 const fileOf = (text: string): string => text.replace(/^\w+=/, "");
 
-/** Returns true for a chunked run: an option or an input selects it. */
+/** Returns true if an option or an input selects a chunked run. */
 export function isChunked(io: Io, texts: readonly string[], options: ChunkedOptions): boolean {
   if (CHUNKED.some((name) => options[name] !== undefined)) return true;
   const inputs = texts.map((text) => partOf(io, fileOf(text)));
@@ -139,13 +143,13 @@ export function isChunked(io: Io, texts: readonly string[], options: ChunkedOpti
   );
 }
 
-/** Returns true for a name that only a chunked array can have. */
+/** Returns true if only a chunked array can have this name. */
 const isNamed = (file: string): boolean =>
   isUrl(file) || path.extname(file).toLowerCase() === ".zarr";
 
 /**
- * Returns true for a folder. False for a name that the system rejects: its error appears when the file is read or
- * written.
+ * Returns true if the path is a folder. Returns false for a name that the system rejects, because the error appears
+ * when the file is read or written.
  */
 function isFolder(file: string): boolean {
   try {
@@ -189,7 +193,7 @@ export async function runChunked(
   const spec = await createJob(request);
   const wasDone = (await remainingTasks(await openJob(folder), "finish")).length === 0;
   const { shortage = null } = spec.planned ?? {};
-  // A run in this process prints the note itself.
+  // A job that runs in this process prints the note itself.
   const isElsewhere = options.slurm === true || redis !== undefined;
   if (isElsewhere && shortage !== null) await printNote(io, printShortage(shortage));
   if (options.slurm === true) return printSlurm(io, folder, slurmOf(options));
@@ -204,7 +208,7 @@ export async function runChunked(
     }
     throw error;
   }
-  // Workers of a queue may have removed the folder.
+  // The workers of the queue may have removed the folder already.
   const facts = await describeJob(folder).catch(() => null);
   await endFolder(folder, spec.id, options);
   const out = await openArray(spec.out.path);
@@ -236,7 +240,7 @@ const slurmOf = ({ memory, threads, tasksPerElement }: ChunkedOptions): SlurmOpt
   ...(threads !== undefined && { threads }),
 });
 
-/** Removes a finished job unless the user asked for its folder. */
+/** Removes the folder of a finished job unless the user gave --job. */
 async function endFolder(folder: string, id: string, { job }: ChunkedOptions): Promise<void> {
   if (job === undefined) await removeJob(folder, id);
 }
@@ -250,8 +254,8 @@ function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArra
   const names = (data.dimensionNames ?? []).flatMap((name) => (name === null ? [] : [name]));
   const known =
     names.length === 0
-      ? "the axes have no names, so give a number"
-      : `its axes are ${names.join(", ")}`;
+      ? "the axes have no names; give a number"
+      : `the axes are ${names.join(", ")}`;
   throw wrongUsage(`data has no axis named ${quote(axis)}; ${didYouMean(axis, names, known)}`);
 }
 
@@ -263,7 +267,7 @@ async function requestOf(
   texts: readonly string[],
   options: ChunkedOptions,
 ): Promise<{ readonly call: Call; readonly request: JobRequest }> {
-  // The assignment of files does not depend on the axis, whose name may require reading data.
+  // Files are assigned before the axis is known, because resolving an axis name may require reading data.
   const { axis } = options;
   const isNamed = axis !== undefined && isName(axis);
   const { version, title, given } = parseCall(

@@ -9,15 +9,13 @@ import {
   compareDialects,
   dialects,
   isTensorError,
-  printScalar,
-  printShape,
-  resolve,
   run,
   type Dialect,
   type DialectComparison,
   type Scalar,
   type Tensor,
 } from "../../entries/index.ts";
+import { printScalar, printShape, resolve } from "../../entries/operators.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
 import { bindInputFiles } from "../input/bindings.ts";
 import { coordinatesOf } from "../text/cells.ts";
@@ -100,7 +98,7 @@ interface Row extends DialectComparison {
 
 interface Report {
   readonly title: string;
-  /** The exact result, or the error's sentence. */
+  /** The exact result, or the message of the error. */
   readonly exact: Tensor | string;
   readonly rows: readonly Row[];
 }
@@ -134,7 +132,7 @@ interface Cell {
   readonly here: Scalar;
 }
 
-/** Returns the first cells that differ. An invalid call has no exact values. */
+/** Returns text about the first cells that differ. An invalid call has no exact values. */
 const cellsOf = ({ differing, output }: Row, exact: Report["exact"]): Cell[] =>
   output === null
     ? []

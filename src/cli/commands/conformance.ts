@@ -1,5 +1,5 @@
 /**
- * `ndscatter conformance`: runs test folders of ONNX's backend suite. A folder has `model.onnx` and data sets
+ * `ndscatter conformance`: runs test folders of ONNX's backend suite. A folder contains `model.onnx` and data sets
  * `test_data_set_0`, … with `input_0.pb`, … and `output_0.pb`, … in the order of the graph's inputs and outputs.
  *
  * Results are compared bit for bit; ONNX's own runner allows a relative error of 1e-3.
@@ -67,7 +67,7 @@ async function testAll(io: Io, dir: string, json: boolean): Promise<{ failed: nu
     verdicts.push(verdict);
     // oxlint-disable-next-line no-await-in-loop
     if (!json) await io.stdout.write(`${printVerdict(verdict)}\n`);
-    // Yields to the event loop, so that the line is written and a closed pipe is noticed.
+    // The event loop gets a turn to write the line and to notice a closed pipe.
     // oxlint-disable-next-line no-await-in-loop
     await setImmediate();
   }
@@ -87,7 +87,7 @@ const printVerdict = ({ name, status, reason }: Verdict): string =>
 const MODEL = "model.onnx";
 const DATA_SET = /^test_data_set_\d+$/;
 
-/** @throws Failure if `dir` neither is nor contains a test folder */
+/** @throws Failure if `dir` is not a test folder and contains none */
 function findFolders(io: Io, dir: string): string[] {
   if (isTestFolder(io, dir)) return [dir];
   const folders = list(io, dir)
@@ -100,13 +100,13 @@ function findFolders(io: Io, dir: string): string[] {
 const isTestFolder = (io: Io, folder: string): boolean =>
   list(io, folder).some((name) => name === MODEL || DATA_SET.test(name));
 
-/** Returns the names in a folder. Numbers in names are ordered by value, so that `input_10` follows `input_9`. */
+/** Returns the names in a folder. Numbers in the names are compared by value, so that `input_10` follows `input_9`. */
 const list = ({ cwd }: Io, folder: string): string[] =>
   withPath(folder, () => fs.readdirSync(path.resolve(cwd, folder))).toSorted(
     new Intl.Collator("en", { numeric: true }).compare,
   );
 
-/** Never throws: one bad folder must not hide the others. */
+/** Never throws, because one bad folder must not hide the others. */
 function testFolder(io: Io, folder: string): Omit<Verdict, "name"> {
   try {
     const model = readModelFile(io, path.join(folder, MODEL));
@@ -124,11 +124,12 @@ function testFolder(io: Io, folder: string): Omit<Verdict, "name"> {
   }
 }
 
-/** A test that does not concern this package. */
+/** A test of a feature that this package does not have. */
 class Unsupported extends Failure {}
 
 /**
- * Returns true if a Cast failed because of its data types: text, floats below 16 bits, integers too small for a value.
+ * Returns true if a Cast failed because of its data types: text, floats below 16 bits, or integers that cannot hold a
+ * value.
  */
 const isMissingCast = (error: unknown): boolean =>
   isTensorError(error, "dtype", "attribute") && error.op === "Cast";
@@ -150,14 +151,15 @@ function testDataSet(io: Io, model: Model, folder: string, set: string): string[
   const given = files.filter((name) => /^input_\d+\.pb$/.test(name));
   const wanted = files.filter((name) => /^output_\d+\.pb$/.test(name));
   const constants = new Set(graph.constants.map(({ name }) => name));
-  // Before ONNX's IR version 4 constants were inputs too, but have no files.
+  // Constants are also inputs before ONNX's IR version 4, but they have no files.
   const inputs = graph.inputs.filter(
     ({ name }) => graph.inputs.length === given.length || !constants.has(name),
   );
   checkCount(set, "input", given.length, inputs.length);
   checkCount(set, "output", wanted.length, graph.outputs.length);
   const read = (name: string): Tensor => readTensorFile(io, path.join(folder, set, name));
-  // An expanded CastLike declares an input that it never reads. In some releases the input's file has another shape.
+  // An expanded CastLike declares an input that it never reads. The input's file has a different shape in some
+  // releases.
   const needed = new Set([
     ...graph.nodes.flatMap((node) => node.inputs),
     ...graph.outputs.map(({ name }) => name),
@@ -187,8 +189,8 @@ function testDataSet(io: Io, model: Model, folder: string, set: string): string[
 }
 
 /**
- * Returns a value that is declared as bfloat16 but stored as uint16, as in ONNX up to release 1.18, or null for any
- * other.
+ * Returns a tensor that is declared as bfloat16 but stored as uint16, as in ONNX up to release 1.18, or null for any
+ * other tensor.
  */
 const bfloat16Of = ({ dtype, shape, data }: Tensor, { type }: ValueInfo): Tensor | null =>
   dtype === "uint16" && type?.dtype === "bfloat16" && data instanceof Uint16Array

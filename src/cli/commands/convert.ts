@@ -91,7 +91,7 @@ export function addConvertCommand(program: Command, io: Io): void {
       const conversion = withPath(file, () => convert(model, target, force));
       await writeFiles(
         io,
-        // Encoding reads constants of the source, whose data may be in other files.
+        // Encoding the output reads the source's constants, whose data may be in other files.
         withPath(file, () => encode(output, conversion.model)),
       );
       const print = json ? conversionJson : conversionText;
@@ -100,8 +100,8 @@ export function addConvertCommand(program: Command, io: Io): void {
 }
 
 /**
- * Returns the conversion target: the output's ending determines the format. Null for a single node that keeps its
- * opset.
+ * Returns the conversion target, which depends on the ending of the output. The target is null for a single node that
+ * keeps its opset.
  */
 function targetOf({ output, opset, node }: ConvertCommand): ConvertTarget | null {
   if (isIR(output)) return { domain: "openvino", ...(opset !== undefined && { opset }) };
@@ -122,7 +122,7 @@ function ownTarget({ opsets }: Model): ConvertTarget {
   throw wrongUsage("a node of an IR needs --opset, such as --opset 18");
 }
 
-/** Checks the output before anything is read. */
+/** Checks the name of the output before any file is read. */
 function checkOutput(io: Io, file: string, output: string): void {
   for (const place of modelFiles(output)) {
     checkNotRead(io, place, modelFiles(file));
@@ -130,7 +130,7 @@ function checkOutput(io: Io, file: string, output: string): void {
   }
 }
 
-/** Converts a model. An opset that does not exist is a usage error. */
+/** Converts a model. An unknown opset is a usage error. */
 function convert(model: Model, target: ConvertTarget, force: boolean): Conversion {
   try {
     return convertModel(model, target, { force });
@@ -139,20 +139,17 @@ function convert(model: Model, target: ConvertTarget, force: boolean): Conversio
   }
 }
 
-/** Returns the files from which a command reads a model: an ONNX model may have data in other files. */
+/** Returns the files of a model; an ONNX model may have data in other files. */
 export const filesOf = (file: string, model: Model): readonly string[] => [
   ...modelFiles(file),
   ...withPath(file, () => externalFiles(model)).map((one) => path.join(path.dirname(file), one)),
 ];
 
-/**
- * A written ONNX model refers to the same data files as before, so they must be in the same positions relative to its
- * own folder.
- */
+/** Checks the positions of data files: a written ONNX model refers to the same files, relative to its own folder. */
 export function checkExternal(io: Io, file: string, output: string, model: Model): void {
   const isBeside = file !== STDIN && isSameFile(io, path.dirname(file), path.dirname(output));
   if (isIR(output) || isIR(file) || isBeside) return;
-  // Weights that a command left in the file itself are written into the output.
+  // The source file itself is excluded, because weights that are still in it are copied into the output.
   const files = withPath(file, () => externalFiles(model)).filter(
     (one) => one !== path.basename(file),
   );
@@ -176,7 +173,7 @@ function encode(output: string, model: Model): { file: string; bytes: Uint8Array
   ];
 }
 
-/** Longer lists of changes are printed by kind, one line each. */
+/** The maximum number of changes to list; more changes are counted by kind. */
 const MAX_LINES = 20;
 
 function changeLines(changes: readonly string[]): readonly string[] {

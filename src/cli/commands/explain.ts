@@ -118,7 +118,7 @@ async function explainTask(
         expected?.text ?? "",
       ];
   for (const part of parts) {
-    // The loop waits for the reader, because all parts together may exceed memory.
+    // The loop waits for the reader of the output, because the whole text may exceed memory.
     // oxlint-disable-next-line no-await-in-loop
     await io.stdout.write(part, canvas.isColoured);
   }
@@ -127,11 +127,11 @@ async function explainTask(
   if (sentence !== undefined) throw wrongData(sentence, error);
 }
 
-/** The comparison of another runtime's result with the exact one. */
+/** The comparison of another runtime's result with the exact result. */
 interface Expectation {
   readonly facts: object;
   readonly text: string;
-  /** Undefined if the results are equal. */
+  /** The difference in words; undefined if the results are equal. */
   readonly sentence?: string;
 }
 
@@ -170,8 +170,8 @@ function expectation(
 }
 
 /**
- * Explains a result of an invalid call; null for an invalid call that `diagnose` refuses. If the result's type or shape
- * differs from the output's, the error names the result's file.
+ * Explains a result of an invalid call; returns null if `diagnose` refuses the call. The error names the file of the
+ * result if its type or shape differs from the output's.
  */
 function explained(
   { node, inputs }: NodeCall,

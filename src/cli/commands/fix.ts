@@ -104,11 +104,11 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
         checkPlace(io, output);
         checkExternal(io, file, output, model);
       }
-      // Cures are measured on the whole model, so --node does not reduce the needed inputs.
+      // Cures are measured on the whole model, so all inputs are needed even with --node.
       const { node: _, ...ofAll } = options;
       const feeds = feedsOf(io, file, model, ofAll);
       const expected = expectedOf(io, file, model, options.expected);
-      // Weights that the command left in the file itself are there for every reader.
+      // The model file itself is excluded, because every reader finds the weights that are still in it.
       const dataFiles = externalFiles(model).filter((one) => one !== path.basename(file));
       let runtime = "";
       const report = await withProgress(io, file, async (starting, onProgress) => {
@@ -128,7 +128,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     });
 }
 
-/** Session makers for the CPU's kernels, if the user chose another execution provider. */
+/** Functions that create sessions on the CPU, if the user chose another execution provider. */
 async function onCpu(
   io: Io,
   file: string,
@@ -141,7 +141,7 @@ async function onCpu(
   return { "the execution provider cpu": own.createSession };
 }
 
-/** Writes the cured model and returns its path; null for a cure without a model. */
+/** Writes the cured model and returns its path; returns null for a cure without a model. */
 async function writeCure(
   io: Io,
   file: string,

@@ -1,7 +1,8 @@
 /** The contents of a Zarr group, as data and as text. */
 
 import { printCount } from "../../core/print-count.ts";
-import { isTensorError, printShape } from "../../entries/index.ts";
+import { isTensorError } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
 import { openGroup, type GroupMember, type ZarrGroup } from "../../entries/zarr.ts";
 import { shownUrl } from "../../arrays/boxes/urls.ts";
 import { failureAt } from "./array-facts.ts";
@@ -22,7 +23,7 @@ export interface GroupFacts {
 interface MemberFacts {
   readonly name: string;
   readonly kind: "array" | "group";
-  /** The member's data type and shape as in its metadata. */
+  /** The data type and the shape, as in the member's metadata. */
   readonly dtype?: unknown;
   readonly shape?: unknown;
 }
@@ -46,22 +47,19 @@ export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | n
   }
 }
 
-/**
- * Returns the group with a name, or null for anything else, for which the error of opening an array is more
- * informative.
- */
+/** Returns the group at a path, or null for anything else, because opening it as an array gives a better error. */
 async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {
   try {
     return await openGroup(placeOf(io, name));
   } catch (error) {
-    // Other errors concern an existing group.
+    // Any other error comes from an existing group.
     const isOther = isTensorError(error, "malformed-file", "unsupported-file");
     if (isOther && error.expected === "group") return null;
     throw failureAt(io, name, error);
   }
 }
 
-/** @returns a line with the number of the group's members */
+/** @returns a line with the number of members of the group */
 export async function consolidateNamed(io: Io, name: string): Promise<string> {
   try {
     const group = await (await openGroup(placeOf(io, name))).consolidate();

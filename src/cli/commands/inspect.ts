@@ -1,4 +1,4 @@
-/** `ndscatter inspect`: prints what is wrong or risky about the scatters and gathers of models. */
+/** `ndscatter inspect`: prints the errors and risks in the scatters and gathers of models. */
 
 import { printCount } from "../../core/print-count.ts";
 import { setImmediate } from "node:timers/promises";
@@ -87,7 +87,8 @@ export function addInspectCommand(program: Command, io: Io, fail: (status: Statu
     .addHelpText("after", HELP)
     .action(async (files: readonly string[], options: InspectOptions) => {
       checkOneInput(files);
-      // An empty name usually comes from an unset shell variable. Resolved as a path, it would mean the current folder.
+      // An empty name is refused, because it usually comes from an unset shell variable. An empty path would mean the
+      // current folder.
       if (files.includes(""))
         throw wrongUsage("a file name is empty; give a model, a folder, or - for standard input");
       const [file] = files;
@@ -119,12 +120,12 @@ async function inspectOne(io: Io, file: string, options: InspectOptions): Promis
 
 const inspectFile = (io: Io, file: string, progress: ProgressLine): Report =>
   withModel(io, file, (model) => {
-    // For 100,000 nodes this takes 5 s without progress.
+    // This step takes 5 s for 100,000 nodes, and shows no progress.
     progress.show(() => `${file}: inspecting ${printCount(model.graph.nodes.length, "node")}`);
     return inspectModel(model);
   });
 
-/** Totals over the models inspected so far. */
+/** The totals over all models that have been inspected. */
 interface Totals {
   models: number;
   /** The number of models with findings. */
@@ -134,7 +135,7 @@ interface Totals {
   readonly counts: Record<keyof Counts, number>;
 }
 
-/** Inspects models one by one, so that only one is in memory. */
+/** Inspects models one by one, so that only one model is in memory. */
 async function inspectAll(
   io: Io,
   files: readonly string[],
@@ -152,7 +153,7 @@ async function inspectAll(
       showPlace(found.file);
       const outcome = inspectFound(io, found, progress);
       progress.clear();
-      // A failure takes the place of the report, and reports are printed in order.
+      // Failures are stored like reports, because both are printed in the order of the files.
       /* oxlint-disable no-await-in-loop */
       if (outcome instanceof Failure) {
         totals.unreadable++;
@@ -164,7 +165,7 @@ async function inspectAll(
         addTo(totals, outcome);
       }
       await print.report(found.file, outcome);
-      // Yields to the event loop, so that the text is written and a closed pipe is noticed.
+      // The event loop gets a turn to write the text and to notice a closed pipe.
       await setImmediate();
       /* oxlint-enable no-await-in-loop */
     }
@@ -205,7 +206,7 @@ interface Printer {
   end(totals: Totals): void | Promise<void>;
 }
 
-/** A line or a block per model, with blank lines around blocks. */
+/** Prints a line or a block for each model, with blank lines around blocks. */
 function textPrinter({ stdout }: Io, view: ReportView): Printer {
   let last: "nothing" | "line" | "block" = "nothing";
   const print = (text: string, kind: "line" | "block"): void | Promise<void> => {
@@ -234,7 +235,7 @@ function printTotals({ models, found, unreadable, nodes, counts }: Totals): stri
   return `${facts.join(", ")}: ${printCounts(counts)}`;
 }
 
-/** A list, written as it grows. */
+/** Prints a JSON list, one report at a time. */
 function jsonPrinter({ stdout }: Io): Printer {
   let isEmpty = true;
   return {

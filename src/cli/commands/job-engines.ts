@@ -11,13 +11,13 @@ import type { JobReport } from "./job-report.ts";
 import { ProgressLine } from "../text/progress.ts";
 
 export interface LocalRun {
-  /** The memory for the tasks, in bytes. */
+  /** The memory for all tasks, in bytes. */
   readonly memory?: number;
   readonly threads?: number;
 }
 
 export interface RedisRun {
-  /** The URL of Redis. */
+  /** The URL of the Redis server. */
   readonly redis: string;
   readonly queue?: string | undefined;
   /** The number of attempts per task. */
@@ -98,7 +98,7 @@ export async function runWithRedis(
   }
 }
 
-/** Prints the progress of a job: a changing line on a terminal, otherwise a line now and then. */
+/** Prints the progress of a job: one changing line on a terminal, otherwise a new line from time to time. */
 function printer({ stderr }: Io, line: ProgressLine): (progress: SubmitProgress) => void {
   let printedAt = -Infinity;
   let printed = "";
@@ -123,7 +123,7 @@ function printProgress({ stage, done, tasks, workers }: SubmitProgress): string 
 
 /**
  * Prints the script that submits a job to Slurm.
- * @param options memory and threads apply to each element of an array, as to a process
+ * @param options the memory and threads of each element of a Slurm array
  */
 export async function printSlurm(
   io: Io,

@@ -1,4 +1,4 @@
-/** `ndscatter job list`: the jobs below a folder, and unfinished arrays. */
+/** `ndscatter job list`: lists the jobs below a folder, and unfinished arrays. */
 
 import { printCount } from "../../core/print-count.ts";
 import * as path from "node:path";
@@ -26,17 +26,17 @@ export function addJobList(job: Command, io: Io): void {
     );
 }
 
-/** A line of `job list`. */
+/** A line of `ndscatter job list`. */
 interface ListedJob {
-  /** Null if unknown. */
+  /** The folder of the job; null if unknown. */
   readonly folder: string | null;
   readonly state: string;
-  /** Null if the job cannot be read. */
+  /** The call of the job; null if the job cannot be read. */
   readonly call: string | null;
   /** The output, or the unfinished array. */
   readonly out: string | null;
   readonly inPlace?: boolean;
-  /** The number of chunks changed in place, of `chunks`. */
+  /** The number of chunks that have been changed in place. */
   readonly changed?: number | null;
   readonly chunks?: number;
 }
@@ -83,7 +83,7 @@ async function listed(
       current === undefined
         ? "done"
         : (await jobFailure(job)) !== null
-          ? "stopped by a bad index"
+          ? "stopped because of a bad index"
           : `${current.name} ${current.done} of ${current.tasks}`;
     return { state, ...facts, out: short(facts.out) };
   } catch (error) {

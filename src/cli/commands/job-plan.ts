@@ -1,4 +1,4 @@
-/** `ndscatter run ... --plan`: upper bounds for a job's work, and its estimated time. */
+/** `ndscatter run ... --plan`: prints upper bounds for a job's work, and its estimated time. */
 
 import { printCount } from "../../core/print-count.ts";
 import { planJob, printShortage, type JobRequest } from "../../entries/chunked.ts";

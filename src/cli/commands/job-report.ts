@@ -1,4 +1,4 @@
-/** The progress of a job and its final report: bytes, rates and remaining time. */
+/** The progress and the final report of a job: bytes, rates and remaining time. */
 
 import { printCount } from "../../core/print-count.ts";
 import type { JobProgress, StageName } from "../../entries/chunked.ts";
@@ -9,18 +9,18 @@ import { ProgressLine } from "../text/progress.ts";
 /** The width of a bar, in characters. */
 const BAR = 20;
 
-/** A stage that has ended. */
+/** The time and the amount of data of a finished stage. */
 export interface StageTimes {
   readonly stage: StageName;
   readonly tasks: number;
-  /** Bytes of elements that the stage's tasks in this run have read and written. */
+  /** The number of bytes that the tasks of the stage have read and written in this run. */
   readonly bytes: number;
   readonly seconds: number;
 }
 
 export class JobReport {
   readonly stages: StageTimes[] = [];
-  /** The disk's rate in bytes per second; null if not measured. */
+  /** The speed of the disk in bytes per second; null if not measured. */
   disk: number | null = null;
   readonly #io: Io;
   readonly #line: ProgressLine;
@@ -52,7 +52,7 @@ export class JobReport {
     return this.stages.reduce((sum, { seconds }) => sum + seconds, 0);
   }
 
-  /** Returns lines for the stages that took at least a second, and for the disk if its rate was measured. */
+  /** Returns a line for each stage that took at least a second, and for the disk if its speed was measured. */
   lines(): string[] {
     const disk =
       this.disk === null ? [] : [`  the disk: ${printAmount(this.disk)}/s, written and synced`];
@@ -81,7 +81,7 @@ export function printProgress(
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"];
 
-/** Returns a text such as `610 MB`: three digits, in powers of 1000, as disks are labelled. */
+/** Returns a text such as `610 MB`, with three digits and powers of 1000, as disks are labelled. */
 export function printAmount(bytes: number): string {
   let unit = 0;
   let amount = bytes;

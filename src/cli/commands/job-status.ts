@@ -29,7 +29,7 @@ export async function statusOf(job: Job): Promise<StageStatus[]> {
   );
 }
 
-/** Returns lines that compare what a job's tasks took with the plan. */
+/** Returns lines that compare the resources that a job's tasks used with the plan. */
 export function printTook({ planned, took }: Pick<JobFacts, "planned" | "took">): string[] {
   if (took === null) return [];
   const rows = [

@@ -39,7 +39,9 @@ Examples:
   ndscatter job worker --redis redis://queue:6379 --root /shared/jobs
   ndscatter job worker --redis redis://queue:6379 --root /shared --memory 8G`;
 
-/** Milliseconds for tasks to finish after a stop request; service managers wait for at least 30 seconds. */
+/**
+ * The time for tasks to finish after a stop request, in milliseconds; service managers wait for at least 30 seconds.
+ */
 const PATIENCE = 20_000;
 
 /** @param job the command `ndscatter job` */
@@ -68,7 +70,7 @@ export function addJobWorker(job: Command, io: Io): void {
 }
 
 /**
- * Returns the URL of the queue's Redis: from --redis, otherwise from the variable NDSCATTER_REDIS.
+ * Returns the URL of the queue's Redis, from --redis or from the variable NDSCATTER_REDIS.
  * @throws Failure if both are missing
  */
 export function redisOf({ env }: Io, typed: string | true | undefined): string {
@@ -80,7 +82,7 @@ export function redisOf({ env }: Io, typed: string | true | undefined): string {
 
 async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   const redis = redisOf(io, options.redis);
-  // Imported on demand, because it is rarely used and large.
+  // The module is imported on demand, because it is large and rarely used.
   const { createWorker } = await import("../../entries/bullmq.ts");
   const { threads = os.availableParallelism(), memory = DEFAULT_MEMORY } = options;
   const { queue = "ndscatter", root } = options;
@@ -111,7 +113,7 @@ async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   await report.end();
 }
 
-/** A worker's output: a changing line on a terminal, otherwise a line per range of tasks. */
+/** Prints a worker's output: one changing line on a terminal, otherwise a line for each range of tasks. */
 class WorkerReport {
   readonly #io: Io;
   readonly #line: ProgressLine;

@@ -11,7 +11,7 @@ const TAKERS: Readonly<Record<string, string>> = {
   task: "job task",
 };
 
-/** Returns a table with a line per process that works on the job, or empty if no process has reported. */
+/** Returns a table with a line for each process that works on the job, or an empty text if no process has reported. */
 export function printWorkers(workers: readonly JobWorkerFacts[]): string {
   if (workers.length === 0) return "";
   const rows = workers.map(({ host, process, by, threads, done, seconds, rate, age }) => [
@@ -26,7 +26,7 @@ export function printWorkers(workers: readonly JobWorkerFacts[]): string {
   return `${table}\n`;
 }
 
-/** Returns the kind of process that calls `job task`: an element of a Slurm array, or any other. */
+/** Returns the kind of process that calls `ndscatter job task`: an element of a Slurm array, or any other process. */
 export function takerOf(env: Readonly<Record<string, string | undefined>>): Taker {
   const { SLURM_ARRAY_JOB_ID: job, SLURM_ARRAY_TASK_ID: element, SLURM_JOB_ID: single } = env;
   const id = job === undefined || element === undefined ? single : `${job}_${element}`;

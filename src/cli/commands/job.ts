@@ -60,7 +60,11 @@ export function addJobCommand(program: Command, io: Io): void {
     .summary("run the remaining tasks of a job")
     .description("Run the remaining tasks of a job on this machine.")
     .argument("<folder>", "the job's folder")
-    .option("--threads <count>", "the number of chunks at once", wholeOption("--threads", 1))
+    .option(
+      "--threads <count>",
+      "the number of chunks that are processed at once",
+      wholeOption("--threads", 1),
+    )
     .option(
       "--memory <size>",
       "the memory for all chunks that are processed at once (default: 1G)",
@@ -91,7 +95,7 @@ async function resumeJob(io: Io, given: string, options: LocalRun): Promise<void
   await io.stdout.write([`${given}: done`, ...took, ""].join("\n"));
 }
 
-/** Returns lines that compare a long job's costs with the plan. */
+/** Returns lines that compare the cost of a long job with its plan. */
 async function tookLines(folder: string, { seconds }: JobReport): Promise<string[]> {
   return seconds > CLI.long ? printTook(await describeJob(folder)).map((line) => `  ${line}`) : [];
 }
@@ -146,7 +150,7 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
   if (failure !== null) throw wrongData(failure.message, failure);
 }
 
-/** Returns the time of day after `seconds`, with the day unless that is today. */
+/** Returns the time of day after `seconds`, and the date if the day is not today. */
 function timeIn(seconds: number): string {
   const then = new Date(Date.now() + 1000 * seconds);
   const time = then.toTimeString().slice(0, 5);
@@ -166,7 +170,7 @@ async function runTasks(
   const stage = job.stages.find(({ name }) => name === stageName);
   if (stage === undefined) {
     const known = job.stages.map(({ name }) => name);
-    const hint = didYouMean(stageName, known, `its stages are ${known.join(", ")}`);
+    const hint = didYouMean(stageName, known, `the stages are ${known.join(", ")}`);
     throw wrongUsage(`the job has no stage ${quote(stageName)}; ${hint}`);
   }
   const tasks = parseTasks(text, stage);
@@ -185,7 +189,7 @@ async function runTasks(
       );
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
-    // The status is not 0, so that a scheduler does not begin the next stage.
+    // A status other than 0 keeps a scheduler from starting the next stage.
     const failure = await jobFailure(job);
     if (failure !== null) throw wrongData(failure.message, failure);
   } finally {
@@ -215,7 +219,7 @@ async function checkTurn(job: Job, name: StageName, until: number): Promise<void
   }
 }
 
-/** Maximum number of tasks in a command, which take a process minutes to hours. */
+/** The maximum number of tasks in one command; a process needs minutes to hours for this number. */
 const MOST_TASKS = 1_000_000;
 
 /** Returns the numbers in a text such as `0-3,7`. */
@@ -250,8 +254,8 @@ function addTask(job: Command, io: Io): void {
     .summary("run tasks of one stage")
     .description("Run tasks of one stage of a job.")
     .argument("<folder>", "the job's folder")
-    .argument("<stage>", "partition, check, apply, place or finish")
-    .argument("<tasks>", "numbers and ranges, such as 0-15")
+    .argument("<stage>", "the stage: partition, check, apply, place or finish")
+    .argument("<tasks>", "the numbers of the tasks, such as 3 or 0-15")
     .option(
       "--threads <count>",
       "the number of tasks that run at once (default: 1)",
@@ -264,7 +268,7 @@ function addTask(job: Command, io: Io): void {
     )
     .option(
       "--wait <seconds>",
-      "how long to wait for results of the previous stage, if network listings are outdated (default: 0)",
+      "the time to wait for the previous stage's results, if a network folder shows them late (default: 0)",
       wholeOption("--wait", 0),
     )
     .addHelpText("after", TASK_HELP)

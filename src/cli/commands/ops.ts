@@ -1,7 +1,8 @@
-/** `ndscatter ops`: lists the operators and their versions, prints one version, or compares two. */
+/** `ndscatter ops`: lists operators and versions, prints one version, or compares two versions. */
 
 import type { Command } from "commander";
-import { compareVersions, operators, type OperatorVersion } from "../../entries/index.ts";
+import { operators, type OperatorVersion } from "../../entries/index.ts";
+import { compareVersions } from "../../entries/operators.ts";
 import { wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { JSON_HELP, printJson, quote } from "../text/layout.ts";
@@ -51,7 +52,7 @@ export function addOpsCommand(program: Command, io: Io): void {
     });
 }
 
-/** The answer of `ops`, as data for programs and as text for people. */
+/** The output of `ndscatter ops`, as data for programs and as text for people. */
 interface Answer {
   readonly facts: unknown;
   text(): string;
@@ -83,7 +84,7 @@ function show(operator: string, { domain, opset, diff }: OpsOptions): Answer {
   return { facts: versions, text: () => printHistory(versions) + printOthers(versions[0]) };
 }
 
-/** Returns a line about the operator of the same name in another domain, if any. */
+/** Returns a line about an operator of the same name in another domain, if one exists. */
 function printOthers({ name, domain }: OperatorVersion): string {
   const other = operators().find((one) => one.name === name && one.domain !== domain);
   return other === undefined ? "" : `\n\n${other.domain} has one too: --domain ${other.domain}`;

@@ -141,7 +141,7 @@ function resultOf(results: ReadonlyMap<string, Tensor>, name: string): Tensor {
 }
 
 /**
- * Checks the output files before anything is read.
+ * Checks the output files before any input is read.
  * @param kept files that must not be overwritten
  */
 function checkTargets(io: Io, targets: readonly string[], kept: readonly string[]): void {
@@ -182,11 +182,11 @@ function checkInPlace(
 /** The results of a run, by output name. */
 interface Outcome {
   readonly results: ReadonlyMap<string, Tensor>;
-  /** The files that results were written to. */
+  /** The files to which results were written. */
   readonly targets: ReadonlyMap<string, string>;
   /** The files of expected results. */
   readonly expectations: ReadonlyMap<string, string>;
-  /** The differences between results and expected results, null for equal ones. */
+  /** The differences between results and expected results; null for equal results. */
   readonly differences: ReadonlyMap<string, Difference | null>;
   /** Candidate explanations of the differences. */
   readonly reasons: ReadonlyMap<string, readonly Diagnosis[]>;

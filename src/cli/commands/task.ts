@@ -1,4 +1,7 @@
-/** The target of `run` and `explain`: an operator, a model, or one node of a model, with named inputs and outputs. */
+/**
+ * The target of `ndscatter run` and `explain`: an operator, a model, or one node of a model, with named inputs and
+ * outputs.
+ */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -29,7 +32,7 @@ export interface Task {
   /** The task's name in messages. */
   readonly title: string;
   readonly inputs: readonly string[];
-  /** Inputs that may be left out, because they are optional or the model has values for them. */
+  /** Inputs that may be omitted, because they are optional or the model has values for them. */
   readonly optional: ReadonlySet<string>;
   readonly outputs: readonly string[];
   /** Remarks for the user. */
@@ -46,7 +49,7 @@ export interface Task {
   checkSupported(): void;
   /**
    * Checks that {@link call} has a single node to return, before any input is read.
-   * @throws Failure that tells which node to choose
+   * @throws Failure that lists the nodes to choose from
    */
   checkOneNode(): void;
   /**
@@ -176,7 +179,7 @@ function nodeTask(file: string, model: Model, index: NodeIndex, placed: PlacedNo
   };
 }
 
-/** Maximum number of operators named in an error. */
+/** The maximum number of operators named in an error. */
 const MOST_NAMED = 20;
 
 function checkSupported(file: string, model: Model): void {
@@ -201,7 +204,7 @@ const callNode = (
     return nodeCall(index, node, Object.fromEntries(own));
   });
 
-/** Returns the only scatter or gather of a model. No other node may compute its inputs. */
+/** Returns the only scatter or gather of a model, and fails if another node computes its inputs. */
 function onlyNode(file: string, index: NodeIndex): PlacedNode {
   const { family } = index;
   const [placed] = family;

@@ -1,6 +1,4 @@
-/**
- * `ndscatter verify`: compares the results of a model's scatters and gathers in the user's runtime with the exact ones.
- */
+/** `ndscatter verify`: compares the results of scatters and gathers in the user's runtime with the exact results. */
 
 import { printCount } from "../../core/print-count.ts";
 import type { Command } from "commander";
@@ -146,7 +144,7 @@ function parsePart(text: string): number {
   throw wrongUsage(`--tolerance takes a number of 0 or more, such as 1e-6, got ${quote(text)}`);
 }
 
-/** Shows a verification's progress. */
+/** Shows the progress of a verification. */
 async function withProgress<T>(
   io: Io,
   file: string,
@@ -169,7 +167,7 @@ async function withProgress<T>(
   }
 }
 
-/** Returns the report as data: instead of the inputs, each node has the history of its first differing cell. */
+/** Returns the report as data, with the history of each node's first differing cell instead of the inputs. */
 function reportJson(file: string, { nodes, ...report }: VerifyReport): object {
   const facts = nodes.map((node) => ({ ...node, call: undefined, history: historyOf(node) }));
   return { file, nodes: facts, ...report };
@@ -182,23 +180,23 @@ function historyOf({ call, difference }: VerifiedNode): string[] {
     : historyLines(explain(call.node, call.inputs), difference.at);
 }
 
-/** The limit of a verification with generated inputs. */
+/** The note about the limits of a verification with generated inputs. */
 const RANDOM_LIMIT =
   "  --random generates indices within bounds; to check your own indices, use --feed";
 
-/** Nodes with these verdicts are only counted: the line of a failed node names those behind it. */
+/** Verdicts whose nodes are only counted, because the line of a failed node names the nodes after it. */
 const COUNTED_ONLY: ReadonlySet<string> = new Set(["equal", "behind"]);
 
 const FAILING: ReadonlySet<string> = new Set(["wrong", "failed", "behind"]);
 
-/** Returns the line about a model that the runtime does not load as it is. */
+/** Returns the line about a model that the runtime cannot load unchanged. */
 function loadLine(
   loads: "never" | "unoptimized",
   problem: string | null,
   hasNodes: boolean,
 ): string {
   const how = {
-    never: "the nodes were compared in parts of the model",
+    never: "the nodes were compared in separate parts of the model",
     unoptimized:
       'it loads without graph optimization (graphOptimizationLevel: "disabled"), so the nodes were compared that way',
   };
@@ -212,7 +210,7 @@ function reportText(
   isRandom: boolean,
 ): string {
   const shown = nodes.filter(
-    // A voice detector's model has twice as many nodes in branches not taken as in others.
+    // Branches that were not taken may contain most nodes: two thirds of the nodes in a voice detector's model.
     ({ verdict, isReproducible, reruns }) =>
       (!COUNTED_ONLY.has(verdict) && (verdict !== "not-run" || nodes.length === 1)) ||
       !isReproducible ||
@@ -220,7 +218,7 @@ function reportText(
   );
   const counts = new Map<string, number>();
   for (const { verdict } of nodes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
-  // A node at which the runtime fails has its own line.
+  // A node at which the runtime fails is printed on its own line.
   const isSaid =
     problem === null ||
     loads !== "as-is" ||
@@ -242,7 +240,7 @@ function reportText(
     .join("\n");
 }
 
-/** Maximum number of nodes behind a failed one named in the text; --json names all. */
+/** The maximum number of nodes to name after a failed node; --json names all. */
 const MOST_BEHIND = 10;
 
 function failureLine({ title, message, isCompared, behind }: FailedNode): string {
@@ -268,13 +266,10 @@ function linesOf(node: VerifiedNode): string[] {
   ];
 }
 
-/** Maximum number of differing runs named in the text; --json names all. */
+/** The maximum number of differing runs to name; --json names all. */
 const MOST_RUNS = 3;
 
-/**
- * Returns parts of the sentence about a node's runs: whether their results agree, and how often a node that may race
- * was run alone.
- */
+/** Returns clauses about the runs of a node: whether the results agree, and how often the node was run alone. */
 function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
   const said: string[] = [];
   if (otherRuns.length > 0) {
@@ -290,6 +285,6 @@ function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
       said.push(`${suspect}, but the node does not run alone: ${reruns.problem}`);
     else said.push(isEqual ? `${suspect}; also equal in ${times}` : `the same result in ${times}`);
   }
-  if (reruns?.isExactInOneThread === true) said.push("exact with one thread");
+  if (reruns?.isExactInOneThread === true) said.push("exact on one thread");
   return said;
 }

@@ -11,7 +11,7 @@ import { ProgressLine } from "../text/progress.ts";
 import type { Task, TaskOptions } from "./task.ts";
 
 export interface WithOptions {
-  /** The package of the runtime. */
+  /** The npm package of the runtime. */
   readonly with?: string;
 }
 

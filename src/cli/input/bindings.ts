@@ -5,7 +5,7 @@ import { wrongUsage } from "../failure.ts";
 import { printName } from "../text/layout.ts";
 import { didYouMean } from "../text/names.ts";
 
-/** The inputs of an operator or a model, for assigning files. */
+/** The inputs of an operator or a model, to which files are assigned. */
 export interface CommandInputs {
   /** The name of the operator or the model in messages, such as `ScatterND-18`. */
   readonly title: string;
@@ -15,8 +15,8 @@ export interface CommandInputs {
 }
 
 /**
- * Returns the files of inputs by name. An optional input gets a file only if named.
- * @throws Failure as {@link bindFiles}, and for required inputs without a file
+ * Returns the files of inputs by name. An optional input gets a file only by its name.
+ * @throws Failure like {@link bindFiles}, and for required inputs without a file
  */
 export function bindInputFiles(
   texts: readonly string[],
@@ -34,10 +34,10 @@ export function bindInputFiles(
 }
 
 /**
- * Returns the file of each name that has one. Bare files get the remaining names in order. A path that contains a `=`
- * is bare if it begins with `.` or `/`.
- * @param title of the operator or model, such as `ScatterND-18`
- * @throws Failure for unknown names, two files for one name, and more files than names
+ * Returns the file for each name that has a file. Files without a name get the remaining names in order. A path that
+ * contains `=` counts as a file without a name if it begins with `.` or `/`.
+ * @param title the title of the operator or model, such as `ScatterND-18`
+ * @throws Failure for unknown names, for two files with the same name, and for more files than names
  */
 export function bindFiles(
   texts: readonly string[],

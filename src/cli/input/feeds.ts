@@ -1,4 +1,4 @@
-/** Input tensors for a model in the user's runtime: from files, from the command line, and generated. */
+/** Input tensors for a model in the user's runtime: read from files, typed on the command line, or generated. */
 
 import type { Command } from "commander";
 import { isTensorError, type Dim, type Tensor } from "../../entries/index.ts";
@@ -30,10 +30,7 @@ import { wholeOption } from "./numbers.ts";
 import { collect } from "./operator-call.ts";
 import { readTensorFiles } from "./read-files.ts";
 
-/**
- * The options of {@link addFeedOptions}, and an optional node: only the node's inputs are needed, or else all inputs of
- * the model.
- */
+/** The options of {@link addFeedOptions}, and optionally the node whose inputs are needed instead of all inputs. */
 export interface FeedOptions {
   readonly feed?: readonly string[];
   readonly random?: boolean;
@@ -53,7 +50,7 @@ export const addExpectedOption = (command: Command): Command =>
     collect,
   );
 
-/** Returns the option `expected` of functions that verify; empty without the option. */
+/** Returns the option `expected` for functions that verify; empty if the command has no such option. */
 export function expectedOf(
   io: Io,
   file: string,
@@ -66,7 +63,7 @@ export function expectedOf(
   return { expected: Object.fromEntries(tensors) };
 }
 
-/** Returns the files that the options name. */
+/** Returns the input files that the options name. */
 export const fedFiles = (
   file: string,
   { graph }: Model,
@@ -118,8 +115,9 @@ export const addFeedOptions = (command: Command): Command =>
     );
 
 /**
- * Returns tensors from files, and generated ones: for inputs with --value or --range, and with --random for all others.
- * @param file of the model, for errors
+ * Returns tensors from files and generated tensors: for inputs with --value or --range, and with --random for all
+ * others.
+ * @param file the file of the model, for errors
  * @throws Failure for options that do not fit the model, and a single failure for all inputs about which too little is
  *   known
  */
@@ -165,7 +163,7 @@ export function feedsOf(
 const isSized = (shape: readonly Dim[]): shape is readonly number[] =>
   shape.every((dim) => typeof dim === "number");
 
-/** The values of the options, by input name. */
+/** The values of the input options, by input name. */
 interface Said {
   readonly files: ReadonlyMap<string, string>;
   readonly shapes: ReadonlyMap<string, string>;
@@ -186,7 +184,7 @@ function saidOf(file: string, inputs: readonly ValueInfo[], options: FeedOptions
   return { files, shapes, values, ranges };
 }
 
-/** Returns the text after `NAME=` of an option for inputs. */
+/** Returns the text after `NAME=` in an input option. */
 function byInput(
   texts: readonly string[],
   option: string,
@@ -225,7 +223,7 @@ function checkOnce(
   }
 }
 
-/** Returns the inputs to generate, and those that need a file. */
+/** Returns the inputs to generate, and the inputs that need a file. */
 function chooseInputs(
   file: string,
   model: Model,
@@ -263,7 +261,7 @@ function neededInputs(
   return { names: namesOf(withPath(file, () => neededFor(model, values))), isExact: true };
 }
 
-/** Returns the result of `action`. A TensorError that it throws becomes a usage error. */
+/** Returns the result of `action`. A thrown TensorError becomes a usage error. */
 function inUsage<T>(file: string, action: () => T): T {
   try {
     return action();
@@ -273,7 +271,7 @@ function inUsage<T>(file: string, action: () => T): T {
   }
 }
 
-/** Returns the failure for an input without a tensor type: no file contains a sequence, and none can be generated. */
+/** Returns the failure for an input that is not a tensor, such as a sequence, which cannot be read or generated. */
 const noTensor = (file: string, { name }: ValueInfo): Error =>
   wrongUsage(
     `${printFile(file)}: the input ${printName(name)} is a sequence or another value that is not a tensor, and only tensors can be given; check a node that does not need it with --node, or export the model with tensors as inputs`,
@@ -295,7 +293,8 @@ function noTensors(
 }
 
 /**
- * For inputs with one integer, the first value that the model compares them with: some models select a branch by it.
+ * Returns, for inputs with one integer, the first constant that the model compares them with; some models select a
+ * branch by this value.
  */
 function chosenValues(model: Model): ReadonlyMap<string, string> {
   const compared = comparedValues(model);
@@ -324,7 +323,7 @@ interface Making {
   /** The shapes of all fed inputs. */
   readonly shapes: ReadonlyMap<string, readonly number[]>;
   readonly said: Said;
-  /** Values of inputs without an option. */
+  /** The values of inputs that have no option. */
   readonly compared: ReadonlyMap<string, string>;
   readonly options: FeedOptions;
 }

@@ -1,4 +1,4 @@
-/** The gradient options of `ndscatter explain`, and the requested gradients. */
+/** The gradient options of `ndscatter explain`, and the gradients that they request. */
 
 import { Option, type Command } from "commander";
 import {
@@ -47,7 +47,7 @@ export const addGradientOptions = (command: Command): Command =>
         "first, last, or all (the whole gradient each)",
     );
 
-/** A parsed value of --cell: an element of an input. */
+/** A parsed value of --cell, which names an element of an input. */
 interface NamedCell {
   readonly text: string;
   readonly input: string;
@@ -56,7 +56,7 @@ interface NamedCell {
 
 /** Parsed gradient options. */
 export interface GradientRequest {
-  /** The file with the output's gradient; undefined for ones. */
+  /** The file with the gradient of the output; undefined if every element is 1. */
   readonly file: string | undefined;
   readonly ties: Ties;
   /** The elements to explain; null lets the command choose them. */
@@ -73,7 +73,7 @@ export interface ExplainedGradient extends Pick<GradientRequest, "file" | "ties"
 
 /**
  * Parses the options.
- * @returns null without --gradient
+ * @returns null if --gradient is not given
  * @throws Failure for a wrong value, and for other gradient options without --gradient
  */
 export function gradientRequest(options: GradientOptions): GradientRequest | null {
@@ -84,11 +84,11 @@ export function gradientRequest(options: GradientOptions): GradientRequest | nul
     if (alone === undefined) return null;
     throw wrongUsage(`--${alone} needs --gradient; give --gradient too`);
   }
-  // The library checks the word.
+  // The library checks whether the word is valid.
   return { file, ties: ties as Ties, cells: cell?.map(parseCell) ?? null };
 }
 
-/** Parses `updates[2, 0]`; a name alone is the element of a tensor without axes. */
+/** Parses a text such as `updates[2, 0]`; a name alone is the element of a scalar. */
 function parseCell(text: string): NamedCell {
   const [, input = "", list] = /^([^[\]]+)(?:\[([^[\]]*)\])?$/.exec(text.trim()) ?? [];
   const words = list === undefined || list.trim() === "" ? [] : list.split(",");
@@ -130,9 +130,9 @@ export function gradientOf(
 export interface InputGradient {
   readonly name: string;
   readonly gradient: Tensor;
-  /** Number of elements that `elements` yields. */
+  /** The number of elements that `elements` yields. */
   readonly count: number;
-  /** Yields coordinates: of every element of updates, or of the elements of data that indices address. */
+  /** Yields the coordinates of every element of updates, or of the elements of data that indices address. */
   elements(): Iterable<readonly number[]>;
 }
 
@@ -171,7 +171,7 @@ function* targetElements(
   }
 }
 
-/** Returns ones, or `output` itself for a data type without the number 1, which has no gradients. */
+/** Returns a tensor of ones, or `output` itself for a data type without the number 1 and so without gradients. */
 function onesLike(output: Tensor): Tensor {
   const { dtype, shape } = output;
   if (dtype === "string" || dtype === "bool") return output;

@@ -1,4 +1,4 @@
-/** The shapes of generated inputs: as the model declares them, with sizes from --dim and --shape. */
+/** The shapes of generated inputs: the shapes in the model, with sizes from --dim and --shape. */
 
 import { type Dim, type PartialShape, type TensorType } from "../../entries/index.ts";
 import type { ValueInfo } from "../../entries/onnx.ts";
@@ -54,7 +54,7 @@ export function givenShapes(
   );
 }
 
-/** Returns sizes of the named dimensions that the shapes of inputs determine. */
+/** Returns the sizes of named dimensions that follow from the shapes of inputs. */
 export function boundDims(
   inputs: readonly ValueInfo[],
   shapes: ReadonlyMap<string, readonly number[]>,
@@ -84,8 +84,8 @@ export const listInputs = (inputs: readonly ValueInfo[]): string =>
     .join(", ");
 
 /**
- * Returns options that set all unknown dimensions, as a line to copy, or empty if none is unknown. An input with an
- * unnamed dimension gets a shape, because --dim cannot distinguish such dimensions.
+ * Returns options that set all unknown dimensions, as a line to copy; empty if all dimensions are known. An input with
+ * an unnamed dimension gets --shape, because --dim cannot distinguish unnamed dimensions.
  */
 export function sizeOptions(
   inputs: readonly ValueInfo[],
@@ -114,18 +114,20 @@ export function sizeOptions(
   return [...dims, ...shapes].join(" ");
 }
 
-/** Returns an argument quoted for a shell. */
+/** Returns an argument in quotes for a shell. */
 export const inShell = (text: string): string =>
   /^[\w./:=,+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Usual sizes of dimensions by name. */
+/** Usual sizes of dimensions, by the name of the dimension. */
 const USUAL_SIZES: readonly (readonly [RegExp, number])[] = [
   [/batch/i, 1],
   [/seq|len|time|token/i, 16],
   [/height|width|^[hw]$/i, 224],
 ];
 
-/** Returns a size that many models accept: of a picture for rank 4, of an audio chunk for floats of rank 2. */
+/**
+ * Returns a size that many models accept: the size of a picture for rank 4, or of an audio chunk for floats of rank 2.
+ */
 function likelySize(
   { dtype, shape }: TensorType & { readonly shape: readonly Dim[] },
   axis: number,
@@ -140,6 +142,6 @@ function likelySize(
   if (axis === 0) return 1;
   if (rank >= 4) return axis === 1 ? 3 : 224;
   if (rank === 2) return dtype.includes("float") ? 512 : 16;
-  // The first axis of a state is its layers, followed by the batch.
+  // The first axis of a state is the layer axis, and the second is the batch.
   return axis === 1 && typeof shape[0] === "number" ? 1 : 16;
 }

@@ -1,4 +1,4 @@
-/** The elements of an input from the command line: --value and --range. */
+/** The elements of an input that are typed on the command line with --value and --range. */
 
 import { full, isTensorError, tensor, type DType, type Tensor } from "../../entries/index.ts";
 import { wrongUsage } from "../failure.ts";
@@ -44,8 +44,8 @@ export function rangeSpan(name: string, text: string, dtype: DType): Span {
 }
 
 /**
- * Returns the valid indices of axes with these sizes, limited to the data type of an input. Empty for text, which
- * cannot be an index.
+ * Returns the valid indices of axes with these sizes, limited to the data type of an input. Returns an empty list for
+ * text, which cannot be an index.
  */
 export const indexSpans = (sizes: readonly number[] | undefined, dtype: DType): Span[] =>
   dtype === "string"
@@ -71,7 +71,7 @@ const WORDS: Readonly<Record<string, number | boolean>> = {
   "-inf": -Infinity,
 };
 
-/** Returns an element as typed; a value outside its data type is refused when the tensor is made. */
+/** Returns an element as it was typed; a value outside the data type is refused when the tensor is created. */
 function parseValue(
   text: string,
   dtype: DType,
@@ -86,7 +86,7 @@ function parseValue(
   throw wrongUsage(`${option} takes ${dtype}, got ${quote(text)}`);
 }
 
-/** Returns the result of `action`. A TensorError that it throws becomes an error about an option. */
+/** Returns the result of `action`. A thrown TensorError becomes an error about an option. */
 function asOption<T>(option: string, action: () => T): T {
   try {
     return action();

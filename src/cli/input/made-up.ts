@@ -1,14 +1,8 @@
 /** Generates tensors for the inputs of a model from random numbers that are the same in every run. */
 
 import * as os from "node:os";
-import {
-  isTensorError,
-  printShape,
-  tensor,
-  zeros,
-  type DType,
-  type Tensor,
-} from "../../entries/index.ts";
+import { isTensorError, tensor, zeros, type DType, type Tensor } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
 import { wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
 
@@ -49,7 +43,7 @@ const USUAL: Span = { low: -1, high: 1, isWhole: false };
  */
 const BLOCK = 2 ** 14;
 
-/** Number of steps in a range of floats, so that floats between -1 and 1 have three decimals. */
+/** The number of steps in a range of floats, so that floats between -1 and 1 have three decimals. */
 const STEPS = 2000;
 
 /**

@@ -57,7 +57,7 @@ function* modelsIn(io: Io, folder: string, looking: (folder: string) => void): I
   for (const entry of entries.toSorted((a, b) => compare(a.name, b.name))) {
     const { name } = entry;
     const place = path.join(folder, name);
-    // A link to a folder is not followed, because it may lead back to this folder.
+    // Links to folders are not followed, because they may lead back to this folder.
     if (entry.isDirectory()) {
       if (!isPassedOver(name)) yield* modelsIn(io, place, looking);
     } else if (isModelName(name) && !isFolder(io, place)) {

@@ -40,7 +40,8 @@ export function partOf(io: Io, name: string): NamedPart {
 
 /**
  * Opens an array, or a part of it, by its typed name.
- * @param onNote receives a message about an array that an unfinished job has partly changed, which is then read as it is
+ * @param onNote receives a message about an array that an unfinished job has partly changed, which is then read as it
+ * is
  */
 export async function openPart(
   io: Io,
@@ -62,7 +63,7 @@ export async function openPart(
 /** Returns the ranges of an array's axes in Python's notation: `10:20, ::2`, `3`, `..., :5`. */
 function parseRanges(text: string, rank: number): AxisRange[] {
   const words = text.split(",").map((word) => word.trim());
-  // Python allows a trailing comma.
+  // Python's slice notation allows a trailing comma.
   if (words.length > 1 && words.at(-1) === "") words.pop();
   const missing = Math.max(0, rank - words.length + 1);
   let hasRest = false;

@@ -79,7 +79,9 @@ export function checkOneInput(files: readonly (string | undefined)[]): void {
   );
 }
 
-/** Returns the model in standard input. An IR begins with an element or an XML declaration, which no ONNX model does. */
+/**
+ * Returns the model in standard input. An IR begins with an element or an XML declaration, which no ONNX model does.
+ */
 function inputModel(io: Io, bin?: ByteSource): Model {
   const bytes = readInput(io);
   const isXml = /^\s*<(?:[?]xml\b|!--|net\b)/.test(new TextDecoder().decode(bytes.subarray(0, 64)));
@@ -179,7 +181,7 @@ export function readLight(io: Io, file: string): Uint8Array | null {
   const name = path.basename(place);
   if ((fs.statSync(place, { throwIfNoEntry: false })?.size ?? 0) < CLI.light) return null;
   const isInFolder = path.dirname(fs.realpathSync(place)) === fs.realpathSync(path.dirname(place));
-  // These names are not allowed as names of external data.
+  // External data must not have these names.
   if (!isInFolder || /[\\\0]|^[A-Za-z]:/.test(name)) return null;
   return withPath(file, () => withFile(io, file, (source) => lightModel(name, source)));
 }
@@ -226,7 +228,7 @@ function read(
   for (let done = 0; done < length;) {
     const most = Math.min(FILES.atOnce, length - done);
     const count = fs.readSync(descriptor, bytes, done, most, offset + done);
-    // The file was truncated after its size was read.
+    // The file must have been truncated after its size was read.
     if (count === 0) throw endsEarly(file, offset + done, end);
     done += count;
   }

@@ -67,12 +67,12 @@ export const addRuntimeOptions = (command: Command): Command =>
   addRuntimeChoice(command)
     .option(
       "--iteration <number>",
-      "use only this loop iteration, counting from 0 (default: 0)",
+      "run only this loop iteration, counted from 0 (default: 0)",
       wholeOption("--iteration", 0),
     )
     .option(
       "--call <number>",
-      "for nodes in a function of the model: use only this call of the function, counting from 0 (default: 0)",
+      "for nodes in a function of the model: run only this call of the function, counted from 0 (default: 0)",
       wholeOption("--call", 0),
     );
 
@@ -153,10 +153,10 @@ function withWeights(
   const files = externalFiles(model);
   if (files.length === 0) return [bytes, {}];
   if (name !== "onnxruntime-node") return [writeModel(withOwnData(model)), {}];
-  // Reading 0 bytes of each file detects links that lead out of the folder, which the runtime might follow. A model in
-  // standard input has no folder; the runtime would look in the current one.
+  // A read of 0 bytes finds links that lead out of the folder, which the runtime might follow. A model in standard
+  // input has no folder, and the runtime would search the current folder instead.
   for (const location of files) external(location, 0, 0);
-  // Prepacking copies the weights of a matrix product, which took 1 GB beside 1 GB of weights.
+  // Prepacking copies the weights of matrix products, which doubled the memory of a model with 1 GB of weights.
   const session = {
     model_external_initializers_file_folder_path: folder,
     ...(isBrief && { disable_prepacking: "1" }),
@@ -229,7 +229,8 @@ export async function inModel<T>(
   try {
     return await action();
   } catch (error) {
-    // This code without an axis means a missing input: a wrong size names an axis, and a wrong rank has its own code.
+    // An error with this code but without an axis means a missing input, because a wrong size names an axis, and a
+    // wrong rank has its own code.
     if (isTensorError(error, "shape-mismatch") && error.input && error.axis === undefined) {
       throw wrongUsage(`${printFile(file)}: ${error.message}; ${advice}`, error);
     }

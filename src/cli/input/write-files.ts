@@ -48,7 +48,7 @@ export async function writeFiles(
   try {
     for (const { file, bytes } of outputs) {
       const { to, mode, hasOtherLinks } = checkPlace(io, file);
-      // The temporary name is not derived from the file's name, because it might exceed the limit for names.
+      // The temporary name is not derived from the file's name, because a longer name might exceed the limit.
       const from = path.join(path.dirname(to), `ndscatter-${randomUUID()}.tmp`);
       moves.push({ file, from, to, hasOtherLinks });
       try {
@@ -90,7 +90,7 @@ export function checkPlace({ cwd }: Io, file: string): Place {
       return { to, hasOtherLinks: false };
     }
     if (!stat.isFile()) throw notRegular(file, stat);
-    // The rename itself needs no permission to write the replaced file, so it is checked here.
+    // The permission to write the replaced file is checked here, because the rename does not need it.
     fs.accessSync(to, fs.constants.W_OK);
     return { to, mode: stat.mode, hasOtherLinks: stat.nlink > 1 };
   });

@@ -1,6 +1,7 @@
 /** Elements of tensors: their positions, and their form in drawings and JSON. */
 
-import { isTensorError, printScalar, type Scalar, type Tensor } from "../../entries/index.ts";
+import { isTensorError, type Scalar, type Tensor } from "../../entries/index.ts";
+import { printScalar } from "../../entries/operators.ts";
 
 /** Returns the row-major position of an element. */
 export const positionOf = (at: readonly number[], shape: readonly number[]): number =>
@@ -22,7 +23,7 @@ export const coordinatesOf = (position: number, shape: readonly number[]): numbe
 /** Returns all elements, in row-major order. */
 export function scalarsOf(tensor: Tensor): Scalar[] {
   let level: unknown[] = [tensor.toArray()];
-  // Lists are flattened by one level per axis, because a complex number is a pair that must stay whole.
+  // Lists are flattened by one level per axis, so that a complex number stays a pair.
   for (let axis = 0; axis < tensor.shape.length; axis++) level = level.flat(1);
   return level as Scalar[];
 }

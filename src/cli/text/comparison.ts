@@ -1,14 +1,7 @@
 /** Compares two tensors bit for bit and finds the first cell that differs. */
 
-import {
-  DTYPES,
-  firstDifference,
-  printScalar,
-  printShape,
-  tensor,
-  type Scalar,
-  type Tensor,
-} from "../../entries/index.ts";
+import { DTYPES, firstDifference, tensor, type Scalar, type Tensor } from "../../entries/index.ts";
+import { printScalar, printShape } from "../../entries/operators.ts";
 import { positionOf } from "./cells.ts";
 import { printName } from "./layout.ts";
 import { printType } from "./type-text.ts";

@@ -2,14 +2,13 @@
 
 import {
   REDUCTIONS,
-  resolve,
-  roleOf,
   type DialectId,
   type NodeSpec,
   type OperatorVersion,
   type Reduction,
   type Tensor,
 } from "../../entries/index.ts";
+import { resolve, roleOf } from "../../entries/operators.ts";
 
 /** The properties of a scatter that its line of code depends on. */
 interface Scatter {

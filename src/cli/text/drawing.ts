@@ -38,7 +38,7 @@ export function paint(text: string, mark: Mark | null, { isColoured }: Canvas): 
   return isColoured ? `\u001b[${colour}m${text}\u001b[39m` : text + sign;
 }
 
-/** Maximum number of cells in a readable drawing. */
+/** The maximum number of cells in a readable drawing. */
 const MOST_CELLS = 200;
 const MOST_RANK = 4;
 
@@ -79,7 +79,7 @@ function drawCells(
   const rows = shape.length > 1 ? shape[shape.length - 2] : size;
   const room = canvas.columns - labelOf(0, rows - 1).length;
   const fit = Math.floor(room / (GAP.length + width + signWidth));
-  // A list of rank 1 may continue on the next line, but not a grid's row, because its columns would no longer align.
+  // A list of rank 1 may continue on the next line; a row of a grid may not, because the columns would no longer align.
   if (fit < (shape.length > 1 ? row : 1)) return null;
   const step = Math.min(row, fit);
   const lines: string[] = [];

@@ -1,19 +1,19 @@
 /** An explanation as text: shapes, errors, pictures of small tensors, and the history of each cell. */
 
 import { printCount } from "../../core/print-count.ts";
-import {
-  printShape,
-  type BadIndex,
-  type Explanation,
-  type GatherStory,
-  type IndexStory,
-  type Role,
-  type Scalar,
-  type ScatterStory,
-  type StoryStep,
-  type Summary,
-  type Tensor,
+import type {
+  BadIndex,
+  Explanation,
+  GatherStory,
+  IndexStory,
+  Role,
+  Scalar,
+  ScatterStory,
+  StoryStep,
+  Summary,
+  Tensor,
 } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
 import { positionOf, printCell, scalarsOf } from "./cells.ts";
 import { drawTensor, isSmall, paint, type Canvas, type Mark } from "./drawing.ts";
 import { printName } from "./layout.ts";

@@ -35,7 +35,7 @@ export function fixText(file: string, report: FixReport, context: Context): stri
         ...faulty.flatMap(faultyLines),
         ...otherProblems(report),
         ...(verified.expected === null ? [] : expectedLines(verified.expected)),
-        ...(cures.length === 0 ? [] : ["cures tried, in order of increasing cost:"]),
+        ...(cures.length === 0 ? [] : ["cures that were tried, in order of increasing cost:"]),
         ...cureLines(cures),
         ...(ignored.length === 0
           ? []
@@ -116,11 +116,13 @@ function cureFacts({
     ...(kind === "exact-session" || nodeRuns === 0
       ? []
       : [
-          `the faulty nodes, run alone, were exact in ${rightRuns} of ${printCount(nodeRuns, "run")}`,
+          `the faulty nodes, each run alone, were exact in ${rightRuns} of ${printCount(nodeRuns, "run")}`,
         ]),
     modelRuns(whole),
     ...(isExpected === null ? [] : [`the outputs are ${isExpected ? "" : "not "}as expected`]),
-    ...(ratio === null ? [] : [`it took ${ratio.toFixed(2)} times as long as the plain session`]),
+    ...(ratio === null
+      ? []
+      : [`the run took ${ratio.toFixed(2)} times as long as in the plain session`]),
     ...notes,
   ];
   return parts.join("; ");
@@ -162,7 +164,7 @@ function codeLines(
   nodes: NonNullable<Cure["nodes"]>,
 ): string[] {
   const folder = path.dirname(file);
-  // onnxruntime-web opens no files.
+  // The package onnxruntime-web cannot open files.
   const data =
     runtime === "onnxruntime-node"
       ? { extra: { session: { model_external_initializers_file_folder_path: folder } } }

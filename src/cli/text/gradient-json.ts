@@ -4,7 +4,7 @@ import type { GradientCell, GradientExplanation, Tensor } from "../../entries/in
 import { gradientsOf, type ExplainedGradient, type InputGradient } from "../input/gradient.ts";
 import { valuesOf } from "./cells.ts";
 
-/** Facts about gradients for JSON, and the elements whose terms are listed. */
+/** The facts about gradients for JSON, and the elements whose terms are listed. */
 export interface GradientFacts {
   readonly facts: object;
   readonly cells: Iterable<GradientCell>;

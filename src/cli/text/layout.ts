@@ -42,7 +42,7 @@ export function wrap(text: string, first = ""): string {
 export const printName = (name: string): string =>
   /^[\w./:+-]+$/.test(name) ? name : JSON.stringify(name);
 
-/** Maximum length of quoted text; the beginning of longer text suffices to recognize it. */
+/** The maximum length of quoted text; the beginning of longer text suffices to recognize it. */
 const LONGEST_QUOTE = 200;
 
 /** Quotes text that was typed or read from a file, for use in a sentence. */
@@ -51,7 +51,7 @@ export const quote = (text: string): string =>
     ? JSON.stringify(text)
     : `${JSON.stringify(text.slice(0, LONGEST_QUOTE))}...`;
 
-/** Maximum length of a word; paths are shorter, so longer words need not be readable. */
+/** The maximum length of a word; paths are shorter, so longer words need not be readable. */
 const LONGEST_WORD = 4096;
 
 /** Shortens very long words of a sentence, such as unknown options, so that it fits a screen. */

@@ -3,7 +3,7 @@
 import type { Output } from "../io.ts";
 import { printTable, widthsOf } from "./layout.ts";
 
-/** Minimum line width, in characters, also for narrower terminals. */
+/** The minimum line width, in characters, also for narrower terminals. */
 const LEAST_WIDTH = 20;
 
 /**
@@ -54,7 +54,7 @@ export function cut(text: string, most: number): string {
   return [...start, DOTS, ...characters.slice(characters.length - tail)].join("");
 }
 
-/** Minimum column width, in characters. Narrower columns would be unreadable. */
+/** The minimum column width, in characters. Narrower columns would be unreadable. */
 const LEAST_COLUMN = 9;
 
 const GAP = 2;

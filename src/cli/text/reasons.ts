@@ -12,10 +12,10 @@ import type { NodeCall } from "../../entries/onnx.ts";
 import type { Difference } from "./comparison.ts";
 import { cellText } from "./explanation-text.ts";
 
-/** Maximum number of diagnoses in the text; --json has all. */
+/** The maximum number of diagnoses in the text; --json has all. */
 const MOST_REASONS = 3;
 
-/** Maximum number of updates of a cell in the text; `explain --json` has all. */
+/** The maximum number of updates of a cell in the text; `explain --json` has all. */
 const MOST_UPDATES = 6;
 
 /**
@@ -48,7 +48,7 @@ export function reasonLines(diagnoses: readonly Diagnosis[]): string[] {
 /** Returns the history of one cell of the exact result, in lines, or empty if the call has no result. */
 export function historyLines(explanation: Explanation, at: readonly number[]): string[] {
   const { output, story } = explanation;
-  // A complex number has no such cell, because its two parts share one.
+  // The two parts of a complex number share a cell, so no single cell is named.
   if (output === null || story === null || DTYPES[output.dtype].lanes !== 1) return [];
   return ["exactly:", ...cellText(explanation, at, MOST_UPDATES).map((line) => `  ${line}`)];
 }

@@ -27,11 +27,11 @@ export interface ReportView {
 /** Severities, worst first. */
 const SEVERITIES: readonly Severity[] = ["wrong", "risky", "note"];
 
-/** Maximum number of nodes with findings; if more nodes have findings, only the first of each kind are shown. */
+/** The maximum number of nodes with findings; if more nodes have findings, only the first of each kind are shown. */
 const MOST_NODES = 20;
 const MOST_OF_A_KIND = 5;
 
-/** Maximum length of a printed value, in characters. */
+/** The maximum length of a printed value, in characters. */
 const MOST_VALUE = 48;
 
 export const isClean = ({ counts }: Report): boolean =>

@@ -1,15 +1,12 @@
 /** Operator versions as text: a list of versions, one version in full, and the changes between two. */
 
 import {
-  compareVersions,
   DTYPES,
   isDType,
-  roleOf,
-  typesOf,
   type AttributeSchema,
   type OperatorVersion,
-  type VersionChange,
 } from "../../entries/index.ts";
+import { compareVersions, roleOf, typesOf, type VersionChange } from "../../entries/operators.ts";
 import { LINE_WIDTH, printTable, wrap } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 
@@ -46,8 +43,8 @@ const printNumber = ({ sinceVersion, opset }: OperatorVersion): string =>
     : `${sinceVersion} (opset${opset})`;
 
 const STAYS = {
-  data: "keep the value in data unless the update is greater or less",
-  update: "keep the update unless the value in data is greater or less",
+  data: "the value in data is kept unless the update is greater or less",
+  update: "the update is kept unless the value in data is greater or less",
 } as const;
 
 /** Returns all facts of one version, under the specification's names. */

@@ -1,6 +1,7 @@
 /** Types of tensors as text, such as `float32[N, 4, ?]`. */
 
-import { DTYPES, isDType, printShape, type TensorType } from "../../entries/index.ts";
+import { DTYPES, isDType, type TensorType } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
 import { wrongUsage } from "../failure.ts";
 import { quote } from "./layout.ts";
 import { didYouMean } from "./names.ts";
@@ -28,7 +29,7 @@ export function parseType(text: string): TensorType {
 function parseDim(text: string, type: string): number | string | null {
   if (text === "?") return null;
   if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  // A name begins with a letter, so -1 and 1.5 are errors.
+  // A dimension name begins with a letter, so -1 and 1.5 are errors.
   if (/^[\p{L}_]/u.test(text)) return text;
   throw wrongUsage(
     `a dimension must be a size, a name, or ? if it is unknown, got ${quote(text)} in ${quote(type)}`,

@@ -1,14 +1,11 @@
 /** Calls whose gradients are computed: nodes, and plain functions with their options. */
 
 import { factOf, printValue, readForeign, TensorError } from "../errors.ts";
-import { FUNCTIONS } from "../operators/plain.ts";
+import { FUNCTIONS, type FunctionName } from "../operators/plain.ts";
 import { nearestName } from "../tensor/nearest.ts";
 import { checkNames, objectOf } from "../tensor/options.ts";
 import { callOfKnown, type Call, type NodeSpec } from "./call.ts";
 import { plainCallOf, type GivenOptions } from "./plain-call.ts";
-
-/** Name of a plain function. */
-export type FunctionName = keyof typeof FUNCTIONS;
 
 /** A plain function call: the function name, and all options except `out`. */
 export interface FunctionSpec {

@@ -8,7 +8,8 @@ import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import type { NodeSpec } from "./call.ts";
 import { callNow } from "./execute.ts";
-import { callFrom, type FunctionName, type FunctionSpec } from "./function-spec.ts";
+import { callFrom, type FunctionSpec } from "./function-spec.ts";
+import type { FunctionName } from "../operators/plain.ts";
 import {
   checkDifferentiable,
   checkGradientMemory,

@@ -9,7 +9,17 @@ import { scatterND } from "./scatter-nd.ts";
 import { scatter } from "./scatter.ts";
 import { tensorScatter } from "./tensor-scatter.ts";
 
-export const FUNCTIONS = {
+/** Name of a plain function. The union is written out, because declarations would otherwise name the operators. */
+export type FunctionName =
+  | "scatterND"
+  | "scatterElements"
+  | "scatter"
+  | "tensorScatter"
+  | "gatherND"
+  | "gatherElements"
+  | "gather";
+
+export const FUNCTIONS: Readonly<Record<FunctionName, Operator>> = {
   scatterND,
   scatterElements,
   scatter,
@@ -17,7 +27,7 @@ export const FUNCTIONS = {
   gatherND,
   gatherElements,
   gather,
-} as const satisfies Readonly<Record<string, Operator>>;
+};
 
 /** Operators whose indices can be compiled to a kept plan, by function name. */
 export const PLAN_FUNCTIONS = {

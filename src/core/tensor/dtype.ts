@@ -56,20 +56,6 @@ type StorageConstructor =
   | Float64ArrayConstructor
   | ArrayConstructor;
 
-/**
- * Name of a data type. The union is written out because editors would show a derived union as a list of all names,
- * instead of as `DType`. The compiler checks that the names match the rows of the table.
- */
-// prettier-ignore
-export type DType =
-  | "bool" | "string"
-  | "float16" | "bfloat16" | "float32" | "float64"
-  | "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64"
-  | "complex64" | "complex128"
-  | "float8e4m3fn" | "float8e4m3fnuz" | "float8e5m2" | "float8e5m2fnuz"
-  | "uint4" | "int4" | "float4e2m1" | "float8e8m0" | "uint2" | "int2"
-  | "float6e2m3" | "float6e3m2";
-
 // prettier-ignore
 /**
  * All data types by name, with each type's size, storage class, and names in ONNX, OpenVINO and NPY.
@@ -137,7 +123,13 @@ export const DTYPES = {
     bytes: 1, bits: 6, storage: Uint8Array, lanes: 1, family: "minifloat" },
   float6e3m2: { onnx: { number: 28, name: "float6e3m2", field: "int32Data" },
     bytes: 1, bits: 6, storage: Uint8Array, lanes: 1, family: "minifloat" },
-} as const satisfies Record<DType, Row>;
+} as const satisfies Record<string, Row>;
+
+/**
+ * Name of a data type. Without `Extract`, editors would show a list of all names instead of `DType`; other unions of
+ * names are derived in the same way.
+ */
+export type DType = Extract<keyof typeof DTYPES, string>;
 
 // Frozen, because the table is public and all code relies on it.
 for (const row of Object.values(DTYPES)) Object.freeze(Object.freeze(row).onnx);
@@ -146,11 +138,14 @@ Object.freeze(DTYPES);
 export const DTYPE_NAMES = Object.freeze(Object.keys(DTYPES)) as readonly DType[];
 
 /**
- * Array that stores elements of type `D`: bits for floats of at most 16 bits, interleaved pairs for complex numbers.
+ * Array that stores elements of type `D`: bits for floats of at most 16 bits, interleaved pairs for complex numbers. The
+ * type is looked up in a table, because editors show a conditional type of an unknown `D` as a list of all arrays.
  */
-export type Storage<D extends DType = DType> = D extends "string"
-  ? string[]
-  : (typeof DTYPES)[D]["storage"]["prototype"];
+export type Storage<D extends DType = DType> = {
+  readonly [Name in DType]: Name extends "string"
+    ? string[]
+    : (typeof DTYPES)[Name]["storage"]["prototype"];
+}[D];
 
 /** Storage of any data type except string. */
 export type NumericStorage = Storage<Exclude<DType, "string">>;

@@ -21,16 +21,19 @@ export function nearestName(name: string, names: Iterable<string>): string | nul
   return best;
 }
 
-/** Returns the number of letters to insert, delete or replace (Levenshtein distance). */
+/** Returns the number of letters to insert, delete, replace or swap with the next (optimal string alignment distance). */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  let before = row;
   for (let i = 0; i < a.length; i++) {
     const next = [i + 1];
     for (let j = 0; j < b.length; j++) {
       const replaced = row[j] + (a[i] === b[j] ? 0 : 1);
-      next.push(Math.min(replaced, row[j + 1] + 1, next[j] + 1));
+      const isSwap = i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j];
+      const swapped = isSwap ? before[j - 1] + 1 : Infinity;
+      next.push(Math.min(replaced, swapped, row[j + 1] + 1, next[j] + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[b.length];
 }

@@ -102,10 +102,11 @@ export function checkNames(
   for (const name in given) {
     if (known.includes(name) || !Object.hasOwn(given, name)) continue;
     const all = what.replace(/^\w+/, "$&s");
+    const quoted = printValue(name).replaceAll("$", "$$$$");
     const nearest = Object.hasOwn(meant, name) ? meant[name] : nearestName(name, known);
     const those = known.length === 0 ? "none can be given" : `the ${all} are ${known.join(", ")}`;
     const hint = nearest === null ? those : `did you mean "${nearest}"?`;
-    const sentence = `unknown ${what} ${printValue(name)}; ${hint}`;
+    const sentence = `unknown ${what.replace(/^\w+/, `$& ${quoted}`)}; ${hint}`;
     const facts = { ...fields, key: name, allowed: known, nearest: nearest ?? undefined };
     throw new TensorError("attribute", sentence, facts);
   }

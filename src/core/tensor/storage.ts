@@ -147,9 +147,8 @@ export function plainBytes(value: unknown, what: string, isFile = false): Uint8A
 
 function fileAdvice(value: unknown): string {
   if (typeof value === "string") return "; pass the contents of the file: await readFile(path)";
-  // A Blob, a File, a Request or a Response.
-  const hasBuffer = typeof value === "object" && value !== null && "arrayBuffer" in value;
-  return hasBuffer ? "; pass its contents: await value.arrayBuffer()" : "";
+  const hasBuffer = /^a (Blob|File|Request|Response)$/.test(printValue(value));
+  return hasBuffer ? "; pass the contents: await value.arrayBuffer()" : "";
 }
 
 /** Returns the bytes of a buffer or of any view. Only the platform's own getters are trusted, as for typed arrays. */
@@ -162,9 +161,13 @@ function viewOfBytes(value: Bytes): Uint8Array {
   return new Uint8Array(getterOf<ArrayBufferLike>("buffer", views)(value), offset, length);
 }
 
-/** Returns true for an ArrayBuffer of this realm that cannot be resized; any other memory must be copied. */
+/** Returns true for an ArrayBuffer of any realm, and false for memory that threads share. */
+export const isUnshared = (buffer: ArrayBufferLike): buffer is ArrayBuffer =>
+  buffer[Symbol.toStringTag] === "ArrayBuffer";
+
+/** Returns true for an ArrayBuffer that cannot be resized; any other memory must be copied. */
 const isFixed = (buffer: ArrayBufferLike): boolean =>
-  buffer instanceof ArrayBuffer && !("resizable" in buffer && buffer.resizable === true);
+  isUnshared(buffer) && !("resizable" in buffer && buffer.resizable === true);
 
 /** Sets all elements to 0, or to empty text. */
 export function clear(data: Storage): void {

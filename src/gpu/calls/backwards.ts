@@ -1,6 +1,6 @@
 /**
- * Computes the gradients of scatters and gathers on a GPU, as calls with the same targets. The rules are those of
- * `core/call/backwards.ts`, with the same bits. Callers check all arguments.
+ * Computes the gradients of scatters and gathers on a GPU, as calls with the same targets. The rules and the bits are
+ * the same as in `core/call/backwards.ts`. Callers check all arguments.
  */
 
 import { divisorOf, type Reducing } from "../../core/call/steps.ts";
@@ -39,7 +39,7 @@ interface Differentiated {
   readonly source: TargetSource;
   /** Indices on the GPU, or the tensors that a kept plan has derived from them. */
   readonly others: readonly DeviceTensor[];
-  /** Gradient of the result. */
+  /** The gradient of the result. */
   readonly gradient: DeviceTensor;
   readonly dataShape: readonly number[];
   readonly dataSize: number;
@@ -62,7 +62,7 @@ const ADD: Steps = { first: "add", later: "add", divides: false };
 const REPLACE: Steps = { first: "none", later: "none", divides: false };
 
 /**
- * @param reduction null for a gather
+ * @param reduction the reduction; null for a gather
  * @throws TensorError `dtype` for gradients that need arithmetic on a data type for which the GPU engine has none
  */
 export function checkGradientArithmetic(
@@ -139,7 +139,7 @@ function movedGradient(call: DifferentiatedScatter): DeviceTensor {
   const isNew = updatesOut === null;
   return updatesCall(call, [gradient, ...others], (recording, placed, span, guard) => {
     const { targets, arrangements } = placed;
-    // In a mean, the gradient of each update is the quotient at its target.
+    // The gradient of each update of a mean is the quotient at the update's target.
     const from = reduction === "mean" ? quotients(recording, call, targets, guard) : gradient.span;
     const taken = reduction === "none" ? arrangements.last(recording) : targets;
     gatherOnGpu(recording, taken, dtype, from, span, isNew, guard);
@@ -201,7 +201,7 @@ function dataGradient(call: DifferentiatedScatter): DeviceTensor {
   });
 }
 
-/** Returns true if no value of data remains at a target. */
+/** Returns true if no target keeps the value of data. */
 const replacesData = ({ reduction, includeSelf }: Reducing): boolean =>
   reduction === "none" || !includeSelf;
 
@@ -319,7 +319,7 @@ function extremeGradients(
   }
 }
 
-/** Values that both gradients of `max` or `min` need. */
+/** The values that both gradients of `max` or `min` need. */
 interface Shared {
   readonly best: DeviceTensor;
   readonly table: DeviceTensor | null;

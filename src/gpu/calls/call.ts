@@ -78,7 +78,7 @@ export function sourceOf(
   return targetsOnHost(prepared, policies, prepared.updates?.size ?? prepared.size);
 }
 
-/** Makes the targets for indices on the host, which are read immediately. */
+/** Creates the targets for indices on the host, which are read immediately. */
 function targetsOnHost(
   { call, planInputs }: PreparedCall,
   policies: Policies,
@@ -91,7 +91,7 @@ function targetsOnHost(
   return uploadedTargets(plan, positions);
 }
 
-/** A call after all checks on the host. */
+/** A call that has passed all checks on the host. */
 export interface Work {
   readonly core: GpuCore;
   readonly fields: ErrorContext;
@@ -99,12 +99,12 @@ export interface Work {
   readonly data: DeviceTensor;
   /** The tensor for the result; null for a new tensor. */
   readonly out: DeviceTensor | null;
-  /** Shape of the result. */
+  /** The shape of the result. */
   readonly shape: readonly number[];
   readonly size: number;
 }
 
-/** @param others inputs other than data */
+/** @param others the inputs except data */
 export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceTensor {
   const { core, fields, source, data, out, shape, size } = work;
   const { dtype } = data;
@@ -118,7 +118,7 @@ export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceT
   });
 }
 
-/** @param others inputs other than data and updates */
+/** @param others the inputs except data and updates */
 export function scatterWork(
   work: Work,
   updates: GpuInput,

@@ -1,14 +1,14 @@
-/** Tracks the outcomes of GPU calls: failures, their reasons, and results without contents. */
+/** Tracks the outcomes of GPU calls: failures with their reasons, and results without contents. */
 
 import type { TensorError } from "../../core/errors.ts";
 import type { BadIndex, RepeatFound, SlotState } from "../kernels/status.ts";
 
-/** Outcome of a finished call. */
+/** The outcome of a finished call. */
 export interface Outcome {
   /** The reason why the call did nothing; null if it succeeded. */
   readonly error: TensorError | null;
   /**
-   * The reason why the call's result has no contents. Null for an `out` with contents that a failed call left
+   * The reason why the call's result has no contents. The reason is null for an `out` whose contents a failed call left
    * unchanged.
    */
   readonly lack: TensorError | null;
@@ -16,13 +16,13 @@ export interface Outcome {
 
 const FINE: Outcome = { error: null, lack: null };
 
-/** Sources of a call's errors. */
+/** The sources of a call's errors. */
 export interface CheckParts {
   /** The call's slot in the status buffer; null if the call cannot fail on the GPU. */
   readonly slot: number | null;
-  /** The pending calls that made the call's inputs. */
+  /** The pending calls that compute the call's inputs. */
   readonly inputs: readonly CallCheck[];
-  /** The call that made the previous contents of `out`; `"new"` for a new result. */
+  /** The call that computed the previous contents of `out`; `"new"` for a new result. */
   readonly before: CallCheck | null | "new";
   /** Returns the error for a failure that the GPU has found; null if the GPU checks nothing. */
   readonly errorOf: ((failure: BadIndex | RepeatFound) => TensorError) | null;
@@ -53,7 +53,7 @@ export class CallCheck {
     return this.#outcome;
   }
 
-  /** Number of `done` reports when the call was settled. */
+  /** The number of `done` reports at the time when the call was settled. */
   get reports(): number {
     return this.#reports;
   }
@@ -65,7 +65,7 @@ export class CallCheck {
 
   /**
    * Ends the call. Earlier calls must have been settled.
-   * @param failure the failure that the GPU has found; also null if the GPU was not queried
+   * @param failure the failure that the GPU has found; null for success, and if the GPU was not queried
    */
   settle(failure: SlotState, refusal: TensorError | null, reports: number): void {
     const parts = this.#parts;
@@ -73,8 +73,8 @@ export class CallCheck {
     this.#parts = null;
     this.#reports = reports;
     const lacking = parts.inputs.find(({ outcome }) => outcome.lack !== null)?.outcome.lack ?? null;
-    // If the device could not create an input, it refuses every call that uses the input. Such a call therefore reports
-    // the input's error.
+    // A device that could not create an input refuses every call that uses the input. The call therefore reports the
+    // error of the input.
     const found = failure === null || failure === "input" ? null : parts.errorOf?.(failure);
     const error = lacking ?? refusal ?? found ?? null;
     if (error === null) return;

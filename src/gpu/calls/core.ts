@@ -1,6 +1,6 @@
 /**
- * The core of a GPU engine: records calls in order, tracks pending calls, and queries the GPU for their outcomes.
- * Operators are handled elsewhere.
+ * The core of a GPU engine: records calls in order, tracks pending calls, and queries the GPU for their outcomes. Other
+ * files handle the operators.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -19,7 +19,7 @@ import type { Placed, TargetSource } from "./target-source.ts";
 import { DeviceTensor, type TensorOwner } from "./tensor.ts";
 import { watched, withFields } from "./watched.ts";
 
-/** A call after all checks on the host. */
+/** A call that has passed all checks on the host. */
 export interface GpuCall {
   readonly fields: ErrorContext;
   readonly source: TargetSource;
@@ -153,9 +153,9 @@ export class GpuCore implements TensorOwner {
     } finally {
       this.#list = outer;
     }
-    if (returned instanceof Promise) {
+    if (typeof (returned as Partial<Promise<unknown>> | undefined)?.then === "function") {
       // The outcome of this promise is ignored.
-      returned.catch(() => {});
+      Promise.resolve(returned).catch(() => {});
       const sentence =
         "compile needs a synchronous function, got a function that returns a Promise";
       throw new TensorError("attribute", sentence, { key: "calls" });
@@ -169,7 +169,7 @@ export class GpuCore implements TensorOwner {
     return withFields(fields, () => {
       const result = call.out ?? this.#unmade(list, dtype, shape, size);
       const slots = checksOf(inputs).flatMap((check) => check.slot ?? []);
-      // When the call is executed, it may have to read the status slots of its inputs.
+      // The executed call may have to read the status slots of its inputs.
       this.#record(list, call, result.span, NEVER, slots);
       return result;
     });
@@ -186,7 +186,7 @@ export class GpuCore implements TensorOwner {
     return result;
   }
 
-  /** @param slot null if the call cannot fail on the GPU */
+  /** @param slot the status slot; null if the call cannot fail on the GPU */
   #record(
     recording: Recording,
     { source, out, record }: GpuCall,
@@ -195,7 +195,7 @@ export class GpuCore implements TensorOwner {
     inputs: readonly number[],
   ): void {
     const guard = { status: this.#board.span, slot: slot ?? NEVER };
-    // An `out` known to have no contents is written as if it were new.
+    // A tensor `out` that is known to have no contents is written like a new tensor.
     const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
     const checked = { ...guard, inputs, before };
     if (slot !== null && source.errorOf === null) checkInputs(recording, checked);
@@ -287,7 +287,7 @@ export class GpuCore implements TensorOwner {
 
   async #read({ span, dtype, size }: DeviceTensor): Promise<NumericStorage> {
     const { made: staging, refusal } = watched(this.gpu, () =>
-      this.gpu.copyForHost(span.buffer, span.bytes, "a tensor, for the host"),
+      this.gpu.copyForHost(span.buffer, span.bytes, "a tensor copied to the host"),
     );
     const contents = await this.#wait(contentsOf(staging));
     const refused = await refusal;
@@ -296,7 +296,7 @@ export class GpuCore implements TensorOwner {
     return viewOf(dtype, contents, 0, size * lanes) as NumericStorage;
   }
 
-  /** Ends the engine: later calls and waits throw errors. Waits in progress still return their results. */
+  /** Ends the engine, after which calls and waits throw errors. Waits in progress still return their results. */
   dispose(): void {
     if (this.gpu.hasEnded) return;
     this.gpu.end();

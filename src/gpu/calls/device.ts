@@ -3,7 +3,7 @@
 import type { GpuDeviceLike, GpuLimits } from "../kernels/webgpu.ts";
 import { isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
 
-/** Members of `navigator.gpu` that this package uses. */
+/** The members of `navigator.gpu` that this package uses. */
 interface GpuLike {
   requestAdapter(options: object): Promise<AdapterLike | null>;
 }
@@ -60,7 +60,8 @@ export async function requestDevice(): Promise<GpuDeviceLike> {
       // Compatibility mode is accepted, because this package needs none of the WebGPU features that OpenGL devices
       // lack.
       (await gpu.requestAdapter({ ...options, featureLevel: "compatibility" }));
-    if (adapter === null) throw new TensorError("engine", "WebGPU has no adapter on this machine");
+    if (adapter === null)
+      throw new TensorError("engine", "WebGPU found no adapter on this machine");
     const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
     const requiredLimits = { maxBufferSize, maxStorageBufferBindingSize };
     return await adapter.requestDevice({ requiredLimits });

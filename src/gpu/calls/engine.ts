@@ -4,7 +4,12 @@ import { splitArguments } from "../../core/call/call.ts";
 import { keptParts } from "../../core/call/kept-plan.ts";
 import { createJs } from "../../core/engines/js.ts";
 import { factOf, printValue, TensorError } from "../../core/errors.ts";
-import { forEach, FUNCTIONS, PLAN_FUNCTIONS } from "../../core/operators/plain.ts";
+import {
+  forEach,
+  FUNCTIONS,
+  PLAN_FUNCTIONS,
+  type FunctionName,
+} from "../../core/operators/plain.ts";
 import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
@@ -21,7 +26,7 @@ import { vjpOnGpu } from "./vjp.ts";
 /**
  * Creates an engine on a GPU. Its results have the same bits as the results of all other engines.
  *
- * @param options `device` to use an existing device
+ * @param options the option `device`, which supplies an existing device
  *
  * @example
  * ```ts
@@ -38,7 +43,7 @@ export async function createGpuEngine(options: GpuEngineOptions = {}): Promise<G
   return engineOn(new GpuCore(own, device === undefined));
 }
 
-type Functions = Pick<GpuEngine, keyof typeof FUNCTIONS>;
+type Functions = Pick<GpuEngine, FunctionName>;
 type PlanFunctions = Pick<GpuEngine, keyof typeof PLAN_FUNCTIONS>;
 
 function engineOn(core: GpuCore): GpuEngine {

@@ -1,5 +1,6 @@
 /**
- * Checks the inputs of a GPU call: tensors of the engine; for indices and updates, also tensors and lists on the host.
+ * Checks the inputs of a GPU call: tensors of the engine and, for indices and updates, also tensors and lists on the
+ * host.
  */
 
 import type { Call } from "../../core/call/call.ts";
@@ -13,7 +14,7 @@ import { checkHolds, runtimeTensor } from "./buffers.ts";
 import type { GpuCore } from "./core.ts";
 import { DeviceTensor } from "./tensor.ts";
 
-/** An input: its type for checks, and the location of its elements. */
+/** The type of an input, for checks, and the location of its elements. */
 export type GpuInput =
   | { readonly type: Tensor; readonly device: DeviceTensor }
   | { readonly type: Tensor; readonly device: null };
@@ -89,7 +90,7 @@ export function inputOf(
 /**
  * Checks that `out` is a tensor of the engine with the result's type and shape, and shares no memory with another
  * input.
- * @param inPlace the name of the only input that `out` may be
+ * @param inPlace the name of the input that may be passed as `out`
  */
 export function outOnGpu(
   core: GpuCore,
@@ -117,5 +118,5 @@ export function numericTensor(given: unknown): Tensor {
   const tensor = asTensor(given, {});
   checkHolds(tensor.dtype, {});
   if (isNumericStorage(tensor.data)) return tensor;
-  throw new Error("text has no numeric storage");
+  throw new Error("a string tensor has no numeric storage");
 }

@@ -1,6 +1,6 @@
 /**
- * GPU data of a kept plan: its targets and their arrangements for reductions, each of which is uploaded or computed
- * once.
+ * The data of a kept plan on the GPU: targets and their arrangements for reductions, each of which is uploaded or
+ * computed once.
  */
 
 import {
@@ -30,7 +30,7 @@ import type { DeviceTensor } from "./tensor.ts";
 
 /**
  * A value derived from a plan, and the tensors that hold the value. These tensors are inputs of calls, so that a call
- * fails if they could not be made.
+ * fails if a tensor could not be created.
  */
 interface Kept<T> {
   readonly value: T;
@@ -40,7 +40,10 @@ interface Kept<T> {
 const isMade = <T>(kept: Kept<T> | undefined): kept is Kept<T> =>
   kept !== undefined && kept.held.every(({ lack }) => lack === null);
 
-/** GPU data of a kept plan. Each part is made on first use, and made again if the device refused it. */
+/**
+ * The data of a kept plan on the GPU. Each part is created on first use, and created again if the device refused the
+ * part.
+ */
 export class KeptOnGpu {
   readonly #core: GpuCore;
   readonly #parts: KeptParts;
@@ -117,7 +120,7 @@ export class KeptOnGpu {
       hasTable: () => false,
       sorted: () => this.#order.value,
       split: () => {
-        throw new Error("a kept plan begins with the values of data");
+        throw new Error("a kept plan always begins with the values of data");
       },
     };
     return { errorOf: null, record: () => ({ targets, arrangements }) };

@@ -1,6 +1,6 @@
 /**
  * Provides a call's targets, from a Plan on the host, which is uploaded, or from indices on the GPU. For indices on the
- * GPU, the operator also makes a Plan, which supplies the job of reading indices and everything except the offsets.
+ * GPU, the operator also creates a Plan, which supplies the job of reading indices and everything except the offsets.
  */
 
 import { repeatError } from "../../core/call/duplicates.ts";
@@ -24,7 +24,7 @@ import { product } from "../../core/tensor/shape.ts";
 import { Tensor, zeros } from "../../core/tensor/tensor.ts";
 import type { DeviceTensor } from "./tensor.ts";
 
-/** Targets and their arrangements for reductions. */
+/** The targets and their arrangements for reductions. */
 export interface Placed {
   readonly targets: Targets;
   readonly arrangements: Arrangements;
@@ -44,11 +44,11 @@ export interface UploadedTargets {
   record(recording: Recording): Placed;
 }
 
-/** Source of a call's targets. */
+/** The source of a call's targets. */
 export type TargetSource = UploadedTargets | CheckedTargets;
 
 /**
- * Returns the targets of a Plan whose indices were checked on the host; they are uploaded for one call.
+ * Returns the targets of a Plan whose indices were checked on the host; the targets are uploaded for one call.
  * @param positions the number of slices on the sequential side
  */
 export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets => ({
@@ -79,8 +79,8 @@ export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets 
 });
 
 /**
- * Returns the form of a Plan on the GPU. A Plan with skipped positions has a single batch, and on the GPU these
- * positions exist without a target.
+ * Returns the form of a Plan on the GPU. A Plan with skipped positions has a single batch, and these positions exist on
+ * the GPU without a target.
  */
 const formOf = (plan: Plan, positions: number): Plan =>
   plan.source === undefined ? plan : { ...plan, count: positions };
@@ -117,7 +117,7 @@ export function checkedTargets(
   };
 }
 
-/** Code that reads indices, with the number and position of its targets. */
+/** The code that reads indices, with the number and position of its targets. */
 interface Placing {
   readonly reading: Reading;
   readonly placed: { readonly words: number; at(words: Span): Targets };
@@ -132,7 +132,7 @@ function tuplesOf({ call, planInputs }: PreparedCall, rules: IndexRules, step: 1
     return new Uint32Array(given.count);
   };
   const plan = planIndices(planInputs, call, rules, read);
-  if (job === undefined) throw new Error("the operator has read no indices");
+  if (job === undefined) throw new Error("the operator did not read its indices");
   const { negative, bounds } = rules;
   const { count } = job;
   const known = { isPartial: bounds === "drop" || bounds === "fill", isDistinct: count === 1 };
@@ -195,5 +195,5 @@ function badIndexError(
     if (isTensorError(error)) return error;
     throw error;
   }
-  throw new Error("a bad index was taken");
+  throw new Error("a bad index was accepted");
 }

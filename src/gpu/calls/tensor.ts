@@ -16,9 +16,9 @@ import { Tensor } from "../../core/tensor/tensor.ts";
 import type { CallCheck } from "./checks.ts";
 import type { GpuTensor } from "./types.ts";
 
-/** Interface of an engine for its tensors. */
+/** The interface of an engine for its tensors. */
 export interface TensorOwner {
-  /** Number of `done` reports, with or without an error. */
+  /** The number of `done` reports, with or without an error. */
   readonly reports: number;
   /** Reads a tensor's elements after all earlier calls. */
   read(tensor: DeviceTensor): Promise<NumericStorage>;
@@ -41,7 +41,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   readonly #type: Tensor<D>;
   #isDisposed = false;
   #check: CallCheck | null = null;
-  /** Calls that write to this tensor and are not known to have succeeded. */
+  /** The calls that write to this tensor and may have failed or be pending. */
   #calls: CallCheck[] = [];
 
   /** @param isOwn true if the buffer is destroyed with the tensor */
@@ -122,7 +122,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     const { reports } = this.#owner;
     // The elements are copied now, so that the tensor may change before the outcome is known.
     const reading = this.#owner.read(this);
-    // If the device could not make the tensor, the copy fails, but the call's outcome has the reason.
+    // The copy fails if the device could not create the tensor, but the outcome of the call contains the reason.
     reading.catch(() => {});
     await this.#owner.settle();
     const lack = check?.outcome.lack ?? null;
@@ -138,7 +138,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     if (!this.#isOwn) return;
-    // Only buffers that a call has written are kept, because others may be buffers that the device could not make.
+    // Only buffers that a call has written are kept, because the device may have failed to create the others.
     const isMade = this.#check !== null && this.#check.outcome.lack === null;
     if (isMade && !this.#isShared) this.#owner.keep(this.#buffer);
     else destroyBuffer(this.#buffer);

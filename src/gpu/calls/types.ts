@@ -1,7 +1,8 @@
 /** Public types of `ndscatter/webgpu`: tensors on a GPU, the engine that works on them, and its kept plans. */
 
 import type { NodeSpec } from "../../core/call/call.ts";
-import type { FunctionName, FunctionSpec } from "../../core/call/function-spec.ts";
+import type { FunctionSpec } from "../../core/call/function-spec.ts";
+import type { FunctionName } from "../../core/operators/plain.ts";
 import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import type { RepeatedTarget } from "../../core/call/kept-plan.ts";
 import type { GpuBuffer, GpuDevice } from "../kernels/webgpu.ts";
@@ -70,9 +71,9 @@ export interface GpuGradientOptions extends Omit<GradientOptions, "out"> {
 
 /** Checked indices for data of one shape, kept on the GPU: see `KeptPlan`. */
 export interface GpuPlan {
-  /** Shape of data. */
+  /** The shape of data. */
   readonly dataShape: readonly number[];
-  /** Shape of a scatter's updates, and of a gather's result. */
+  /** The shape of a scatter's updates, and of a gather's result. */
   readonly shape: readonly number[];
   /**
    * Returns a copy of data with the updates applied. Data has shape `dataShape`; updates have shape `shape` and the
@@ -121,7 +122,7 @@ export interface GpuPlan {
   dispose(): void;
 }
 
-/** Function that keeps a call's indices, which must be on the host, as a plan. */
+/** A function that keeps a call's indices, which must be on the host, as a plan. */
 type PlanFunction<O extends object> = (
   dataShape: readonly number[],
   indices: Tensor | RuntimeTensor | IndexLists,
@@ -130,7 +131,7 @@ type PlanFunction<O extends object> = (
 
 /**
  * The package's functions on GPU tensors. Calls return immediately and take effect in order. Shapes, data types and
- * indices on the host are checked before a call returns. Indices on the GPU are checked there, before anything is
+ * indices on the host are checked before a call returns. Indices on the GPU are checked on the GPU before anything is
  * written; a bad index leaves `out` unchanged, and `done` and `read` reject with its error.
  */
 export interface GpuEngine {
@@ -189,8 +190,9 @@ export interface GpuEngine {
   readonly planGather: PlanFunction<AxisOption & BatchOption>;
   /**
    * Returns the gradients of a call's inputs from the gradient of its output, with the same bits as `vjp` in
-   * `ndscatter`. Returns immediately, like the call itself. Supports float16, bfloat16 and float32; for other data
-   * types with gradients, only gradients that are moved, for a scatter with `none` or `add`.
+   * `ndscatter`. The function returns immediately, like the call itself. The function supports float16, bfloat16 and
+   * float32; for other data types with gradients, it supports only gradients that are moved, for a scatter with `none`
+   * or `add`.
    *
    * @param node a node, as for `run`, or a plain function with its options: `{ function: "scatterND", options }`
    * @param inputs the inputs of the call: data on the GPU, indices and updates on the GPU or in memory

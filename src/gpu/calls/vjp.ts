@@ -1,6 +1,7 @@
 /** Computes gradients on a GPU, after the checks of `core/call/vjp.ts` on tensors whose elements are on the GPU. */
 
-import { callFrom, type FunctionName, type FunctionSpec } from "../../core/call/function-spec.ts";
+import { callFrom, type FunctionSpec } from "../../core/call/function-spec.ts";
+import type { FunctionName } from "../../core/operators/plain.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
 import {
   checkDifferentiable,
@@ -48,7 +49,7 @@ export function vjpOnGpu(
   const { ties, wanted, outs } = readGradientOptions(chosen, signature, fields);
   const { settings: reducing } = prepared.call;
   checkGradientArithmetic(data.dtype, updatesAt < 0 ? null : reducing.reduction, fields);
-  // An optional input that is not given still has its position, before the gradient.
+  // An omitted optional input still has a position, before the gradient.
   const all = signature.inputs.map((_, position) => inputs[position]);
   const own = outsOnGpu(core, outs, signature, [...all, gradient], fields);
   checkAllAlive(inputs, gradient.device, prepared);

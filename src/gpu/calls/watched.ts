@@ -26,7 +26,7 @@ function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
       // An internal error means that the driver failed in a valid operation, such as compiling a kernel.
       return failure && gpu.failureOf(failure);
     } catch {
-      // The device is lost, which is reported when the program waits for results.
+      // A lost device is reported when the program waits for results.
       return null;
     }
   };

@@ -1,9 +1,9 @@
 /**
- * The GPU engine's arithmetic as WGSL text, with the same bits as `kernels/combine.ts` and `kernels/divide.ts` in the
- * JavaScript engine. Only integer operations are used, because devices may compute floats differently.
+ * The arithmetic of the GPU engine as WGSL text Only integer operations are used, because devices may compute floats
+ * differently.
  *
  * A shader module contains only `combine` or `divide`, because both texts define `Element`. An element is represented
- * by its bits, zero-extended: int8 -1 is 0xff. Elements of 8 bytes are two words, low word first.
+ * by its zero-extended bits: -1 in int8 is 0xff. Elements of 8 bytes are two words, low word first.
  */
 
 import {
@@ -29,7 +29,7 @@ type Combining = Exclude<Step, "none">;
 
 interface Arithmetic {
   readonly combine: (dtype: DType, step: Combining) => string;
-  /** Returns the text of `divide`; absent for types without a mean. */
+  /** A function that returns the text of `divide`; absent for types without a mean. */
   readonly divide?: (dtype: DType) => string;
 }
 
@@ -79,7 +79,7 @@ export const hasGpuArithmetic = (dtype: DType): boolean => arithmeticOf(dtype) !
  */
 export function combineSource(dtype: DType, step: Step): string {
   const arithmetic = arithmeticOf(dtype);
-  if (arithmetic === null || step === "none") throw new Error(`${dtype} has no ${step} on a GPU`);
+  if (arithmetic === null || step === "none") throw new Error(`a GPU has no ${step} of ${dtype}`);
   return elementAlias(dtype) + arithmetic.combine(dtype, step);
 }
 
@@ -90,7 +90,7 @@ export function combineSource(dtype: DType, step: Step): string {
  */
 export function divideSource(dtype: DType): string {
   const source = arithmeticOf(dtype)?.divide?.(dtype);
-  if (source === undefined) throw new Error(`${dtype} has no mean on a GPU`);
+  if (source === undefined) throw new Error(`a GPU has no mean of ${dtype}`);
   return elementAlias(dtype) + source;
 }
 

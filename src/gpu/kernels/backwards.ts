@@ -1,10 +1,10 @@
 /**
- * Kernels that only gradients need, beyond the moves, sums and divisions in other files. Results have the same bits as
- * in `core/kernels/backwards.ts`. Elements are floats of 4 or 2 bytes.
+ * Kernels that only gradients need, in addition to the moves, sums and divisions in other files. Results have the same
+ * bits as in `core/kernels/backwards.ts`. Elements are floats of 4 or 2 bytes.
  *
- * For `max` and `min`, a table has a word per element of data. Operands that equal the result leave their count in it,
- * or the key of the operand that receives the gradient. For products, one invocation processes a target's updates in
- * order.
+ * For `max` and `min`, a table has a word per element of data. Operands that equal the result leave their count in the
+ * table, or the key of the operand that receives the gradient. For products, one invocation processes a target's
+ * updates in order.
  */
 
 import type { Ties } from "../../core/kernels/backwards.ts";
@@ -78,7 +78,7 @@ ${statements}
 
 const wordsOf = (dtype: DType, elements: number): number => Math.ceil(elements / perWordOf(dtype));
 
-/** Negates the slices of the sequential side that have a target; NaNs become the canonical NaN. */
+/** Negates the slices of the sequential side that have a target, and replaces NaNs by the canonical NaN. */
 export function negateOnGpu(
   recording: Recording,
   targets: Targets,
@@ -106,7 +106,8 @@ export function negateOnGpu(
 }
 
 /**
- * Values that operands equal to the result leave in the table: `own` for data, `key` for the update at position `p`.
+ * The values that operands leave in the table if they equal the result: `own` for data, `key` for the update at
+ * position `p`.
  */
 interface Marks {
   readonly atomic: "atomicAdd" | "atomicMax";
@@ -115,8 +116,8 @@ interface Marks {
 }
 
 /**
- * Marks for each rule for ties. The first operand has the greatest key with `first`, and the last operand with `last`;
- * data precedes all updates.
+ * The marks for each rule for ties. The first operand has the greatest key with `first`, and the last operand with
+ * `last`; data precedes all updates.
  */
 const MARKS: Readonly<Record<Exclude<Ties, "all">, Marks>> = {
   even: { atomic: "atomicAdd", own: "1u", key: "1u" },
@@ -124,13 +125,13 @@ const MARKS: Readonly<Record<Exclude<Ties, "all">, Marks>> = {
   last: { atomic: "atomicMax", own: "1u", key: "p + 2u" },
 };
 
-/** Operands of `max` or `min`, and the result. */
+/** The operands of `max` or `min`, and the result. */
 export interface Extremes {
   readonly dtype: DType;
   readonly ties: Ties;
   readonly data: Span;
   readonly updates: Span;
-  /** Result of the scatter. */
+  /** The result of the scatter. */
   readonly best: Span;
   /** The number of elements in data. */
   readonly size: number;
@@ -186,7 +187,7 @@ export function markEqual(
 const shareOf = (ties: Ties, key: string, whole: string): string => {
   if (ties === "all") return `value = ${whole};`;
   if (ties !== "even") return `if (table[to] == ${key}) { value = ${whole}; }`;
-  // If only one operand receives the gradient, it is only moved, so a NaN keeps its bits.
+  // The gradient is only moved if a single operand receives it, so a NaN keeps its bits.
   return `value = ${whole};
     if (table[to] > 1u) { value = divide(value, table[to]); }`;
 };
@@ -195,8 +196,8 @@ const shareSource = (dtype: DType, ties: Ties): string =>
   equalSource(dtype) + (ties === "even" ? divideSource(dtype) : "");
 
 /**
- * Computes the gradient of updates: their shares in the gradient of the result, and 0 for updates that do not equal the
- * result.
+ * Computes the gradient of updates: the share of each update in the gradient of the result, and 0 for updates that do
+ * not equal the result.
  */
 export function sharesOfUpdates(
   recording: Recording,
@@ -241,8 +242,8 @@ ${replace(`  value = 0u;
 }
 
 /**
- * Computes the gradient of data, its shares in the gradient of the result, which is overwritten. An element that no
- * update reaches equals the result and has left its mark, so it keeps its gradient.
+ * Computes the gradient of data, which is its share in the gradient of the result, and overwrites the gradient of the
+ * result. An element that no update reaches equals the result and has left its mark, so it keeps its gradient.
  */
 export function sharesOfData(
   recording: Recording,

@@ -1,7 +1,7 @@
 /**
  * Kernels that check a call before other kernels write: they initialize the call's status slot, convert indices to
- * targets, and record whether the result will have contents. For few indices, a single dispatch of one workgroup does
- * all of this.
+ * targets, and record whether the result will have contents. For few indices, a single dispatch of one workgroup
+ * performs all of these steps.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -13,8 +13,8 @@ import { NEVER, SLOT, WORDS, type Guard } from "./status.ts";
 /** Inputs of a call's checks, except for the indices. */
 export interface CheckedCall extends Guard {
   /**
-   * The slots of the pending calls that made its inputs, at most three: data, updates and indices; or the output's
-   * gradient with two of these, or with the best values and a table. What a kept plan uploads has no slot.
+   * The slots of the pending calls that compute its inputs, at most three: data, updates and indices; or the output's
+   * gradient with two of these, or with the best values and a table. Tensors that a kept plan uploads have no slot.
    */
   readonly inputs: readonly number[];
   /** The slot of the previous call that wrote `out`; null for a new result, which has no previous contents. */
@@ -32,7 +32,7 @@ const END_PARAMS = ["slot", "before", "isNew"] as const;
 
 function numbersOf({ slot, inputs, before }: CheckedCall): Record<string, number> {
   const [a = NEVER, b = NEVER, c = NEVER, ...others] = inputs;
-  // A slot that is not read would hide that an input has no contents.
+  // All slots must be read, because an unread slot would hide an input without contents.
   if (others.length > 0)
     throw new Error(`a call reads ${INPUT_SLOTS.length} slots of inputs, got ${inputs.length}`);
   return { slot, a, b, c, before: before ?? NEVER, isNew: before === null ? 1 : 0 };
@@ -117,8 +117,8 @@ const BEGIN_KERNEL = kernelOf("begin", () => ({
 }));
 
 /**
- * Returns the kernel that reads indices. The kernel is not guarded, because an invocation that stopped after another's
- * failure might have the first bad index.
+ * Returns the kernel that reads indices. The kernel is not guarded: if an invocation stopped after another's failure,
+ * the first bad index could be missed.
  */
 const readKernel = ({ name, params, declarations, body, isChecked }: Reading): Kernel =>
   kernelOf(name, () => ({

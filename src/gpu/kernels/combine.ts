@@ -20,13 +20,13 @@ import {
   type Targets,
 } from "./targets.ts";
 
-/** A step that is not a move. */
+/** A step that combines values instead of moving them. */
 export type CombineStep = Exclude<Step, "none">;
 
 /**
  * Returns true if updates produce the same bits in any order: all steps for integers and booleans, and max and min for
- * floats. For 64-bit integers, only sums qualify, which can be composed of words, because atomic operations do not span
- * two words.
+ * floats. For 64-bit integers, only sums qualify: they can be composed of words, and atomic operations do not span two
+ * words.
  */
 export function isOrderFree(dtype: DType, step: CombineStep): boolean {
   switch (DTYPES[dtype].family) {
@@ -40,7 +40,7 @@ export function isOrderFree(dtype: DType, step: CombineStep): boolean {
   }
 }
 
-/** Applies all updates at once, one invocation per element of updates. */
+/** Applies all updates at once, with one invocation for each element of updates. */
 export function combineInAnyOrder(
   recording: Recording,
   targets: Targets,
@@ -111,7 +111,7 @@ function atomicStatements(dtype: DType, step: CombineStep): string {
           "(word >> shiftOf(to)) & MASK",
           "(word & ~(MASK << shiftOf(to))) | (combine(old, update) << shiftOf(to))",
         ];
-  // An update that does not change the word needs no write.
+  // No write is needed if the update does not change the word.
   return `  let update = ${update};
   var word = atomicLoad(&out[${word}]);
   loop {
@@ -196,10 +196,7 @@ export function runInOrder(
   }
 }
 
-/**
- * Statements with which an invocation of an ordered kernel finds `at`, the position of its first update, the target
- * `t`, and `end`.
- */
+/** Statements that find `at`, the position of the first update of an invocation, the target `t`, and `end`. */
 export interface OrderedPart {
   readonly name: string;
   readonly params: readonly string[];
@@ -209,7 +206,7 @@ export interface OrderedPart {
 /** Parameters of every ordered kernel. */
 export const ORDERED_PARAMS = ["block", "count", "slice"] as const;
 
-/** In the first dispatch, an invocation starts at the first update of a target. */
+/** The start of an invocation in the first dispatch: the first update of a target. */
 const BEGIN: OrderedPart = {
   name: "begin",
   params: [],
@@ -220,7 +217,7 @@ const BEGIN: OrderedPart = {
   let end = min(params.count, (at / params.block + 2u) * params.block);`,
 };
 
-/** In later dispatches, an invocation starts at a remaining block, whose target began before the preceding block. */
+/** The start of an invocation in later dispatches: a remaining block, whose target began before the preceding block. */
 const REST: OrderedPart = {
   name: "rest",
   params: ["begin", "end"],
@@ -228,7 +225,7 @@ const REST: OrderedPart = {
   var at = number * params.block;
   let t = keys[at];
   if (t == NOWHERE || keys[at - params.block - 1u] != t) { return; }
-  // The invocation of a target's first block in this dispatch applies the updates of all its blocks.
+  // The invocation for a target's first block in this dispatch applies the updates of all its blocks.
   if (number > params.begin && keys[at - 2u * params.block - 1u] == t) { return; }
   let end = min(params.count, params.end * params.block);`,
 };
@@ -236,8 +233,8 @@ const REST: OrderedPart = {
 /**
  * Returns a kernel that applies updates from `at` to the end of the target or to `end`. Updates are loaded in pairs, so
  * that the second load does not wait for a sum, and an invocation takes half as many iterations: see `GPU.block`.
- * Loading more at once would be slower if few updates share a target, because a software driver computes both sides of
- * a branch.
+ * Larger groups would be slower if few updates share a target, because a software driver computes both sides of a
+ * branch.
  */
 function orderedKernel(dtype: DType, step: CombineStep, part: OrderedPart): Kernel {
   const { load, store, isAtomic, declarations } = accessOf(dtype);

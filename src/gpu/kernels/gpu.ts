@@ -7,7 +7,7 @@ import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
 import { MEMORY, OPEN } from "../../core/resources.ts";
 import type { NumericStorage } from "../../core/tensor/dtype.ts";
-import { bytesOf } from "../../core/tensor/storage.ts";
+import { bytesOf, isUnshared } from "../../core/tensor/storage.ts";
 import { textOf, type Kernel, type KernelText } from "./kernel.ts";
 import {
   BUFFER_USAGE,
@@ -21,7 +21,7 @@ import {
 
 const { COPY_DST, COPY_SRC, STORAGE } = BUFFER_USAGE;
 
-/** Usage flags of a tensor's buffer. */
+/** The usage flags of a tensor's buffer. */
 export const TENSOR_USAGE = STORAGE | COPY_SRC | COPY_DST;
 
 /**
@@ -40,8 +40,8 @@ export class Gpu {
   readonly device: GpuDeviceLike;
   readonly #compiled = new Map<string, Compiled>();
   /**
-   * Buffers that neither calls nor code outside the package use. A device executes work in order, so the next call may
-   * reuse these buffers immediately.
+   * The buffers that neither calls nor code outside the package use. A device executes work in order, so the next call
+   * may reuse these buffers immediately.
    */
   #free: GpuBufferLike[] = [];
   #lost: string | null = null;
@@ -97,7 +97,7 @@ export class Gpu {
     const { queue } = this.device;
     // Queues accept neither shared memory nor part of a word.
     const bytes = bytesOf(data);
-    const isPlain = bytes.buffer instanceof ArrayBuffer && bytes.length % 4 === 0;
+    const isPlain = isUnshared(bytes.buffer) && bytes.length % 4 === 0;
     if (isPlain) {
       const { byteOffset, byteLength } = bytes;
       if (byteLength > 0) queue.writeBuffer(buffer, 0, bytes.buffer, byteOffset, byteLength);
@@ -117,7 +117,7 @@ export class Gpu {
       this.device.queue.submit([encoder.finish()]);
       return staging;
     } catch (error) {
-      // `buffer` has the fields of a GPUBuffer but is not a GPUBuffer.
+      // The device refuses an object that has the fields of a GPUBuffer but is not a GPUBuffer.
       destroyBuffer(staging);
       throw error;
     }
@@ -164,7 +164,7 @@ export class Gpu {
     this.#free = free.toReversed();
   }
 
-  /** Overwrites released memory; used in tests. */
+  /** Overwrites released memory, for tests. */
   overwrite(buffer: GpuBufferLike, from: number, length: number): void {
     if (MEMORY.onRelease === null) return;
     const bytes = new Uint8Array(length);
@@ -186,7 +186,7 @@ export class Gpu {
     const compile = async (kernel: Kernel): Promise<void> => {
       const { text, descriptor } = this.#pipelineOf(kernel);
       const pipeline = await this.device.createComputePipelineAsync(descriptor);
-      // A call may have compiled the kernel in the meantime.
+      // Another call may have compiled the kernel in the meantime.
       if (!this.#compiled.has(kernel.name)) this.#keep(kernel, text, pipeline);
     };
     await Promise.all(missing.map(compile));
@@ -209,7 +209,7 @@ export class Gpu {
     return compiled;
   }
 
-  /** Ends the use of the device: every later call throws. */
+  /** Ends the use of the device, after which every call throws. */
   end(): void {
     this.#hasEnded = true;
   }

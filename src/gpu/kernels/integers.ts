@@ -34,7 +34,7 @@ const ordered = (word: string, bits: number, isSigned: boolean): string =>
 export function intDivide(bits: number, isSigned: boolean): string {
   if (!isSigned) return body("divide(sum: Element, count: u32)", "sum / count");
   const unused = 32 - bits;
-  // For a negative a, ~a is -a - 1, and floor(a / n) is ~(~a / n).
+  // If a is negative, ~a is -a - 1, so floor(a / n) is ~(~a / n).
   return /* wgsl */ `
 fn divide(sum: Element, count: u32) -> Element {
   let sign = u32(i32(sum << ${unused}u) >> 31u);

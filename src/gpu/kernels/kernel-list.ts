@@ -15,7 +15,7 @@ export class KernelList extends Recording {
     this.#kernels.set(kernel.name, kernel);
   }
 
-  /** Returns the same existing buffer for all scratch memory, because the collected calls are not run. */
+  /** Returns one existing buffer for all scratch memory, because the collected calls are not run. */
   override scratch(bytes: number): Span {
     return { buffer: this.standIn, bytes };
   }

@@ -3,16 +3,18 @@
  * This file adds the code that all kernels share.
  */
 
-/** Invocations per workgroup; WebGPU's compatibility mode does not allow more. */
+/** The number of invocations per workgroup, which is the maximum in WebGPU's compatibility mode. */
 export const WORKGROUP = 128;
 
-/** Target value for a position without a target; its update or element is omitted. */
+/** The target of a position without a target, whose update or element is omitted. */
 export const NOWHERE = 0xffffffff;
 
-/** Status of success. */
+/** The status of success. */
 export const FINE = 0xffffffff;
 
-/** Type of a buffer in a kernel: 32-bit words, vectors of four words, or words that other invocations also change. */
+/**
+ * The type of a buffer in a kernel: 32-bit words, vectors of four words, or words that other invocations also change.
+ */
 export type BufferKind = "read" | "write" | "read four" | "write four" | "atomic" | "atomic signed";
 
 const DECLARATIONS: Readonly<Record<BufferKind, string>> = {
@@ -27,10 +29,10 @@ const DECLARATIONS: Readonly<Record<BufferKind, string>> = {
 export interface KernelParts {
   /** Names of numbers that a dispatch supplies, in addition to those of every kernel; read as `params.NAME`. */
   readonly params?: readonly string[];
-  /** Buffers, all of which the body must use, because WebGPU omits unused buffers from the layout. */
+  /** The buffers, all of which the body must use, because WebGPU omits unused buffers from the layout. */
   readonly buffers: Readonly<Record<string, BufferKind>>;
   /**
-   * True if the kernel does nothing in a call that has failed. A guarded kernel has the buffer `status` and the number
+   * True if the kernel does nothing after the call has failed. A guarded kernel has the buffer `status` and the number
    * `params.slot`. The buffer is read-only unless the kernel declares otherwise, because all invocations read the same
    * word of it, and devices cache only data that the kernel cannot change.
    */
@@ -39,7 +41,9 @@ export interface KernelParts {
   readonly declarations?: string;
   /** WGSL statements for invocation `i`. */
   readonly body: string;
-  /** True if the body needs whole workgroups; `i` may then exceed the last invocation, so the body must check it. */
+  /**
+   * True if the body needs whole workgroups, in which `i` may exceed the last invocation, so the body must check `i`.
+   */
   readonly isWhole?: boolean;
 }
 

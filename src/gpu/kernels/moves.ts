@@ -11,7 +11,7 @@ import type { Recording, Span } from "./recording.ts";
 import type { Guard } from "./status.ts";
 import { lastKeys, lookupOf, lookupParams, mostHit, positionsOf, type Targets } from "./targets.ts";
 
-/** Slices of whole words, divided into units of one or four words, which an invocation moves at once. */
+/** Slices of whole words, divided into units of one or four words, each of which an invocation moves at once. */
 interface Units {
   readonly name: "words" | "fours";
   /** The number of units per slice. */
@@ -35,8 +35,8 @@ function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
 }
 
 /**
- * WGSL for the beginning of a kernel that, if the call has failed, fills a new `out` differently and leaves any other
- * `out` unchanged.
+ * WGSL for the beginning of a kernel: after a failure, a new `out` is filled differently, and any other `out` is left
+ * unchanged.
  */
 export const UNLESS_BAD = `  let isBad = status[params.slot] != FINE;
   if (isBad && params.isNew == 0u) { return; }`;
@@ -82,7 +82,7 @@ export function gatherOnGpu(
     params: ["slot", "isNew", "slice", "elements", ...lookup.params],
     buffers: { status: "read", targets: "read", data: "read", out: "write" },
     declarations: laneSource(perWord) + lookup.declarations,
-    // The last word may hold unrelated bytes after the tensor, which are kept.
+    // The last word may hold unrelated bytes after the end of the tensor, which are kept.
     body: `${UNLESS_BAD}
   let begin = i * ${perWord}u;
   var word = 0u;
@@ -203,7 +203,7 @@ export function pullOnGpu(
     let element = i * ${perWord}u + lane;
     let shift = shiftOf(element);
     if (element >= params.elements) {
-      // Bytes after the tensor stay unchanged.
+      // The bytes after the end of the tensor stay unchanged.
       word = (word & ~(MASK << shift)) | (out[i] & (MASK << shift));
       continue;
     }
@@ -219,7 +219,7 @@ export function pullOnGpu(
   recording.run(kernel, Math.ceil(elements / perWord), bytes, all, buffers);
 }
 
-/** Copies all bytes of `source`, unless the call has failed. Later bytes are unchanged. */
+/** Copies all bytes of `source` unless the call has failed, and leaves later bytes unchanged. */
 export function copyOnGpu(
   recording: Recording,
   source: Span,

@@ -72,7 +72,7 @@ const axisParams = (axes: readonly IndexAxis[], slice: number): Record<string, n
     ]),
   );
 
-/** Code that converts indices to targets, for invocation `i` of `count`. */
+/** The code that converts indices to targets, for invocation `i` of `count`. */
 export interface Reading {
   /** A unique name for the text. */
   readonly name: string;
@@ -80,7 +80,7 @@ export interface Reading {
   readonly declarations: string;
   readonly body: string;
   readonly count: number;
-  /** True if the code reads any index. */
+  /** True if the code reads at least one index. */
   readonly isChecked: boolean;
 }
 
@@ -90,7 +90,7 @@ export function jobReading(job: IndexJob, slice: number, rules: GpuIndexRules): 
   if (job.kind === "tuples") {
     const k = job.axes.length;
     const reads = job.axes.map((_, j) => readIndex(`(i * ${k}u + ${j}u)`, j));
-    // Without axes, a tuple is empty and addresses all of data.
+    // An empty tuple addresses all of data.
     if (k === 0) return { ...ALL_OF_DATA, count };
     return {
       ...{ name: nameOf(`tuples of ${k}`, rules), count, isChecked: true },
@@ -100,7 +100,8 @@ export function jobReading(job: IndexJob, slice: number, rules: GpuIndexRules): 
     };
   }
   const rank = job.shape.length;
-  // The remaining position is divided by the size of each axis, from the last axis to the first.
+  // Coordinates are computed by dividing the remaining position by the size of each axis, from the last axis to the
+  // first.
   const steps = Array.from({ length: rank }, (_, d) => d).toReversed();
   const places = steps.map(
     (d) => `  t += (rest % params.size${d}) * params.step${d}; rest /= params.size${d};`,
@@ -132,14 +133,14 @@ const ALL_OF_DATA = {
   isChecked: false,
 };
 
-/** Sizes of a call, in slices, for converting the positions of sequences (TensorScatter). */
+/** The sizes of a call, in slices, for converting the positions of sequences (TensorScatter). */
 export interface SequenceJob {
   readonly samples: number;
   /** The size of the sequence's axis. */
   readonly dim: number;
   /** The length of the sequence. */
   readonly length: number;
-  /** The number of a Plan's batches that share the position of one sample. */
+  /** The number of batches of a Plan that share the position of one sample. */
   readonly perSample: number;
   /** The number of positions in all batches; 0 for empty slices. */
   readonly positions: number;
@@ -168,7 +169,7 @@ fn startOf(at: u32) -> vec2<u32> {
     isCircular
       ? `if (params.dim == 0u) { return vec2(0u, ${RIGHT}u); }
   if ((high >> 31u) == 0u) { return vec2(modulo(low, high, params.dim), ${RIGHT}u); }
-  // The magnitude of a negative number; the remainder takes the sign of the divisor.
+  // The magnitude of a negative number is used, because the remainder has the sign of the divisor.
   let rest = modulo(~low + 1u, ~high + select(0u, 1u, low == 0u), params.dim);
   return vec2(select(params.dim - rest, 0u, rest == 0u), ${RIGHT}u);`
       : `return vec2(low, select(${BAD}u, ${RIGHT}u, high == 0u && low <= params.dim - params.count));`

@@ -16,17 +16,17 @@ import {
   type GpuBufferLike,
 } from "./webgpu.ts";
 
-/** A buffer, and the number of its bytes that a kernel can access; a user's buffer may be longer than its tensor. */
+/** A buffer and its accessible bytes; a user's buffer may be longer than its tensor. */
 export interface Span {
   readonly buffer: GpuBufferLike;
   readonly bytes: number;
 }
 
-/** Alignment of the numbers of a dispatch, in bytes (`minUniformBufferOffsetAlignment` is at most 256). */
+/** The alignment of the numbers of a dispatch, in bytes (`minUniformBufferOffsetAlignment` is at most 256). */
 const ALIGNMENT = 256;
 
 /**
- * Numbers that dispatches supply to kernels, on the host and on the device. All recordings of an engine share this
+ * The numbers that dispatches supply to kernels, on the host and on the device. All recordings of an engine share this
  * object, one after the other.
  */
 export class Params {
@@ -42,7 +42,7 @@ export class Params {
 export class Recording {
   readonly gpu: Gpu;
   readonly #params: Params;
-  /** Number of bytes in use. */
+  /** The number of bytes in use. */
   #used = 0;
   #encoder: CommandEncoderLike | null = null;
   #pass: ComputePassLike | null = null;
@@ -154,7 +154,7 @@ export class Recording {
     return (this.#encoder ??= this.gpu.device.createCommandEncoder());
   }
 
-  /** Submits the commands recorded so far. */
+  /** Submits the commands that have been recorded. */
   submit(): void {
     if (this.#encoder === null) return;
     const { queue } = this.gpu.device;
@@ -180,7 +180,7 @@ export class Recording {
   }
 }
 
-/** Counts one command. */
+/** Counts a command and the bytes that it moves. */
 function count(bytes: number): void {
   WORK.commands++;
   WORK.bytes += bytes;

@@ -18,7 +18,7 @@ import {
   type Targets,
 } from "./targets.ts";
 
-/** Arrangements of targets for different reductions. A kept plan makes each arrangement once and keeps it. */
+/** Arrangements of targets for different reductions. A kept plan creates each arrangement only once. */
 export interface Arrangements {
   /** Returns the last position of each target. */
   last(recording: Recording): Targets;
@@ -53,7 +53,7 @@ export function lastOf(recording: Recording, targets: Targets, result?: Span): T
   return chosenTargets(recording, targets, table, "last", true, result);
 }
 
-/** Operands of a scatter, except for the targets. */
+/** The operands of a scatter, except for the targets. */
 export interface Operands {
   readonly dtype: DType;
   readonly data: Span;
@@ -75,8 +75,8 @@ export function copyData(
 }
 
 /**
- * Maximum number of values in a mean. With more, a quotient that is rounded once may differ from the reference, which
- * first rounds to a double.
+ * The maximum number of values in a mean. With more values, a quotient that is rounded once may differ from the
+ * reference, which first rounds to a double.
  */
 const MOST_COUNTED = 2 ** 27;
 

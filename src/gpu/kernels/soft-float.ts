@@ -1,5 +1,5 @@
 /**
- * Computes floats of at most 32 bits with integer arithmetic, as WGSL text. WGSL lets a device flush subnormals, ignore
+ * Computes floats of at most 32 bits with integer arithmetic, as WGSL text. A WGSL device may flush subnormals, ignore
  * the sign of zero and assume that NaN does not occur (section 15.7), so WGSL floats cannot guarantee exact bits.
  *
  * The same text is used for all formats. Each step computes the exact result, or enough bits and a sticky last bit, and
@@ -41,7 +41,7 @@ export function floatCombine(format: FloatFormat, step: Exclude<Step, "none">): 
 function floatSum(format: FloatFormat, addend: string): string {
   const { fractionBits } = format;
   const { sign, magnitude, infinity, nan } = masks(format);
-  // Bit 31 is for the carry. At least two bits follow the fraction, and `shiftSticky` keeps the rest in the last.
+  // Bit 31 holds the carry. At least two bits follow the fraction, and `shiftSticky` keeps the rest in the last.
   const shift = 30 - fractionBits;
   return /* wgsl */ `
 ${floatParts(format)}
@@ -119,7 +119,7 @@ function floatChoice(
   const { sign, magnitude, infinity } = masks({ fractionBits, exponentBits });
   const [kept, other] = step.endsWith("_data") ? ["a", "b"] : ["b", "a"];
   const order = step.startsWith("max") ? ">" : "<";
-  // As a key, 0 and -0 are both the sign bit.
+  // The key of both 0 and -0 is the sign bit.
   return /* wgsl */ `
 fn floatKey(a: u32) -> u32 {
   let size = a & ${hex(magnitude)};

@@ -1,6 +1,6 @@
 /**
  * A stable radix sort of positions by target. Each pass is a counting sort by some bits of the targets, beginning with
- * the lowest. A tile is the part that one workgroup counts and places.
+ * the lowest. A tile is the group of entries that one workgroup counts and places.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -10,12 +10,12 @@ import type { Recording, Span } from "./recording.ts";
 import { lookupOf, lookupParams, positionsOf, type Lookup, type Targets } from "./targets.ts";
 
 /**
- * Maximum number of values per digit. Each value takes three words of the 16 kB of workgroup memory that every device
- * has.
+ * The maximum number of values per digit. Each value takes three words of the 16 kB of workgroup memory that every
+ * device has.
  */
 const MOST_DIGITS = 1024;
 
-/** Source of a pass's entries: the original targets, or the results of the previous pass. */
+/** The source of a pass's entries: the original targets, or the results of the previous pass. */
 interface Entries {
   readonly name: string;
   readonly lookup: Lookup | null;
@@ -69,14 +69,14 @@ var<workgroup> counts: array<atomic<u32>, ${MOST_DIGITS}>;`,
   }`,
   }));
 
-/** Number of digits whose counts one workgroup sums, and of invocations per digit. */
+/** The number of digits whose counts one workgroup sums, and of invocations per digit. */
 const ROWS = 8;
 const LANES = WORKGROUP / ROWS;
 
 /**
  * Converts the counts of each digit to prefix sums over lower digits and earlier tiles. An invocation sums a run of a
  * digit's tiles. A single workgroup for all digits would be the bottleneck of a large sort, and a workgroup per digit
- * takes software drivers longer than the rest of the sort.
+ * is slow on software drivers.
  */
 const SUM_UP = kernelOf("sort: sum up", () => ({
   isWhole: true,
@@ -92,7 +92,7 @@ var<workgroup> below: atomic<u32>;`,
     part += totals[params.base + lower];
   }
   if (part != 0u) { atomicAdd(&below, part); }
-  // A workgroup may have more rows than digits.
+  // A workgroup may have more rows than there are digits.
   let tiles = select(0u, params.tiles, digit < params.digits);
   let run = (tiles + ${LANES - 1}u) / ${LANES}u;
   let begin = digit * params.tiles + min(lane * run, tiles);
@@ -111,7 +111,7 @@ var<workgroup> below: atomic<u32>;`,
   }`,
 }));
 
-/** Number of invocations in half a workgroup; each has one bit in two words. */
+/** The number of invocations in half a workgroup; each has one bit in two words. */
 const HALF = WORKGROUP / 2;
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Records failures on the GPU. A call with indices on the GPU, or with inputs from a call that may have failed, has a
- * slot of words in a buffer. Kernels check the slot before they write, and the host reads it later, so validation needs
- * no round trip.
+ * slot of words in a buffer. Kernels check the slot before they write, and the host reads the slot later, so validation
+ * needs no round trip.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -10,25 +10,25 @@ import { contentsOf, destroyBuffer, TENSOR_USAGE, type Gpu } from "./gpu.ts";
 import { FINE } from "./kernel.ts";
 import type { Span } from "./recording.ts";
 
-/** Words of a slot. */
+/** The words of a slot. */
 export const SLOT = {
-  /** FINE for success, 0 if an input was not made, and otherwise 1 + the number of the first bad index. */
+  /** The value FINE for success, 0 if an input has no contents, and otherwise 1 + the number of the first bad index. */
   failure: 0,
-  /** FINE if the result has valid elements; 0 if it has none because the call failed. */
+  /** The value FINE if the result has valid elements; 0 if the failed call left the result empty. */
   contents: 1,
   /** The low word of the first bad index. */
   low: 2,
   high: 3,
-  /** FINE, or 1 + the first position that repeats the target of an earlier position. */
+  /** The value FINE, or 1 + the first position that repeats the target of an earlier position. */
   repeat: 4,
   earlier: 5,
   target: 6,
 } as const;
 
-/** Number of words per slot. */
+/** The number of words per slot. */
 export const WORDS = 8;
 
-/** Slot of calls that cannot fail on the GPU. */
+/** The slot of calls that cannot fail on the GPU. */
 export const NEVER = 0;
 
 /** The GPU's report on one call: null for success, `input` if an input was missing. */
@@ -120,7 +120,7 @@ export class StatusBoard {
   /** Reads the outcomes of all submitted calls, by slot. */
   async read(): Promise<(slot: number) => SlotState> {
     const { buffer, bytes } = this.#span;
-    const staging = this.#gpu.copyForHost(buffer, bytes, "status of calls, for the host");
+    const staging = this.#gpu.copyForHost(buffer, bytes, "status of calls, copied to the host");
     const words = new Uint32Array(await contentsOf(staging));
     return (slot) => stateOf(words.subarray(slot, slot + WORDS));
   }

@@ -1,6 +1,6 @@
 /**
- * A Plan's offsets on the GPU, as slice numbers: target t is the slice that begins at element `t * slice`. A skipped
- * position has the target {@link NOWHERE}, so a Plan on the GPU needs no `source`.
+ * The offsets of a Plan on the GPU, as slice numbers: target t is the slice that begins at element `t * slice`. A
+ * skipped position has the target {@link NOWHERE}, so a Plan on the GPU needs no `source`.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -8,22 +8,22 @@ import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import { kernelOf, NOWHERE, type BufferKind } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 
-/** A Plan without offsets, which may exist only on the GPU. */
+/** A Plan without its offsets, which may exist only on the GPU. */
 export type PlanForm = Pick<Plan, "slice" | "count" | "size" | "batches" | "span">;
 
 export interface Targets {
-  /** A target per index, relative to the start of its batch. */
+  /** The target of each index, relative to the start of its batch. */
   readonly targets: Span;
-  /** Number of positions per batch. */
+  /** The number of positions per batch. */
   readonly count: number;
   readonly batches: number;
   /** The number of consecutive batches that share targets. */
   readonly repeat: number;
-  /** Number of slices per batch. */
+  /** The number of slices per batch. */
   readonly span: number;
-  /** Number of slices on the random side. */
+  /** The number of slices on the random side. */
   readonly slices: number;
-  /** Number of elements per slice. */
+  /** The number of elements per slice. */
   readonly slice: number;
   /** True if positions may have no target. */
   readonly isPartial: boolean;
@@ -37,7 +37,7 @@ export const positionsOf = ({ count, batches }: Targets): number => count * batc
 /** Returns the maximum number of slices that can be targets. */
 export const mostHit = (targets: Targets): number => Math.min(positionsOf(targets), targets.slices);
 
-/** @param indices the number of indices or index tuples, each with one target */
+/** @param indices the number of indices or index tuples, each of which has one target */
 export function targetsOf(
   form: PlanForm,
   indices: number,
@@ -79,7 +79,7 @@ export const flatTargetsFrom = (plan: Plan, positions: number): Uint32Array =>
 /** Returns true if the buffer has a target for each position, counted from the beginning of the random side. */
 const isFlat = ({ batches }: Targets): boolean => batches === 1;
 
-/** Code with which kernels look up targets: a function `targetOf(p)`, and its parameters. */
+/** The code with which kernels look up targets: a function `targetOf(p)`, and its parameters. */
 export interface Lookup {
   readonly name: string;
   readonly declarations: string;
@@ -136,7 +136,7 @@ function forEachTarget(
   recording.run(kernel, positionsOf(targets), moved, lookupParams(targets), all);
 }
 
-/** Position that a table keeps for each target: the position with the greatest key. */
+/** The position that a table keeps for each target: the position with the greatest key. */
 export type Which = "first" | "last";
 
 const KEYS: Readonly<Record<Which, string>> = { first: "~i", last: "i + 1u" };

@@ -1,8 +1,10 @@
 /**
- * Types for the parts of WebGPU that this package uses. The package is compiled without browser types, so that it
+ * Types for the parts of WebGPU that this package uses. The package is compiled without browser types, so that its code
  * cannot accidentally rely on a browser. Objects of a browser, or of a library such as Dawn, match these types
  * structurally.
  */
+
+import type { Known } from "../../core/platform-types.ts";
 
 export interface GpuBufferLike {
   readonly size: number;
@@ -12,7 +14,7 @@ export interface GpuBufferLike {
   destroy(): void;
 }
 
-/** Types of opaque objects, which are only passed on. */
+/** The types of opaque objects, which are only passed on. */
 export interface BindGroupLayoutLike {
   readonly label: string;
 }
@@ -97,7 +99,7 @@ export interface GpuDeviceLike {
   destroy(): void;
 }
 
-/** Usage flags of a buffer (WebGPU, section 5.1.2). */
+/** The usage flags of a buffer (WebGPU, section 5.1.2). */
 export const BUFFER_USAGE = {
   MAP_READ: 0x1,
   COPY_SRC: 0x4,
@@ -107,10 +109,6 @@ export const BUFFER_USAGE = {
 } as const;
 
 export const MAP_MODE_READ = 1;
-
-/** The platform's type if the user's compiler knows it; otherwise this package's type. */
-type Known<Name extends string, Else> =
-  typeof globalThis extends Record<Name, { readonly prototype: infer T }> ? T : Else;
 
 /** The type `GPUBuffer`. */
 export type GpuBuffer = Known<"GPUBuffer", GpuBufferLike>;

@@ -1,4 +1,4 @@
-/** WGSL text for both integers and floats, needed because WGSL has no 64-bit integers. */
+/** WGSL text that integers and floats share, because WGSL has no 64-bit integers. */
 
 /** WGSL function that computes the high word of the product of two words from the products of their halves. */
 export const HIGH_PRODUCT = /* wgsl */ `

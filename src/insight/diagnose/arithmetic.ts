@@ -14,13 +14,13 @@ import { Tensor } from "../../core/tensor/tensor.ts";
 export interface Arithmetic {
   apply(plan: Plan, step: Step, updates: Float64Array, out: Float64Array): void;
   divide(out: Float64Array, plan: Plan, counts: Uint32Array): void;
-  /** Applied to every element of the result at the end. */
+  /** A function that is applied to every element of the result at the end. */
   readonly finish?: (value: number) => number;
 }
 
-/** Parts of an arithmetic that differ from the data type's; absent parts are the same as the data type's. */
+/** The parts of an arithmetic that differ from the data type's own arithmetic; absent parts do not differ. */
 export interface Parts {
-  /** Applied to every operand before a step. */
+  /** A function that is applied to every operand before a step. */
   readonly read?: (value: number) => number;
   readonly max?: (data: number, update: number) => number;
   readonly min?: (data: number, update: number) => number;

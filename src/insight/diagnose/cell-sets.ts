@@ -1,7 +1,7 @@
 /**
- * Hypotheses that allow more than one value in a cell, because the call does not determine the outcome of a race. These
- * hypotheses are tried only on the differing cells. The less likely a value is to fit by chance, the more bits of
- * evidence it counts as.
+ * Hypotheses that allow several values in a cell, because the call does not determine the outcome of a race. These
+ * hypotheses are tried only on the differing cells. A value counts as more evidence if it is less likely to fit by
+ * chance.
  */
 
 import { stepOf } from "../../core/call/steps.ts";
@@ -14,7 +14,7 @@ import { cellsOf } from "./cells.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { isFloating, type Rule } from "./rule.ts";
 
-/** Function that returns the bits of evidence in a cell's value; null if the value does not fit. */
+/** A function that returns the bits of evidence in a cell's value; null if the value does not fit. */
 export type Evidence = (cell: number) => number | null;
 
 export interface CellSet {
@@ -95,7 +95,7 @@ function evidenceOf(like: Tensor, value: number, tolerance: number): number {
 }
 
 /**
- * Function that returns the unrounded result in a cell, the maximum of any intermediate result's magnitude, and the
+ * A function that returns the unrounded result in a cell, the maximum magnitude of any intermediate result, and the
  * maximum rounding error in any order.
  */
 type SumOf = (cell: number) => {
@@ -148,16 +148,17 @@ function lostUpdates(
   const unit = roundingError(data.dtype);
   return (cell) => {
     const count = at.count(cell);
-    // Losing the only update of a cell is not a race, but would fit the same description.
+    // A cell that loses its only update is excluded: it would fit the same description, but is not a race.
     const values = count === 0 ? null : valuesAt(cell);
     if (values === null) return null;
     const wanted = read(cell);
     const choice = (): number => Math.log2(unique(values).length);
     if (values.some((value) => value === wanted || Object.is(value, wanted)))
       return Math.max(0, bitsOf(data) - choice());
-    // The order does not matter if updates are equal, or if only one of two updates remains.
+    // The order is irrelevant if all updates are equal, or if only one of two updates remains.
     if (sum === null || count < 3 || values.length === count + 1) return null;
-    // The runtime rounds once per update that it keeps. The values it is compared with are not rounded, except as float64.
+    // The runtime rounds once per update that it keeps. The values for the comparison are computed in float64, without
+    // further rounding.
     const roundings = (data.dtype === "float64" ? 2 : 1) * (count - 1);
     const magnitude = reduction === "mul" ? Math.abs(Number(wanted)) : sum(cell).magnitude;
     const tolerance = Math.expm1(roundings * unit) * magnitude + 2 * unit * leastNormal(data.dtype);
@@ -168,7 +169,7 @@ function lostUpdates(
   };
 }
 
-/** Typed array of values, because plain arrays took ten times as long. */
+/** A typed array of values, because plain arrays took ten times as long. */
 interface Values {
   readonly length: number;
   [at: number]: Value;
@@ -185,7 +186,7 @@ function newValues(dtype: DType, size: number): Values {
 
 /**
  * Returns the values that a cell may have if some of its updates are lost; null if there are too many to list.
- * @param isRounded true to round after each update, in the order of indices
+ * @param isRounded true if the value is rounded after each update, in the order of indices
  */
 function possibleValues(
   { data, call }: Rule,
@@ -212,7 +213,7 @@ function possibleValues(
     for (const [next, most] of times) {
       // Any number of equal updates may be lost, so each equal update adds one possible value.
       if (values.length * (most + 1) > mostValues) values = unique(values);
-      // If data does not take part in the reduction, it starts with the first update that is not lost.
+      // The reduction starts with the first update that is not lost if it excludes data.
       const count = values.length * (most + 1) + (includeSelf ? 0 : most);
       if (times.size > 1 && count > mostValues) return null;
       steps += count;

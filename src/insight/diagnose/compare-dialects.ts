@@ -21,7 +21,7 @@ import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
 import { axisOf, isWhole } from "./settings.ts";
 
-/** Result of a call in a dialect. */
+/** The result of a call in a dialect. */
 export interface DialectComparison {
   readonly dialect: DialectId;
   /** True if the dialect produces the same outcome as the node's version: an error, or the same result bit for bit. */
@@ -34,14 +34,14 @@ export interface DialectComparison {
   /**
    * The reason for a missing or incomplete result: the call is an `error`; the dialect does not have the operator, the
    * reduction or the data type (`missing`); the result is `undefined`; or some cells are undefined, because they depend
-   * on the `order` of updates. Null for a complete result.
+   * on the `order` of updates. The reason is null for a complete result.
    */
   readonly why: "error" | "missing" | "undefined" | "order" | null;
   /** Ids of the differences, as in {@link diagnose}. */
   readonly ids: readonly DiagnosisId[];
-  /** Elements of the output that certainly differ from the exact result, in row-major order. */
+  /** The elements of the output that certainly differ from the exact result, in row-major order. */
   readonly differing: readonly number[];
-  /** Elements of the output whose value the dialect does not determine. */
+  /** The elements of the output whose value the dialect does not determine. */
   readonly undecided: readonly number[];
 }
 
@@ -181,7 +181,7 @@ function withOwnWays(made: Made, facts: Facts, { types, means, wholes, strings }
   return result;
 }
 
-/** Variants of hypotheses for reading indices out of range, by word. */
+/** The variants of hypotheses about indices out of range, by word. */
 const READINGS: Readonly<
   Record<Exclude<ScattersWord | GathersWord, "error" | "undefined">, VariantName | undefined>
 > = {
@@ -238,14 +238,14 @@ function withUpdatesFirst(made: Made, facts: Facts): Made {
   ]);
 }
 
-/** Compares operands like a dialect's max and min. */
+/** Compares operands as the max and min of a dialect do. */
 function withComparison(made: Made, facts: Facts, word: Words["compares"]): Made {
   if (word === null || word === "unknown") return made;
   const [id, name] =
     word === "exact"
       ? (["nan-one-operand", "ieee"] as const)
       : ([word.word, `${word.stays}-stays`] as const);
-  // A version that keeps an operand differs from the other rules in NaN as well as in zeros.
+  // A version that keeps an operand differs from the other rules both for NaN and for zeros.
   const { stays } = made.rule.call.settings;
   const seen = stays === undefined ? id : "nan-one-operand";
   return followed(made, changed(made.rule, facts, id, name), [seen]);

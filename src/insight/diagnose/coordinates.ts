@@ -1,4 +1,4 @@
-/** Hypotheses about how the author counts and orders coordinates, for example from 1, or with the last axis first. */
+/** Hypotheses about the author's counting and order of coordinates, for example from 1, or with the last axis first. */
 
 import { isTensorError } from "../../core/errors.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
@@ -38,7 +38,7 @@ export const COUNTING: readonly Hypothesis[] = [
 ];
 
 /**
- * Returns true if a reading keeps some update or element, because skipping all of them is not evidence for the reading.
+ * Returns true if an interpretation keeps some update or element, because skipping all of them is not evidence for it.
  */
 function keepsAny(rule: Rule, placeOf: PlaceOf): boolean {
   const placing = placingIn(rule);
@@ -56,8 +56,8 @@ function keepsAny(rule: Rule, placeOf: PlaceOf): boolean {
 }
 
 /**
- * Returns a rule's placing; null if another change makes the rule unsuitable for its inputs, for example with an axis
- * that data does not have.
+ * Returns the function that places indices by a rule; null if another change makes the rule unsuitable for its inputs,
+ * for example with an axis that data does not have.
  */
 function placingIn(rule: Rule): ReturnType<typeof placingOf> | null {
   try {

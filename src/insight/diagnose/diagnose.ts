@@ -22,7 +22,7 @@ import { search, type Case, type Found } from "./search.ts";
 import { PLACES } from "./places.ts";
 import { callWithout, reductionsThatGive, withReduction } from "./unknown-reduction.ts";
 
-/** Known facts about the runtime, in addition to its result. */
+/** The known facts about the runtime, in addition to its result. */
 export interface DiagnoseOptions {
   /**
    * The id of the runtime that produced `actual`, from {@link dialects}. Known faults of this runtime are listed first.
@@ -48,9 +48,9 @@ export interface DiagnoseOptions {
  * `actual` in `firstDifference` distinguishes the two cases. All NaNs count as equal.
  *
  * A call that is an error because an index lies outside its axis is also diagnosed. The specification does not define
- * the cells that such an index affects, so every cell that some reading of the index changes counts as differing. A
- * call whose only fault is its reduction is also diagnosed: the list has the reductions that produce `actual`, with the
- * cells that they change.
+ * the cells that such an index affects, so every cell counts as differing if some interpretation of the index changes
+ * it. A call whose only fault is its reduction is also diagnosed: the list has the reductions that produce `actual`,
+ * with the cells that they change.
  *
  * The result of a gather may have a different shape from the node's output. A result with a different shape is
  * explained if another axis, operator or batch_dims produces this shape and every element; otherwise, the shape is an
@@ -181,7 +181,7 @@ export function exactOf(rule: Rule): Tensor | null {
   }
 }
 
-/** Returns the cells that differ, and the cells that any reading of indices outside their axes changes. */
+/** Returns the cells that differ, and the cells that any interpretation of indices outside their axes changes. */
 function undecidedCells(rule: Rule, facts: Case["facts"], differing: Uint32Array): Uint32Array {
   const base = cellsOf(resultOf(rule));
   const marks = new Uint8Array(base.count);

@@ -50,12 +50,15 @@ export const DIAGNOSES = /* @__PURE__ */ Object.freeze([
 ] as const);
 
 /** Id of a possible fault: an element of {@link DIAGNOSES}. */
-export type DiagnosisId = (typeof DIAGNOSES)[number];
+export type DiagnosisId = Extract<(typeof DIAGNOSES)[number], string>;
+
+/** Ids of two faults, both of which are needed to explain a result. */
+export type DiagnosisPair = Extract<`${DiagnosisId}+${DiagnosisId}`, string>;
 
 /** An explanation of a result that differs from the exact result. */
 export interface Diagnosis {
   /** The apparent fault of the runtime; two ids if two faults are needed to explain the cells. */
-  readonly id: DiagnosisId | `${DiagnosisId}+${DiagnosisId}`;
+  readonly id: DiagnosisId | DiagnosisPair;
   /** A sentence that describes the fault in this call. */
   readonly sentence: string;
   /**

@@ -16,7 +16,7 @@ interface Lack {
   readonly dtypes: readonly DType[];
   readonly reductions: readonly Reduction[];
   readonly forms?: readonly IndexForm[];
-  /** False if only a reduction without the value of data is lacking. */
+  /** False if the dialect lacks the reduction only without the value of data. */
   readonly includeSelf?: false;
 }
 
@@ -26,7 +26,7 @@ export interface DialectRecord {
   /** The URL of the dialect's documentation or source. */
   readonly source: string;
   readonly facts: AspectFacts;
-  /** Forms of indices for which the dialect has a scatter, and for which it has a gather. */
+  /** The forms of indices for which the dialect has a scatter or a gather. */
   readonly scatterForms: readonly IndexForm[];
   readonly gatherForms: readonly IndexForm[];
   readonly reductions: readonly Reduction[];
@@ -56,7 +56,7 @@ export interface DialectRecord {
   readonly leavesVector?: true;
 }
 
-/** The data types of ONNX's operators before TensorScatter, without complex numbers. */
+/** The data types of ONNX's operators before TensorScatter, except complex numbers. */
 // prettier-ignore
 const REAL_OR_TEXT: readonly DType[] = [
   "bool", "string", "float16", "bfloat16", "float32", "float64",
@@ -64,8 +64,8 @@ const REAL_OR_TEXT: readonly DType[] = [
 ];
 
 /**
- * Returns the record of TensorFlow on one kind of device. Booleans and text were run on a CPU, but not on a GPU: there,
- * this is an assumption.
+ * Returns the record of TensorFlow on one kind of device. The behavior for booleans and text was observed on a CPU, and
+ * is an assumption for a GPU.
  */
 const tensorflow = (facts: AspectFacts): DialectRecord => ({
   version: "2.21.0",
@@ -103,7 +103,17 @@ const tfjs = (own: Pick<DialectRecord, "source" | "leavesTensor">): DialectRecor
   ...own,
 });
 
-const RECORDS = {
+/**
+ * Id of a runtime or a library, such as `onnxruntime-cpu` or `numpy`. The union is written out because declarations would
+ * otherwise contain the whole table. The compiler checks that the ids match the rows.
+ */
+// prettier-ignore
+export type DialectId =
+  | "onnx" | "onnxruntime-cpu" | "onnxruntime-webgpu" | "openvino" | "numpy" | "torch-index-put"
+  | "torch-scatter" | "torch-scatter-reduce" | "tensorflow-cpu" | "tensorflow-gpu" | "jax"
+  | "tfjs-cpu" | "tfjs-wasm" | "webnn" | "mlx";
+
+export const DIALECTS: Readonly<Record<DialectId, DialectRecord>> = {
   onnx: {
     version: "18",
     source: "https://onnx.ai/onnx/operators/onnx__ScatterND.html",
@@ -225,7 +235,7 @@ const RECORDS = {
     reductions: ["none", "add", "sub", "mul", "max", "min"],
     // TypeError in version 2.4.6: "numpy boolean subtract, the `-` operator, is not supported".
     lacks: [{ dtypes: ["bool"], reductions: ["sub"] }],
-    // Run on arrays of objects; an array of fixed-length text truncates longer updates.
+    // Text was run on arrays of objects, because an array of fixed-length text truncates longer updates.
     hasText: true,
   },
   "torch-index-put": {
@@ -243,7 +253,7 @@ const RECORDS = {
     scatterForms: ["tuples"],
     gatherForms: ["tuples", "slices"],
     reductions: ["none", "add"],
-    // NotImplementedError in version 2.15.0: "index_put" not implemented for 'UInt16'. Gathers accept these types.
+    // NotImplementedError in version 2.15.0: "index_put" not implemented for 'UInt16'. Gathers accept these data types.
     lacks: [{ dtypes: WIDE_UNSIGNED, reductions: ["none", "add"] }],
     hasText: false,
   },
@@ -361,9 +371,4 @@ const RECORDS = {
     reductions: ["none", "add", "sub", "mul", "max", "min"],
     hasText: false,
   },
-} as const satisfies Readonly<Record<string, DialectRecord>>;
-
-/** Id of a runtime or a library, such as `onnxruntime-cpu` or `numpy`. */
-export type DialectId = keyof typeof RECORDS;
-
-export const DIALECTS: Readonly<Record<DialectId, DialectRecord>> = RECORDS;
+};

@@ -17,7 +17,7 @@ export type ScattersWord =
   | "out-of-range-clipped"
   | "flat-offset";
 
-/** Element that a gather reads for an index out of range. */
+/** The element that a gather reads for an index out of range. */
 export type GathersWord =
   | "error"
   | "undefined"
@@ -25,10 +25,10 @@ export type GathersWord =
   | "out-of-range-clipped"
   | "flat-offset";
 
-/** Update that stays if a target has several updates and no reduction. */
+/** The update that wins if a target has several updates and no reduction. */
 export type RepeatsWord = "last" | "any-order";
 
-/** Order in which a reduction combines a target's updates. */
+/** The order in which a reduction combines a target's updates. */
 export type SumsWord = "in-order" | "updates-first" | "rounding" | "lost-updates";
 
 /** Words for how max and min handle NaN, and 0 with -0. */
@@ -47,7 +47,7 @@ export type HalvesWord = "each-step" | "wide-accumulation" | "wrong-rounding" | 
 /** Words for the data type in which elements are computed. */
 export type TypesWord = "own" | "other-type";
 
-/** Rounding of integer means. */
+/** The rounding of integer means. */
 export type MeansWord = "floor" | "mean-truncated";
 
 /** Words for the effect of a scatter with empty index tuples, each of which addresses all of data. */
@@ -56,20 +56,20 @@ export type WholesWord = "applied" | "one-applied" | "whole-ignored" | "error";
 /** Words for the elements that a gather of strings copies. */
 export type StringsWord = "all" | "first-of-slice";
 
-/** Behavior of a dialect in one aspect, and the evidence. */
+/** The behavior of a dialect in one aspect, and the evidence. */
 export interface Fact<W> {
   readonly does: W;
-  /** Behavior of operators on element indices, if different. */
+  /** The behavior of operators whose indices select single elements, if different. */
   readonly elements?: W;
   readonly slices?: W;
   readonly sequences?: W;
-  /** Behavior for some data types, if different. */
+  /** The behavior for some data types, if different. */
   readonly dtypes?: Readonly<Partial<Record<DType, W>>>;
-  /** Kind of evidence. `run`: observed by this project, in the dialect's listed version. */
+  /** The kind of evidence. `run`: observed by this project, in the dialect's listed version. */
   readonly how: "run" | "source" | "document";
 }
 
-/** Fact for an unknown behavior. */
+/** The fact for an unknown behavior. */
 export const UNKNOWN = { does: "unknown", how: "not verified" } as const;
 
 type Known<W> = Fact<W> | typeof UNKNOWN;

@@ -9,9 +9,9 @@ import { DIAGNOSES, type DiagnosisId } from "./diagnosis.ts";
 export type { DialectId };
 
 /**
- * Subject of a fact: negative indices; indices out of range in scatters and in gathers; repeats without a reduction;
- * the order of a reduction; NaN, and 0 with -0, in max and min; float16 and bfloat16 reductions; the data type in which
- * elements are computed; integer means; empty index tuples; gathers of strings.
+ * The subject of a fact: negative indices; indices out of range in scatters and in gathers; repeats without a
+ * reduction; the order of a reduction; NaN, and 0 with -0, in max and min; float16 and bfloat16 reductions; the data
+ * type in which elements are computed; integer means; empty index tuples; gathers of strings.
  */
 export type DialectAspect =
   | "negative"
@@ -40,10 +40,10 @@ const ASPECTS: readonly DialectAspect[] = [
   "strings",
 ];
 
-/** Evidence for a fact. `run`: observed by this project, in the dialect's listed version. */
+/** The evidence for a fact. `run`: observed by this project, in the dialect's listed version. */
 export type DialectEvidence = (Fact<unknown> | typeof UNKNOWN)["how"];
 
-/** Forms of indices: index tuples, one index per element, per slice along an axis, or per sequence. */
+/** The forms of indices: index tuples, or one index per element, per slice along an axis, or per sequence. */
 const FORMS = ["tuples", "elements", "slices", "sequences"] as const;
 
 /** One aspect of a runtime's behavior, such as how it handles negative indices. */
@@ -54,7 +54,7 @@ export interface DialectFact {
    * all others.
    */
   readonly of: IndexForm | DType | null;
-  /** A word; `docs/other-systems.md` has more. */
+  /** A word that describes the behavior; `docs/other-systems.md` explains the words. */
   readonly does: string;
   /**
    * The id with which {@link diagnose} explains a result that shows the fact; null for the specified behavior, and for

@@ -51,7 +51,7 @@ const ignoringNaN =
   (a, b) =>
     a !== a ? b : b !== b ? a : compare(a, b);
 
-/** Uses `compare` only for NaN, or only for all other operands; the rest follows IEEE 754. */
+/** Uses `compare` only for NaN, or only for all other operands, and IEEE 754 for the rest. */
 const forNaN =
   (compare: Compare, exact: Compare): Compare =>
   (a, b) =>
@@ -72,7 +72,7 @@ const each = (
 
 const EXACT = { max: Math.max, min: Math.min };
 
-/** The comparison of versions without a rule of their own, as a hypothesis about a version that has one. */
+/** The comparison of versions without their own rule, as a hypothesis about a version that has one. */
 const IEEE = [
   [
     "max and min compared as IEEE 754 does: NaN if an operand was NaN, and -0 below 0",
@@ -119,7 +119,7 @@ export const FLOATS: readonly Hypothesis[] = [
   ]),
   floats("signed-zero", isReduced, ({ dtype }) => {
     const round = rounderOf(dtype);
-    return [["results that are -0 became 0", { round: (value) => withoutSign(round(value)) }]];
+    return [["results of -0 became 0", { round: (value) => withoutSign(round(value)) }]];
   }),
   floats("signed-zero", always, () => [
     ["-0 became 0 in the whole output", { finish: withoutSign }, "whole-output"],

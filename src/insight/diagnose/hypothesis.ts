@@ -6,7 +6,7 @@ import type { DiagnosisId } from "./diagnosis.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
 import { placingOf, type PlaceOf, type Rule } from "./rule.ts";
 
-/** Facts about a call that are known before any hypothesis is tried. */
+/** The facts about a call that are known before any hypothesis is tried. */
 export interface Facts {
   /** True if the call is an error in its version, because an index lies outside its axis. */
   readonly isError: boolean;
@@ -14,7 +14,7 @@ export interface Facts {
   readonly hasOutside: boolean;
 }
 
-/** Name of a hypothesis variant, for dialects that show only this variant. */
+/** The name of a hypothesis variant, for dialects that show only this variant. */
 export type VariantName =
   | "nearest-place"
   | "zero"
@@ -24,7 +24,7 @@ export type VariantName =
   | "ieee"
   | "whole-output";
 
-/** One of the ways in which a hypothesis may be true. */
+/** A way in which a hypothesis may be true. */
 export interface Variant {
   readonly rule: Rule;
   readonly sentence: string;
@@ -32,7 +32,9 @@ export interface Variant {
   readonly name?: VariantName | undefined;
 }
 
-/** Part of a rule that a hypothesis changes. Two hypotheses are tried together only if they change different parts. */
+/**
+ * The part of a rule that a hypothesis changes. Two hypotheses are tried together only if they change different parts.
+ */
 export type Aspect =
   | "input"
   | "operator"
@@ -49,7 +51,7 @@ export interface Hypothesis {
   variants(rule: Rule, facts: Facts): readonly Variant[];
 }
 
-/** A sentence, the changed parts of the rule, and the variant's name, if any. */
+/** A change: a sentence, the changed parts of the rule, and the variant's name, if any. */
 export type Change = readonly [sentence: string, parts: Partial<Rule>, name?: VariantName];
 
 /** @param changesOf returns the changes for each way in which the hypothesis may be true */
@@ -77,7 +79,7 @@ export function hypothesis(
 /** Counts a negative index from the end, like most versions. */
 const wrapped = (index: number, dim: number): number => (index < 0 ? index + dim : index);
 
-/** Returns a reading of indices that skips indices outside their axis. */
+/** Returns an interpretation of indices that skips indices outside their axis. */
 export function droppingOutside(rule: Rule): PlaceOf {
   const own = ownPlace(rule);
   return (index, dim) => within(own(index, dim), dim);

@@ -33,7 +33,7 @@ function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Change[] 
   const order = "was read in the wrong memory order (C instead of Fortran, or the reverse)";
   const columns = stridesOf(shape.toReversed()).toReversed();
   add(columns, order);
-  // If the shape is a palindrome, reading in either direction gives the same result.
+  // Reading in either direction gives the same result if the shape is a palindrome.
   if (!sameShape(shape, shape.toReversed())) add(columns, order, true);
   else if (shape.length === 2) return changes;
   for (const [a, b] of equalAxes(shape)) {

@@ -1,6 +1,6 @@
 /**
- * Calls that may have been meant instead of a call, and their results. `diagnose` looks for the fault of a runtime in
- * such a result; here the call itself is the fault, because an exporter or a person wrote it.
+ * Calls that may have been intended instead of a call, and their results. `diagnose` explains such a result by a fault
+ * of the runtime; here the call itself is wrong, because an exporter or a person wrote it.
  */
 
 import { nodeFrom, type NodeSpec } from "../../core/call/call.ts";
@@ -17,7 +17,7 @@ import { predict } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
 import { callWithout } from "./unknown-reduction.ts";
 
-/** A change of an input of a node that other nodes before it can make. */
+/** A change of a node's input that other nodes before the node can make. */
 export type InputChange =
   | { readonly is: "swap"; readonly input: number; readonly axes: readonly [number, number] }
   | { readonly is: "reverse"; readonly input: number; readonly axes: readonly number[] }
@@ -26,15 +26,20 @@ export type InputChange =
   /** Updates are cut to the size that the call needs, after the first element along the axis `without` is taken. */
   | { readonly is: "cut"; readonly without: number | null };
 
-/** A change of a call: the diagnosis of a runtime that makes it, or a change that only a person or an exporter makes. */
+/**
+ * A change of a call: the diagnosis of a runtime that changes it so, or a change that only a person or an exporter
+ * makes.
+ */
 type ChangeId = DiagnosisId | "exchanged-inputs" | "larger-updates";
 
-/** A call that may have been meant. */
+type ChangePair = Extract<`${ChangeId}+${ChangeId}`, string>;
+
+/** A call that may have been intended. */
 export interface OtherCall {
-  readonly id: ChangeId | `${ChangeId}+${ChangeId}`;
+  readonly id: ChangeId | ChangePair;
   /** The change in words, such as `the axis is 1, not 0`. */
   readonly sentence: string;
-  /** The meant node, with changes of its inputs; null if no node with the same inputs expresses the change. */
+  /** The intended node, with changes of its inputs; null if no node with the same inputs expresses the change. */
   readonly node: NodeSpec | null;
   readonly changes: readonly InputChange[];
   readonly result: Tensor;
@@ -56,8 +61,8 @@ interface Edit extends Edited {
 const PARTS = ["form", "reduction", "input", "order"];
 
 /**
- * Yields calls that may have been meant instead of a call, most likely first: with one change, then with two. Calls with
- * the result of the given call, and calls that are errors, are left out.
+ * Yields calls that may have been intended instead of a call, most likely first: with one change, then with two. Calls
+ * with the same result and invalid calls are skipped.
  */
 export function* otherCalls(
   given: NodeSpec,
@@ -167,7 +172,7 @@ function forms(call: Edited): readonly Edit[] {
   return sorted(all);
 }
 
-/** Moves changes of the operator behind those of an attribute. */
+/** Moves changes of the operator after changes of an attribute. */
 const sorted = (all: readonly Edit[]): readonly Edit[] => [
   ...all.filter(({ id }) => id !== "other-operator"),
   ...all.filter(({ id }) => id === "other-operator"),
@@ -204,7 +209,7 @@ function orders(call: Edited): readonly Edit[] {
   if (axes.some((axis) => axis >= Math.min(length, updates.shape.length))) return [];
   const reversed = [data, reverse(indices, axes), reverse(updates, axes)];
   const changes = [1, 2].map((input) => ({ is: "reverse" as const, input, axes }));
-  const sentence = "the first update of each repeated target stays, not the last";
+  const sentence = "the first update of each repeated target wins, not the last";
   return [
     {
       ...{ id: "first-wins", part: "order", sentence, node, inputs: reversed },
@@ -298,10 +303,10 @@ function cuts(call: Edited): readonly Edit[] {
   });
 }
 
-/** Parts of a rule that the call itself may be wrong about, in the order in which two of them are changed. */
+/** The parts of a rule in which the call itself may be wrong, in the order in which two of them are changed. */
 const ASPECTS: readonly Aspect[] = ["input", "operator", "places", "reduction", "order"];
 
-/** Yields the results of hypotheses, such as a mean, which no other node expresses, or of two at once. */
+/** Yields the results of single hypotheses, such as a mean, that no other node expresses, and of pairs. */
 function* hypotheses(
   { node, inputs }: Edited,
   arePairs: boolean,
@@ -311,7 +316,7 @@ function* hypotheses(
     const { rule, facts } = readCall(prepare(call, tensorsOf(call, inputs)));
     if (facts.isError && arePairs) return;
     const rankOf = ({ aspect }: Hypothesis): number => ASPECTS.indexOf(aspect);
-    // A call with an index out of range has a result only if its indices mean other places.
+    // A call with an index out of range has a result only if its indices mean other positions.
     const tried = HYPOTHESES.filter((one) =>
       facts.isError ? one.aspect === "places" : rankOf(one) !== -1,
     );
@@ -336,7 +341,7 @@ function* hypotheses(
   }
 }
 
-/** Diagnoses say what a runtime did; here the same sentence says what was meant. */
+/** Turns the sentence of a diagnosis, which says what a runtime did, into a sentence about the intended call. */
 const asWish = (sentence: string): string =>
   sentence
     .replaceAll(/\bwas\b/g, "is")

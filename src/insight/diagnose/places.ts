@@ -1,4 +1,4 @@
-/** Hypotheses about how a runtime handles negative indices, indices outside their axis, and wide integers. */
+/** Hypotheses about a runtime's handling of negative indices, indices outside their axis, and wide integers. */
 
 import { Tensor } from "../../core/tensor/tensor.ts";
 import {
@@ -12,7 +12,7 @@ import {
 } from "./hypothesis.ts";
 import { isFloating, withSettings, type PlaceOf, type Rule } from "./rule.ts";
 
-/** Clips an index; a sequence is moved as a whole. */
+/** Clips an index; the position of a whole sequence is clipped as well. */
 const clipped: PlaceOf = (place, dim, after, rest) =>
   Math.min(Math.max(place, after), dim - 1 - rest);
 
@@ -117,7 +117,7 @@ export const PLACES: readonly Hypothesis[] = [
       ? [
           countedFrom("the second-to-last position", (dim) => dim - 1),
           ...[...new Set(rule.data.shape)].map((size) =>
-            countedFrom(`the end of an axis of ${size}`, () => size),
+            countedFrom(`the end of an axis of size ${size}`, () => size),
           ),
         ]
       : [countedFrom("the end, which this version does not support", (dim) => dim)],

@@ -30,7 +30,7 @@ export function repeatsWord(
 
 type RaceWord = NonNullable<Words["repeats" | "sums"]>;
 
-/** For each word, true if the dialect may apply a target's updates in any order. */
+/** For each word, true if a dialect with this word may apply a target's updates in any order. */
 const IS_OPEN: Readonly<Record<RaceWord, boolean>> = {
   last: false,
   "in-order": false,
@@ -126,7 +126,7 @@ function betweenOf({ dtype }: Tensor): (found: number, bounds: Bounds) => boolea
   const unit = range === null ? roundingError(dtype) : Number.EPSILON;
   const least = range === null ? 2 * unit * leastNormal(dtype) : 0;
   const round = range === null ? rounderOf(dtype) : (value: number): number => value;
-  // Integers wrap, so a sum that exceeds their range may have any value.
+  // A sum that exceeds the range of an integer type wraps, so it may have any value.
   const [lowest, highest] = range === null ? [-Infinity, Infinity] : range.map(Number);
   return (found, { low, high, slack }) => {
     if (!Number.isFinite(low) || !Number.isFinite(high) || low < lowest || high > highest)

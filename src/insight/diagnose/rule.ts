@@ -28,9 +28,9 @@ import { decode, encode, type Arithmetic } from "./arithmetic.ts";
 import { inType } from "./working-type.ts";
 
 /**
- * Function that returns the position of an index along an axis of `dim` positions. NaN skips the update or element; a
- * position outside the axis is used at its flat offset, if data has this offset. In a sequence, each position has an
- * index, with `after` positions of the sequence before it and `rest` after it.
+ * A function that returns the position of an index along an axis of `dim` positions. NaN skips the update or element; a
+ * position outside the axis is used at its flat offset, if data has this offset. In a sequence, `after` is the number
+ * of positions before a position, and `rest` is the number of positions after it.
  */
 export type PlaceOf = (index: number, dim: number, after: number, rest: number) => number;
 
@@ -40,27 +40,27 @@ export interface Rule {
   readonly indices: Tensor;
   /** The updates of a scatter; undefined for a gather. */
   readonly updates: Tensor | undefined;
-  /** Shape of the result. */
+  /** The shape of the result. */
   readonly shape: readonly number[];
-  /** The reading of indices; null for the version's own reading. */
+  /** The interpretation of indices; null for the version's own interpretation. */
   readonly placeOf: PlaceOf | null;
   /** Additional effect of an index without a position: `ends` stops the call there, and `undoes` reverts the call. */
   readonly refusal: "none" | "ends" | "undoes";
   /** The element of a gather for an index without a position. */
   readonly fill: "zero" | "nan";
-  /** The update that stays if a target has several and the reduction is `none`. */
+  /** The update that wins if a target has several updates and the reduction is `none`. */
   readonly stays: "last" | "first";
   /** True if a target's updates are combined with each other before the result is combined with data. */
   readonly updatesFirst: boolean;
-  /** The data type in which elements are computed, if it is not the type of data. */
+  /** The data type in which elements are computed; null for the type of data. */
   readonly computedIn: DType | null;
   /** True if integer means are rounded toward 0. */
   readonly truncates: boolean;
   /** Different arithmetic; null for the data type's arithmetic. */
   readonly arithmetic: Arithmetic | null;
-  /** A change to the Plan; the result may have a different shape. Applied only to the version's own Plan. */
+  /** A change to the Plan; the result may have a different shape. The change applies only to the version's own Plan. */
   readonly rewrite: ((plan: Plan) => Plan) | null;
-  /** Cached results of {@link placingOf} by call, because many rules differ only in their reading of indices. */
+  /** Cached results of {@link placingOf} by call, because many rules differ only in their interpretation of indices. */
   readonly placings: WeakMap<Call, Placing>;
   /**
    * Cache of data derived from the fields that place elements; replaced by a new object if one of these fields changes.
@@ -76,7 +76,7 @@ export const withSettings = ({ call }: Rule, settings: Partial<Settings>): Pick<
 /**
  * Computes the result of a rule; returns null if the rule does not fit the call, because of its shapes or an index
  * outside its axis.
- * @param probe the cells to compute; all by default
+ * @param probe the cells to compute; all cells by default
  */
 export function predict(rule: Rule, probe?: Probe | null): Tensor | null {
   try {
@@ -95,14 +95,16 @@ export function predict(rule: Rule, probe?: Probe | null): Tensor | null {
 /** @throws TensorError `index-out-of-range` */
 export const resultOf = (rule: Rule): Tensor => resultBy(rule, planOf(rule));
 
-/** Some cells of a result, in ascending order; fewer than 2^16. */
+/** Fewer than 2^16 cells of a result, in ascending order. */
 export interface Probe {
   readonly cells: Uint32Array;
   /** The number of probe cells before each cell of the result, and before its end. */
   readonly before: Uint16Array;
 }
 
-/** A Plan's moves in the cells of a probe: the number of each cell in the probe, and the element on the other side. */
+/**
+ * The moves of a Plan in the cells of a probe: the number of each cell in the probe, and the element on the other side.
+ */
 interface Moves {
   readonly near: Uint32Array;
   readonly far: Uint32Array;
@@ -204,8 +206,8 @@ function newPlan(rule: Rule): Plan {
 }
 
 /**
- * Data for computing the offsets of a call's Plan from indices: the offset is `base`, which is the offset for all-zero
- * indices, plus each index times its stride.
+ * The data that turns indices into the offsets of a Plan: the offset for all-zero indices, `base`, plus each index
+ * times its stride.
  */
 export interface Placing {
   readonly plan: Plan;
@@ -274,7 +276,7 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
     let offset = base[p];
     const first = tupleAt(p) * k;
     const after = p % length;
-    // An empty tuple addresses all of data, unless the reading skips every index.
+    // An empty tuple addresses all of data, unless the interpretation skips every index.
     if (k === 0 && Number.isNaN(placeOf(0, 1, after, 0))) offset = NaN;
     for (let j = 0; j < k; j++) {
       const index = indexAt(words, (first + j) * step, step) + after;
@@ -298,7 +300,7 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
 function gathered({ data, shape, fill }: Rule, plan: Plan): Storage {
   const { dtype } = data;
   const size = product(shape);
-  // Elements that the Plan skips are not written.
+  // Elements that are not in the Plan are not written.
   const zeros = new Tensor(dtype, [size], size, allocate(dtype, size));
   const out = fill === "nan" ? encode(zeros, new Float64Array(size).fill(NaN)).data : zeros.data;
   void createJs().begin().gather(plan, dtype, data.data, out);
@@ -334,7 +336,7 @@ function scattered(rule: Rule, plan: Plan, data: Tensor, updates: Tensor): Stora
   return out;
 }
 
-/** Like `divide`, but rounds the quotients of integers toward 0. */
+/** Divides like `divide`, but rounds the quotients of integers toward 0. */
 const truncate: typeof divide = (_, data, slice, offsets, counts) => {
   for (const [p, offset] of offsets.entries()) {
     for (let t = offset; t < offset + slice; t++) {
@@ -345,8 +347,8 @@ const truncate: typeof divide = (_, data, slice, offsets, counts) => {
 };
 
 /**
- * Performs the steps of `run` for a scatter's Plan, or, depending on the rule, the steps if the first update stays or
- * updates are combined first.
+ * Performs the steps of `run` for a scatter's Plan, or different steps if the rule keeps the first update or combines
+ * updates first.
  */
 function scatterSteps<S extends Storage>(
   { call: { settings }, data, stays, updatesFirst }: Rule,

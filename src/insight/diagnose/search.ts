@@ -1,4 +1,4 @@
-/** Tries hypotheses on a case, first singly, then in pairs, and ranks those that fit. */
+/** Tries hypotheses on a case, first singly, then in pairs, and ranks the hypotheses that fit. */
 
 import { DIAGNOSE } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -29,11 +29,11 @@ export interface Case {
   readonly differing: Uint32Array;
   /** The runtime that gave the result; null if unknown. */
   readonly dialect: DialectId | null;
-  /** True if other runs have shown a race, false if they have ruled it out; null if unknown. */
+  /** True if other runs have shown a race, false if other runs have ruled out a race; null if unknown. */
   readonly isRace: boolean | null;
 }
 
-/** Some of the differing cells, on which a hypothesis is tried before it is tried on all differing cells. */
+/** Some of the differing cells, on which a hypothesis is tried first, before all differing cells. */
 interface Sample extends Probe {
   readonly found: Cells;
 }
@@ -62,13 +62,14 @@ interface Tried {
 }
 
 /**
- * Minimum evidence, in bits: the probability that an explanation fits by chance must be less than 1 in 2 to this power.
+ * The minimum evidence, in bits: the probability that an explanation fits by chance must be less than 1 in 2 to this
+ * power.
  */
 export const LEAST_BITS = 8;
 const LEAST_PARTIAL_BITS = 16;
 
 /**
- * Minimum share of the sample that a hypothesis must explain; with a smaller share, it does not explain half of all
+ * The minimum share of the sample that a hypothesis must explain; with a smaller share, it does not explain half of all
  * cells.
  */
 const LEAST_SHARE = 1 / 3;
@@ -117,7 +118,7 @@ const knownFirst =
   };
 
 /**
- * Returns explanations by a race; none unless other runs have shown a race, or the runtime is known to race in such
+ * Returns explanations by a race, but only if other runs have shown a race or the runtime is known to race in such
  * calls.
  */
 function racesOf(wanted: Case): Found[] {
@@ -150,7 +151,7 @@ function sampleOf({ actual, differing, found }: Case): Sample {
   return { cells, before, found: cellsOf(pick(actual, cells)) };
 }
 
-/** Tries all variants of a hypothesis, and returns those that fit the call. */
+/** Tries all variants of a hypothesis, and returns the variants that fit the call. */
 function attempts(given: Sampled, hypothesis: Hypothesis, rule: Rule): Tried[] {
   return hypothesis.variants(rule, given.facts).flatMap((variant, nth) => {
     const score = scoreOf(given, variant.rule);
@@ -160,7 +161,7 @@ function attempts(given: Sampled, hypothesis: Hypothesis, rule: Rule): Tried[] {
 
 type Score = Pick<Tried, "explained" | "wrong">;
 
-/** Scores a rule; returns null if it does not fit the call, and an estimate if it explains too few cells. */
+/** Scores a rule; returns null if the rule does not fit the call, and an estimate if it explains too few cells. */
 function scoreOf({ found, differing, sample }: Sampled, rule: Rule): Score | null {
   if (sample !== null) {
     const few = predict(rule, sample);
@@ -199,7 +200,7 @@ function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
   }));
 }
 
-/** Order in which two changes are made; the second change applies to the outcome of the first. */
+/** The order in which two changes are made; the second change applies to the outcome of the first. */
 const ASPECTS: readonly Aspect[] = [
   "input",
   "operator",
@@ -221,8 +222,8 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
           ({ id, explained }, n) => explained > 0 && ranked.findIndex((one) => one.id === id) === n,
         )
         .slice(0, DIAGNOSE.partners);
-  // If the call is an error, only readings of indices were tried singly, because every other hypothesis needs a reading
-  // of the bad indices.
+  // Only interpretations of indices were tried singly if the call is an error, because every other hypothesis needs an
+  // interpretation of the bad indices.
   const partners = facts.isError
     ? HYPOTHESES.flatMap((hypothesis) =>
         hypothesis
@@ -278,7 +279,7 @@ function cellSets(
       const found = fit(cell);
       if (found === null) {
         misses++;
-        // At least half of the cells must fit, so the search ends here.
+        // The search ends here, because at least half of the cells must fit.
         if (2 * misses > differing.length) return [];
         continue;
       }

@@ -28,7 +28,7 @@ export const axisOf = ({ call, data }: Rule): number =>
 export const batchDimsOf = ({ call, indices }: Rule): number =>
   Number(normalizeBatchDims(call.settings.batchDims, indices.shape));
 
-/** Wraps a function that returns changes, so that a gather has none. */
+/** Wraps a function that returns changes, so that it returns none for a gather. */
 const ofScatter =
   (changesOf: (rule: Rule, reduction: Reduction) => readonly Change[]) =>
   (rule: Rule): readonly Change[] =>
@@ -46,7 +46,7 @@ const WORKING: Readonly<Partial<Record<DType, DType>>> = {
 
 /** Returns the type in which OpenVINO computes a call, or null for the type of data. */
 function workingType({ data: { dtype }, call }: Rule): DType | null {
-  // A difference of booleans is true unless it is 0. Sums of booleans are computed as logical operations.
+  // A difference of booleans counts as true unless it is 0. Sums of booleans are computed as logical operations.
   if (dtype === "bool") return call.settings.reduction === "sub" ? "uint8" : null;
   return WORKING[dtype] ?? null;
 }
@@ -56,7 +56,7 @@ export const isWhole = ({ updates, indices: { shape }, call }: Rule): boolean =>
   updates !== undefined && call.version.indexForm === "tuples" && shape[shape.length - 1] === 0;
 
 export const SETTINGS: readonly Hypothesis[] = [
-  // If an index is negative or outside its axis, this is a more likely reason for skipping all updates or elements.
+  // An index that is negative or out of range is a more likely reason for skipping all updates or elements.
   hypothesis("whole-ignored", "places", (rule) =>
     isWhole(rule)
       ? [["empty index tuples, which address all of data, were ignored", { placeOf: () => NaN }]]
@@ -68,8 +68,8 @@ export const SETTINGS: readonly Hypothesis[] = [
       : [
           [
             rule.updates === undefined
-              ? "no element was read: the result is 0"
-              : "no update was applied: the result equals data",
+              ? "no element was read, so the result is 0"
+              : "no update was applied, so the result equals data",
             { placeOf: () => NaN },
           ],
         ],
@@ -192,9 +192,9 @@ function batchZero(rule: Rule): readonly Change[] {
 }
 
 /**
- * Returns changes to other numbers of batch axes. These usually give an output of a different rank, so the fault is
- * visible only if the runtime still returned the expected shape: the batch offset is missing, or tuples begin at a
- * different axis.
+ * Returns changes to other numbers of batch axes. Such a change usually gives an output of a different rank, so the
+ * fault is visible only if the runtime still returned the expected shape: the batch offset is missing, or tuples begin
+ * at a different axis.
  */
 function otherBatchDims(rule: Rule): readonly Change[] {
   const { call, data, indices } = rule;
@@ -262,7 +262,7 @@ export function otherOperators(rule: Rule): readonly Change[] {
       version: own,
       signature: signatureOf(own),
     };
-    // If the call has no axis but the other operator does, axis 0 is used.
+    // Axis 0 is used if only the other operator has an axis.
     const axis = hasSetting(rule, "axis") ? settings.axis : 0;
     return [
       `${other.versions[0].name} was run, not ${version.name}`,

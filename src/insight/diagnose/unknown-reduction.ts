@@ -27,7 +27,8 @@ export function callWithout(node: NodeSpec): { readonly call: Call; readonly wor
         return { call: callOf({ ...node, attributes }), word: reduction };
       }
     } catch {
-      // The call is invalid even without the reduction, or its attributes cannot be read. The first error is thrown below.
+      // The call is invalid even without the reduction, or its attributes cannot be read. The code below throws the
+      // first error.
     }
     throw error;
   }

@@ -1,6 +1,7 @@
 /**
  * Computation in another data type, as in OpenVINO's CPU plugin: elements are converted before the call, and the result
- * is converted back. Integers keep their low bits, and floats outside the range become its end, infinities included.
+ * is converted back. Integers keep their low bits, and floats outside the range, including infinities, become the
+ * nearest end of the range.
  */
 
 import { allocate, DTYPES, type DType } from "../../core/tensor/dtype.ts";

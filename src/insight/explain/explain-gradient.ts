@@ -1,6 +1,6 @@
 /**
- * Explains gradients: which cells of the output each input cell affects, and with which factor. Factors are the
- * gradients of the output's sum, so they are computed with the same steps as gradients, not with separate rules.
+ * Explains gradients: which cells of the output each input cell affects, and with which factor. A factor is a gradient
+ * of the sum of the output, so factors are computed with the same steps as gradients, not with separate rules.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -27,13 +27,13 @@ import type {
 import { lazyList } from "./lazy-list.ts";
 import { noElement, flatOf } from "./places.ts";
 
-/** Gradients of a call, and the origin of each of their cells. */
+/** The gradients of a call, and the origin of each cell. */
 export interface GradientExplanation {
-  /** The call itself. */
+  /** The explanation of the call itself. */
   readonly call: Explanation;
   /** The error that `vjp` throws; null if the call and its gradients succeed. */
   readonly error: TensorError | null;
-  /** The result of `vjp`, with the same bits: a gradient for each input, or null. Empty if `vjp` fails. */
+  /** The result of `vjp`, with the same bits: a gradient for each input, or null. The list is empty if `vjp` fails. */
   readonly gradients: readonly (Tensor | null)[];
   /**
    * Explains a cell of an input's gradient.
@@ -57,7 +57,7 @@ export interface GradientCell {
   readonly terms: Lazy<GradientTerm>;
 }
 
-/** Part of a gradient that comes from one cell of the output. */
+/** The part of a gradient that comes from one cell of the output. */
 export interface GradientTerm {
   /** The cell's coordinates in the output. */
   readonly output: readonly number[];
@@ -135,14 +135,14 @@ const onesLike = ({ dtype, shape }: Tensor): Tensor =>
 const isExtremal = (reduction: Reduction): reduction is "max" | "min" =>
   reduction === "max" || reduction === "min";
 
-/** Data from which the cells of gradients are explained. */
+/** The data from which the cells of gradients are explained. */
 interface Parts {
   readonly call: Explanation;
   readonly output: Tensor;
   readonly story: ScatterStory | GatherStory;
   readonly gradients: readonly (Tensor | null)[];
   readonly factors: readonly (Tensor | null)[];
-  /** For `max` and `min`, 1 for each operand that equals the result. */
+  /** The tensors that are 1 where an operand of `max` or `min` equals the result. */
   readonly equal: readonly (Tensor | null)[];
   /** The gradient of the output. */
   readonly given: Tensor;
@@ -253,7 +253,7 @@ function lastUpdate({ inputs }: Explanation, hit: Target, within: number, slice:
 const realOf = (value: Scalar): number => Number(Array.isArray(value) ? value[0] : value);
 const isOne = (value: Scalar): boolean => realOf(value) === 1;
 
-/** Facts from which the reason for a factor is derived. */
+/** The facts from which the reason for a factor is derived. */
 interface Facts {
   readonly isData: boolean;
   /** The number of updates to the output's cell. */

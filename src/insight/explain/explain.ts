@@ -133,7 +133,7 @@ function storyOf(
   const executor = createJs();
   const prepared = prepare(unsettled, tensors);
   const { call, data, updates, planInputs, shape, size } = prepared;
-  // A story lists single updates, so rows must not be merged. Its offsets outlive the call, so they must not be in a
+  // A story lists single updates, so rows must not be merged. The offsets outlive the call, so they must not be in a
   // session's memory.
   const rules = { ...rulesOf(call, {}), merge: false };
   const plan = planIndices(planInputs, call, rules, readIndices);
@@ -150,7 +150,7 @@ function storyOf(
   return { output, story: scatterStory(executor, prepared, plan, updates, output) };
 }
 
-/** Returns data and indices; null if data, indices or an axis that is an input is missing. */
+/** Returns data and indices; null if data, indices or an axis input is missing. */
 function knownInputs(
   { operator, version }: Call,
   tensors: Inputs<Tensor>,
@@ -170,7 +170,7 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
   const known = knownInputs(call, tensors);
   const roles = byRole(version, tensors);
   const settled = withAxis(call, roles);
-  // At this point, an axis that is an input may have any data type, so it may hold a fraction.
+  // An axis input has not been checked yet, so it may have any data type and hold a fraction.
   if (known === null || !Number.isSafeInteger(settled.settings.axis)) return [];
   const shapes = {
     data: known.data.shape,
@@ -188,7 +188,7 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
     const isSo = of === "output" || (got !== null && sameShape(got, expected));
     const orOne = isOne ? ", or one element" : "";
     const found = got === null ? "" : `, got ${printShape(got)}`;
-    // For a correct shape, the sentence says "is", because "must be" would read like an error.
+    // The sentence says "is" for a correct shape, because "must be" would read like an error.
     const sentence = isSo
       ? `${name} is ${printTerms(terms)}`
       : `${name} must be ${printTerms(terms)}${orOne}${found}`;
@@ -214,7 +214,7 @@ function badIndicesOf(
     const { input = "", at = [], axis, got, expected, message: sentence } = error;
     badIndices.push({ input, at, axis, got, expected, sentence });
   };
-  // Updates may be invalid unless the indices failed first, so they are omitted and their shape is not checked.
+  // Updates are omitted, and their shape is not checked, because they may be invalid if the indices did not fail first.
   const fitting =
     code === "index-out-of-range"
       ? tensors

@@ -8,7 +8,7 @@ import type { TensorError } from "../../core/errors.ts";
 import type { OperatorVersion, Role, Term } from "../../core/operators/operator.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 
-/** Explanation of a call: the derived shapes, the errors, and the origin of each element of the output. */
+/** The explanation of a call: the derived shapes, the errors, and the origin of each element of the output. */
 export interface Explanation {
   /** The version whose rules apply; null if the operator, domain or opset of the node is unknown. */
   readonly version: OperatorVersion | null;
@@ -22,8 +22,8 @@ export interface Explanation {
   /** The error that `run` throws for this call; null if the call succeeds. */
   readonly error: TensorError | null;
   /**
-   * The first 1000 indices outside their axes, in row-major order. They are also listed if the call fails for another
-   * reason, provided that attributes, data and indices are valid.
+   * The first 1000 indices outside their axes, in row-major order. The list is also filled if the call fails for
+   * another reason, provided that attributes, data and indices are valid.
    */
   readonly badIndices: readonly BadIndex[];
   /** The number of indices outside their axes, listed or not. */
@@ -54,7 +54,7 @@ export interface DerivedShape {
   readonly expected: readonly number[];
   /** The shape of the input; null for the output, and for an input that is not a tensor. */
   readonly got: readonly number[] | null;
-  /** True if `got` is accepted, or null. */
+  /** True if `got` is accepted or is null. */
   readonly fits: boolean;
   /**
    * A message such as `updates must be indices.shape[:-1] ++ data.shape[1:] = [2] ++ [4, 4] = [2, 4, 4], got [2, 3,
@@ -71,7 +71,7 @@ export interface BadIndex {
   readonly at: readonly number[];
   /** The axis of data that the index addresses. */
   readonly axis: number;
-  /** The value; a bigint if a number would not be exact. */
+  /** The value of the index; a bigint if a number would not be exact. */
   readonly got: number | bigint;
   /** The smallest and the largest accepted index. If no index is accepted, the second is less than the first. */
   readonly expected: readonly number[];
@@ -92,17 +92,17 @@ export interface IndexStory {
   readonly at: readonly number[];
   /** The given values, one for each of `axes`; bigints if numbers would not be exact. */
   readonly given: readonly (number | bigint)[];
-  /** Axes of data that the values address. */
+  /** The axes of data that the values address. */
   readonly axes: readonly number[];
   /**
    * The coordinates in data along `axes`, with negative indices counted from the end. In a sequence (TensorScatter),
-   * these are the coordinates of this update, not of the first update. Null for an index out of range whose output
-   * element is 0.
+   * these are the coordinates of this update, not of the first update. The value is null for an index out of range
+   * whose output element is 0.
    */
   readonly places: readonly number[] | null;
 }
 
-/** Summary of a story in a few numbers. A target is a slice of data that updates hit or a gather reads. */
+/** The summary of a story in a few numbers. A target is a slice of data that updates hit or a gather reads. */
 export interface Summary {
   /** The number of a scatter's updates, or of slices in a gather's output. */
   readonly count: number;
@@ -122,15 +122,15 @@ export interface Summary {
   readonly filled: number;
 }
 
-/** Story of a scatter: the origin of each element of the output. */
+/** The story of a scatter: the origin of each element of the output. */
 export interface ScatterStory {
   readonly kind: "scatter";
   readonly reduction: Reduction;
   /** True if a reduction begins with the value of data; false if it begins with a target's first update. */
   readonly includeSelf: boolean;
   /**
-   * Operand that a max or min of floats keeps unless the other is greater or less: the value before, or the update; null
-   * for IEEE 754's maximum and minimum, and for other reductions and types.
+   * The operand that a max or min of floats keeps unless the other is greater or less: the value before, or the update;
+   * null for IEEE 754's maximum and minimum, and for other reductions and types.
    */
   readonly stays: Stays | null;
   /** The number of leading axes of data that updates address; the remaining axes form the slice of an update. */
@@ -218,7 +218,7 @@ export interface DivisionStep<V> {
   readonly after: V;
 }
 
-/** Story of a gather: the origin of each element of the output. */
+/** The story of a gather: the origin of each element of the output. */
 export interface GatherStory {
   readonly kind: "gather";
   /** The number of leading axes of data that indices and batches address; the remaining axes form the slice. */

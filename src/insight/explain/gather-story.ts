@@ -1,6 +1,6 @@
 /**
- * Tells the story of a gather: which slice of data each output slice comes from. Values are read from data and the
- * output; nothing is recomputed.
+ * Records the story of a gather: the slice of data from which each output slice comes. Values are read from data and
+ * the output, and nothing is computed again.
  */
 
 import type { Plan } from "../../core/plan/plan.ts";

@@ -17,7 +17,7 @@ export interface Places {
   readonly offsets: Uint32Array;
   /** The number of leading axes of data that an offset addresses. */
   readonly addressed: number;
-  /** Shape of a slice. */
+  /** The shape of a slice. */
   readonly sliceShape: readonly number[];
   /** The number of slices on the sequential side. */
   readonly count: number;
@@ -44,8 +44,8 @@ export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): 
     sliceShape,
     // Plans have no offsets for some empty slices. A story omits all empty slices, because they hold no elements.
     count: plan.slice === 0 ? 0 : product(layout.positions),
-    // The rank is the tensor's, not the rank of the layout's positions, because batches of an output may be fused, and
-    // a tensor of any rank may represent a scalar.
+    // The tensor's own rank is used, because the batch axes of an output may be merged, and a tensor of any rank may
+    // represent a scalar.
     sliceAt(slice, { shape }) {
       const lead = shape.length - sliceShape.length;
       return coordinatesOf(slice * plan.slice, shape).slice(0, lead);
@@ -64,7 +64,7 @@ function indexStory(
 ): IndexStory {
   const at = indexAt(coordinatesOf(slice, positions));
   const first = at.reduce((position, coordinate, d) => position * indices.shape[d] + coordinate, 0);
-  // If `at` has fewer coordinates than indices has axes, the last axis of indices holds tuples.
+  // The last axis of indices holds tuples if `at` has fewer coordinates than indices has axes.
   const perTuple = at.length < indices.shape.length ? axes.length : 1;
   const given = axes.map((_, j) => {
     const exact = indices.data[first * perTuple + j];

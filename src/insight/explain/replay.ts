@@ -26,13 +26,13 @@ export interface Scattering {
   readonly settings: Settings;
   readonly data: Tensor;
   readonly updates: Tensor;
-  /** Number of elements per update. */
+  /** The number of elements per update. */
   readonly slice: number;
   readonly places: Places;
   readonly groups: TargetGroups;
 }
 
-/** The part of a slice to replay, and how its values are shown. */
+/** The part of a slice to replay, and the form of its values. */
 export interface SlicePart<V> {
   /** The part's first element in the slice, and its number of elements. */
   readonly begin: number;

@@ -1,5 +1,5 @@
 /**
- * Tells the story of a scatter: which update hits which target, and the values before and after. `run` does not skip
+ * Records the story of a scatter: which update has which target, and the values before and after. `run` does not skip
  * updates, so an update's number is its position in the Plan.
  */
 
@@ -60,7 +60,7 @@ export function scatterStory(
   };
 }
 
-/** The update at a position among all updates. */
+/** Returns the update at a position among all updates. */
 function updateOf({ places, slice, updates }: Scattering, order: number): Update {
   const target = places.targetAt(places.offsets[order] / slice);
   const at = places.sliceAt(order, updates);
@@ -113,7 +113,7 @@ function outputAfter(
   const offsets = places.offsets.subarray(0, count);
   const plan = { offsets, slice, count, size, batches: 1, span: size };
   const isMean = settings.reduction === "mean";
-  // A mean is a sum until its last update, after which it is divided.
+  // A mean is computed as a sum, which is divided after the last update.
   const reducing = isMean && !isAll ? { ...settings, reduction: "add" as const } : settings;
   return callNow(executor, call.fields, executeMade, () =>
     scatterExecution(executor, plan, data, updates, reducing, undefined),

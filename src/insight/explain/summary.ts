@@ -21,8 +21,8 @@ export function summaryOf(
 ): Summary {
   const most: { group: number; count: number }[] = [];
   const rows: [number, number][] = [];
-  // Targets are counted per row; a row is a coordinate on axis 0. If no axis is addressed, the only target includes all
-  // rows.
+  // Targets are counted per row; a row is a coordinate on axis 0. The only target includes all rows if no axis is
+  // addressed.
   const inRow = addressed === 0 ? 0 : product(dataShape, 1, addressed);
   let repeats = 0;
   let rowRanges = 0;

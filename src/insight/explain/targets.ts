@@ -1,6 +1,6 @@
 /**
- * Groups a Plan's positions by target. Positions are sorted once and take 8 bytes each, because a Plan may have
- * millions.
+ * Groups a Plan's positions by target. Positions are sorted only once and take 8 bytes each, because a Plan may have
+ * millions of positions.
  *
  * A target is the number of a slice of data in row-major order. A group is a target with all positions that address it.
  * Groups are numbered in the order of their targets, and positions within a group are in the order of the Plan.

@@ -16,8 +16,8 @@ export class Additions {
   readonly #scope: Scope;
   readonly #target: CheckedTarget;
   /**
-   * Names of added values, by their source value and settings. They are shared, because one table of indices often
-   * serves many nodes.
+   * Names of added values, by their source value and settings. Added values are shared, because one table of indices
+   * often serves many nodes.
    */
   readonly #made = new Map<string, string>();
   #nodes: ModelNode[] = [];
@@ -36,9 +36,9 @@ export class Additions {
   }
 
   /**
-   * Adds a constant made from the value `base`, or finds the same one added before.
-   * @param suffix the ending of its name
-   * @param details everything besides `base` and `suffix` that determines the constant
+   * Adds a constant made from the value `base`, or finds an equal constant that was added before.
+   * @param suffix the ending of the constant's name
+   * @param details all further facts that determine the constant
    * @returns the name of the constant
    */
   constant(base: string, suffix: string, make: () => Tensor, details: unknown = null): string {
@@ -49,7 +49,9 @@ export class Additions {
     });
   }
 
-  /** Adds a cast of the value `base`, or finds the same one added before, and returns the name of its output. */
+  /**
+   * Adds a cast of the value `base`, or finds an equal cast that was added before, and returns the name of its output.
+   */
   cast(base: string, dtype: DType): string {
     return this.#once(base, dtype, null, (name) => {
       const node = this.castNode(base, name, dtype);
@@ -98,7 +100,7 @@ export class Additions {
     const { domain, opset } = this.#target;
     if (domain === "ai.onnx") {
       const { number, name } = DTYPES[dtype].onnx;
-      // The data type is a word before opset 6.
+      // The data type is a word, not a number, before opset 6.
       const to: Attribute =
         opset < 6 ? { type: "string", value: name.toUpperCase() } : { type: "int", value: number };
       return { ...common, op: "Cast", domain, attributes: { to, ...likeConvert(dtype) } };
@@ -120,13 +122,13 @@ export class Additions {
   }
 }
 
-/** Returns the attributes with which ONNX's Cast rounds as OpenVINO's Convert. */
+/** Returns the attributes with which ONNX's Cast rounds like OpenVINO's Convert. */
 function likeConvert(dtype: DType): Readonly<Record<string, Attribute>> {
   if (dtype === "float8e8m0") return { round_mode: { type: "string", value: "nearest" } };
   return saturatesByAttribute(dtype) ? { saturate: { type: "int", value: 0 } } : {};
 }
 
-/** Returns true for the floats of 8 bits to which Cast saturates, and Convert does not. */
+/** Returns true for 8-bit floats, to which Cast saturates but Convert does not. */
 const saturatesByAttribute = (dtype: DType): boolean =>
   rowOf(dtype).family === "minifloat" && rowOf(dtype).bits === undefined && dtype !== "float8e8m0";
 

@@ -25,8 +25,8 @@ import { kernelNote } from "./target.ts";
 import { convertVersions } from "./versions/convert-versions.ts";
 
 /**
- * @param outer the scope of the graph around a body, null for the model's own graph
- * @returns the same object if nothing changes
+ * @param outer the scope of the graph around a body; null for the model's own graph
+ * @returns the graph itself if nothing changes
  */
 export function convertGraph(graph: Graph, outer: Scope | null, context: ModelContext): Graph {
   const { model, target, names, log } = context;
@@ -49,7 +49,7 @@ export function convertGraph(graph: Graph, outer: Scope | null, context: ModelCo
   return { ...after, constants: withoutUnused(additions.constants, graph, after) };
 }
 
-/** @returns the nodes that replace the node; the last one computes its outputs */
+/** @returns the nodes that replace the node, of which the last computes its outputs */
 function convertOne(
   node: ModelNode,
   around: GraphContext,
@@ -57,7 +57,7 @@ function convertOne(
 ): readonly ModelNode[] {
   const { model, target, log } = context;
   const { scope } = around;
-  // Other domains have their own versions, so their nodes are left unchanged.
+  // Nodes of other domains stay unchanged, because these domains have their own versions.
   if (node.domain !== target.domain) return [convertBodies(node, scope, context)];
   const opset = opsetOf(model, node);
   const version = familyVersion(node, opset);
@@ -73,9 +73,9 @@ function convertOne(
     if (convertBodies(node, scope, context) !== node) {
       // Changes logged for the node's body are discarded, because the node stays unchanged.
       log.changes.length = length;
-      throw refusal("its body has nodes of another opset, and bodies in an IR cannot be changed");
+      throw refusal("the body has nodes of another opset, and bodies in an IR cannot be changed");
     }
-    // The node has its own version, so it is left unchanged.
+    // The node stays unchanged, because it has its own version.
     if (opset > target.opset)
       throw refusal(`it has opset ${opset}, and this package cannot convert it`);
     return [node];
@@ -96,7 +96,7 @@ function convertOne(
   return revised.nodes.map((one) => convertBodies(one, scope, context));
 }
 
-/** Returns the nodes with which the standard defines a node that an older target cannot express, or null. */
+/** Returns the standard's definition, as nodes, of a node that an older target cannot express; null without one. */
 function replacedByBody(
   node: ModelNode,
   opset: number,
@@ -123,7 +123,7 @@ function replacedByBody(
       converted.push(...around.additions.takeNodes(), ...replaced);
     }
   } catch (cause) {
-    // With `force` the node may stay, without what was added for its body.
+    // With `force`, the node may stay unchanged, so additions for its body are discarded.
     log.changes.length = length;
     around.additions.takeNodes();
     throw cause;
@@ -150,8 +150,8 @@ function convertBodies(node: ModelNode, scope: Scope, context: ModelContext): Mo
 }
 
 /**
- * Converts a function to the opset of the model, because ONNX requires nodes to mean the same in both. The types of its
- * values are unknown, and its only constants are those of its nodes.
+ * Converts a function to the opset of the model, because ONNX requires that nodes in both have the same meaning. The
+ * types of its values are unknown, and its only constants are those of its nodes.
  */
 export function convertFunction(given: ModelFunction, context: ModelContext): ModelFunction {
   const { opsets, graph, otherOpsets: _, ...others } = given;

@@ -2,13 +2,14 @@
  * Converts a model to another opset of ONNX, or between ONNX and OpenVINO. Features that the target cannot express
  * exactly are refused.
  *
- * Independent of file formats: turns one `Model` into another, which the writer of its format writes.
+ * The conversion does not depend on file formats: it returns a `Model`, which the writer of a format writes.
  */
 
 import { malformed, TensorError, wrongOption } from "../../core/errors.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { newerOpset } from "../model/graph.ts";
-import { IR_VERSION, type Model } from "../model/model.ts";
+import { IR_VERSION } from "../model/opset.ts";
+import type { Model } from "../model/model.ts";
 import { DEFAULTS_SINCE } from "../model/values.ts";
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
@@ -26,17 +27,17 @@ export interface ConvertOptions {
    * True leaves nodes other than scatters and gathers unchanged if they cannot be converted for certain; by default the
    * model is refused.
    */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
 }
 
 /** A converted model. The original model is unchanged. */
 export interface Conversion {
   readonly model: Model;
-  /** A sentence per changed node. */
+  /** A sentence for each changed node. */
   readonly changes: readonly string[];
-  /** With `force`, the operators whose nodes were left unchanged, with the numbers of these nodes. */
+  /** With `force`, the operators whose nodes were left unchanged, and the number of these nodes. */
   readonly unchecked: ReadonlyMap<string, number>;
-  /** Assumptions of the conversion, and runtimes that cannot load the result, a sentence each. */
+  /** Sentences about assumptions of the conversion, and about runtimes that cannot load the result. */
   readonly notes: readonly string[];
 }
 
@@ -102,7 +103,7 @@ function convertWhole(context: ModelContext): Model {
   checkKnown(model, from, context);
   if (domain === "openvino") {
     if (!isForeign) {
-      // Nodes have versions of their own, so the model may stay unchanged.
+      // The model may stay unchanged, because its nodes have their own versions.
       const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, context);
       return { ...model, irVersion, graph };
     }

@@ -94,7 +94,8 @@ const axisConstant = (axis: number, { outputs, op }: ModelNode, additions: Addit
   additions.constant(outputs[0] || op, "axis", () => tensor("int64", [], axis), axis);
 
 /**
- * Returns the attributes with the same meaning in another version. An attribute that already has this meaning is kept.
+ * Returns the attributes that have the same meaning in another version. An attribute that already has this meaning is
+ * kept.
  */
 function attributesFor(
   row: OperatorVersion,
@@ -167,7 +168,7 @@ function undeclaredType(
   return [sentence];
 }
 
-/** Infers with the target's version from the known types, because it may be stricter about shapes. */
+/** Infers the output with the target's version, because this version may be stricter about shapes. */
 function checkAccepted(node: ModelNode, row: OperatorVersion, scope: Scope): void {
   const types = node.inputs.map((name) => (name === "" ? undefined : scope.typeOf(name)));
   if (types.includes(null)) return;

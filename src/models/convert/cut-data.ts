@@ -44,12 +44,13 @@ export function cutData(
     const { [axis]: dim } = part;
     if (axis === own || (dim === size && dim !== null)) continue;
     if (typeof size !== "number" || typeof dim !== "number") throw unknown();
-    // Larger indices are an error of the node, which the conversion finds with the types of its inputs.
+    // Larger indices are an error of the node, which the conversion finds when it checks the input types.
     if (dim > size) continue;
     isCertain &&= certainShape(data, scope)?.[axis] === size;
     isCertain &&= certainShape(indices, scope)?.[axis] === dim;
     name = additions.select(name, selector, axis, dim);
   }
-  if (!isCertain) trusted.add(onlyDeclared("shape", indices, `${quote(data)} was cut to fit it`));
+  if (!isCertain)
+    trusted.add(onlyDeclared("shape", indices, `${quote(data)} was cut to fit this shape`));
   return name;
 }

@@ -27,7 +27,7 @@ import {
   type Meaning,
 } from "./meaning.ts";
 
-/** Data type that every version accepts for indices. */
+/** The data type that every version accepts for indices. */
 const INDEX_TYPE: DType = "int64";
 
 /** The changes that a node's indices need because the target's version accepts less than the node's. */
@@ -70,8 +70,8 @@ export function adaptIndices(
 }
 
 /**
- * Without this check, text and fractions among the values of a constant would be read as integers. Integers of every
- * type are converted exactly, and `version` may already be of an operator that stands for the node's own.
+ * Checks the data type of indices, because text and fractions in a constant would be read as integers. Integers of
+ * every type are accepted, because they are converted exactly, and `version` may be that of an equivalent operator.
  */
 function checkType(name: string, version: OperatorVersion, scope: Scope): void {
   const types = indexTypes(version);
@@ -87,8 +87,8 @@ function checkType(name: string, version: OperatorVersion, scope: Scope): void {
 }
 
 /**
- * Checks constant indices before a translation, because the other format may have a result where this one has an error:
- * for an index out of range, `Gather` of OpenVINO returns zeros.
+ * Checks constant indices before a translation, because the other format may accept a bad index: OpenVINO's Gather
+ * returns zeros for an index out of range.
  * @throws TensorError `index-out-of-range` for a node that violates its own version
  */
 function checkRange(indices: Tensor, meaning: Meaning, scope: Scope): void {
@@ -151,8 +151,8 @@ function adaptConstant(
   const after = rewrite(before, change, dims, name, row);
   if (!isCertain && (noOutside || (noNegative && hasNegative(before)))) {
     const use = noOutside
-      ? "are in range according to it"
-      : "were counted from the front according to it";
+      ? "are in range according to this shape"
+      : "were counted from the front according to this shape";
     const reason = onlyDeclared("shape", meaning.inputs.data ?? "", `${quote(name)} ${use}`);
     meaning.trusted.add(reason);
   }
@@ -188,8 +188,8 @@ function indexTypes(version: OperatorVersion): readonly string[] {
 }
 
 /**
- * Returns the sizes of the axes that indices address, one per component of a tuple, or null if unknown. `isCertain` is
- * false if a size is only declared.
+ * Returns the size of the axis that each component of a tuple addresses, or null if unknown. `isCertain` is false if a
+ * size is only declared.
  */
 function dimsOf(
   { version, settings, inputs }: Meaning,
@@ -209,7 +209,7 @@ function dimsOf(
 const hasNegative = ({ data }: Tensor): boolean =>
   Array.from(data as Iterable<number | bigint>).some((index) => index < 0);
 
-/** Returns the same tensor if nothing changes. */
+/** Returns the rewritten indices, or the tensor itself if nothing changes. */
 function rewrite(
   indices: Tensor,
   change: Change,

@@ -9,23 +9,23 @@ import { isOperator } from "../../core/operators/registry.ts";
 import { versionTitle } from "./meaning.ts";
 import { printTarget, type CheckedTarget } from "./target.ts";
 
-/** A node in the target's form: the same object if nothing changes. */
+/** A node in the target's form; the original object if nothing changes. */
 export interface Converted {
   readonly node: ModelNode;
   readonly from: OperatorVersion;
   readonly to: OperatorVersion;
-  /** Assumptions of the conversion, a sentence each. */
+  /** Assumptions of the conversion, as sentences. */
   readonly notes: readonly string[];
 }
 
 /** A node other than a scatter or gather in the target's form. */
 export interface Revised {
-  /** The nodes that replace the node, of which the last computes its outputs; the same object if nothing changes. */
+  /** The nodes that replace the node, of which the last computes its outputs; the node itself if nothing changes. */
   readonly nodes: readonly ModelNode[];
   /** The titles of the node before and after, such as `Softmax-11` and `Flatten, Softmax-13`. */
   readonly from: string;
   readonly to: string;
-  /** Assumptions of the conversion, a sentence each. */
+  /** Assumptions of the conversion, as sentences. */
   readonly notes: ReadonlySet<string>;
 }
 
@@ -33,7 +33,7 @@ export class ConversionLog {
   readonly changes: string[] = [];
   readonly notes = new Set<string>();
   readonly unchecked = new Map<string, number>();
-  /** True if nodes other than scatters and gathers are left unchanged when they cannot be converted. */
+  /** True if nodes other than scatters and gathers stay unchanged when they cannot be converted. */
   readonly force: boolean;
   readonly #refused: { readonly node: ModelNode; readonly error: TensorError }[] = [];
   readonly #target: CheckedTarget;
@@ -78,8 +78,7 @@ export class ConversionLog {
   }
 
   /**
-   * Throws if nodes were refused. Nodes of one operator that are refused for one reason are counted, and the first is
-   * named.
+   * Throws if nodes were refused. Refusals with the same operator and reason are counted, and the first node is named.
    * @throws TensorError the one refusal, or `unsupported-model` with up to 20 reasons
    */
   check(): void {

@@ -33,9 +33,9 @@ export interface Meaning {
   readonly settings: Settings;
   /** Input names of the node, by role. */
   readonly inputs: Readonly<Partial<Record<Role, string>>>;
-  /** The data type of data, if known from data itself or from another value of the same type. */
+  /** The data type of data, if it is known from data itself or from another value of the same type. */
   readonly dtype: DType | null;
-  /** Notes on declared types on which the conversion relies, a sentence each. */
+  /** Notes on declared types on which the conversion relies, as sentences. */
   readonly trusted: Set<string>;
 }
 
@@ -134,7 +134,10 @@ function allNames(op: string): readonly string[] {
   return [...new Set([base, OTHER_NAMES[base] ?? base, ...old.map(({ name }) => name)])];
 }
 
-/** Returns all versions of `op` in a domain, under any of its names: ordered by {@link allNames}, then oldest first. */
+/**
+ * Returns all versions of `op` in a domain, under any name of the operator: ordered by {@link allNames}, then oldest
+ * first.
+ */
 export function siblingsOf(op: string, domain: string): readonly OperatorVersion[] {
   return allNames(op).flatMap((name) =>
     operators().filter((one) => one.domain === domain && one.name === name),
@@ -145,7 +148,7 @@ export function siblingsOf(op: string, domain: string): readonly OperatorVersion
 export const firstOpset = ({ opset, sinceVersion }: OperatorVersion): number =>
   opset ?? sinceVersion;
 
-/** Returns the newest version of `op`, or of its equivalent, in the target's opset, or null without one. */
+/** Returns the newest version of `op` or of an equivalent operator in the target's opset; null if none exists. */
 export function targetVersion(
   op: string,
   { domain, opset }: CheckedTarget,
@@ -166,7 +169,7 @@ export function comparisonNote(row: OperatorVersion, meaning: Meaning): string |
   if (!isFloat) return null;
   const rule = (one: OperatorVersion): string =>
     `${reduction} of ${versionTitle(one)} ${printComparison(one.stays)}`;
-  return `for NaN, and for 0 beside -0, the results differ: ${rule(version)}, but ${rule(row)}`;
+  return `the results differ for NaN, and when 0 is compared with -0: ${rule(version)}, but ${rule(row)}`;
 }
 
 const printComparison = (stays: OperatorVersion["stays"]): string =>
@@ -187,9 +190,7 @@ const attributeFor = (
 ): AttributeSchema | undefined =>
   version.attributes.find((schema) => settingOf(schema) === setting);
 
-/**
- * Returns the reason why a version cannot do what a node does, judged by attributes and data types, or null if it can.
- */
+/** Returns the reason why a version cannot express a node, judged by attributes and data types; null if it can. */
 export function objectionTo(
   row: OperatorVersion,
   { version, settings, dtype }: Meaning,
@@ -200,7 +201,7 @@ export function objectionTo(
     return `has no reduction ${quote(wordOf(version, reduction) ?? reduction)}`;
   }
   if (reduction !== "none" && !includeSelf && !has("includeSelf")) {
-    return "always includes the data in a reduction, which use_init_val false excludes";
+    return "always includes data in a reduction, but use_init_val is false";
   }
   if (batchDims < 0 && attributeFor(row, "batchDims")?.minimum !== undefined) {
     return "does not accept a negative batch_dims, and the rank of indices is unknown";
@@ -218,7 +219,7 @@ export function objectionTo(
 export const dataTypes = (row: OperatorVersion): readonly string[] =>
   typesIn(row, row.inputs[0].type);
 
-/** Advice that names the first later opset whose version can express the node; empty without one. */
+/** Returns advice that names the first later opset whose version can express the node; empty if none can. */
 export function adviceFor(
   meaning: Meaning,
   { domain, opset }: CheckedTarget,

@@ -5,7 +5,7 @@ import { bodiesOf, tooDeep, usesOf } from "../model/uses.ts";
 
 export class Names {
   readonly #taken = new Set<string>();
-  /** The last number appended to each name, because many nodes may ask for one name. */
+  /** The last number appended to each name, because many nodes may need the same name. */
   readonly #counts = new Map<string, number>();
 
   /**

@@ -18,7 +18,7 @@ import {
 } from "./meaning.ts";
 
 /**
- * Returns the node's effect as an operator and a reduction that the target supports, if that is exact.
+ * Expresses the node as an operator and a reduction that the target supports, if the result is exact.
  * @throws TensorError `unsupported-model` for a `ScatterUpdate` that the target cannot express
  */
 export function reword(meaning: Meaning, context: GraphContext): Meaning {
@@ -26,10 +26,7 @@ export function reword(meaning: Meaning, context: GraphContext): Meaning {
   return plain.settings.reduction === "sub" ? negated(plain, context) : plain;
 }
 
-/**
- * `sub` as `add` of negated updates. a - b equals a + (-b) for integers, which wrap around, and for floats, including
- * NaN and the signs of zeros, but not for booleans.
- */
+/** Expresses `sub` as `add` of negated updates. */
 function negated(meaning: Meaning, { target, scope, additions }: GraphContext): Meaning {
   const row = targetVersion(meaning.op, target);
   if (row === null || wordOf(row, "sub") !== null || wordOf(row, "add") === null) return meaning;
@@ -59,7 +56,7 @@ function negate({ dtype, shape, size, data }: Tensor): Tensor {
   return new Tensor(dtype, shape, size, result.data);
 }
 
-/** Maximum number of indices after repetition. More indices would make a small model large. */
+/** The maximum number of indices after repetition. */
 const MOST_INDICES = 2 ** 20;
 
 /**
@@ -82,7 +79,7 @@ function fromSlices(meaning: Meaning, context: GraphContext): Meaning {
   }
   if (isBack && certainShape(data, scope) === null) {
     meaning.trusted.add(
-      onlyDeclared("rank", data, "the axis was counted from the front according to it"),
+      onlyDeclared("rank", data, "the axis was counted from the front according to this shape"),
     );
   }
   const { axis: _, ...inputs } = meaning.inputs;
@@ -122,7 +119,9 @@ function expanded(
     throw refusal(`${only} at most ${MOST_INDICES} updates along axis ${axis}`);
   }
   if (!isKnown(certainShape(updates, scope))) {
-    trusted.add(onlyDeclared("shape", updates, `${quote(indices)} were repeated to fit it`));
+    trusted.add(
+      onlyDeclared("shape", updates, `${quote(indices)} were repeated to fit this shape`),
+    );
   }
   const make = (): Tensor => {
     const { dtype, data } = readConstant(source);

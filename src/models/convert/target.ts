@@ -1,44 +1,33 @@
 /** Targets of a conversion, and the IR versions and data types that each opset of ai.onnx introduced. */
 
 import { checkNames } from "../../core/tensor/options.ts";
-import { unknownDomain, wrongOpset } from "../../core/operators/registry.ts";
+import { unknownDomain } from "../../core/operators/registry.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { factOf, printValue, readForeign, TensorError, type FieldsOf } from "../../core/errors.ts";
-import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
+import type { Domain } from "../../core/operators/operator.ts";
+import { checkOpset, firstIrVersion } from "../model/opset.ts";
 
 /** An opset of ONNX, or OpenVINO, by default with its newest operators and version 11 of its file format. */
 export type ConvertTarget =
-  | { readonly domain?: "ai.onnx"; readonly opset: number }
-  | { readonly domain: "openvino"; readonly opset?: number; readonly version?: 10 | 11 };
+  | { readonly domain?: "ai.onnx" | undefined; readonly opset: number }
+  | {
+      readonly domain: "openvino";
+      readonly opset?: number | undefined;
+      readonly version?: 10 | 11 | undefined;
+    };
 
 /** A target with its defaults filled in. */
 export interface CheckedTarget {
   readonly domain: Domain;
-  /** The opset, or Infinity for the newest one. */
+  /** The opset, or Infinity for the newest opset. */
   readonly opset: number;
   /** The first version of the file format that supports the opset. */
   readonly irVersion: number;
 }
 
-/** The first opset of each IR version. ONNX: Versioning, Released Versions. */
-const IR_VERSIONS: readonly (readonly [opset: number, irVersion: number])[] = [
-  [1, 3],
-  [9, 4],
-  [10, 5],
-  [11, 6],
-  [12, 7],
-  [15, 8],
-  [19, 9],
-  [21, 10],
-  [23, 11],
-  [24, 12],
-  [25, 13],
-  [28, 14],
-];
-
 /**
- * The newest opset and IR version that the newest onnxruntime-node loads, taken from its errors for newer ones; and those
- * of release 1.32, which is for Python.
+ * The newest opset and IR version that the newest onnxruntime-node loads, according to its errors, and those that
+ * release 1.32 for Python loads.
  */
 const RUNTIME = { name: "ONNX Runtime 1.30", opset: 26, irVersion: 13 };
 const NEXT = { name: "ONNX Runtime 1.32", opset: 28 };
@@ -58,10 +47,12 @@ export function runtimeNote(opset: number, irVersion: number): string | null {
   );
 }
 
-/** Operators for which ONNX Runtime 1.30 has another kernel from an opset on, which rounds differently. */
+/**
+ * Operators that ONNX Runtime 1.30 computes with a different kernel, and so with different rounding, since some opset.
+ */
 const OTHER_KERNELS: Readonly<Record<string, number>> = { AveragePool: 19 };
 
-/** Returns a note for an operator that ONNX Runtime computes with another kernel after a conversion, or null. */
+/** Returns a note for an operator that ONNX Runtime computes with a different kernel after a conversion, or null. */
 export function kernelNote(op: string, from: number, to: number): string | null {
   const since = Object.hasOwn(OTHER_KERNELS, op) ? OTHER_KERNELS[op] : null;
   if (since === null || from < since === to < since) return null;
@@ -102,12 +93,12 @@ const BROUGHT: Readonly<Record<DType, number>> = {
 
 export const opsetOfDType = (dtype: DType): number => BROUGHT[dtype];
 
-/** @throws TensorError `unknown-operator` for a target that does not exist */
 const TARGET_KEYS = ["domain", "opset", "version"];
 
+/** @throws TensorError `unknown-operator` for a target that does not exist */
 export function checkTarget(given: ConvertTarget): CheckedTarget {
   if (typeof given !== "object" || given === null) {
-    const sentence = `a target must be an object with a domain or an opset, got ${printValue(given)}`;
+    const sentence = `a target must be an object, such as { opset: 18 } or { domain: "openvino" }, got ${printValue(given)}`;
     throw unknown(sentence, { key: "target", got: factOf(given) });
   }
   const parts = (): { domain?: unknown; opset?: unknown; version?: unknown } => ({ ...given });
@@ -129,18 +120,7 @@ export function checkTarget(given: ConvertTarget): CheckedTarget {
   }
   if (domain !== "ai.onnx") throw unknownDomain(domain);
   const number = checkOpset(opset, domain);
-  const [, irVersion] = IR_VERSIONS.findLast(([first]) => first <= number) ?? IR_VERSIONS[0];
-  return { domain, opset: number, irVersion };
-}
-
-function checkOpset(opset: unknown, domain: Domain): number {
-  if (!Number.isSafeInteger(opset) || Number(opset) < 1) throw wrongOpset(opset);
-  const newest = NEWEST_OPSETS[domain];
-  if (Number(opset) <= newest) return Number(opset);
-  throw unknown(
-    `opset ${String(opset)} of ${domain} is unknown to this package; the newest known opset is ${newest}`,
-    { key: "opset", got: factOf(opset), expected: [1, newest] },
-  );
+  return { domain, opset: number, irVersion: firstIrVersion(number) };
 }
 
 const unknown = (sentence: string, fields: FieldsOf<"unknown-operator">): TensorError =>

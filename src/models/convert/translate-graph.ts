@@ -1,4 +1,4 @@
-/** Translates a graph from ONNX to OpenVINO or back. Every operator must exist in both. */
+/** Translates a graph from ONNX to OpenVINO or back. Every operator must exist in both formats. */
 
 import type { DType } from "../../core/tensor/dtype.ts";
 import { TensorError } from "../../core/errors.ts";
@@ -75,7 +75,7 @@ class Translation {
     this.#outputs = new Set(graph.outputs.map(({ name }) => name));
   }
 
-  /** Nodes are added in execution order. */
+  /** Adds a node; nodes must be added in execution order. */
   add(node: ModelNode): void {
     const { model, log } = this.#context;
     const opset = opsetOf(model, node);
@@ -193,7 +193,7 @@ class Translation {
     return { aliases: Object.fromEntries(aliases) };
   }
 
-  /** A declared type that contradicts a certain one is dropped. */
+  /** Returns a value with its type; a declared type that contradicts a certain type is dropped. */
   #typed(name: string): ValueInfo {
     return { name, type: this.#around.scope.typeOf(name) };
   }

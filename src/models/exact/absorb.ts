@@ -7,8 +7,8 @@ import type { GraphUses } from "../model/uses.ts";
 import { findOpset } from "../model/graph.ts";
 
 /**
- * Adds to `ours` each gather whose results are used only by nodes of `ours`. The gather's data is then transferred
- * instead of its result, which is larger in a graph network, where a row is gathered per edge. A gather from weights
+ * Adds to `ours` each gather whose results are used only by nodes of `ours`. The data of the gather is then transferred
+ * instead of the result, which is larger in a graph network, where a row is gathered per edge. A gather from weights
  * stays in the runtime, because its data would otherwise be in memory twice.
  */
 export function absorbGathers(
@@ -41,7 +41,7 @@ function isGather(node: ModelNode, opsets: Readonly<Record<string, number>>): bo
   return findVersion({ domain, op, opset }) !== null;
 }
 
-/** Returns the number of elements of a value, or null if not certain. */
+/** Returns the number of elements of a value, or null if the number is not certain. */
 function sizeOf(scope: Scope, name: string): number | null {
   const shape = scope.get(name).certain.type?.shape ?? null;
   if (shape === null) return null;

@@ -18,16 +18,16 @@ import { Frame, Value } from "./values.ts";
 
 /** The parts of a run that bodies use. */
 export interface StepsRun {
-  /** Runs the steps of a graph. `frame` holds its inputs, and afterwards its outputs. */
+  /** Runs the steps of a graph. `frame` holds the inputs of the graph before the run, and the outputs after the run. */
   steps(plan: GraphPlan, frame: Frame): Promise<void>;
   /**
-   * Returns a value of the graph or of an enclosing one.
+   * Returns a value of the graph or of an enclosing graph.
    * @throws TensorError `malformed-file` for a value that does not exist
    */
   valueOf(plan: GraphPlan, frame: Frame, name: string): Value;
-  /** Returns the known part of a value's type, or null if not even its data type is known. */
+  /** Returns the known part of a value's type, or null if even the data type is unknown. */
   typeOf(plan: GraphPlan, name: string): TensorType | null;
-  /** Copies values from a GPU to the host, so that code here can use them. */
+  /** Copies values from a GPU to the host, so that this package can use them. */
   toHost(values: readonly (Value | null)[]): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ interface BodyRun {
   readonly inputs: readonly (Value | null)[];
   /** The frame of the graph that contains the node. */
   readonly frame: Frame;
-  /** Names of values that are not needed after the node. */
+  /** The names of values that are not needed after the node. */
   readonly dropped: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export async function runBodies(
   dropped: readonly string[],
 ): Promise<void> {
   const [body] = bodies;
-  // The body of a function has these constants itself: weights that only the runtime uses are not read.
+  // The body of the function contains these constants; weights that only the runtime uses are not read.
   const isThere = (at: number): boolean =>
     body.outer === null && body.constants.has(body.graph.inputs[at]?.name ?? "");
   const inputs = node.inputs.map((name, at) =>
@@ -69,8 +69,8 @@ export async function runBodies(
 }
 
 /**
- * Returns the outputs of a node, or null for one that is not collected. Each has one reference, which the caller
- * releases.
+ * Returns the outputs of a node; null replaces an output that is not collected. Each output has one reference, which
+ * the caller releases.
  */
 async function outputsOf(
   own: BodyRun,
@@ -99,7 +99,7 @@ async function runGraph(
 }
 
 function runFunction(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
-  // A function does not see the values around its call.
+  // The body of a function cannot use values of the graph that calls it.
   const frame = new Frame();
   for (const [at, { name }] of body.graph.inputs.entries()) {
     const value = own.inputs[at] ?? null;
@@ -187,7 +187,7 @@ class Iterations {
     this.#body = body;
     this.#states = states;
     this.#before = before;
-    // A Loop's states follow the iteration number and the condition.
+    // The states of a Loop follow the iteration number and the condition in its inputs.
     const first = 2 * before;
     this.#carried = states.map((_, at) => required(own, first + at).hold());
     const count = body.graph.outputs.length - before - states.length;
@@ -221,7 +221,10 @@ class Iterations {
     return name !== "" && !dropped.includes(name);
   }
 
-  /** Returns the outputs of the node, each with one reference for the caller, or null for an unneeded one. */
+  /**
+   * Returns the outputs of the node, each with one reference for the caller; null replaces an output that is not
+   * needed.
+   */
   async outputs(stackingOf: (nth: number) => Stacking): Promise<readonly (Value | null)[]> {
     await this.#own.model.toHost(this.#collected.flat());
     const first = this.#before + this.#states.length;

@@ -8,7 +8,7 @@ import { needsOf } from "../model/uses.ts";
 import { DEFAULTS_SINCE, type Scope } from "../model/values.ts";
 import type { Opsets } from "./steps.ts";
 
-/** Returns the graphs in a node; those nested too deeply to have been read are left out. */
+/** Returns the graphs in a node, except graphs that are nested too deeply to have been read. */
 export const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
   Object.values(attributes).flatMap((one) => (one.type === "other" ? (one.graphs ?? []) : []));
 
@@ -21,7 +21,7 @@ export const namesOf = ({ inputs, constants, nodes }: Graph): ReadonlySet<string
 
 /**
  * Returns the initializers of a graph and the values of its `Constant` nodes.
- * @param irVersion of the model; Infinity for a body
+ * @param irVersion the IR version of the model; Infinity for a body
  */
 export function constantsOf(
   { constants, inputs, nodes }: Graph,
@@ -41,7 +41,7 @@ export function constantsOf(
 
 /**
  * Returns the integers that a runtime folds when it loads the whole model, because they follow from constants and from
- * certain shapes. From them, it learns the ranks of values such as the output of a Reshape.
+ * certain shapes. The runtime uses these integers to infer ranks, such as that of the output of a Reshape.
  * @param isConstant true for the other constants of the graph and of enclosing graphs
  */
 export function tracedConstants(
@@ -61,7 +61,7 @@ export function tracedConstants(
     if (!isShape && !isFolded) continue;
     const made = node.outputs.filter((name) => name !== "");
     const known = made.map((name) => scope.get(name).certain);
-    // Elements with a name or of unknown value do not make a constant.
+    // A list with named or unknown elements is not a constant.
     if (known.some(({ elements, constant }) => elements === null || constant === null)) continue;
     for (const [at, name] of made.entries())
       traced.set(name, renamed(known[at].constant as Constant, name));

@@ -1,6 +1,6 @@
 /**
- * A model in the user's runtime whose scatters run here. `plan.ts` cuts the graph, `open.ts` makes the sessions,
- * `run.ts` runs the steps, and `bodies.ts` runs If, Loop, Scan and functions.
+ * A model in the user's runtime whose scatters this package computes. `plan.ts` cuts the graph, `open.ts` makes the
+ * sessions, `run.ts` runs the steps, and `bodies.ts` runs If, Loop, Scan and functions.
  */
 
 import { isArray, TensorError, wrongOption } from "../../core/errors.ts";
@@ -29,7 +29,7 @@ import { ModelRun } from "./run.ts";
 import { TensorMaker } from "./tensor-maker.ts";
 import { Frame, Value } from "./values.ts";
 
-/** The tensor type of the user's runtime, as its sessions take and return it. */
+/** The tensor type that sessions of the user's runtime accept and return. */
 export type SessionValue<S extends RuntimeSession> =
   Awaited<ReturnType<S["run"]>> extends Readonly<Record<string, infer V>>
     ? unknown extends V
@@ -40,22 +40,23 @@ export type SessionValue<S extends RuntimeSession> =
 /** Options of {@link createExactSession}. */
 export interface ExactSessionOptions<S extends RuntimeSession> {
   /**
-   * Makes a session of the user's own runtime, such as `(model) => InferenceSession.create(model)`. Called once for
-   * each part of the model. Must tell the runtime the location of the model's external files.
+   * Makes a session of the user's own runtime, such as `(model) => InferenceSession.create(model)`. The function is
+   * called once for each part of the model. The function must tell the runtime the location of the model's external
+   * files.
    */
   readonly createSession: (model: Uint8Array) => Promise<S>;
   /**
    * The nodes that this package computes: `"scatters"` (default), `"all"` to include gathers, or names or paths of
    * nodes as `verifyModel` reports them.
    */
-  readonly nodes?: "scatters" | "all" | readonly string[];
+  readonly nodes?: "scatters" | "all" | readonly string[] | undefined;
   /** Reads external data of replaced nodes, as in `readModel`. */
-  readonly external?: ReadExternal;
+  readonly external?: ReadExternal | undefined;
   /**
-   * Makes an engine of `ndscatter/webgpu` on onnxruntime-web's device, after the sessions are made. The engine runs
-   * replaced nodes with an input on the GPU, and is disposed of with the exact session.
+   * Creates an engine of `ndscatter/webgpu` on onnxruntime-web's device, after the sessions are created. The engine
+   * runs replaced nodes with an input on the GPU, and is disposed of with the exact session.
    */
-  readonly gpu?: CreateGpu;
+  readonly gpu?: CreateGpu | undefined;
 }
 
 const EXACT_OPTIONS = /* @__PURE__ */ namesOf<ExactSessionOptions<RuntimeSession>>({
@@ -66,8 +67,8 @@ const EXACT_OPTIONS = /* @__PURE__ */ namesOf<ExactSessionOptions<RuntimeSession
 });
 
 /**
- * A model in the user's runtime, some of whose nodes this package computes. Has the interface of the session that it
- * replaces.
+ * A model in the user's runtime, some of whose nodes this package computes. An exact session has the interface of the
+ * session that it replaces.
  */
 export interface ExactSession<V = RuntimeTensor> {
   readonly inputNames: readonly string[];
@@ -78,7 +79,7 @@ export interface ExactSession<V = RuntimeTensor> {
   readonly sessionCount: number;
   /**
    * Runs the model. Overlapping runs execute one after another.
-   * @param feeds a tensor per input, from onnxruntime or this package; an input with a default may be left out
+   * @param feeds a tensor for each input, from onnxruntime or this package; an input with a default may be omitted
    * @param options run options, passed on to each session
    * @returns the outputs by name, as tensors of onnxruntime
    * @throws TensorError as `run` for a replaced node, named in the sentence, and `shape-mismatch` for a missing or
@@ -96,8 +97,8 @@ export interface ExactSession<V = RuntimeTensor> {
  * Makes a session of a model in which this package computes the scatters and the user's runtime everything else. The
  * results of the scatters are exact and identical in every run, with any number of threads.
  *
- * The model is split into one session per level of replaced nodes. If, Loop, Scan and functions that contain a replaced
- * node are run here, and their graphs are split likewise. A model without replaced nodes is one session.
+ * The model is split into one session per level of replaced nodes. This package runs every If, Loop, Scan and function
+ * that contains a replaced node, and splits their graphs likewise. A model without replaced nodes is one session.
  *
  * @param model an ONNX file, or a model from `readModel`
  * @param options `createSession` is required; `nodes` selects the nodes
@@ -172,7 +173,7 @@ function inputsOf({ inputs, constants }: Graph): {
 }
 
 /**
- * Returns a function that starts each action when the actions before it have ended, because a runtime may refuse
+ * Returns a function that starts each action after the earlier actions have ended, because a runtime may refuse
  * overlapping runs.
  */
 function takingTurns(): <T>(action: () => Promise<T>) => Promise<T> {
@@ -184,7 +185,10 @@ function takingTurns(): <T>(action: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** Returns the session of a model without replaced nodes: the runtime's own, which runs one call at a time. */
+/**
+ * Returns the session of a model without replaced nodes, which is the runtime's own session and runs one call at a
+ * time.
+ */
 function wholeSession(graph: Graph, session: RuntimeSession): ExactSession<unknown> {
   const inTurn = takingTurns();
   return {
@@ -299,7 +303,7 @@ class CutSession implements ExactSession<unknown> {
       // oxlint-disable-next-line no-await-in-loop
       outputs.push([name, await this.#maker.tensorOf(value, name)]);
     }
-    // A view was copied, so the runtime's buffer behind it is no longer needed.
+    // The view was copied, so its buffer in the runtime is no longer needed.
     for (const name of this.outputNames) if (frame.get(name)?.isOwn === false) frame.drop(name);
     return Object.fromEntries(outputs);
   }

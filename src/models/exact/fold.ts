@@ -1,7 +1,8 @@
 /**
- * Replaced nodes that depend on constants alone. In the whole model, a runtime folds such a node when it loads the
- * model, and then chooses the kernels for constants: packed weights, other layouts, fused operators, all of which round
- * differently. The nodes therefore run once, before the model is cut, and their results are constants of the parts.
+ * Computes replaced nodes that depend only on constants. In the whole model, a runtime folds such a node when it loads
+ * the model, and then chooses the kernels for constants: packed weights, other layouts, fused operators, all of which
+ * round differently. The nodes therefore run once, before the model is cut, and their results are constants of the
+ * parts.
  */
 
 import { runNode as run } from "../../core/call/run.ts";
@@ -29,7 +30,7 @@ import { bodiesIn, constantsOf, mayFold, namesOf, tracedConstants } from "./cons
 import { isOurs, type Planned } from "./plan.ts";
 import type { Opsets } from "./steps.ts";
 
-/** Returns a constant of a graph or of an enclosing one, or null for other values. */
+/** A function that returns a constant of a graph or of an enclosing graph, or null for other values. */
 type ConstantOf = (name: string) => Constant | null;
 
 /** The graph around a body. */
@@ -40,7 +41,8 @@ interface Outer {
 
 /**
  * Fills `planned.folded`.
- * @param createSession for values between replaced nodes; null if only nodes that need no runtime are folded
+ * @param createSession a maker of sessions for values between replaced nodes; null to fold only nodes that need no
+ * runtime
  * @throws TensorError as `run` for a replaced node
  */
 export async function foldConstants(
@@ -55,7 +57,7 @@ export async function foldConstants(
     graph.outputs.map(({ name }) => name),
     folding.given,
   );
-  // Each node may depend on the results of those before it.
+  // Each node may depend on the results of earlier nodes.
   // oxlint-disable-next-line no-await-in-loop
   for (const node of graph.nodes) if (nodes.has(node)) await folding.add(node);
 }
@@ -71,7 +73,7 @@ class Folding {
   readonly #uses: GraphUses;
   readonly #constants: Map<string, Constant>;
   readonly #folded = new Map<string, Constant>();
-  /** Values that the runtime folds. */
+  /** The values that the runtime folds. */
   readonly #foldable = new Set<string>();
 
   constructor(
@@ -133,7 +135,7 @@ class Folding {
       await foldConstants(this.#planned, this.#createSession, body, around);
   }
 
-  /** Runs a replaced node whose inputs are constants, unless the runtime would have to compute them and cannot. */
+  /** Runs a replaced node with constant inputs, unless the runtime would have to compute an input and cannot. */
   async #run(node: ModelNode): Promise<void> {
     await this.#compute(node.inputs.filter((name) => this.#foldable.has(name)));
     const known = node.inputs.map((name) => (name === "" ? undefined : this.#constantOf(name)));

@@ -1,7 +1,7 @@
 /**
- * Small operators between replaced nodes that run here too, because a session is more expensive: an onnxruntime run
- * takes about 30 µs even for small tensors, and these operators take less than 1 µs. These operators change shapes, and
- * compare and convert integers, so they never round.
+ * Small operators between replaced nodes, which this package computes because a session is more expensive: a run of
+ * onnxruntime takes about 30 µs even for small tensors, and these operators take less than 1 µs. These operators change
+ * shapes, and compare and convert integers, so they never round.
  *
  * ONNX: Operators, Cast-6 to -25, Equal-1 to -19, Identity-1 to -25, Not-1, Shape-1 to -25, Size-1 to -25, Squeeze-1 to
  * -25, Unsqueeze-1 to -25.
@@ -25,7 +25,7 @@ interface GlueCall {
   readonly node: ModelNode;
   readonly opset: number;
   readonly values: readonly Value[];
-  /** The inputs; for a value on the GPU only its data type and shape. */
+  /** The inputs; for a value on the GPU, only the data type and the shape. */
   readonly tensors: readonly Tensor[];
   readonly gpu: ExactGpu | null;
 }
@@ -36,7 +36,7 @@ type Glue = (call: GlueCall) => Value;
 /** The first version with axes as an input instead of an attribute. */
 const AXES_AS_INPUT = 13;
 
-/** Returns the axes of a node, counted from the front, or null if it has none. */
+/** Returns the axes of a node, counted from the front, or null if the node has none. */
 function axesOf(
   { node, opset, tensors }: GlueCall,
   rankWith: (count: number) => number,
@@ -145,8 +145,8 @@ interface GlueRow {
   /** The minimum number of the operator's inputs. */
   readonly inputs: number;
   /**
-   * True if the inputs must be integers or booleans with one element each, which is enough for conditions. The other
-   * operators do not read the elements of their first input.
+   * True if each input must be a single integer or boolean, which is enough for conditions. The other operators do not
+   * read the elements of their first input.
    */
   readonly isOfScalars: boolean;
 }
@@ -162,7 +162,7 @@ const GLUE: ReadonlyMap<string, GlueRow> = new Map([
   ["Unsqueeze", { run: unsqueeze, inputs: 1, isOfScalars: false }],
 ]);
 
-/** Returns true if a node is a small operator whose version and types are known well enough to run it here. */
+/** Returns true if a node is a small operator whose version and types are sufficiently known to compute it. */
 export function isGlue(node: ModelNode, opsets: Opsets, scope: Scope): boolean {
   const row = node.domain === "ai.onnx" ? GLUE.get(node.op) : undefined;
   if (row === undefined || findOpset(opsets, node) === null) return false;
@@ -187,7 +187,7 @@ export const readByGlue = ({ op }: ModelNode, values: readonly Value[]): readonl
 
 /**
  * Runs a small operator.
- * @param gpu the engine that has the values on the GPU; null if all are on the host
+ * @param gpu the engine with the values on the GPU; null if all values are on the host
  */
 export function runGlue(
   node: ModelNode,

@@ -5,7 +5,7 @@
 
 import type { Call } from "../../core/call/call.ts";
 import { factOf, isTensorError, printValue, readForeign, TensorError } from "../../core/errors.ts";
-import { FUNCTIONS } from "../../core/operators/plain.ts";
+import { FUNCTIONS, type FunctionName } from "../../core/operators/plain.ts";
 import { settingOf } from "../../core/operators/settings.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -23,7 +23,7 @@ export interface ExactGpuTensor {
 type Compute = (...args: never[]) => ExactGpuTensor;
 
 /** The part of an `ndscatter/webgpu` engine that an exact session uses. */
-export interface ExactGpu extends Readonly<Record<keyof typeof FUNCTIONS, Compute>> {
+export interface ExactGpu extends Readonly<Record<FunctionName, Compute>> {
   readonly fromBuffer: Compute;
   readonly upload: Compute;
   /** Rejects with the error of the first failed call since the last `done`. */
@@ -31,7 +31,7 @@ export interface ExactGpu extends Readonly<Record<keyof typeof FUNCTIONS, Comput
   dispose(): void;
 }
 
-/** Makes the engine; called once the runtime has its device. */
+/** A function that creates the engine, after the runtime has its device. */
 export type CreateGpu = () => ExactGpu | Promise<ExactGpu>;
 
 /** @throws TensorError `attribute` for anything but a function */
@@ -104,7 +104,7 @@ export const fromBuffer = (
   shape: readonly number[],
 ): ExactGpuTensor => gpu.fromBuffer(...([buffer, dtype, shape] as never[]));
 
-/** Returns the engine's tensor as a tensor of the runtime. The two share a buffer. */
+/** Returns the engine's tensor as a tensor of the runtime. */
 export const gpuSessionTensor = ({
   dtype,
   shape,
@@ -116,12 +116,12 @@ export const gpuSessionTensor = ({
   location: "gpu-buffer",
 });
 
-type NameOf = keyof typeof FUNCTIONS;
+type NameOf = FunctionName;
 
 /**
- * Runs a node on the engine. Returns at once; a bad index on the GPU rejects `done`.
+ * Runs a node on the engine. The function returns immediately; a bad index on the GPU rejects `done`.
  * @param out the tensor of data, for a scatter in place
- * @returns null for calls that a GPU cannot compute here, such as sums of float64
+ * @returns null for calls that the GPU engine cannot compute, such as sums of float64
  * @throws TensorError as `run` for errors that need no index values
  */
 export function callOnEngine(

@@ -25,7 +25,7 @@ export interface OutputMetadata {
 export class KnownTypes {
   readonly #learned = new Map<GraphPlan, Map<string, TensorType>>();
 
-  /** Returns the type of a value of the graph or of an enclosing one, or null if not even its data type is known. */
+  /** Returns the type of a value of the graph or of an enclosing graph, or null if even the data type is unknown. */
   typeOf(plan: GraphPlan, name: string): TensorType | null {
     const owner = ownerOf(plan, name);
     const { certain, believed } = owner.scope.get(name);
@@ -103,7 +103,7 @@ export class KnownTypes {
     }
   }
 
-  /** Returns the number of iterations of a Scan, or null if unknown, and for other nodes. */
+  /** Returns the number of iterations of a Scan; null if unknown, and for other nodes. */
   #scanLength(plan: GraphPlan, node: ModelNode): Dim {
     if (node.op !== "Scan") return null;
     const first = node.inputs.length - Number(integers(node, "num_scan_inputs")[0] ?? 0);

@@ -1,4 +1,4 @@
-/** Creates the sessions of a plan in step order, so that each session knows the value types of the previous ones. */
+/** Creates the sessions of a plan in step order, so that the value types of earlier sessions are known. */
 
 import { TensorError } from "../../core/errors.ts";
 import {
@@ -29,13 +29,13 @@ export interface OpenPart {
 /** The sessions, constants and types for the steps of a model. */
 export class OpenParts {
   readonly sessions = new Map<SessionStep, OpenPart>();
-  /** Constants that are used here, by the graph that contains them. */
+  /** The constants that this package uses, by the graph that contains them. */
   readonly #constants = new Map<GraphPlan, Map<string, Value | null>>();
   readonly types = new KnownTypes();
   readonly #planned: Planned;
   readonly createSession: CreatePart;
 
-  /** Inputs with a default that a caller has supplied, so that they are session inputs too. */
+  /** Inputs with a default that a caller has supplied; they are session inputs too. */
   readonly #given: ReadonlySet<string>;
 
   constructor(planned: Planned, createSession: CreatePart, given: ReadonlySet<string> = new Set()) {
@@ -46,8 +46,8 @@ export class OpenParts {
 
   /**
    * Returns the parts of a model in which further inputs with a default can be supplied; returns these parts if they
-   * already can. Otherwise a part contains the default too, as the whole model does, and onnxruntime-node ignores values
-   * given for an input with a default.
+   * already can. Otherwise a part contains the default too, as the whole model does, and onnxruntime-node ignores
+   * values given for an input with a default.
    */
   async withGiven(plan: GraphPlan, names: readonly string[]): Promise<OpenParts> {
     const more = names.filter((name) => !this.#given.has(name) && defaultOf(plan, name) !== null);
@@ -59,7 +59,7 @@ export class OpenParts {
     return parts;
   }
 
-  /** {@link open}; on failure the sessions made so far are released. */
+  /** Creates all sessions like {@link open}; after a failure, the created sessions are released. */
   async openAll(plan: GraphPlan): Promise<void> {
     try {
       await this.open(plan);
@@ -107,7 +107,7 @@ export class OpenParts {
       if (constant !== null) constants.push(constant);
       else if (ofInput === null) inputs.push(this.#inputOf(plan, name, nodes));
       else {
-        // A runtime neither folds nor packs a default, because a caller may replace it.
+        // The runtime neither folds nor packs an input's default, because a caller may replace it.
         constants.push(ofInput);
         defaults.push(this.#inputOf(plan, name, nodes));
       }
@@ -154,7 +154,7 @@ export class OpenParts {
     });
   }
 
-  /** Returns a value of the graph or of an enclosing one, as the input of a session for some nodes. */
+  /** Returns a value of the graph or of an enclosing graph, as the input of a session for some nodes. */
   #inputOf(plan: GraphPlan, name: string, nodes: readonly ModelNode[]): ValueInfo {
     const owner = ownerOf(plan, name);
     const declared = owner.graph.inputs.find((one) => one.name === name);
@@ -198,19 +198,19 @@ export class OpenParts {
   }
 }
 
-/** Returns a constant of the graph or of an enclosing one. */
+/** Returns a constant of the graph or of an enclosing graph. */
 function findConstant(plan: GraphPlan, name: string): Constant | null {
   return ownerOf(plan, name).constants.get(name) ?? null;
 }
 
-/** Returns the default of a model input, which the caller may leave out. The node of a body supplies all of its inputs. */
+/** Returns the default of a model input, which the caller may omit. The node of a body supplies all of its inputs. */
 function defaultOf(plan: GraphPlan, name: string): Constant | null {
   const { graph, outer } = ownerOf(plan, name);
   if (outer !== null) return null;
   return graph.constants.findLast((one) => one.name === name) ?? null;
 }
 
-/** Returns words for the part of a model with some nodes. */
+/** Returns a title for the part of a model with some nodes. */
 export function partTitle(nodes: readonly ModelNode[]): string {
   const [from, to] = [nodes[0], nodes.at(-1)];
   if (from === undefined || to === undefined) return "a part of the model without nodes";

@@ -6,7 +6,7 @@ import type { OutputMetadata } from "./known-types.ts";
 export interface RuntimeSession {
   run(feeds: never, ...more: never[]): Promise<object>;
   release?(): Promise<void>;
-  /** Available in onnxruntime since 1.21. */
+  /** The metadata of outputs, which onnxruntime has since version 1.21. */
   readonly outputMetadata?: readonly OutputMetadata[];
 }
 

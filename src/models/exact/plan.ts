@@ -1,7 +1,7 @@
 /**
  * Plans how the graphs of a model run with some nodes replaced: a list of steps for each graph. A step is a session of
  * the runtime for a part of the graph, a call that this package computes, or a node with bodies whose graphs have steps
- * of their own. Nothing is created here; `open.ts` makes the sessions, and `run.ts` runs the steps.
+ * of their own. This file creates nothing; `open.ts` creates the sessions, and `run.ts` runs the steps.
  */
 
 import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/errors.ts";
@@ -50,11 +50,11 @@ export interface Planned {
   readonly model: Model;
   /** The nodes to replace, with their paths. Nodes of functions are added per call. */
   readonly replaced: Map<ModelNode, string>;
-  /** Nodes that were examined, with true for those that run here. */
+  /** The examined nodes, each with true if this package runs the node. */
   readonly ours: Map<ModelNode, boolean>;
   /** Values of graphs that are constants although nodes compute them; the nodes do not run. */
   readonly folded: Map<Graph, Map<string, Constant>>;
-  /** The number of graphs planned so far. */
+  /** The number of graphs that have been planned. */
   graphs: number;
 }
 
@@ -86,7 +86,7 @@ export function planGraph(
   const { constants, folded } = knownConstants(planned, graph, opsets, outer, scope);
   const copied = new Map<string, ModelNode>();
   const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
-  // Inputs, values of enclosing graphs, and results that are constants.
+  // The set contains inputs, values of enclosing graphs, and constant results.
   const given = { has: (name: string) => !made.has(name) || folded.has(name) };
   const { nodes } = neededNodes(
     graph,
@@ -118,7 +118,7 @@ export function planGraph(
   return Object.assign(plan, { steps, drops: dropsOf(plan, steps, isOutput) });
 }
 
-/** Returns the constants of a graph; nodes compute those in `folded`, but need not run. */
+/** Returns the constants of a graph, including the results of nodes in `folded`, which need not run. */
 function knownConstants(
   { model, folded }: Planned,
   graph: Graph,
@@ -142,7 +142,7 @@ function knownConstants(
  */
 function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void {
   const isCopy = copyTest(plan);
-  // Values of a copied node exist only in sessions.
+  // The values of a copied node exist only in the runtime's sessions.
   const isThere = (name: string): boolean => !plan.copied.has(name) || plan.constants.has(name);
   const glue = new Set(
     uses.nodes.filter(
@@ -198,13 +198,14 @@ function isConstantHere(plan: GraphPlan, name: string): boolean {
 }
 
 /**
- * Returns true if a node runs here, because it is replaced or contains a replaced node in its bodies or its function.
+ * Returns true if this package runs a node, because the node is replaced or contains a replaced node in its bodies or
+ * its function.
  */
 export function isOurs(planned: Planned, node: ModelNode): boolean {
   const { model, replaced, ours } = planned;
   const known = ours.get(node);
   if (known !== undefined) return known;
-  // A recursive function is examined once; no runtime accepts one.
+  // A recursive function is examined only once, because no runtime accepts recursion.
   ours.set(node, false);
   const called = functionOf(model, node);
   const graphs = [...(called === null ? [] : [called.graph]), ...bodiesIn(node)];
@@ -215,8 +216,8 @@ export function isOurs(planned: Planned, node: ModelNode): boolean {
 }
 
 /**
- * Maximum number of graphs that are planned. In a hostile model, functions that call each other twice double the number
- * of graphs at each level.
+ * The maximum number of graphs that are planned. In a hostile model, functions that call each other twice double the
+ * number of graphs at each level.
  */
 const MAX_GRAPHS = 10_000;
 
@@ -232,7 +233,7 @@ function callStep(
     return new TensorError("unsupported-model", sentence, { node: title }, { cause });
   };
   const odd = node.inputs.find((name) => noTensors.has(name));
-  if (odd !== undefined) throw refused(`its input ${quote(odd)} is a sequence or an optional`);
+  if (odd !== undefined) throw refused(`the input ${quote(odd)} is a sequence or an optional`);
   try {
     const call = readCall(meantSpec(opsets, node));
     return { is: "call", node, call, mayBeInPlace: call.operator.kind === "scatter" };
@@ -278,12 +279,12 @@ function bodyStep(
   }
   const names = BODIES.get(node.op);
   if (names === undefined || node.domain !== "ai.onnx")
-    throw refusedBody(planned, node, `bodies of ${node.op} are not carried out here`);
+    throw refusedBody(planned, node, `exact sessions do not run bodies of ${node.op}`);
   if (node.op === "Scan" && opsetOf(plan, node) < SCAN_WITHOUT_BATCHES)
     throw refusedBody(planned, node, "a Scan before opset 9 is not supported by exact sessions");
   const odd = [...node.inputs, ...node.outputs].find((name) => plan.noTensors.has(name));
   if (odd !== undefined)
-    throw refusedBody(planned, node, `its value ${quote(odd)} is a sequence or an optional`);
+    throw refusedBody(planned, node, `the value ${quote(odd)} is a sequence or an optional`);
   const bodies = names.map((name) => {
     const attribute = node.attributes[name];
     const graph = attribute?.type === "other" ? attribute.graphs?.[0] : undefined;

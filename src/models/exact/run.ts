@@ -20,7 +20,7 @@ export class ModelRun implements StepsRun {
   readonly #parts: OpenParts;
   /** The run options, passed on to each session. */
   readonly #options: unknown;
-  /** Called with each tensor that a session makes. */
+  /** A function that receives each tensor that a session returns. */
   readonly #onTensor: (value: unknown) => void;
 
   readonly #gpu: ExactGpu | null;
@@ -55,7 +55,7 @@ export class ModelRun implements StepsRun {
     frame.dropAll();
   }
 
-  /** Copies values from the GPU to the host, so that code here can use them. */
+  /** Copies values from the GPU to the host, so that this package can use them. */
   async toHost(values: readonly (Value | null | undefined)[]): Promise<void> {
     const gpu = this.#gpu;
     if (gpu === null) return;
@@ -66,7 +66,7 @@ export class ModelRun implements StepsRun {
     for (const [at, step] of plan.steps.entries()) {
       switch (step.is) {
         case "session":
-          // Each step needs the values of the steps before.
+          // Each step needs the values of the earlier steps.
           // oxlint-disable-next-line no-await-in-loop
           await this.#runSession(plan, step, frame);
           break;
@@ -131,7 +131,7 @@ export class ModelRun implements StepsRun {
     return node.inputs.map((name) => (name === "" ? null : this.valueOf(plan, frame, name)));
   }
 
-  /** Runs a node on the GPU if one of its inputs is there and the engine supports it. */
+  /** Runs a node on the GPU if an input is on the GPU and the engine supports the node. */
   async #callOnGpu(
     gpu: ExactGpu,
     plan: GraphPlan,
@@ -166,7 +166,7 @@ export class ModelRun implements StepsRun {
     const [data] = values;
     const isInPlace = mayOverwrite(step, values, frame, dropped);
     const made = namingNode(node, () => runCall(call, tensors, isInPlace ? tensors[0] : undefined));
-    // The result of a scatter in place is its data under another name.
+    // The result of an in-place scatter is its data under another name.
     const isSame = isInPlace && data?.given === null;
     frame.set(node.outputs[0], isSame ? data : Value.ofTensor(made));
   }

@@ -6,7 +6,7 @@ import { printShape, sameShape } from "../../core/tensor/shape.ts";
 import { zeros, type Tensor } from "../../core/tensor/tensor.ts";
 
 /**
- * @param slices at least one, all of the same data type and shape
+ * @param slices at least one slice, all of the same data type and shape
  * @param axis the new axis of the result
  * @throws TensorError `malformed-file` for slices of different shapes
  */

@@ -16,7 +16,7 @@ export interface SessionStep {
   readonly outputs: readonly string[];
 }
 
-/** A small operator that runs here to save a session. */
+/** A small operator that this package computes to save a session. */
 export interface GlueStep {
   readonly is: "glue";
   readonly node: ModelNode;
@@ -45,7 +45,7 @@ export type Step = SessionStep | CallStep | GlueStep | BodyStep;
 export interface GraphPlan {
   readonly graph: Graph;
   readonly opsets: Opsets;
-  /** The plan of the graph around a body, whose values the body sees. */
+  /** The plan of the graph around a body, whose values the body may use. */
   readonly outer: GraphPlan | null;
   readonly scope: Scope;
   /** The names of all values of the graph itself. */
@@ -60,11 +60,11 @@ export interface GraphPlan {
   /** Names of sequences and optionals. */
   readonly noTensors: ReadonlySet<string>;
   readonly steps: readonly Step[];
-  /** Values that no step after this one needs, per step. */
+  /** For each step, the values that no later step needs. */
   readonly drops: readonly (readonly string[])[];
 }
 
-/** Returns the plan whose graph has a value: the given one or an enclosing one. */
+/** Returns the plan whose graph has a value: the given plan or an enclosing plan. */
 export function ownerOf(plan: GraphPlan, name: string): GraphPlan {
   let at = plan;
   while (at.outer !== null && !at.own.has(name)) at = at.outer;
@@ -130,7 +130,7 @@ export interface SessionNeeds {
 }
 
 /**
- * Finds what nodes need to be a model of their own.
+ * Finds the nodes and values that some nodes need in order to form a separate model.
  * @param wanted further values that the model must contain
  */
 export function needsOfSession(
@@ -184,7 +184,7 @@ const tensorNeeds = (plan: GraphPlan, names: readonly string[]): readonly string
   ]),
 ];
 
-/** Returns values that no later step needs, per step. */
+/** Returns, for each step, the values that no later step needs. */
 export function dropsOf(
   plan: GraphPlan,
   steps: readonly Step[],

@@ -2,7 +2,7 @@
 
 import { DTYPES } from "../../core/tensor/dtype.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
-import { buildModel } from "../model/model.ts";
+import { buildModel } from "../model/build-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import type { CreatePart } from "./part-session.ts";
 import { gpuSessionTensor, runtimeGpuTensor, type ExactGpuTensor } from "./gpu.ts";
@@ -10,7 +10,7 @@ import type { Value } from "./values.ts";
 
 interface TensorClass {
   new (type: string, data: unknown, dims: readonly number[]): unknown;
-  /** In onnxruntime-web only. */
+  /** A function that exists only in onnxruntime-web. */
   fromGpuBuffer?(buffer: unknown, options: object): unknown;
 }
 

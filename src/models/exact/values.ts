@@ -42,19 +42,19 @@ export class Value {
     this.#of = of;
   }
 
-  /** A value from the caller. */
+  /** Returns a value that the caller supplied. */
   static lent = (value: unknown): Value => new Value(value, null, false);
 
-  /** A tensor of this package that this run must not overwrite, such as a constant. */
+  /** Returns a tensor of this package that this run must not overwrite, such as a constant. */
   static lentTensor = (tensor: Tensor): Value => new Value(null, tensor, false);
 
-  /** A value that a session made in this run. */
+  /** Returns a value that a session computed in this run. */
   static ofRuntime = (value: unknown): Value => new Value(value, null, true);
 
-  /** A tensor that this package made in this run. */
+  /** Returns a tensor that this package computed in this run. */
   static ofTensor = (tensor: Tensor): Value => new Value(null, tensor, true);
 
-  /** A tensor that shares the memory of another value and keeps that value alive. */
+  /** Returns a tensor that shares the memory of another value and keeps this value alive. */
   static view = (tensor: Tensor, of: Value): Value => new Value(null, tensor, false, of);
 
   /** Returns a tensor that an engine on the GPU made in this run. */
@@ -77,7 +77,7 @@ export class Value {
     return this.#device !== null || runtimeGpuTensor(this.given) !== null;
   }
 
-  /** Returns the value on the GPU: in its present buffer, or uploaded once. */
+  /** Returns the value on the GPU, in its present buffer or uploaded once. */
   onGpu(gpu: ExactGpu, name: string): ExactGpuTensor {
     if (this.#device !== null) return this.#device;
     const there = runtimeGpuTensor(this.given);
@@ -93,7 +93,7 @@ export class Value {
     if (this.isOnGpu) this.#tensor = await this.onGpu(gpu, name).read();
   }
 
-  /** The engine's tensor, for a value that exists only there. */
+  /** The engine's tensor of a value that exists only on the GPU. */
   get device(): ExactGpuTensor | null {
     return this.given === null && this.#tensor === null ? this.#device : null;
   }
@@ -122,13 +122,13 @@ export class Value {
     return this;
   }
 
-  /** Releases a reference. Releasing the last one returns memory that this package allocated. */
+  /** Releases a reference. Releasing the last reference frees memory that this package allocated. */
   release(): void {
     this.#holders--;
     if (this.#holders === 0) this.#of?.release();
     if (this.#holders > 0) return;
     this.#device?.dispose();
-    // A constant is uploaded again if needed again.
+    // A constant is uploaded again when it is needed again.
     this.#device = null;
     if (!this.isOwn) return;
     if (this.given === null) this.#tensor?.dispose();

@@ -1,6 +1,7 @@
 /** Faulty nodes, and a check of each node in a separate session. */
 
-import { buildModel, type Model, type ModelNode } from "../model/model.ts";
+import { buildModel } from "../model/build-model.ts";
+import type { Model, ModelNode } from "../model/model.ts";
 import type { NodeIndex } from "../model/node-index.ts";
 import { Names } from "../convert/names.ts";
 import { writeModel } from "../onnx/write-model.ts";
@@ -24,7 +25,7 @@ export interface Candidate {
   readonly node: ModelNode;
   /** The opset versions of the node's graph. */
   readonly opsets: Readonly<Record<string, number>>;
-  /** Null if the node's inputs are unknown, or no intended call can be inferred. */
+  /** The intended call; null if the node's inputs are unknown, or no intended call can be inferred. */
   readonly intention: Intention | null;
   readonly cure: NodeCure | null;
   /** The reason why no rewritten model cures the node; null if a model cures it. */
@@ -44,15 +45,15 @@ export function candidateOf(verified: VerifiedNode, index: NodeIndex): Candidate
     uncured,
   });
   const { call, verdict, isReproducible } = verified;
-  if (call === null || call.inputs.includes(undefined)) return none("its inputs are unknown");
+  if (call === null || call.inputs.includes(undefined)) return none("the inputs are unknown");
   const meant: Meant = { node: call.node, inputs: call.inputs as readonly Tensor[] };
   const intention = intentionOf(meant);
-  if (intention === null) return none("the specification makes this call an error");
+  if (intention === null) return none("this call is an error according to the specification");
   const cure = cureOf({ verdict, isReproducible, call: meant }, intention);
   if (cure === null)
     return { ...common, intention, cure, uncured: "no equivalent nodes are known" };
   if (dependsOnCaller(node)) {
-    const uncured = "its attributes depend on the caller of its function";
+    const uncured = "the attributes depend on the caller of the function";
     return { ...common, intention, cure: null, uncured };
   }
   return { ...common, intention, cure, uncured: null };

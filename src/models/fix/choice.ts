@@ -1,12 +1,12 @@
-/** Chooses a cure among the correct ones. */
+/** Chooses one of the correct cures. */
 
 import { FIX } from "../../core/limits.ts";
 import type { Cure } from "./report.ts";
 
 /**
- * A later cure is chosen only if its time is below this fraction of an earlier one's, because medians of short runs
- * vary. A later setting never replaces an earlier one, because its results may be correct by chance; one thread, the
- * first setting, cannot race. An exact session makes the model depend on this package, so it must save more.
+ * The fraction of an earlier cure's time below which a later cure is chosen, because medians of short runs vary. A
+ * later setting never replaces an earlier one, because its results may be correct by chance; one thread, the first
+ * setting, cannot race. An exact session must save more time, because it makes the model depend on this package.
  */
 const WORTH_IT: Readonly<Record<Cure["kind"], number>> = {
   setting: 0,

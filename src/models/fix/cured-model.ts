@@ -11,7 +11,7 @@ import { Words } from "./words.ts";
 
 export interface CuredModel {
   readonly model: Model;
-  /** Sentences about a conversion to a newer opset. */
+  /** The sentences about a conversion to a newer opset. */
   readonly notes: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export function curedModel(
     const writers = placed.map(
       ({ node, path, cure }) => [converted.find(path).node, writer(node, cure)] as const,
     );
-    const note = `the model is converted to opset ${opset}`;
+    const note = `the model was converted to opset ${opset}`;
     const written = rewrittenModel(model, new Map(writers));
     return { model: withoutDomain(written), notes: [note, ...notes] };
   } catch (error) {

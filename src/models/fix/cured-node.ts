@@ -46,7 +46,7 @@ export interface NodeCure {
   readonly write: (node: ModelNode, words: Words) => readonly ModelNode[];
 }
 
-/** A node with more updates may race: ONNX Runtime races above 10,000, and other inputs of the model may be larger. */
+/** The number of updates above which a node may race. ONNX Runtime races above 10,000, but other inputs may be larger. */
 const MOST_UPDATES = 5000;
 
 /** Returns equivalent nodes that the runtime computes correctly, or null for an unknown fault. */

@@ -55,9 +55,9 @@ export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others">
    */
   readonly createSession: CreateSession;
   /** Makers of other sessions that may be correct, by name, such as sessions of another execution provider. */
-  readonly others?: Readonly<Record<string, CreateSession>>;
-  /** Called before each step. */
-  readonly onProgress?: (progress: FixProgress) => void;
+  readonly others?: Readonly<Record<string, CreateSession>> | undefined;
+  /** A function that is called before each step. */
+  readonly onProgress?: ((progress: FixProgress) => void) | undefined;
 }
 
 const FIX_OPTIONS = [
@@ -208,7 +208,7 @@ async function triedCures(
   const isOnlyExpected =
     bench.candidates.length === 0 && bench.plain.problem === null && bench.plain.results === 1;
   if (base === null && !isOnlyExpected && bench.candidates.every(isRightAsCall)) {
-    // Cures must not overlap, so that each has the machine to itself.
+    // Cures run one after the other, so that each has the whole machine.
     for (const { title, settings } of SETTINGS) {
       const maker = new SettingsMaker(bench.asIs.createSession, settings);
       const { createSession } = maker;
@@ -257,7 +257,7 @@ async function measured(
   const { kind, title, settings = null, model = null, nodes = null, notes = [] } = cure;
   let [nodeRuns, rightRuns] = [0, 0];
   let problem: string | null = null;
-  // In an exact session this package computes the node, so there is no runtime session to check it in.
+  // The runtime cannot check the node, because this package computes it in an exact session.
   const checked = kind === "exact-session" ? [] : candidates;
   for (const candidate of checked) {
     if (candidate.intention === null || problem !== null || rightRuns < nodeRuns) break;
@@ -297,7 +297,7 @@ async function modelCure(bench: Bench, base: Rebased | null): Promise<Cure | nul
   return await measured(bench, { kind: "model", title, model: written, notes }, createSession);
 }
 
-/** Returns the models in which a node is the one that gives the expected outputs. */
+/** Returns the models in which a changed node gives the expected outputs. */
 async function meantCures(
   bench: Bench,
   changes: readonly ExpectedChange[],
@@ -305,7 +305,8 @@ async function meantCures(
   const cures: Cure[] = [];
   for (const change of changes) {
     const { path, sentence, ranks } = change;
-    // A cured model changes all nodes that are wrong in the runtime, or only the node that is not the meant one.
+    // A cured model changes all nodes that the runtime computes wrongly, or only the node that differs from the
+    // intended one.
     if (bench.candidates.some(({ verified }) => verified.path !== path)) continue;
     const cure = meantNode(change, ranks);
     const cured = cure && curedModel(bench.model, new Map([[path, cure]]));

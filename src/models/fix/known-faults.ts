@@ -1,6 +1,6 @@
 /**
- * The table of known faults and their cures, a row each. `docs/known-faults.md` is the same table for people, and
- * `examples/faults/` has a model for each row that shows the fault.
+ * The table of known faults and their cures. `docs/known-faults.md` shows the same table, and `examples/faults/` has a
+ * model for each row.
  *
  * A row of kind `repair` concerns a node that violates its own specification, and tells which call was intended. A row
  * of kind `rewrite` concerns a fault of a runtime, and expresses the same call differently.
@@ -104,7 +104,7 @@ const WORDS: Readonly<Record<string, string>> = {
   amin: "min",
 };
 
-/** ONNX's word for a reduction given by another name; null if its meaning is unknown, as for a mean. */
+/** Returns ONNX's word for a reduction with another name; null if the meaning is unknown, as for a mean. */
 function wordFor(word: string): string | null {
   const lower = word.toLowerCase();
   const known = Object.hasOwn(WORDS, lower) ? WORDS[lower] : reductionOf(lower);
@@ -216,7 +216,7 @@ const REPAIRS: readonly Repair[] = [
     applies: (call) => {
       if (!BY_TUPLES.has(call.node.op) || (call.inputs[1]?.shape.length ?? 0) === 0) return false;
       const error = outputsOrError(call);
-      // Updates of the right shape show that a list of rows was meant; without them the tuple must be too long.
+      // Updates of the right shape show that a list of rows was intended; otherwise the tuple must be too long.
       const codes = isScatter(call) ? (["rank", "shape-mismatch"] as const) : (["rank"] as const);
       return isTensorError(error, ...codes) && exactOutputs(asColumn(call)) !== null;
     },

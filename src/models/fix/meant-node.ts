@@ -1,4 +1,7 @@
-/** The cure of a node that is right in the runtime and does not give the expected output: the node that was meant. */
+/**
+ * The cure of a node that the runtime computes correctly, but whose output is not the expected one: the node that was
+ * intended.
+ */
 
 import { tensor } from "../../core/tensor/tensor.ts";
 import type { Attribute } from "../model/model.ts";
@@ -6,7 +9,7 @@ import type { ExpectedChange } from "../verify/expected.ts";
 import type { NodeCure } from "./cured-node.ts";
 import type { Words } from "./words.ts";
 
-/** The end of an axis for a Slice that runs backwards, before its first element. */
+/** The end of a backward Slice: a position before the first element of the axis. */
 const BEFORE_FIRST = -(2 ** 31) + 1;
 
 /**

@@ -25,7 +25,7 @@ export interface NodeResults {
   /** The number of runs that gave the exact bits. */
   readonly right: number;
   readonly runs: number;
-  /** The runtime's message if it failed. */
+  /** The runtime's message, if the runtime failed. */
   readonly problem: string | null;
 }
 
@@ -51,7 +51,7 @@ async function orProblem<T>(action: () => Promise<T>): Promise<T | { readonly pr
 
 /**
  * Runs a node until it is wrong or a limit is reached.
- * @param share of the available time
+ * @param share the share of the available time
  */
 export async function checkNode(
   { open, feeds, exact }: NodeCheck,
@@ -64,7 +64,7 @@ export async function checkNode(
     try {
       const end = performance.now() + FIX.nodeTime * share;
       while (runs === right && runs < FIX.runs && (runs === 0 || performance.now() < end)) {
-        // Runs must not overlap, so that each has the machine to itself.
+        // Runs follow one after the other, so that each has the whole machine.
         // oxlint-disable-next-line no-await-in-loop
         const outputs = await session.run(feeds, names);
         runs++;
@@ -125,7 +125,7 @@ function digestOf(outputs: Values): string {
     .join("\n");
 }
 
-/** FNV-1a, twice: of the bytes, and of their complements. */
+/** Returns two FNV-1a hashes: of the bytes, and of their complements. */
 function hashOf(data: Tensor["data"]): string {
   const bytes = ArrayBuffer.isView(data)
     ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)

@@ -3,7 +3,8 @@
 import { isTensorError } from "../../core/errors.ts";
 import { convertModel } from "../convert/convert-model.ts";
 import { checkTarget } from "../convert/target.ts";
-import { buildModel, type Model } from "../model/model.ts";
+import { buildModel } from "../model/build-model.ts";
+import type { Model } from "../model/model.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { openModel } from "../verify/carried.ts";

@@ -51,7 +51,7 @@ export interface Cure {
   readonly whole: ModelRuns;
   /** The time of a run divided by that of the plain session; null if either does not run. */
   readonly ratio: number | null;
-  /** The runtime's message if it failed; else null. */
+  /** The runtime's message if the runtime failed; otherwise null. */
   readonly problem: string | null;
   /** True if the outputs are those of the option `expected`; null without the option, or if the cure fails. */
   readonly isExpected: boolean | null;
@@ -65,13 +65,13 @@ export interface FixReport {
   readonly agrees: boolean;
   /** The fault of the model as a whole, such as an opset that the runtime does not load; else null. */
   readonly fault: KnownFaultId | null;
-  /** The report of `verifyModel` on the model, or on its conversion to an opset that the runtime loads. */
+  /** The report of `verifyModel` on the model, or on a conversion to an opset that the runtime loads. */
   readonly verified: VerifyReport;
   /** Nodes that are wrong or not reproducible. */
   readonly faulty: readonly FaultyNodeReport[];
   /** The runs of the original model. */
   readonly plain: ModelRuns;
-  /** The cures tried, in order of increasing cost. */
+  /** The cures that were tried, in order of increasing cost. */
   readonly cures: readonly Cure[];
   /** The chosen cure; null if no cure is correct. */
   readonly chosen: Cure | null;
@@ -81,6 +81,6 @@ export interface FixReport {
 
 /** The progress of {@link fixModel}. */
 export interface FixProgress {
-  /** The present step, such as `one thread: node "sum" alone`. */
+  /** The current step, such as */
   readonly what: string;
 }

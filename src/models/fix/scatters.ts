@@ -1,7 +1,7 @@
 /**
- * Scatters and gathers expressed by other ONNX operators, with the same bits in every runtime that implements `Where`, `Cast`,
- * `Gather…` and `ScatterElements` to the specification. Shapes need not be known in advance, because the replacement
- * nodes read them at run time.
+ * Scatters and gathers expressed by other ONNX operators, with the same bits in every runtime that implements `Where`,
+ * `Cast`, `Gather…` and `ScatterElements` to the specification. Shapes need not be known in advance, because the
+ * replacement nodes read them at run time.
  */
 
 import { tensor } from "../../core/tensor/tensor.ts";
@@ -26,7 +26,7 @@ export interface Scatter {
 /** The targets of updates: data as rows of slices, and a row number for each update. */
 interface Targets {
   readonly shape: string;
-  /** Lists of sizes. */
+  /** The names of lists of sizes. */
   readonly rows: string;
   readonly slice: string;
   /** A list of nonnegative row numbers. */
@@ -108,7 +108,7 @@ export function orderedScatter(words: Words, scatter: Scatter): string {
   const int = (n: number): string => words.scalar("int32", n);
   const isNaN = (x: string): string => words.put("IsNaN", [x]);
   const clean = (x: string): string => words.put("Where", [isNaN(x), least, x]);
-  /** Marks the zero that wins: 1/0 is infinite with the sign of the zero. */
+  /** Marks the zero that wins: 1/0 is an infinity with the sign of the zero. */
   const isWinner = (x: string): string =>
     words.put("And", [
       words.put("Equal", [x, zero]),
@@ -133,7 +133,7 @@ export function orderedScatter(words: Words, scatter: Scatter): string {
     words.scalar(wide, NaN),
     words.put("Where", [isZero, zero, found]),
   ]);
-  // A product, because Where may lose the sign of a zero.
+  // The sign is set by a multiplication, because Where may lose the sign of a zero.
   const winning = words.put("Or", [is(ZERO), isWinner(data)]);
   const signs = (isMax ? [1, -1] : [-1, 1]).map((n) => words.scalar(wide, n));
   const sign = words.put("Where", [isZero, words.put("Where", [winning, ...signs]), one]);
@@ -142,7 +142,7 @@ export function orderedScatter(words: Words, scatter: Scatter): string {
   return chosen(words, words.put("Not", [is(0)]), narrow, scatter.data);
 }
 
-/** Gather by tuples, in batches if axes come before the axis. */
+/** Writes a gather by tuples, in batches if axes come before the gathered axis. */
 export function tupleGather(words: Words, { data, indices, axis }: Scatter): string {
   const tuples = words.put("Unsqueeze", [words.cast(indices, "int64"), words.list(-1)]);
   if (axis === 0) return words.put("GatherND", [data, tuples]);

@@ -9,7 +9,7 @@ export const SETTINGS: readonly { readonly title: string; readonly settings: Ses
   { title: "no graph optimization", settings: { graphOptimizationLevel: "disabled" } },
 ];
 
-/** Makes sessions with settings, and records whether all settings were read. */
+/** Creates sessions with settings, and records whether all settings were read. */
 export class SettingsMaker {
   readonly #unread: Set<string>;
   readonly createSession: CreateSession;
@@ -26,7 +26,7 @@ export class SettingsMaker {
         };
         Object.defineProperty(own, name, { enumerable: true, configurable: true, get });
       }
-      // Settings of another maker come first; their getters are copied, not called.
+      // The caller's own settings come first; their getters are copied, not called.
       return Object.defineProperties(own, Object.getOwnPropertyDescriptors(others));
     };
     this.createSession = (model, others = {}) => createSession(model, watched(others));

@@ -1,4 +1,4 @@
-/** The constants whose values are read: indices, axes and small constants. All others stay unread. */
+/** The constants whose values are read: indices, axes and small constants. All other constants stay unread. */
 
 import { isTensorError } from "../../core/errors.ts";
 import { readConstant, type Constant } from "../model/model.ts";
@@ -7,7 +7,7 @@ import { product } from "../../core/tensor/shape.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
-/** Maximum number of indices that are read: as int64 they take 8 MB, and planning them takes 45 ms. */
+/** The maximum number of indices that are read: as int64 they take 8 MB, and planning them takes 45 ms. */
 const MAX_INDICES = 2 ** 20;
 
 /** Constant indices as a tensor, or a finding with the reason why they were not read. */
@@ -25,16 +25,18 @@ export function readIndexConstant(constant: Constant): Tensor | Finding {
 }
 
 /**
- * Maximum number of elements of a constant that is shown. Most axes, index tuples and shapes are as short, and weights
- * are longer.
+ * The maximum number of elements of a constant that is shown. Most axes, index tuples and shapes are that short, and
+ * weights are longer.
  */
 const MAX_SHOWN = 8;
 
-/** Returns a constant small enough to show, or undefined for other values, and for one that cannot be read. */
+/**
+ * Returns a constant that is small enough to show; undefined for other values, and for a constant that cannot be read.
+ */
 export function readSmallConstant(constant: Constant): Tensor | undefined {
   try {
     const { dtype, shape } = constant;
-    // A text may have any length.
+    // Text is skipped, because it may have any length.
     if (!isDType(dtype) || DTYPES[dtype].family === "string") return;
     const size = product(shape);
     if (size === 0 || size > MAX_SHOWN) return;

@@ -22,7 +22,7 @@ export function mergeViews(
   names: readonly string[],
 ): readonly Finding[] {
   const added = believed.filter((one) => !certain.some((other) => isSameFinding(one, other)));
-  // A check that needs more than the certain types may be possible with the declared types.
+  // The declared types may allow a check that the certain types do not allow.
   const stays = certain.filter(
     (one) => one.severity !== "note" || believed.some((other) => isSameFinding(one, other)),
   );

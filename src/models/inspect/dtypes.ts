@@ -16,7 +16,7 @@ import { findingOf, type Finding, type FindingId } from "./findings.ts";
 
 /**
  * @param siblings all versions of the operator
- * @param dtypes of the version's inputs, in order; null for an unknown or omitted one
+ * @param dtypes the data types of the version's inputs, in order; null for an unknown or omitted input
  */
 export function inspectDTypes(
   version: OperatorVersion,

@@ -40,7 +40,7 @@ export const FINDINGS = {
   "input-count": wrong("too few or too many inputs, or a missing required input"),
   "output-count": wrong("more outputs than the operator has"),
   "data-type-not-taken": wrong("the version does not accept the data type"),
-  "index-type-not-taken": wrong("the version does not accept the data type of indices or axis"),
+  "index-type-not-taken": wrong("the version does not accept the data type of indices or of axis"),
   "data-types-differ": wrong("inputs that must have the same data type have different data types"),
   "rank-does-not-fit": wrong("a rank or the length of an index tuple is invalid"),
   "axis-out-of-range": wrong("the axis is out of range for the rank"),
@@ -57,7 +57,7 @@ export const FINDINGS = {
   ),
   "index-filled": risky("a constant index is out of range, and the version returns zeros for it"),
   "repeats-lost": risky(
-    "updates go into zeros that are then added: repeated updates are lost; torch.onnx writes sums like this",
+    "updates are scattered into zeros, which are then added to data, so repeated updates are lost; torch.onnx writes sums like this",
   ),
   "mean-lost": risky(
     "a scatter overwrites another with the same indices; torch.onnx writes means like this, and only the last update remains",
@@ -81,7 +81,7 @@ export const FINDINGS = {
 } as const satisfies Record<string, FindingRule>;
 
 /** The id of a finding: a key of {@link FINDINGS}. */
-export type FindingId = keyof typeof FINDINGS;
+export type FindingId = Extract<keyof typeof FINDINGS, string>;
 
 /** A finding, with the applicable fields of an error. */
 export interface Finding extends ErrorFields {

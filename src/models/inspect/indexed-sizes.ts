@@ -13,6 +13,7 @@ import { hasItsInputs, inputsOf, knownCall, type KnownCall } from "../model/fami
 import { modelFrom } from "../model/foreign-model.ts";
 import { recordFrom } from "../model/foreign.ts";
 import { findOpset } from "../model/graph.ts";
+import { unknownInput } from "../model/inputs.ts";
 import type { Model } from "../model/model.ts";
 import { walkSources, type Visited } from "./sources.ts";
 
@@ -61,6 +62,9 @@ export function indexedSizes(
 }
 
 function withShapes(model: Model, shapes: Readonly<Record<string, readonly number[]>>): Model {
+  const names = model.graph.inputs.map(({ name }) => name);
+  const unknown = Object.keys(shapes).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw unknownInput(unknown, names, "the model");
   const inputs = model.graph.inputs.map((one) => {
     if (one.type === null || !Object.hasOwn(shapes, one.name)) return one;
     // The memory limit is checked when the values are created.
@@ -133,7 +137,7 @@ function axesOf({ version, settings, shapes }: KnownCall): Omit<IndexUse, "indic
   const { [axis]: size } = data;
   if (version.indexForm !== "sequences" || settings.mode === "circular" || updates === null)
     return { sizes: [size], areTuples: false };
-  // A sequence must fit after its position.
+  // The whole sequence must fit after its start position.
   const { [axis]: length } = updates;
   const isKnown = typeof size === "number" && typeof length === "number";
   return { sizes: [isKnown ? size - length + 1 : null], areTuples: false };

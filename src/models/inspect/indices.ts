@@ -29,7 +29,9 @@ import {
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
-/** Maximum number of offsets in a Plan, of 4 bytes each, because a few indices may expand to any number of offsets. */
+/**
+ * The maximum number of offsets in a Plan, of 4 bytes each, because a few indices may expand to any number of offsets.
+ */
 const MAX_OFFSETS = 2 ** 24;
 
 /** A call whose known shapes fit. */

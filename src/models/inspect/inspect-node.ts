@@ -31,7 +31,7 @@ import { inspectIndices } from "./indices.ts";
 
 /** The result of inspecting a node. */
 export interface NodeFacts {
-  /** Null if the operator has no version in the opset. */
+  /** The version; null if the operator has no version in the opset. */
   readonly version: OperatorVersion | null;
   readonly findings: readonly Finding[];
 }
@@ -61,7 +61,7 @@ export function inspectNode(node: ModelNode, opset: number | null, scope: Scope)
     ...inputFindings(node, operator, version, scope),
     ...contradictionOf(node, scope),
   ];
-  // An invalid node does not run, so it does not race.
+  // An invalid node cannot race, because it does not run.
   const isWrong = findings.some(({ severity }) => severity === "wrong");
   return { version, findings: isWrong ? findings : [...findings, ...raceOf(node, scope)] };
 }
@@ -133,7 +133,7 @@ function inspectInputs(
   const dtypes = inputs.map(({ type }) => type?.dtype ?? null);
   const findings = inspectDTypes(version, operator.versions, dtypes, reduction, fields);
 
-  // Shapes depend on numbers: axis and batch_dims.
+  // Shapes depend only on numeric attributes: axis and batch_dims.
   if (unknown.some(({ type }) => type === "int")) return findings;
   let call: KnownCall;
   try {
@@ -142,7 +142,7 @@ function inspectInputs(
   } catch (error) {
     return [...findings, shapeFinding(error)];
   }
-  // The addressed axes may depend on words, but not on that of the reduction.
+  // The addressed axes may depend on text attributes, but not on the reduction.
   const isPlanKnown = unknown.every(({ type, name }) => type !== "string" || name === "reduction");
   const { constant = null, type = null } = byRole(version, inputs).indices ?? NOTHING_KNOWN;
   if (constant === null || !mayBeIntegers(type) || !isPlanKnown) return findings;

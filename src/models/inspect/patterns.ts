@@ -1,6 +1,6 @@
 /**
- * Mistakes that exporters spread over several nodes: each node is valid, and together they compute something else than
- * the program that was exported. The sentences name the exporter and the cure.
+ * Finds mistakes of exporters in several nodes: each node is valid, but together the nodes compute something else than
+ * the exported program. The sentences name the exporter and the cure.
  */
 
 import { isTensorError } from "../../core/errors.ts";
@@ -18,7 +18,7 @@ import { GraphUses } from "../model/uses.ts";
 import { product } from "../../core/tensor/shape.ts";
 import { finding, type Finding } from "./findings.ts";
 
-/** Maximum number of elements of a constant that is read to find out whether it is zero. */
+/** The maximum number of elements of a constant that is read to find out whether it is zero. */
 const MAX_READ = 2 ** 20;
 
 /** Finds patterns around the scatters and gathers of a model. */
@@ -64,7 +64,7 @@ interface Around {
 const isPlainScatter = ({ op, attributes: { reduction } }: ModelNode): boolean =>
   op.startsWith("Scatter") && (reduction === undefined || reduction.value === "none");
 
-/** Finds updates that are scattered into zeros and then added to another tensor, so that repeated ones are lost. */
+/** Finds updates that are scattered into zeros and then added to another tensor, so that repeated updates are lost. */
 function lostRepeats({ node, scope, uses }: Around, repeats: boolean): Finding | null {
   const [data = "", indices = ""] = node.inputs;
   const [output = ""] = node.outputs;
@@ -122,7 +122,9 @@ const ARRANGES: ReadonlySet<string> = new Set(
   "Cast Expand Flatten Identity Reshape Slice Squeeze Tile Transpose Unsqueeze".split(" "),
 );
 
-/** Maximum number of nodes on a path that is followed: exporters write a few, and a hostile graph may have a cycle. */
+/**
+ * The maximum number of nodes on a path that is followed: exporters write a few, and a hostile graph may have a cycle.
+ */
 const MAX_STEPS = 32;
 
 /** Returns the value whose elements a value has. */
@@ -156,7 +158,7 @@ function inputOf(name: string, { graph, kind }: Place, uses: GraphUses): string 
   return isInput ? origin : null;
 }
 
-/** Operators that make indices without repeats. */
+/** The operators that make indices without repeats. */
 const UNIQUE: ReadonlySet<string> = new Set(["NonZero", "Range", "TopK", "Unique"]);
 
 /** Returns true if indices consist of values without repeats, possibly rearranged. */
@@ -198,7 +200,7 @@ function isZeroConstant(constant: Constant): boolean {
       (one: unknown) => Number(one) === 0,
     );
   } catch {
-    // Data in another file may be out of reach, and only an all-zero constant matters here.
+    // Data in another file may be unreadable, and only an all-zero constant matters here.
     return false;
   }
 }

@@ -14,7 +14,8 @@ export interface Visited extends PlacedNode {
 }
 
 /**
- * Maximum number of function calls that are traced: functions that call others twice double the number at each level.
+ * The maximum number of function calls that are traced: functions that call others twice double the number at each
+ * level.
  */
 const MAX_CALLS = 1000;
 
@@ -103,7 +104,7 @@ class Sources {
       this.#at(place).set(node.outputs[at] ?? "", this.of(body, name));
   }
 
-  /** Names of a graph's own values hide those of enclosing graphs. */
+  /** Returns the sources of a graph's own values, whose names hide the names in enclosing graphs. */
   #at(place: Place): Map<string, readonly Source[]> {
     const known = this.#known.get(place) ?? new Map(ownSources(place));
     this.#known.set(place, known);
@@ -126,7 +127,7 @@ function ownSources({ graph, kind }: Place): (readonly [string, readonly Source[
 const IN_ORDER: ReadonlySet<string> = new Set(
   "Identity Cast CastLike Reshape Unsqueeze Squeeze Flatten Expand Tile Split".split(" "),
 );
-/** Operators that move elements to other positions. */
+/** The operators that move elements to other positions. */
 const MOVED: ReadonlySet<string> = new Set(
   "Transpose Slice Gather GatherElements GatherND Compress ReverseSequence".split(" "),
 );

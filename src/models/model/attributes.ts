@@ -36,7 +36,7 @@ const isFloat = ({ type }: Attribute): boolean => type === "float" || type === "
 export const hasAttribute = ({ attributes }: OperatorVersion, name: string): boolean =>
   attributes.some((schema) => schema.name === name);
 
-/** Returns the reason why a version rejects an attribute of a node, or null if it accepts it. */
+/** Returns the reason why a version rejects an attribute of a node, or null if the version accepts the attribute. */
 export function attributeError(
   name: string,
   attribute: Attribute,
@@ -44,7 +44,7 @@ export function attributeError(
   siblings: readonly OperatorVersion[],
 ): TensorError | null {
   const isKnown = hasAttribute(version, name);
-  // The caller sets the value of a reference; its name belongs to this node.
+  // The caller of the function sets the value of a reference; the name belongs to this node.
   if (isReference(attribute) && isKnown) return null;
   if (isFloat(attribute) && isKnown) {
     return new TensorError(
@@ -78,7 +78,7 @@ export function meantVersion(
   return hasIt(version) ? version : (siblings.find((one) => isLater(one) && hasIt(one)) ?? version);
 }
 
-/** Returns the required attributes that a node lacks. */
+/** Returns the required attributes that a node does not have. */
 export const missingAttributes = ({ attributes }: ModelNode, version: OperatorVersion): string[] =>
   Object.keys(required(version)).filter((name) => !Object.hasOwn(attributes, name));
 

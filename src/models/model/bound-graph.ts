@@ -12,12 +12,12 @@ import {
 
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** Called with each node of a function, also in bodies, and the node that replaces it in a call. */
+/** A function that is called with each node of a function, also in bodies, and the node that replaces it in a call. */
 export type OnBound = (node: ModelNode, bound: ModelNode) => void;
 
 /**
  * Returns a function's graph with the attribute values of a call.
- * @param absent inputs that the call leaves out
+ * @param absent inputs that the call omits
  */
 export function boundGraph(
   graph: Graph,

@@ -65,7 +65,9 @@ export function sourceOfBytes(bytes: unknown, what: string): ByteSource {
  */
 export function sourceFrom(value: unknown, must: string): ByteSource {
   if (typeof value !== "object" || value === null || isBytes(value)) {
-    throw malformed(`${must}, got ${printValue(value)}`, { key: "source", got: factOf(value) });
+    const advice = isBytes(value) ? "; readModel takes bytes" : "";
+    const sentence = `${must}, got ${printValue(value)}${advice}`;
+    throw malformed(sentence, { key: "source", got: factOf(value) });
   }
   const parts = (): { size: unknown; read: unknown } => ({
     size: Reflect.get(value, "size"),

@@ -79,7 +79,7 @@ function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["ops
     nodes: [node],
     constants,
   };
-  // Before this IR version every constant must be an input as well.
+  // Every constant must also be an input before this IR version.
   const irVersion = Math.max(model.irVersion, DEFAULTS_SINCE);
   return { irVersion, producer: "ndscatter", opsets: opsetsOf(node, opsets), graph };
 }
@@ -91,8 +91,8 @@ function checkAlone(node: ModelNode): void {
   for (const [name, attribute] of Object.entries(node.attributes)) {
     if (attribute.type !== "other") continue;
     const why = isReference(attribute)
-      ? `its attribute ${name} depends on the caller of its function`
-      : `its attribute ${name} is not a plain value`;
+      ? `the attribute ${name} depends on the caller of the function`
+      : `the attribute ${name} is not a plain value`;
     throw new TensorError("unsupported-model", `${nodeTitle(node)} cannot be extracted: ${why}`, {
       node: nodeTitle(node),
       key: name,

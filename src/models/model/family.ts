@@ -97,7 +97,7 @@ export function familyOutputs(
   const dtype = outputDType(version, inputs);
   if (dtype === null) return [];
   const { settings, unknown } = knownSettings(node, version, operator.versions);
-  // Shapes depend on numbers: axis and batch_dims.
+  // Shapes depend only on numeric attributes: axis and batch_dims.
   const isShapeKnown = unknown.every(({ type }) => type !== "int");
   const call = knownCall(operator, version, settings, inputs, {});
   const shape = isShapeKnown ? operator.inferShape(call.shapes, call) : null;

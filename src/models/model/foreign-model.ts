@@ -8,11 +8,14 @@ import {
   factOf,
   isArray,
   malformed,
+  oneOf,
   printValue,
   readForeign,
   TensorError,
 } from "../../core/errors.ts";
 import { isDType } from "../../core/tensor/dtype.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
+import { isBytes } from "../../core/tensor/storage.ts";
 import { listFrom, objectsFrom, recordFrom } from "./foreign.ts";
 import { quote } from "./graph.ts";
 import {
@@ -32,7 +35,7 @@ import {
  *   itself; `dtype` for an unknown data type, `shape-mismatch` for a dimension that is not a size
  */
 export function modelFrom(given: Model): Model {
-  const model = recordFrom("a model", given);
+  const model = modelRecord(given);
   const opsets = opsetsFrom(model.opsets);
   checkOthers(model);
   checkText("the producer of a model", model.producer);
@@ -62,7 +65,7 @@ export function modelFrom(given: Model): Model {
  * and unchecked: for 10,000 nodes a copy takes 0.7 ms, and checking them all 30 ms.
  */
 export function modelOfLists(given: Model): Pick<Model, "opsets" | "graph"> {
-  const model = recordFrom("a model", given);
+  const model = modelRecord(given);
   const graph = recordFrom("a graph", model.graph);
   for (const part of ["nodes", "constants", "inputs", "outputs"] as const) {
     if (isArray(graph[part])) continue;
@@ -72,6 +75,35 @@ export function modelOfLists(given: Model): Pick<Model, "opsets" | "graph"> {
     });
   }
   return { opsets: opsetsFrom(model.opsets), graph };
+}
+
+/** @throws TensorError `malformed-file` for a value without a graph, with advice for those that people pass */
+function modelRecord(given: Model): Model {
+  const isOther = typeof given !== "object" || given === null || printValue(given) !== "an object";
+  const model = isOther ? null : recordFrom("a model", given);
+  if (model !== null && model.graph !== undefined) return model;
+  const must = "a model must come from readModel, readIR or buildModel";
+  throw malformed(`${must}, got ${otherModel(given, model ?? {})}`, {
+    key: "model",
+    got: factOf(given),
+  });
+}
+
+/** Returns what was given instead of a model, and what to do about it. */
+function otherModel(given: unknown, parts: object): string {
+  if (typeof given === "string" || isBytes(given)) {
+    return `${printValue(given)}; call readModel with the bytes of the file first`;
+  }
+  if ("nodes" in parts) {
+    return "opsets" in parts
+      ? "a literal; call buildModel with the literal first"
+      : "a graph; pass the model of the graph";
+  }
+  const names = (): boolean => typeof given === "object" && given !== null && "inputNames" in given;
+  const isSession = readForeign(names, "malformed-file", "a model cannot be read", "model");
+  return isSession
+    ? "a session of a runtime; call readModel with the bytes of the file"
+    : printValue(given);
 }
 
 function checkOthers({ otherOpsets = {} }: Pick<ModelFunction, "otherOpsets">): void {
@@ -226,7 +258,11 @@ function checkAttribute(what: string, given: Attribute): void {
     if (odd !== -1) throw wrong(`a list of ${kind}`, (value as readonly unknown[])[odd]);
     return;
   }
-  if (!Object.hasOwn(VALUES, type)) throw wrong("of an attribute type", type);
+  if (!Object.hasOwn(VALUES, type)) {
+    const types = [...Object.keys(VALUES), ...Object.keys(ELEMENTS), "tensor", "tensors"];
+    const sentence = `the type of ${what} must be ${oneOf(types)}, got ${printValue(type)}`;
+    throw malformed(sentence, { key: "type", got: factOf(type), allowed: types });
+  }
   const [kind, isOne] = VALUES[type];
   if (!isOne(value)) throw wrong(kind, value);
   if (type === "other" && attribute.reference !== undefined)
@@ -251,7 +287,11 @@ function checkConstant(given: Constant): void {
 function checkValue(given: ValueInfo): void {
   const { name, type } = recordFrom("a value of a graph", given);
   checkText("the name of a value", name);
-  if (type === null) return;
+  if (type !== null) checkType(name, type);
+}
+
+/** @throws TensorError `malformed-file`, `dtype` or `shape-mismatch` for a value that is not the type of a value */
+export function checkType(name: string, type: TensorType): void {
   const { dtype, shape } = recordFrom(`the type of ${quote(name)}`, type);
   checkDType(dtype, name);
   if (shape !== null) checkShape(shape, name, true);
@@ -261,7 +301,7 @@ function checkDType(dtype: unknown, name: string): void {
   if (isDType(dtype)) return;
   const what = typeof dtype === "string" ? dtype : printValue(dtype);
   const sentence = `the data type of ${quote(name)} is unknown: ${what}`;
-  throw new TensorError("dtype", sentence, { input: name });
+  throw new TensorError("dtype", sentence, { input: name, got: factOf(dtype) });
 }
 
 const isSize = (dim: unknown): boolean => Number.isSafeInteger(dim) && Number(dim) >= 0;

@@ -2,16 +2,28 @@
 
 import { factOf, isArray, malformed, printValue, readForeign } from "../../core/errors.ts";
 
-/** Returns a copy of an object's own properties. */
+/**
+ * Returns a copy of an object's own properties.
+ * @throws TensorError `malformed-file` for other values, and for a Map, a promise or bytes, which would look empty
+ */
 export function recordFrom<T>(what: string, given: T): T {
-  if (typeof given === "object" && given !== null && !isArray(given)) {
-    return readForeign(() => ({ ...given }), "malformed-file", `${what} cannot be read`, what);
-  }
+  const copy = readForeign(
+    () => (isRecord(given) ? { ...given } : null),
+    "malformed-file",
+    `${what} cannot be read`,
+    what,
+  );
+  if (copy !== null) return copy;
   throw malformed(`${what} must be an object, got ${printValue(given)}`, {
     key: what,
     got: factOf(given),
   });
 }
+
+const isRecord = (given: unknown): boolean =>
+  typeof given === "object" &&
+  given !== null &&
+  (Object.getPrototypeOf(given) === Object.prototype || printValue(given) === "an object");
 
 /** Returns a copy of a list without holes. A list with a wrong length ends after its entries. */
 export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
@@ -60,6 +72,6 @@ export const findIn = <T>(list: readonly T[], test: (entry: T) => boolean): T | 
       return undefined;
     },
     "malformed-file",
-    "a list of a graph cannot be read",
+    "a list in a graph cannot be read",
     "list",
   );

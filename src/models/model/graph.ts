@@ -12,7 +12,7 @@ export function findOpset(
   { domain, opset }: ModelNode,
 ): number | null {
   if (opset !== undefined) return opset;
-  // A domain may have the name of an object's method.
+  // The name of a domain may equal that of an object's method.
   return Object.hasOwn(opsets, domain) ? opsets[domain] : null;
 }
 
@@ -31,7 +31,7 @@ export function opsetOf({ opsets }: Pick<ModelFunction, "opsets">, node: ModelNo
   );
 }
 
-/** Returns a sentence about an opset that this package does not know yet. */
+/** Returns a sentence about an opset that is newer than this package. */
 export const newerOpset = (domain: Domain, opset: number): string =>
   `opset ${opset} of ${domain} is newer than this package knows: the newest known opset is ${NEWEST_OPSETS[domain]}`;
 
@@ -61,7 +61,7 @@ export function repeatedValues({ inputs, nodes, constants }: Graph): readonly Re
   for (const { name } of constants) {
     if (initial.has(name))
       repeated.push({ name, maker: null, sentence: `two constants are named ${quote(name)}` });
-    // A constant with the name of an input is the input's default.
+    // A constant that has the name of an input is the default of this input.
     else if (!makers.has(name)) make(name, "a constant");
     initial.add(name);
   }
@@ -120,12 +120,12 @@ export function checkGraph(graph: Graph): void {
 
 export const quote = (name: string): string => printValue(name);
 
-/** Quoted names separated by commas, at most 20; `none` for an empty list. */
+/** Returns at most 20 quoted names, separated by commas; `none` for an empty list. */
 export function listNames(names: readonly string[]): string {
   if (names.length === 0) return "none";
   const shown = names.slice(0, MAX_NAMES).map(quote).join(", ");
   return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
 }
 
-/** Maximum number of nodes or values named in a sentence. */
+/** The maximum number of nodes or values named in a sentence. */
 export const MAX_NAMES = 20;

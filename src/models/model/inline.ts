@@ -1,5 +1,5 @@
 /**
- * Operators that run without a Plan, because most models need them: ONNX's `Constant`, `Identity` and `Cast`, and
+ * The operators that run without a Plan, because most models need them: ONNX's `Constant`, `Identity` and `Cast`, and
  * OpenVINO's `Convert`.
  *
  * ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -28. OpenVINO: Convert-1.
@@ -144,7 +144,7 @@ const openvinoConvert: InlineOperator = ({ op, attributes }, inputs, opset) => {
     throw wrongOption("destination_type", must, destination.value, fields);
   }
   checkInputs(op, inputs, 1, opset);
-  // OpenVINO 2026.4.1 saturates in this type only.
+  // OpenVINO 2026.4.1 saturates only for this data type.
   const rules: NarrowRules = { saturates: true, roundMode: "nearest" };
   const used = dtype === "float8e8m0" ? rules : undefined;
   return [castTensor(inputs[0], dtype, { ...fields, input: "data" }, used)];
@@ -191,7 +191,7 @@ const ONNX_INLINE: Readonly<Record<string, InlineOperator>> = {
   Cast: cast,
 };
 
-/** Bare values have rank 0 and lists rank 1; ints are int64 and floats float32. */
+/** Returns a tensor: bare values have rank 0, and lists rank 1; ints are int64, and floats are float32. */
 function valueOf(name: string, attribute: Attribute): Tensor | null {
   const { type, value } = attribute;
   if (name !== NAMES[type]) return null;

@@ -1,7 +1,8 @@
 /** Checks tensors given to a model against the declared inputs of its graph. */
 
-import { TensorError } from "../../core/errors.ts";
+import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
+import { nearestName } from "../../core/tensor/nearest.ts";
 import { printShape } from "../../core/tensor/shape.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { listNames, quote } from "./graph.ts";
@@ -32,7 +33,7 @@ export function bindInputs(
 }
 
 /**
- * {@link bindInputs} for a caller that need not supply all inputs.
+ * Checks given tensors like {@link bindInputs}, but does not require all inputs.
  * @param bindings ensures one size per named dimension; absent if the runtime checks that
  */
 export function bindGiven(
@@ -45,13 +46,10 @@ export function bindGiven(
   const defaults = new Set(graph.constants.map(({ name }) => name));
   const unknown = Object.keys(inputs).find((name) => !declared.has(name));
   if (unknown !== undefined) {
-    const what = defaults.has(unknown)
-      ? `${quote(unknown)} is a constant of the model, not an input`
-      : `the model has no input ${quote(unknown)}`;
-    throw new TensorError("shape-mismatch", `${what}; it has ${listNames(names)}`, {
-      input: unknown,
-      allowed: names,
-    });
+    if (!defaults.has(unknown)) throw unknownInput(unknown, names, "the model");
+    const what = `${quote(unknown)} is a constant of the model, not an input`;
+    const sentence = `${what}; the inputs of the model are ${listNames(names)}`;
+    throw new TensorError("shape-mismatch", sentence, { input: unknown, allowed: names });
   }
   const tensors = new Map<string, Tensor>();
   for (const { name, type } of graph.inputs) {
@@ -61,6 +59,25 @@ export function bindGiven(
     tensors.set(name, value);
   }
   return tensors;
+}
+
+/** Creates the error for an input that a model or a node does not have. */
+export function unknownInput(
+  name: string,
+  known: readonly string[],
+  who: string,
+  fields: ErrorContext = {},
+): TensorError {
+  const nearest = nearestName(name, known) ?? undefined;
+  const hint =
+    nearest === undefined ? `; it has ${listNames(known)}` : `; did you mean ${quote(nearest)}?`;
+  const sentence = `${who} has no input ${quote(name)}${hint}`;
+  return new TensorError("shape-mismatch", sentence, {
+    ...fields,
+    input: name,
+    allowed: known,
+    nearest,
+  });
 }
 
 export const missingInput = (name: string, needed: readonly string[], who: string): TensorError =>

@@ -18,7 +18,7 @@ export interface Known {
   readonly item?: TensorType | null;
 }
 
-/** A value about which nothing is known. */
+/** The facts about a value of which nothing is known. */
 export const NOTHING_KNOWN: Known = { type: null, constant: null, elements: null };
 
 /** Returns a constant; without a type if this package lacks its data type. */

@@ -7,13 +7,11 @@
  * spread copies the attachment, and a writer of the same format writes it back.
  */
 
-import { checkNames, namesOf } from "../../core/tensor/options.ts";
-import { isDType, type DType } from "../../core/tensor/dtype.ts";
-import { factOf, isArray, malformed, printValue, TensorError } from "../../core/errors.ts";
+import type { DType } from "../../core/tensor/dtype.ts";
+import { malformed, printValue, wrongOption } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { printShape, sameShape } from "../../core/tensor/shape.ts";
-import { listFrom, recordFrom } from "./foreign.ts";
-import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
+import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 
 /** The key under which a part of a model keeps its file's data, for the writer of the same format. */
 export const SOURCE: unique symbol = Symbol("source");
@@ -33,7 +31,7 @@ export interface Model extends Sourced {
   /** All versions except the last of each domain that the file imports more than once; a writer writes one import. */
   readonly otherOpsets?: OtherOpsets;
   graph: Graph;
-  /** Operators that the model defines. They cannot be added or removed; their nodes and opsets may change. */
+  /** The operators that the model defines. They cannot be added or removed; their nodes and opsets may change. */
   readonly functions?: readonly ModelFunction[];
 }
 
@@ -46,7 +44,7 @@ export interface ModelFunction {
   readonly domain: string;
   /** The operator set versions of its nodes, which may differ from the model's. */
   readonly opsets: Readonly<Record<string, number>>;
-  /** As those of a model. */
+  /** The same field as that of a model. */
   readonly otherOpsets?: OtherOpsets;
   readonly graph: Graph;
   /** Default attribute values for calls; a writer keeps those of the file. */
@@ -167,11 +165,11 @@ export const renamed = (one: Constant, name: string): Constant =>
   one.name === name ? one : { ...one, name, read: () => one.read() };
 
 /**
- * `tensor` as a constant of a model. The tensor is not copied.
+ * Returns a tensor as a constant of a model. The tensor is not copied.
  *
  * @param name the name of the value
- * @param tensor its value
- * @throws TensorError `dtype` for a value that is not a tensor
+ * @param tensor the value of the constant
+ * @throws TensorError `attribute` for a name that is not text, `dtype` for a value that is not a tensor
  *
  * @example
  * ```ts
@@ -184,206 +182,15 @@ export const renamed = (one: Constant, name: string): Constant =>
  * ```
  */
 export function constant(name: string, tensor: Tensor): Constant {
-  const value = asTensor(tensor, {}, typeof name === "string" ? name : undefined);
+  if (typeof name !== "string") throw wrongOption("name", "text", name);
+  const value = asTensor(tensor, {}, name);
   return { name, dtype: value.dtype, shape: value.shape, read: () => value };
 }
-
-/**
- * Attribute values for {@link buildModel}: whole numbers are ints, others floats; lists likewise, and `[]` is a list of
- * ints.
- */
-export type AttributeInput =
-  | Attribute
-  | Tensor
-  | number
-  | bigint
-  | string
-  | boolean
-  | readonly (number | bigint)[]
-  | readonly string[];
-
-/** A node for {@link buildModel}. */
-export interface ModelNodeSpec {
-  readonly op: string;
-  readonly inputs: readonly string[];
-  readonly outputs: readonly string[];
-  readonly name?: string;
-  readonly domain?: string;
-  readonly attributes?: Readonly<Record<string, AttributeInput>>;
-}
-
-/** A model as a literal for {@link buildModel}. */
-export interface ModelSpec {
-  readonly opsets: Readonly<Record<string, number>>;
-  readonly inputs?: Readonly<Record<string, TensorType>>;
-  readonly outputs: Readonly<Record<string, TensorType | null>>;
-  readonly constants?: Readonly<Record<string, Tensor>>;
-  readonly nodes: readonly ModelNodeSpec[];
-  readonly name?: string;
-  readonly irVersion?: number;
-  readonly producer?: string;
-}
-
-/**
- * The IR version of ONNX 1.10 to 1.13. All runtimes in use read files of this version, with operator sets of any age.
- */
-export const IR_VERSION = 8;
-
-/**
- * Makes a model from literals.
- *
- * @param spec opsets, inputs, constants, nodes and outputs, by name
- * @throws TensorError `attribute` for a value outside {@link AttributeInput}, `dtype` for an unknown data type
- *
- * @example
- * ```ts
- * const model = buildModel({
- *   opsets: { "ai.onnx": 18 },
- *   inputs: { data: { dtype: "float32", shape: ["N", 4] }, updates: { dtype: "float32", shape: [1, 4] } },
- *   constants: { indices: tensor("int64", [1, 1], [2]) },
- *   nodes: [
- *     {
- *       op: "ScatterND",
- *       inputs: ["data", "indices", "updates"],
- *       outputs: ["y"],
- *       attributes: { reduction: "add" },
- *     },
- *   ],
- *   outputs: { y: { dtype: "float32", shape: ["N", 4] } },
- * });
- * const file = writeModel(model); // the bytes of an `.onnx` file
- * console.log(readModel(file).graph.nodes.length); // 1
- * ```
- */
-export function buildModel(spec: ModelSpec): Model {
-  const {
-    opsets,
-    inputs = {},
-    outputs,
-    constants = {},
-    nodes,
-    name = "graph",
-    irVersion = IR_VERSION,
-    producer = "ndscatter",
-  } = knownFrom("a model", spec, MODEL_KEYS);
-  return {
-    irVersion,
-    producer,
-    opsets: byDomain(Object.entries(recordFrom("the opsets of a model", opsets))),
-    graph: {
-      name,
-      inputs: valuesFrom("the inputs of a model", inputs),
-      outputs: valuesFrom("the outputs of a model", outputs),
-      nodes: listFrom<ModelNodeSpec>("the nodes of a model", nodes).map(nodeOf),
-      constants: Object.entries(recordFrom("the constants of a model", constants)).map(
-        ([value, tensor]) => constant(value, tensor),
-      ),
-    },
-  };
-}
-
-const MODEL_KEYS = /* @__PURE__ */ namesOf<ModelSpec>({
-  opsets: true,
-  inputs: true,
-  outputs: true,
-  constants: true,
-  nodes: true,
-  name: true,
-  irVersion: true,
-  producer: true,
-});
-const NODE_KEYS = /* @__PURE__ */ namesOf<ModelNodeSpec>({
-  op: true,
-  inputs: true,
-  outputs: true,
-  name: true,
-  domain: true,
-  attributes: true,
-});
-const TYPE_KEYS = /* @__PURE__ */ namesOf<TensorType>({ dtype: true, shape: true });
-
-/** @throws TensorError `attribute` for a key that is not known */
-function knownFrom<T extends object>(what: string, given: T, known: readonly string[]): T {
-  const record = recordFrom(what, given);
-  checkNames(`key of ${what}`, record, known, {});
-  return record;
-}
-
-const valuesFrom = (
-  what: string,
-  types: Readonly<Record<string, TensorType | null>>,
-): ValueInfo[] =>
-  Object.entries(recordFrom(what, types)).map(([name, type]) => valueInfo(name, type));
-
-function nodeOf(spec: ModelNodeSpec): ModelNode {
-  const node = knownFrom("a node", spec, NODE_KEYS);
-  const { op, inputs, outputs, name = "", domain = "", attributes = {} } = node;
-  return {
-    name,
-    op,
-    domain: domainName(domain),
-    inputs: listFrom("the inputs of a node", inputs),
-    outputs: listFrom("the outputs of a node", outputs),
-    attributes: mapValues(recordFrom("the attributes of a node", attributes), attributeFrom),
-  };
-}
-
-function valueInfo(name: string, type: TensorType | null): ValueInfo {
-  if (type === null) return { name, type };
-  const { dtype } = Tensor.isTensor(type) ? type : knownFrom("a type", type, TYPE_KEYS);
-  if (isDType(dtype)) return { name, type };
-  throw new TensorError(
-    "dtype",
-    `the data type of ${printValue(name)} is unknown: ${typeof dtype === "string" ? dtype : printValue(dtype)}`,
-    { input: name, got: factOf(dtype) },
-  );
-}
-
-/** Returns an attribute from a bare value. */
-function attributeFrom(value: AttributeInput, name: string): Attribute {
-  if (value instanceof Tensor) return { type: "tensor", value: constant("", value) };
-  if (typeof value === "string") return { type: "string", value };
-  if (typeof value === "boolean") return { type: "boolean", value };
-  if (typeof value === "bigint" || Number.isInteger(value))
-    return { type: "int", value: value as number };
-  if (typeof value === "number") return { type: "float", value };
-  if (isArray(value)) {
-    const list = listFrom<unknown>(`the attribute ${printValue(name)}`, value);
-    if (list.every(isWhole)) return { type: "ints", value: list };
-    if (list.every((item) => typeof item === "string")) return { type: "strings", value: list };
-    if (list.every((item) => typeof item === "number")) return { type: "floats", value: list };
-  } else if (typeof value === "object" && value !== null) {
-    const record = recordFrom(`the attribute ${printValue(name)}`, value);
-    if ("type" in record) return record;
-  }
-  throw new TensorError(
-    "attribute",
-    `attribute ${printValue(name)} has a value that no attribute can hold`,
-    { key: name, got: factOf(value) },
-  );
-}
-
-const isWhole = (value: unknown): value is number | bigint =>
-  typeof value === "bigint" || Number.isInteger(value);
 
 /** Returns `ai.onnx` for its other name `""`, and other domains unchanged. */
 export const domainName = (domain: string): string => (domain === "" ? "ai.onnx" : domain);
 
-/**
- * Returns operator set versions by domain. `fromEntries` also keeps a domain called `__proto__`, which an assignment
- * loses.
- */
-const byDomain = (entries: readonly (readonly [string, number])[]): Record<string, number> =>
-  Object.fromEntries(entries.map(([domain, version]) => [domainName(domain), version]));
-
-/** Returns `record` with every value mapped. */
-const mapValues = <T, U>(
-  record: Readonly<Record<string, T>>,
-  map: (value: T, key: string) => U,
-): Record<string, U> =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
-
-/** Returns the name of a node in sentences: its own, or else one from its outputs. */
+/** Returns the name of a node in sentences: its own name, or otherwise a name from its outputs. */
 export function nodeTitle({ name, op, outputs }: ModelNode): string {
   if (name !== "") return `node ${printValue(name)}`;
   return outputs.length > 0 ? `the ${op} that makes ${printValue(outputs[0])}` : `an unnamed ${op}`;

@@ -3,11 +3,11 @@
  * name uses this index.
  */
 
-import { TensorError } from "../../core/errors.ts";
+import { malformed, TensorError } from "../../core/errors.ts";
 import { nearestName } from "../../core/tensor/nearest.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { checkNode, modelFrom, modelOfLists } from "./foreign-model.ts";
-import { findIn } from "./foreign.ts";
+import { findIn, objectsFrom } from "./foreign.ts";
 import { MAX_NAMES, quote } from "./graph.ts";
 import { isConstantNode } from "./inline.ts";
 import type { Constant, Graph, Model, ModelNode } from "./model.ts";
@@ -182,7 +182,8 @@ export class NodeIndex {
       const here = this.nodes.filter((placed) => placed.place === place);
       const isQuoted = ({ node }: PlacedNode): boolean => JSON.stringify(calledOf(node)) === last;
       const ways = [hasName(last), makes(last), isQuoted, isOf(last)];
-      // In the model's own graph a path is a quoted name; without quotes, names in other graphs take precedence.
+      // The path of a node in the model's own graph is a quoted name; without quotes, names in other graphs take
+      // precedence.
       return firstOf((path === "" ? [isQuoted] : ways).map((way) => () => here.filter(way)));
     });
   }
@@ -207,7 +208,7 @@ export class NodeIndex {
       return firstOf([
         ...byText(rest),
         () => deeper.filter((placed) => isWithin(placed, place)),
-        // A function inlined into the branch.
+        // The path may name a function that was inlined into the branch.
         () => deeper,
         ...byText(withoutToken(rest)),
       ]);
@@ -252,6 +253,7 @@ const labelOf = ({ node, place }: PlacedNode, called = calledOf(node)): string =
  * equal too.
  *
  * @param nodes as {@link NodeIndex} has them
+ * @throws TensorError `malformed-file` for other values
  *
  * @example
  * ```ts
@@ -262,6 +264,10 @@ const labelOf = ({ node, place }: PlacedNode, called = calledOf(node)): string =
  * ```
  */
 export function listNodes(nodes: readonly PlacedNode[]): string {
+  if (objectsFrom("nodes", nodes).some((one) => !isPlaced(one))) {
+    const must = "nodes must come from a NodeIndex: its nodes, or its family";
+    throw malformed(`${must}, got other objects`, { key: "nodes" });
+  }
   if (nodes.length === 0) return "none";
   const names = countOf(nodes, ({ node }) => calledOf(node));
   const labels = countOf(nodes, (placed) => labelOf(placed));
@@ -274,6 +280,9 @@ export function listNodes(nodes: readonly PlacedNode[]): string {
   const more = nodes.length - shown.length;
   return shown.join(", ") + (more === 0 ? "" : ` and ${more} more`);
 }
+
+const isPlaced = ({ node, place }: Partial<PlacedNode>): boolean =>
+  typeof node === "object" && typeof place === "object";
 
 /** Returns the number of nodes with each text. */
 function countOf(

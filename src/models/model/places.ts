@@ -32,11 +32,11 @@ export interface PlacedNode {
 
 /** Callbacks of a walk through a model. */
 export interface Visitor {
-  /** Called for each graph before its nodes. */
+  /** A function that is called for each graph before its nodes. */
   readonly place?: (place: Place) => void;
-  /** Called for nodes in order; the nodes of a body follow the node that contains the body. */
+  /** A function that is called for nodes in order; the nodes of a body follow the node that contains the body. */
   readonly node: (placed: PlacedNode) => void;
-  /** Called with the path of graphs that are nested too deeply to have been read. */
+  /** A function that is called with the path of a graph that is nested too deeply to have been read. */
   readonly tooDeep?: (path: readonly string[]) => void;
 }
 

@@ -19,9 +19,9 @@ import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { attributesOf, meantVersion } from "./attributes.ts";
 import { checkNode, modelFrom } from "./foreign-model.ts";
 import { recordFrom } from "./foreign.ts";
-import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
+import { checkGraph, MAX_NAMES, opsetOf, quote } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
-import { bindInputs, missingInput } from "./inputs.ts";
+import { bindInputs, missingInput, unknownInput } from "./inputs.ts";
 import { nodeTitle, readConstant, type Model, type ModelNode } from "./model.ts";
 import { constantSource, NodeIndex } from "./node-index.ts";
 import type { Place } from "./places.ts";
@@ -150,7 +150,7 @@ export function nodeCall(
   return namingNode(own, () => specOf(opsets, own, valuesOf(own, valueOf)));
 }
 
-/** {@link nodeCall} of a node with all inputs known, even if no model contains it. */
+/** Returns the call of a node with known inputs like {@link nodeCall}, even if no model contains the node. */
 export const callOfNode = (opsets: Opsets, node: ModelNode, inputs: Tensors): NodeCall =>
   namingNode(node, () =>
     specOf(
@@ -191,11 +191,7 @@ function nodeValues(
   const needed = own.inputs.filter((input) => input !== "");
   const unknown = Object.keys(inputs).find((input) => !needed.includes(input));
   if (unknown !== undefined) {
-    throw new TensorError(
-      "shape-mismatch",
-      `${nodeTitle(own)} has no input ${quote(unknown)}; it has ${listNames(needed)}`,
-      { input: unknown, node: nodeTitle(own), allowed: needed },
-    );
+    throw unknownInput(unknown, needed, nodeTitle(own), { node: nodeTitle(own) });
   }
   const valueOf = (input: string): Tensor => {
     if (Object.hasOwn(inputs, input)) return asTensor(inputs[input], {}, input);
@@ -257,7 +253,7 @@ function nodeSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   return { domain, op, opset: opsetOf({ opsets }, node), attributes: attributesOf(node) };
 }
 
-/** {@link nodeSpec} with the opset of the version whose meaning the node has. */
+/** Returns a node like {@link nodeSpec}, with the opset of the version whose meaning the node has. */
 export function meantSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   const spec = nodeSpec(opsets, node);
   const { operator, version } = lookUp(spec);
@@ -277,7 +273,7 @@ function checkOmitted(
     throw malformed(`the required input ${omitted} is missing`, { key: "inputs", at: [omitted] });
 }
 
-/** Names the node in errors thrown by `action`. */
+/** Runs `action`, and adds the name of the node to errors. */
 export function namingNode<T>(node: ModelNode, action: () => T): T {
   try {
     return action();

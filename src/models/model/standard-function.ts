@@ -1,5 +1,5 @@
 /**
- * Creates the nodes by which ONNX's schemas define a function operator. Recorded are bodies that contain a scatter or
+ * Creates the nodes by which ONNX's schemas define a function operator. The records contain bodies with a scatter or
  * gather, and bodies of operators that a conversion to an older opset replaces. Attention is not recorded: its bodies
  * gather only sizes, and depend on too many properties of the node.
  */
@@ -211,7 +211,7 @@ class Expansion {
     return made;
   }
 
-  /** Returns an attribute, or null for one that the node leaves out. */
+  /** Returns an attribute, or null if the node omits the attribute. */
   #attribute(recorded: Recorded): Attribute | null {
     switch (recorded[0]) {
       case "reference":

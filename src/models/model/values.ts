@@ -1,9 +1,9 @@
 /**
  * Types and constants of a graph's values before it runs: one walk over the nodes, shared by `inspect` and `convert`.
  *
- * Every value has two answers, because the types that a model declares may be outdated: runtimes do not enforce the
- * declared shape of a value between two nodes. Facts are certain if they follow from the model's inputs, its constants
- * and the nodes between. Other declarations of the model are believed, and marked as such.
+ * Every value has two records of facts, because the types that a model declares may be outdated: runtimes do not
+ * enforce the declared shape of a value between two nodes. Facts are certain if they follow from the model's inputs,
+ * its constants and the nodes between. Other declarations of the model are believed, and marked as such.
  *
  * Rules in `types/` derive a node's outputs from its inputs. This file handles only the operator `If`, because its
  * branches are graphs.
@@ -28,7 +28,7 @@ import {
 import { outputsOf } from "./types/outputs.ts";
 
 export interface Value {
-  /** Facts that follow from the model's inputs, from constants, and from the nodes between. */
+  /** The facts that follow from the model's inputs, from constants, and from the nodes between. */
   readonly certain: Known;
   /** The certain facts completed by declarations; the same object if declarations add nothing. */
   readonly believed: Known;
@@ -74,7 +74,7 @@ export class Scope {
     for (const { name, type } of inputs) this.#values.set(name, this.#inputValue(name, type));
     const hasDefaults = outer !== null || irVersion >= DEFAULTS_SINCE;
     const isInput = new Set(hasDefaults ? inputs.map(({ name }) => name) : []);
-    // If a name is repeated, the last constant counts, as in ONNX Runtime.
+    // The last constant of a repeated name counts, as in ONNX Runtime.
     for (const constant of constants) if (!isInput.has(constant.name)) this.add(constant);
   }
 
@@ -90,7 +90,7 @@ export class Scope {
     };
   }
 
-  /** Returns the facts about a value; `""` is one that is left out. */
+  /** Returns the facts about a value; `""` is an omitted value. */
   get(name: string): Value {
     const known = this.#values.get(name);
     if (known !== undefined) return known;
@@ -127,7 +127,7 @@ export class Scope {
 
   /**
    * Records the outputs of a node; call it in execution order.
-   * @param opset of the node's domain, null if the model does not import it
+   * @param opset the opset of the node's domain; null if the model does not import the domain
    */
   learn(node: ModelNode, opset: number | null): void {
     const branches = this.#depth < MAX_BODY_DEPTH ? branchesOf(node) : null;
@@ -154,7 +154,7 @@ export class Scope {
     for (const [position, name] of node.outputs.entries()) {
       if (name === "") continue;
       const { [position]: known = NOTHING_KNOWN } = certain;
-      // If only declarations make the node invalid, the certain facts are still valid.
+      // The certain facts are still valid if only declarations make the node invalid.
       const { [position]: more = known } = believed;
       const inferred = sameKnown(more, known) ? known : more;
       const believedValue = withDeclared(inferred, this.declared(name));

@@ -19,7 +19,7 @@ export class FileCursor {
   readonly #source: ByteSource;
   #window: Uint8Array = new Uint8Array();
   #start = 0;
-  /** Doubled by the first read. */
+  /** The size of the next window, which the first read doubles. */
   #size = WINDOW.least / 2;
 
   constructor(source: ByteSource) {
@@ -48,7 +48,7 @@ export class FileCursor {
     throw this.#endless();
   }
 
-  /** Skips a number of any value. */
+  /** Skips a variable-length number of any value. */
   skipVarint(end: number): void {
     for (let taken = 0; taken < MAX_VARINT; taken++) if (this.#byte(end) < 0x80) return;
     throw this.#endless();
@@ -72,9 +72,9 @@ export class FileCursor {
     const { position } = this;
     if (position >= end) throw this.#cutShort(1, end);
     let at = position - this.#start;
-    // The position only increases, so it lies inside the window or behind it.
+    // The position only increases, so it is in the window or after it.
     if (at >= this.#window.length) {
-      // Skipping a name or a small tensor at the window's end does not count as a jump.
+      // A skipped name or small tensor at the end of the window does not count as a jump.
       const isNext = at <= this.#window.length + WINDOW.least;
       this.#size = isNext ? Math.min(2 * this.#size, WINDOW.most) : WINDOW.least;
       const last = Math.min(position + this.#size, this.#source.size);

@@ -45,7 +45,7 @@ export interface ExternalRange {
 /**
  * Returns the range given by a tensor's `external_data` entries. Keys other than location, offset and length are
  * ignored (ONNX defines `checksum`, which no reader checks, and writes `basepath`).
- * @param what names the tensor in errors
+ * @param what the title of the tensor in errors
  * @throws TensorError `malformed-file` for a path that is empty, absolute or leaves the folder, and for an offset or
  *   length that is not a decimal number; `unsupported-model` for a memory address instead of a file
  */

@@ -23,11 +23,11 @@ export function namingFormat<T>(head: () => Uint8Array, read: () => T): T {
   }
 }
 
-const TEXT = { name: "text", modelAdvice: "name a model, or get the file again" };
+const TEXT = { name: "text", modelAdvice: "give a model, or download the file again" };
 
 function isText(head: Uint8Array): boolean {
   try {
-    // The last letter may be incomplete.
+    // The last character may be incomplete.
     const text = new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
     return /^[\t\n\r\u0020-\u007e\u0080-\uffff]+$/.test(text);
   } catch {

@@ -38,7 +38,8 @@ const MAX_FIELD = 2 ** 16;
 const MAX_OUTLINE = 2 ** 26;
 
 /**
- * Maximum number of records; reading one takes 30 to 50 ns. A real model has about 10 records per node and per tensor.
+ * The maximum number of records; reading one takes 30 to 50 ns. A real model has about 10 records per node and per
+ * tensor.
  */
 const MAX_RECORDS = 2 ** 24;
 
@@ -98,7 +99,7 @@ export function readOutline(file: ByteSource, options: ReadOptions = {}): Model 
   const checked = readOptionsFrom(options);
   const source = sourceFrom(file, "a file must be { size, read }");
   return namingFormat(
-    // An empty file has no head to read.
+    // An empty file has no first bytes to read.
     () =>
       source.size === 0 ? new Uint8Array() : readRange(source, 0, Math.min(source.size, HEAD)),
     () => outlineOf(source, checked),
@@ -208,7 +209,7 @@ class OutlineWriter {
     }
     if (isWhole) return;
     if (schema === TensorProtoSchema) this.#ranges.set(home, { start, end });
-    // An attribute without its value must not look like one with an empty value.
+    // An attribute without a value must not look like an attribute with an empty value.
     else this.#append(NO_TYPE);
   }
 

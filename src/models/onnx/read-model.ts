@@ -81,17 +81,17 @@ export interface WholeTensors {
 interface Reading extends ReadOptions {
   readonly parts: Parts;
   /**
-   * Present for an outline. Parts of such a model have no `SOURCE`, because an outline lacks the data that a writer
-   * would keep.
+   * The reader of whole tensors; present for an outline. Parts of such a model have no `SOURCE`, because an outline
+   * lacks the data that a writer would keep.
    */
   readonly whole: WholeTensors | null;
 }
 
-/** {@link readModel}, also for an outline, which lacks values of tensors. */
 /** @throws TensorError `malformed-file` for a value that does not hold bytes */
 export const modelBytes = (bytes: unknown): Uint8Array =>
   plainBytes(bytes, "an ONNX model is read from", true);
 
+/** Decodes a model like {@link readModel}, also from an outline, which lacks the values of tensors. */
 export function decodeModel(
   bytes: Uint8Array,
   options: ReadOptions,
@@ -116,7 +116,10 @@ export function decodeModel(
 const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
   whole === null ? { [SOURCE]: source } : {};
 
-/** The schema declares functions and subgraphs as bytes, so they are checked here, separately from the model. */
+/**
+ * Decodes a function; the schema declares functions and subgraphs as bytes, so they are checked separately from the
+ * model.
+ */
 function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
   checkMessage(FunctionProtoSchema, bytes, reading.parts);
   const source = malformedAs("a function", () => fromBinary(FunctionProtoSchema, bytes));
@@ -216,7 +219,7 @@ function decodeNode(
     domain: domainName(domain),
     inputs: [...input],
     outputs: [...output],
-    // `fromEntries` instead of assignments, because a file may name an attribute `__proto__`.
+    // Assignments would be unsafe, because a file may name an attribute `__proto__`.
     attributes: Object.fromEntries(attributes),
     ...sourced(source, reading),
   };
@@ -325,7 +328,7 @@ export function decodeType(source: TypeProto | undefined): TensorType | null {
   return { dtype, shape: tensor.shape === undefined ? null : tensor.shape.dim.map(decodeDim) };
 }
 
-/** A dimension without value or name is unknown. Some tools write a negative value for it. */
+/** Decodes a dimension; a dimension without a value or name is unknown. Some tools write a negative value for it. */
 function decodeDim({ value }: Dimension): Dim {
   if (value.case === "dimParam") return value.value === "" ? null : value.value;
   return value.case === undefined || value.value < 0n ? null : toNumber(value.value, "a dimension");

@@ -15,7 +15,7 @@ import { readConstant, SOURCE, type Constant } from "../model/model.ts";
 import { SparseTensorProtoSchema } from "./schema_pb.ts";
 import { checkMessage, malformedAs, type Parts } from "./wire.ts";
 
-/** Maximum number of elements of a dense tensor, because a few bytes may announce any number. */
+/** The maximum number of elements of a dense tensor, because a few bytes may announce any number. */
 const MAX_DENSE = 2 ** 28;
 
 /** The file's bytes of a sparse initializer, as the source of its constant. */

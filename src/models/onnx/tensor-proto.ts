@@ -72,7 +72,7 @@ class HeaderReader {
   #raw = NO_BYTES;
   #segmented = false;
   readonly #dims: bigint[] = [];
-  // The maps are created on demand: a hostile file has millions of tensors without entries.
+  // The maps are created on demand, because a hostile file may have millions of tensors without entries.
   #counts: Map<TypedField, number> | undefined;
   #entries: Map<string, string> | undefined;
 

@@ -89,12 +89,12 @@ export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
   return encodedAs("the tensor", () => toBinary(TensorProtoSchema, message));
 }
 
-/** Decodes the values of a tensor after its header. Throws as {@link readTensor} does. */
+/** Decodes the values of a tensor after its header. Throws the errors of {@link readTensor}. */
 export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor {
   const { name, dtype, dataType, shape, raw, counts, external, segmented } = header;
   const what = tensorTitle(name);
   if (dtype === null) {
-    // 0 stands for no data type, and no number is negative.
+    // The number 0 means that no data type is given, and numbers are never negative.
     throw (dataType <= 0 ? malformed : unsupported)(
       `${what} has data type ${dataType}, which this package does not know`,
       {
@@ -202,7 +202,7 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
       `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`,
     );
   }
-  // A value of most small types is a byte that holds several elements; elements of 6 bits have one value each.
+  // A value of most small types is a byte with several elements, but each 6-bit element has its own value.
   const isPacked = bits !== undefined && bits !== 6;
   checkValueCount(
     header.counts.get(field) ?? 0,
@@ -234,7 +234,10 @@ function takeText(data: Storage): TakePayload {
   };
 }
 
-/** Floats are little-endian in both encodings. They are copied as bytes, so the payload of a NaN survives. */
+/**
+ * Decodes floats, which are little-endian in both encodings. The floats are copied as bytes, so that the payload of a
+ * NaN survives.
+ */
 function takeFloats(data: Storage): TakePayload {
   const bytes = bytesOf(data as NumericStorage);
   let position = 0;
@@ -253,7 +256,7 @@ function takeIntegers(
   const cell = integerOfCell(dtype);
   const { bytes } = DTYPES[cell];
   const write = writer(cell, data);
-  // ONNX requires the upper bits of the value of a 6-bit element to be 0, so it is neither folded nor cut.
+  // The upper bits of a 6-bit element must be 0 according to ONNX, so the value is neither wrapped nor truncated.
   const isSixBits = rowOf(dtype).bits === 6;
   const next: (reader: BinaryReader) => unknown =
     field === "int64Data"
@@ -284,7 +287,10 @@ function integerOfCell(dtype: DType): DType {
   return bytes === 2 ? "uint16" : "uint8";
 }
 
-/** Some writers sign-extend 8 or 16 bits, others do not; both encodings are accepted. A wider value is rejected. */
+/**
+ * Wraps a value to its cell; some writers sign-extend 8 or 16 bits and others do not, so both encodings are accepted. A
+ * wider value is rejected.
+ */
 function fold(value: number, cell: DType): number {
   const bits = 8 * DTYPES[cell].bytes;
   if (value < -(2 ** (bits - 1)) || value >= 2 ** bits) return value;

@@ -19,24 +19,24 @@ import {
 } from "../../core/errors.ts";
 
 /**
- * Maximum number of messages, byte strings and unknown records in a model of `bytes` bytes. An empty message takes 2
- * bytes of the file but hundreds of bytes of memory, so a small hostile file could fill the memory. In real models,
+ * The maximum number of messages, byte strings and unknown records in a model of `bytes` bytes. An empty message takes
+ * 2 bytes of the file but hundreds of bytes of memory, so a small hostile file could fill the memory. In real models,
  * these parts take at least 12 bytes (an attribute). The largest models in use have about 10^5 nodes; 2^21 parts are
  * enough for 20 times as many.
  */
 const mostParts = (bytes: number): number => Math.min(2 ** 21, 2 ** 16 + Math.floor(bytes / 8));
 
 /**
- * Maximum number of numbers and texts in the lists of a model, outside of tensors. A number takes at least one byte of
- * the file and 40 bytes of memory as a bigint, so 2^24 of them take 670 MB. A tree ensemble of 10^5 nodes has about
+ * The maximum number of numbers and texts in the lists of a model, outside of tensors. A number takes at least one byte
+ * of the file and 40 bytes of memory as a bigint, so 2^24 of them take 670 MB. A tree ensemble of 10^5 nodes has about
  * 10^6.
  */
 const MAX_VALUES = 2 ** 24;
 
-/** A varint has at most 10 bytes; the last one carries bit 63. */
+/** The maximum number of bytes in a varint, of which the last carries bit 63. */
 export const MAX_VARINT = 10;
 
-/** Called with a record's field number, its wire type and the range of its payload. */
+/** A function that is called with a record's field number, its wire type and the range of its payload. */
 export type Visit = (field: number, wireType: WireType, start: number, end: number) => void;
 
 /**
@@ -94,7 +94,7 @@ function endOfNumber(bytes: Uint8Array, start: number, wireType: WireType): numb
   return end + 1;
 }
 
-/** Maximum number of parts of a model, and the number counted so far. */
+/** The maximum number of parts of a model, and the number counted so far. */
 export interface Parts {
   readonly most: number;
   found: number;
@@ -230,7 +230,7 @@ export function malformedAs<T>(what: string, action: () => T): T {
     return action();
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    // Browsers end the sentence with a full stop; errors of this package do not.
+    // The full stop is removed, because browsers add one and errors of this package have none.
     const reason = messageOf(cause).replace(/\.$/, "");
     throw malformed(`${what} cannot be decoded: ${reason}`, {}, { cause });
   }

@@ -156,7 +156,7 @@ function nodeMessage(node: ModelNode, opsets: Opsets): NodeProto {
   return message;
 }
 
-/** The number of `GRAPH` among ONNX's attribute types. */
+/** The number of ONNX's attribute type `GRAPH`. */
 const GRAPH = 5;
 
 function attributeMessage(
@@ -183,7 +183,7 @@ function attributeMessage(
   }
   if (attribute.type === "boolean") throw wrong("is a boolean, which ONNX represents as an int");
   const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
-  // The new value replaces the file's value. If the attribute had another type, only unknown fields are kept.
+  // The new value replaces the file's value. Only unknown fields are kept if the attribute had another type.
   if (source?.type === type) Object.assign(message, source, { name });
   else if (source?.$unknown !== undefined) message.$unknown = source.$unknown;
   message.type = type;
@@ -247,7 +247,7 @@ function setValue(
   }
 }
 
-/** The file's bytes of a body, unless the body was changed. */
+/** Returns the file's bytes of a body, unless the body was changed. */
 function bodyBytes(body: Graph, before: Uint8Array | undefined, opsets: Opsets): Uint8Array {
   const message = graphMessage(body, opsets);
   const after = encodedAs("a body", () => toBinary(GraphProtoSchema, message));
@@ -256,7 +256,7 @@ function bodyBytes(body: Graph, before: Uint8Array | undefined, opsets: Opsets):
   return isSame(after, unchanged) ? before : after;
 }
 
-/** The file's bytes of a function, unless its nodes or its opsets were changed. */
+/** Returns the file's bytes of a function, unless its nodes or its opsets were changed. */
 function functionBytes(given: ModelFunction | undefined, before: Uint8Array): Uint8Array {
   if (given === undefined) return before;
   const { opsets, graph } = given;

@@ -20,7 +20,7 @@ const VALUE_TYPES: ReadonlyMap<string, "Parameter" | "Const" | "Result"> = new M
 export const valueKind = (type: string): "Parameter" | "Const" | "Result" | null =>
   VALUE_TYPES.get(type.toLowerCase()) ?? null;
 
-/** Operators that run without a Plan: see `model/inline.ts`. */
+/** The operators that run without a Plan: see `model/inline.ts`. */
 const INLINE: readonly string[] = ["Convert"];
 
 const ROWS = operators().filter(({ domain }) => domain === DOMAIN);

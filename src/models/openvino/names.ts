@@ -66,7 +66,7 @@ export function printNames(
 }
 
 /**
- * A backslash at the end of a name would hide the comma behind the name, so that only the last name may end with a
+ * Joins names; a backslash at the end of a name would escape the comma after it, so only the last name may end with a
  * backslash.
  */
 function joinNames(first: string, others: readonly string[]): string {

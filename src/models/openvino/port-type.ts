@@ -67,7 +67,7 @@ function parseDimText(text: string, who: string): Dim {
   const [, from = plain, to = plain] = /^(\d*)\.\.(\d*)$/.exec(plain) ?? [];
   const low = from === "" ? 0 : (parseDecimal(from) ?? NaN);
   const high = to === "" ? Infinity : (parseDecimal(to) ?? NaN);
-  // A range of one size is that size.
+  // A range with equal bounds is a fixed size.
   if (plain !== "" && low <= high) return low === high ? low : null;
   throw malformed(
     `${who} has the dimension ${printValue(text)}, which must be a size below 2^53, a range or ?`,

@@ -237,7 +237,7 @@ export function readBin(
 
 /** Returns the number of a constant's bytes that hold elements. */
 function usedBytes(dtype: DType, shape: readonly number[], size: number, who: string): number {
-  // The size of text does not follow from its shape.
+  // The number of bytes of text does not follow from its shape.
   const needed = dtype === "string" ? size : packedBytes(dtype, product(shape));
   // OpenVINO writes one byte for an empty constant, and does not read it.
   if (size === needed || needed === 0) return needed;

@@ -37,7 +37,8 @@ export interface IR {
 }
 
 /**
- * Alignment of constants in the `.bin`, in bytes: the widest element, so that readers can use every constant in place.
+ * The alignment of constants in the `.bin`, in bytes: the widest element, so that readers can use every constant in
+ * place.
  */
 const BIN_ALIGNMENT = 8;
 
@@ -300,7 +301,7 @@ class IRWriter {
     return producer;
   }
 
-  /** Appends bytes to the `.bin`, and returns their offset. */
+  /** Appends bytes to the `.bin`, and returns the offset of the bytes. */
   #append(bytes: Uint8Array): number {
     const offset = Math.ceil(this.#length / BIN_ALIGNMENT) * BIN_ALIGNMENT;
     this.#chunks.push(new Uint8Array(offset - this.#length), bytes);

@@ -36,7 +36,7 @@ export const element = (
 /** Maximum characters of a document. The IR of a model with 7 billion parameters has 4 million. */
 const MAX_LENGTH = 2 ** 25;
 
-/** Maximum number of tags. An IR has about 25 tags per layer, and parsing takes about 600 bytes per tag. */
+/** The maximum number of tags. An IR has about 25 tags per layer, and parsing takes about 600 bytes per tag. */
 const MAX_TAGS = 2 ** 20;
 
 /** Maximum depth of nested elements. A port's dimension in a body within a body is at depth 14. */
@@ -170,7 +170,7 @@ function parse(body: string): readonly Part[] {
     preserveOrder: true,
     ignoreAttributes: false,
     attributeNamePrefix: ATTRIBUTE_PREFIX,
-    // Values stay unchanged except for blanks around text; entities are decoded here.
+    // Blanks around text are removed, and entities are decoded here.
     trimValues: false,
     tagValueProcessor: (_name, value) => value.trim(),
     parseTagValue: false,
@@ -256,7 +256,7 @@ export function printXml(root: Element): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Names may have letters of any script. XML's markup characters are excluded. */
+/** Matches a name, which may have letters of any script. XML's markup characters are excluded. */
 const NAME = /^[A-Za-z_:\u00C0-\uFFFD][\w:.\-\u00B7-\uFFFD]*$/;
 
 function checkName(name: string): string {

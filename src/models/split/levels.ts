@@ -11,7 +11,7 @@ export type Levels = Map<ModelNode, number>;
 /** Returns true if the graph is cut between a value's maker and a user of the value. */
 export type IsCut = (name: string, maker: ModelNode, user: ModelNode) => boolean;
 
-/** @param uses of nodes in an executable order */
+/** @param uses the nodes and their dependencies, in an executable order */
 export function levelsOf(uses: GraphUses, isCut: IsCut): Levels {
   const levels: Levels = new Map();
   for (const node of uses.nodes) {
@@ -28,7 +28,7 @@ export function levelsOf(uses: GraphUses, isCut: IsCut): Levels {
 }
 
 /**
- * Moves nodes to the last possible level, next to the nodes that use their results. A runtime fuses two operators only if
+ * Moves nodes to the last possible level, next to the nodes that use the results. A runtime fuses two operators only if
  * nothing else uses the value between them, so after this no such value passes from one level to another: a fused
  * convolution and addition round differently from separate ones. A node that reduces its input is moved only if its
  * input is needed there anyway.

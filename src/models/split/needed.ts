@@ -38,7 +38,7 @@ export function neededNodes(
         const sentence = `the input ${quote(name)} of the model needs a tensor`;
         throw new TensorError("shape-mismatch", sentence, { input: name });
       }
-      // The runtime may not require a value that the requested values do not need.
+      // The runtime must not require a value that the requested values do not need.
       if (isWanted.has(name)) throw malformed(`no node computes ${quote(name)}`, { input: name });
     }
   }

@@ -1,9 +1,10 @@
 /** Splits a model at some of its values into parts that load on their own. */
 
-import { checkNames } from "../../core/tensor/options.ts";
+import { nearestName } from "../../core/tensor/nearest.ts";
+import { optionsOf } from "../../core/tensor/options.ts";
 import { factOf, printValue, TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { modelFrom } from "../model/foreign-model.ts";
+import { checkType, modelFrom } from "../model/foreign-model.ts";
 import { listFrom, recordFrom } from "../model/foreign.ts";
 import { listNames, quote } from "../model/graph.ts";
 import type { Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
@@ -17,7 +18,7 @@ import { inferTypes, ownScope } from "./types.ts";
 /** Options of {@link splitModel}. */
 export interface SplitOptions {
   /** Types of cut values that {@link inferTypes} does not know. */
-  readonly types?: Readonly<Record<string, TensorType>>;
+  readonly types?: Readonly<Record<string, TensorType>> | undefined;
 }
 
 /**
@@ -52,7 +53,7 @@ export function splitModel(
 ): Model[] {
   const own = modelFrom(model);
   const { graph } = own;
-  const cut = new Set(namesFrom(values));
+  const cut = new Set(namesFrom(values, graph));
   const wanted = graph.outputs.map(({ name }) => name);
   const { nodes } = neededIn(graph, [...wanted, ...cut]);
   const uses = new GraphUses(graph.nodes.filter((node) => nodes.has(node)));
@@ -79,7 +80,8 @@ export function splitModel(
  *
  * @param model of any format, which stays unchanged
  * @param values names of values of the model's own graph, which become the part's outputs
- * @throws TensorError `malformed-file` for a value that no node computes, and for an inconsistent model
+ * @throws TensorError `unsupported-model` for a value that the model does not have, `malformed-file` for an
+ *   inconsistent model
  *
  * @example
  * ```ts
@@ -93,7 +95,7 @@ export function splitModel(
 export function neededFor(model: Model, values: readonly string[]): Model {
   const own = modelFrom(model);
   const { graph } = own;
-  const wanted = namesFrom(values);
+  const wanted = namesFrom(values, graph);
   const { nodes, names } = neededIn(graph, wanted);
   const isNeeded = ({ name }: { readonly name: string }): boolean => names.has(name);
   const known = inferTypes(own);
@@ -109,14 +111,23 @@ export function neededFor(model: Model, values: readonly string[]): Model {
 const neededIn = (graph: Graph, wanted: readonly string[]): ReturnType<typeof neededNodes> =>
   neededNodes(graph, wanted, new Set(graph.inputs.map(({ name }) => name)));
 
-const namesFrom = (values: readonly string[]): readonly string[] =>
-  listFrom<unknown>("the names of values", values).map((name) => {
-    if (typeof name === "string" && name !== "") return name;
-    throw new TensorError("attribute", `a value must be a name, got ${printValue(name)}`, {
-      key: "values",
-      got: factOf(name),
-    });
+function namesFrom(values: readonly string[], graph: Graph): readonly string[] {
+  const known = new Set([
+    ...graph.nodes.flatMap(({ outputs }) => outputs),
+    ...[...graph.inputs, ...graph.constants].map(({ name }) => name),
+  ]);
+  return listFrom<unknown>("values", values).map((name) => {
+    if (typeof name !== "string" || name === "") {
+      const sentence = `a value must be a name, got ${printValue(name)}`;
+      throw new TensorError("attribute", sentence, { key: "values", got: factOf(name) });
+    }
+    if (known.has(name)) return name;
+    const nearest = nearestName(name, known) ?? undefined;
+    const question = nearest === undefined ? "" : `; did you mean ${quote(nearest)}?`;
+    const sentence = `the model has no value ${quote(name)}${question}`;
+    throw new TensorError("unsupported-model", sentence, { key: "values", got: name, nearest });
   });
+}
 
 /** Returns an output as declared by the model; for other values, their known type. */
 function declaredOutput(graph: Graph, name: string, known: TensorType | null): ValueInfo {
@@ -129,9 +140,9 @@ function declaredOutput(graph: Graph, name: string, known: TensorType | null): V
 type TypeOf = (name: string) => TensorType | null;
 
 function typesOf(model: Model, options: SplitOptions): TypeOf {
-  const own = recordFrom("the options of splitModel", options);
-  checkNames("option", own, ["types"], {});
-  const given = recordFrom("types", own.types ?? {});
+  const { types = {} } = optionsOf(options, ["types"], {}, "the options of splitModel");
+  const given = recordFrom("types", types as NonNullable<SplitOptions["types"]>);
+  for (const [name, type] of Object.entries(given)) checkType(name, type);
   const known = inferTypes(model);
   return (name) => {
     if (Object.hasOwn(given, name)) return given[name];
@@ -164,7 +175,7 @@ function partAt(model: Model, uses: GraphUses, { level, levels, kept, typeOf, sc
     name !== "" &&
     (kept.has(name) || uses.usersOf(name).some((user) => levels.get(user) !== level));
   const outputs = nodes.flatMap((node) => node.outputs).filter(isOutput);
-  // Model outputs that no node computes, such as inputs, belong to the first part.
+  // Model outputs that no node computes, such as inputs, are outputs of the first part.
   const others = graph.outputs.filter(({ name }) => level === 0 && !uses.makers.has(name));
   const passed = graph.inputs.filter(
     (one) => !inputs.includes(one) && others.some(({ name }) => name === one.name),

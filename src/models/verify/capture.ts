@@ -1,6 +1,6 @@
 /** Captures the real inputs and outputs of a model's scatters and gathers in the user's runtime. */
 
-import { isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
+import { isError, isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
 import { recordFrom } from "../model/foreign.ts";
 import { bindGiven } from "../model/inputs.ts";
 import { nodeTitle, type Model, type ModelNode } from "../model/model.ts";
@@ -24,18 +24,18 @@ export interface CaptureOptions {
   /** Makes a session of the user's own runtime, such as `(model) => InferenceSession.create(model)`. */
   readonly createSession: CreateSession;
   /** The name or the path of one node; all scatters and gathers by default. */
-  readonly node?: string;
+  readonly node?: string | undefined;
   /** Reads external data of the model, as in `readModel`; required if a node has such an input. */
-  readonly external?: ReadExternal;
+  readonly external?: ReadExternal | undefined;
   /** The iteration to capture for nodes in loops, counted from 0. The default is 0. */
-  readonly iteration?: number;
+  readonly iteration?: number | undefined;
   /** The call to capture for nodes in functions, counted from 0 among the calls that run. The default is 0. */
-  readonly call?: number;
+  readonly call?: number | undefined;
   /**
    * Called after each session in search of a node at which the runtime fails, with the number of these sessions. The
    * search ends after 60 sessions or 30 seconds.
    */
-  readonly onSearch?: (sessions: number) => void;
+  readonly onSearch?: ((sessions: number) => void) | undefined;
 }
 
 export const CAPTURE_OPTIONS = /* @__PURE__ */ namesOf<CaptureOptions>({
@@ -134,7 +134,7 @@ const GATHERS: ReadonlySet<string> = /* @__PURE__ */ new Set(
 /** Returns true if a {@link Capture} may lack slices of the node's data. */
 export const maybeSliced = ({ op }: ModelNode): boolean => GATHERS.has(op);
 
-/** {@link captureCalls}, without reading the constants among the inputs. */
+/** Captures calls like {@link captureCalls}, without reading the constants among the inputs. */
 export async function* captures(
   bytes: Bytes,
   feeds: Feeds,
@@ -201,7 +201,7 @@ function countFrom(options: Record<string, unknown>, name: string): number {
 }
 
 /**
- * Feeds, each read once.
+ * Returns the feeds, each of which is read once.
  * @throws TensorError `shape-mismatch`, `dtype`, `rank` for one that is not an input of the model or differs from its
  *   declaration
  */
@@ -255,7 +255,7 @@ function capturedCall(
 ): CapturedCall {
   const isRun = !(known instanceof NotRun);
   const nothing = { path, isRun, call: null, error: null, outputs: null, behind: null };
-  if (known instanceof Error) {
+  if (isError(known)) {
     const behind = known instanceof RuntimeFailure ? known.at : null;
     return { ...nothing, node: placed.node, inputs: {}, problem: known.message, behind };
   }
@@ -289,7 +289,7 @@ function tableOf(node: ModelNode, { frame, values }: Known, external: ReadExtern
     const call = callOfNode(frame.opsets, node, inputs);
     return table.read(slicesOf(call.node, call.inputs)) ? table.tensor : null;
   } catch (error) {
-    // The same error follows for the whole table.
+    // The check of the whole table reports the same error later.
     if (isTensorError(error)) return null;
     throw error;
   }

@@ -109,13 +109,13 @@ function castNode(from: string, to: string, dtype: DType): ModelNode {
 }
 
 /**
- * Converts a tensor to or from the type that carries it. bfloat16 is half of float32, so the bits of NaNs are kept here;
- * onnxruntime's Cast of an input to bfloat16 makes all NaNs the same.
+ * Converts a tensor to or from the type that carries it. bfloat16 is half of float32, so the bits of NaNs are kept
+ * here; onnxruntime's Cast of an input to bfloat16 makes all NaNs the same.
  */
 function converted(value: Tensor, dtype: DType): Tensor {
   const { data, shape, size } = value;
   if (value.dtype === "float32" && dtype === "bfloat16") {
-    // A copy by value would quiet signaling NaNs.
+    // Copying numbers instead of bytes would turn signaling NaNs into quiet NaNs.
     const words = new Uint32Array((data as Float32Array).slice().buffer);
     return new Tensor(
       dtype,

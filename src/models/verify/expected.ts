@@ -1,7 +1,7 @@
 /**
  * Compares the outputs of a model with the outputs that a person expects, such as PyTorch's, and looks for a change of
- * one scatter or gather that gives them. The changed result of a node goes through the nodes behind it in the user's
- * runtime.
+ * one scatter or gather that gives them. The user's runtime computes the nodes after the changed node from its new
+ * result.
  */
 
 import { TensorError } from "../../core/errors.ts";
@@ -26,7 +26,7 @@ export type Expected = ReadonlyMap<string, Tensor>;
 /** An output of the model, compared with the expected one. */
 export interface ExpectedOutput {
   readonly name: string;
-  /** True if data type and shape are the same, and no element differs by more than the tolerance. */
+  /** True if the data type and the shape are the same, and no element differs by more than the tolerance. */
   readonly isExpected: boolean;
   /** The first difference beyond the tolerance in words; empty if the output is the expected one. */
   readonly sentence: string;
@@ -44,8 +44,8 @@ export interface ExpectedChange extends Omit<OtherCall, "result"> {
 export interface ExpectedReport {
   readonly outputs: readonly ExpectedOutput[];
   /**
-   * Changes that give the expected outputs, most likely first, at most 5 of a node; empty if the model gives them, or if
-   * no change of a single scatter or gather in the model's own graph does.
+   * Changes that give the expected outputs, most likely first, at most 5 of a node; empty if the model gives them, or
+   * if no change of a single scatter or gather in the model's own graph does.
    */
   readonly changes: readonly ExpectedChange[];
 }
@@ -75,8 +75,8 @@ const toleranceFor = (dtype: string): number =>
   dtype === "float16" || dtype === "bfloat16" ? 2 ** -7 : 1e-5;
 
 /**
- * Describes the first difference between an output and the expected one; null if none counts. Other libraries add in another order, so floats may differ by a part of
- * their own magnitude and of the tensor's mean magnitude.
+ * Describes the first difference between an output and the expected one; null if none counts. Other libraries add in
+ * another order, so floats may differ by a part of their own magnitude and of the tensor's mean magnitude.
  */
 function differenceOf(actual: Tensor, expected: Tensor, tolerance: number | null): string | null {
   if (equals(actual, expected)) return null;
@@ -115,7 +115,7 @@ export interface Expecting {
   readonly model: Model;
   readonly feeds: Expected;
   readonly expected: Expected;
-  /** Null if the user chose none. */
+  /** The tolerance; null if the user chose none. */
   readonly tolerance: number | null;
   readonly createSession: CreateSession;
 }
@@ -159,7 +159,7 @@ export async function givesExpected(
   }
 }
 
-/** Maximum number of changes of a node in a report. */
+/** The maximum number of changes of a node in a report. */
 const MOST_CHANGES = 5;
 
 /** Returns the changes of single nodes that give the expected outputs. */
@@ -180,7 +180,8 @@ export async function findChanges(
     const ids = new Set<string>();
     try {
       for (const { result, ...change } of otherCalls(call.node, inputs)) {
-        // Two changes at once prove less than one, and a change that other nodes express comes first.
+        // Single changes come before pairs, because they prove more, and changes that other nodes can express come
+        // first.
         if (ids.size > 0 && change.id.includes("+")) break;
         if (ids.has(change.id)) continue;
         // oxlint-disable-next-line no-await-in-loop
@@ -199,21 +200,21 @@ export async function findChanges(
   return found.toSorted((a, b) => Number(a.id.includes("+")) - Number(b.id.includes("+")));
 }
 
-/** Runs the nodes behind a value, with other values in its place. */
+/** Runs the nodes after a value, with other values in its place. */
 interface Tail {
   /** Returns the expected outputs; null if the runtime fails. */
   run(value: Tensor): Promise<Expected | null>;
   release(): Promise<void>;
 }
 
-/** Returns null if no expected output depends on the value. */
+/** Returns a runner of the nodes after a value; null if no expected output depends on the value. */
 function tailOf({ model, feeds, expected, createSession }: Expecting, name: string): Tail | null {
   const { graph } = model;
   const names = [...expected.keys()];
   const behind = names.filter((one) => one !== name);
   const place = { has: (one: string) => one === name || feeds.has(one) };
   if (!neededNodes(graph, names, place).names.has(name)) return null;
-  // The session is made with the first value, because a value's data type is not known before.
+  // The session is created with the first value, because the data type is unknown before.
   let session: OpenSession | null = null;
   let fed: readonly string[] = [];
   return {
@@ -224,7 +225,7 @@ function tailOf({ model, feeds, expected, createSession }: Expecting, name: stri
         if (session === null) {
           const cut = cutModel(model, graph, behind, given);
           fed = cut.inputs;
-          // Values of other shapes follow.
+          // Later values may have other shapes.
           const inputs = cut.model.graph.inputs.map((one) =>
             one.name === name ? { name, type: { dtype: value.dtype, shape: null } } : one,
           );

@@ -88,7 +88,8 @@ async function calledFrame(
 ): Promise<Frame> {
   const defaults = around.functions.find((one) => one.name === name && one.domain === domain);
   const calls = around.nodes.filter(({ node }) => node.op === name && node.domain === domain);
-  // If this function's only call is a node of another function, it runs in the selected call of that other function.
+  // The only call of this function may be a node of another function; then it runs in the selected call of the other
+  // function.
   const nth = calls.length === 1 && isInFunction(calls[0].place) ? 0 : around.call;
   let count = 0;
   for (const placed of calls) {
@@ -159,14 +160,14 @@ interface Bodied {
   readonly owner: ModelNode;
   readonly attribute: string;
   readonly inputs: readonly (Outcome | undefined)[];
-  /** Includes the values that the body takes from enclosing graphs. */
+  /** The frame of the body, including the values that it uses from enclosing graphs. */
   readonly frame: Frame;
   readonly around: Around;
 }
 
 export const isConstant = (found: Found): found is Constant => "read" in found;
 
-/** Returns a value; reads a constant. */
+/** Returns a value, and reads it if it is a constant. */
 export const valueOf = (found: Found | undefined): Outcome | undefined =>
   found !== undefined && isConstant(found) ? found.read() : found;
 

@@ -17,7 +17,7 @@ export interface Judgement {
   /** The version of the operator, such as 18; null if the node is not a valid call. */
   readonly version: number | null;
   readonly verdict: Verdict;
-  /** A sentence about the node; empty for a node that is equal. */
+  /** A sentence about the node; empty if the result is equal. */
   readonly sentence: string;
   /** The first element that differs, and its output; null if none differs. */
   readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
@@ -34,7 +34,10 @@ export function judge(
 ): Judgement {
   const nothing = { version: null, difference: null, call: null, result: null };
   if (!isRun) return { ...nothing, verdict: "not-run", sentence: problem ?? "" };
-  const said = problem === null ? "the runtime returned a result" : `the runtime says: ${problem}`;
+  const said =
+    problem === null
+      ? "the runtime returned a result for an invalid call"
+      : `the runtime says: ${problem}`;
   if (error !== null)
     return { ...nothing, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}` };
   if (behind !== null)
@@ -44,7 +47,7 @@ export function judge(
       sentence: `the earlier node ${titleOf(behind)} failed`,
     };
   if (call === null) {
-    const sentence = `its inputs are unknown, because the runtime says: ${problem}`;
+    const sentence = `the inputs are unknown, because the runtime says: ${problem}`;
     return { ...nothing, verdict: "failed", sentence };
   }
   const known = { ...nothing, version: resolve(call.node).sinceVersion, call };

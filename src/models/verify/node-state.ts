@@ -17,7 +17,7 @@ export interface VerifiedNode {
   /** The version of the operator, such as 18. */
   readonly version: number | null;
   readonly verdict: Verdict;
-  /** A sentence about the node; empty for a node that is equal. */
+  /** A sentence about the node; empty if the result is equal. */
   readonly sentence: string;
   /** The first element that differs, and its output; null if none differs. */
   readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
@@ -40,9 +40,9 @@ export interface VerifiedNode {
   /** The runs with a different result, such as `run 2`, `8 threads, run 1` or `run 3 of the node alone`. */
   readonly otherRuns: readonly string[];
   /**
-   * The results of running the node alone, at most 200 times or 2 seconds in each runtime. Null unless two updates have
-   * the same target: threads may race for such a target and still give the exact result in most runs. If the node's
-   * result already changed between runs of the model, it is not run alone, and `count` is 0.
+   * The results of running the node alone, at most 200 times or 2 seconds in each runtime. The value is null unless two
+   * updates have the same target: threads may race for such a target and still give the exact result in most runs. If
+   * the node's result already changed between runs of the model, it is not run alone, and `count` is 0.
    */
   readonly reruns: Reruns | null;
 }
@@ -74,7 +74,8 @@ export function firstState(first: CapturedCall, tolerance: number): State {
 
 /**
  * Returns the state of a node after the first run. All of a large table is read only if the node is not equal.
- * @param isKept true if the tensors of an equal node are needed later; otherwise they are dropped, because weights of many
+ * @param isKept true if the tensors of an equal node are needed later; otherwise they are dropped, because weights of
+ * many
  *   nodes would fill the memory
  */
 export function capturedState(capture: Capture, tolerance: number, isKept: boolean): State {
@@ -86,7 +87,7 @@ export function capturedState(capture: Capture, tolerance: number, isKept: boole
   return { ...state, first, judgement: { ...state.judgement, call: null, result: null } };
 }
 
-/** Returns a node after another run. Inputs that differ from the first run are the fault of an earlier node. */
+/** Returns a node after another run. An earlier node is the cause of inputs that differ from the first run. */
 export function again(state: State, capture: Capture, run: string, tolerance: number): State {
   const { first, otherRuns } = state;
   const captured = capture(state.judgement.verdict !== "equal");
@@ -100,7 +101,7 @@ export function again(state: State, capture: Capture, run: string, tolerance: nu
   return isSameInput ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] } : worst;
 }
 
-/** Returns the worse of two judgements, or the earlier of two equally bad ones. */
+/** Returns the worse of two judgements, or the earlier judgement if they are equally bad. */
 const worse = (known: Judgement, now: Judgement): Judgement =>
   isWorse(now.verdict, known.verdict) ? now : known;
 
@@ -144,8 +145,8 @@ export async function finish(state: State, how: Finish): Promise<VerifiedNode> {
   const isRace = raceShown(reruns, isReproducible);
   const { result: _, call, ...facts } = judgement;
   const diagnoses = reasonsOf(judgement, { dialect: how.dialect, isRace });
-  // A runtime gives the same signs of zeros and the same NaN in every run, so a changing sign of a zero reveals a lost
-  // update.
+  // A change in the sign of a zero reveals a lost update, because a runtime returns the same zeros and NaNs in every
+  // run.
   const isLost = isRace === true && facts.verdict === "nan-or-zero" && diagnoses.length > 0;
   return {
     path: first.path,

@@ -7,6 +7,7 @@ import { printCount } from "../../core/print-count.ts";
 import type { Graph, Model, ModelNode } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
+import { isError } from "../../core/errors.ts";
 import { VERIFY } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { neededNodes } from "../split/needed.ts";
@@ -94,7 +95,7 @@ export class PlaceValues implements Around {
   async frame(place: Place): Promise<Frame> {
     const known = this.#frames.get(place) ?? (await this.#findFrame(place));
     this.#frames.set(place, known);
-    if (known instanceof Error) throw known;
+    if (isError(known)) throw known;
     return known;
   }
 
@@ -140,7 +141,7 @@ export class PlaceValues implements Around {
         open.delete(one);
       }
     }
-    // In execution order; names that no node computes come last and cause separate errors.
+    // The order is the execution order; names that no node computes come last and cause separate errors.
     await this.#make(frame, [...made.filter((name) => open.delete(name)), ...open], known);
     return new Map<string, Found>([...constants, ...known]);
   }
@@ -168,7 +169,7 @@ export class PlaceValues implements Around {
         }
         // oxlint-disable-next-line no-await-in-loop
         const { lost, failure } = await this.#lostBy(frame, open, error);
-        // If two nodes fail to load with the same message, neither node is the cause.
+        // Neither node is the cause if two nodes fail to load with the same message.
         const isAll = failure.isLoad && failure.message === said;
         said = failure.message;
         culprit = failure.at ?? culprit;

@@ -7,13 +7,14 @@
 import { hasRepeats } from "../../core/call/duplicates.ts";
 import { runNode as runExactly } from "../../core/call/run.ts";
 import { VERIFY } from "../../core/limits.ts";
-import { IR_VERSION, type Model } from "../model/model.ts";
+import { IR_VERSION } from "../model/opset.ts";
+import type { Model } from "../model/model.ts";
 import { equals, type Tensor } from "../../core/tensor/tensor.ts";
 import type { CapturedCall } from "./capture.ts";
 import { openModel } from "./carried.ts";
 import { RuntimeFailure, type CreateSession } from "./session.ts";
 
-/** A maker of sessions, and the prefix in the names of its runs. */
+/** A function that creates sessions, and the prefix in the names of its runs. */
 export interface Runtime {
   /** A prefix such as `8 threads, `; empty for the runtime of the first run. */
   readonly prefix: string;
@@ -28,7 +29,7 @@ export interface Reruns {
   readonly isSame: boolean;
   /** For a node that is not equal, true if all runs with one thread gave the exact result. Null if not tried. */
   readonly isExactInOneThread: boolean | null;
-  /** The runtime's message if it cannot run the node alone, else null. */
+  /** The runtime's message if the runtime cannot run the node alone; otherwise null. */
   readonly problem: string | null;
 }
 
@@ -58,7 +59,7 @@ export async function rerun(
   const same = { isExactInOneThread: null, isSame: true };
   for (const { prefix, createSession } of runtimes) {
     let own = 0;
-    // Runs must not overlap, so that each has the machine to itself.
+    // Runs follow one after the other, so that each has the whole machine.
     // oxlint-disable-next-line no-await-in-loop
     const { other, problem } = await untilOther(
       captured,

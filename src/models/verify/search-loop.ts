@@ -21,7 +21,7 @@ export interface FailingIteration {
   readonly message: string;
 }
 
-/** Maximum number of iterations tried if no input limits those of a Loop. */
+/** The maximum number of iterations tried if no input limits those of a Loop. */
 const MOST_ITERATIONS = 2 ** 31;
 
 /**
@@ -48,7 +48,7 @@ export async function findIteration(
     }
     return null;
   } catch (error) {
-    // The runtime cannot load the model, so the failure is not due to an iteration.
+    // An iteration cannot be the cause if the runtime cannot load the model.
     if (error instanceof RuntimeFailure && error.isLoad) return null;
     throw error;
   } finally {
@@ -78,8 +78,8 @@ async function failingIteration(
       throw error;
     }
   };
-  // If even 0 iterations fail, the failure is outside the loop's body. A Scan is not tried, because a runtime may
-  // refuse a Scan of 0 slices.
+  // The failure is outside the loop's body if even 0 iterations fail. A Scan is not tried, because a runtime may refuse
+  // a Scan of 0 slices.
   if (node.op === "Loop" && (await messageOf(0)) !== null) return null;
   let [good, bad] = [0, 1];
   let message: string | null;
@@ -101,7 +101,7 @@ async function failingIteration(
 
 interface LimitedRuns {
   (count: number): { readonly frame: Frame; readonly names: readonly string[] };
-  /** Maximum number of iterations of the node. */
+  /** The maximum number of iterations of the node. */
   readonly most: number;
 }
 

@@ -49,7 +49,7 @@ export class RuntimeFailure extends Error {
   constructor(
     message: string,
     isLoad: boolean,
-    options: ErrorOptions,
+    options: { readonly cause?: unknown },
     at: ModelNode | null = null,
   ) {
     super(message, options);

@@ -44,23 +44,24 @@ import { locateFailure, runWhole, unoptimized, type Loads } from "./whole.ts";
 /** Options of {@link verifyModel}. */
 export interface VerifyOptions extends CaptureOptions {
   /** The number of runs of the model in each runtime, to test reproducibility; 1 by default. */
-  readonly runs?: number;
+  readonly runs?: number | undefined;
   /** Makers of further sessions by name, for example with more threads. Their results must have the same bits. */
-  readonly others?: Readonly<Record<string, CreateSession>>;
+  readonly others?: Readonly<Record<string, CreateSession>> | undefined;
   /** The greatest difference of two near floats, relative to the larger one; 0 by default. */
-  readonly tolerance?: number;
+  readonly tolerance?: number | undefined;
   /**
    * Outputs that the model should have, by name, such as the outputs of the PyTorch model that it was exported from. If
    * the model's outputs differ, changes of single scatters and gathers that give the expected ones are reported. Floats
-   * may differ by the tolerance, or else by 1e-5 (halves: 2^-7), relative to their own magnitude plus the tensor's mean.
+   * may differ by the tolerance, or else by 1e-5 (halves: 2^-7), relative to their own magnitude plus the tensor's
+   * mean.
    */
-  readonly expected?: Feeds;
+  readonly expected?: Feeds | undefined;
   /** Makes sessions with one thread, to find out if threads cause a wrong result. */
-  readonly oneThread?: CreateSession;
+  readonly oneThread?: CreateSession | undefined;
   /** The runtime's id in `dialects()`, by default `onnxruntime-cpu`. Known faults of this runtime are listed first. */
-  readonly dialect?: DialectId;
-  /** Called after each compared node, and after each run of a node alone. */
-  readonly onProgress?: (progress: VerifyProgress) => void;
+  readonly dialect?: DialectId | undefined;
+  /** A function that is called after each compared node, and after each run of a single node. */
+  readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
 }
 
 export const VERIFY_OPTIONS = [
@@ -91,7 +92,7 @@ export interface VerifyProgress {
 
 /** A node at which the runtime failed, so that nodes after it could not be compared. */
 export interface FailedNode {
-  /** Its operator, and its name or else its first output, such as `Reshape flat`. */
+  /** The operator of the node, and its name or otherwise its first output */
   readonly title: string;
   /** The runtime's message. */
   readonly message: string;
@@ -172,7 +173,7 @@ export async function verifyModel(
   const isPart = own.node !== undefined;
   const { loads, problem } = await runWhole(whole, asked.runtimes[0].createSession, isPart);
   const how = loads === "unoptimized" ? withoutOptimization(asked) : asked;
-  // Several runs test reproducibility, which a model that does not load lacks anyway.
+  // Several runs test reproducibility, which is pointless if the model does not load.
   const runs = loads === "never" ? 1 : how.runs;
   const tolerance = asked.likeness;
   const [{ createSession }] = how.runtimes;
@@ -231,7 +232,7 @@ async function compareRuns(options: Comparing): Promise<readonly State[]> {
       const said = { run, runs: all, alone: null };
       const onSearch = (searches: number): void =>
         report({ ...said, nodes: states.length, searches });
-      // Runs must not overlap, so that each has the machine to itself.
+      // Runs follow one after the other, so that each has the whole machine.
       // oxlint-disable-next-line no-await-in-loop
       for await (const capture of captures(bytes, Object.fromEntries(feeds), {
         ...own,
@@ -295,7 +296,7 @@ function failuresOf(captured: readonly CapturedCall[]): readonly FailedNode[] {
 const isFine = ({ verdict }: Pick<VerifiedNode, "verdict">): boolean =>
   verdict === "equal" || verdict === "near" || verdict === "not-run";
 
-/** Maximum number of runs, each of which takes at least some milliseconds. */
+/** The maximum number of runs, each of which takes at least some milliseconds. */
 const MOST_RUNS = 10_000;
 
 /** The checked options. */

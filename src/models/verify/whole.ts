@@ -19,7 +19,7 @@ export type Loads = "as-is" | "unoptimized" | "never";
 
 export interface WholeRun {
   readonly loads: Loads;
-  /** The runtime's message if it cannot load the model as it is, or cannot run it; else null. */
+  /** The runtime's message if the runtime cannot load the model as it is, or cannot run it; otherwise null. */
   readonly problem: string | null;
 }
 
@@ -76,7 +76,7 @@ async function failureOfRun(
 ): Promise<RuntimeFailure | null> {
   const failure = await failureOfSession(create, whole, isRun);
   if (failure === null || failure.isLoad) return failure;
-  // A run that returns a sequence fails in onnxruntime-node, so another output stands for the sequence.
+  // Another output replaces a sequence, because a run that returns a sequence fails in onnxruntime-node.
   for (const copy of copiesWithoutSequences(whole.model)) {
     // oxlint-disable-next-line no-await-in-loop
     const other = await failureOfSession(create, { model: copy, feeds: whole.feeds }, isRun);
@@ -140,7 +140,7 @@ export interface WholeFailure {
   readonly message: string;
   /** The failing iteration or call, such as `iteration 4 of node "loop"`. */
   readonly where: string;
-  /** The nodes that are wrong there; empty if another operator fails. */
+  /** The nodes that are wrong in this iteration or call; empty if another operator fails. */
   readonly captured: readonly CapturedCall[];
 }
 

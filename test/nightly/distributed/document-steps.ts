@@ -79,7 +79,6 @@ set -e
 mkdir -p node_modules/ndscatter node_modules/.bin
 cp -r '${PACKAGES}/node_modules/.' node_modules/
 cp -r '${ROOT}/dist' '${ROOT}/package.json' node_modules/ndscatter/
-ln -s '${ROOT}/node_modules/numcodecs' node_modules/numcodecs
 ln -s ../ndscatter/dist/cli/main.js node_modules/.bin/ndscatter
 chmod +x node_modules/ndscatter/dist/cli/main.js
 `;

@@ -1,12 +1,13 @@
 /** Arrays of a program, and the transformations that convert a library's call to the form of an operator. */
 
-import { printShape, TensorError, type DType } from "ndscatter";
+import { TensorError, type DType } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { checkShape } from "../../values/limits.ts";
 import { coordinatesOf, positionOf, sizeOf } from "../../values/shape.ts";
 import type { TensorText } from "../../values/state.ts";
 
 export interface Arr extends TensorText {
-  /** True if the text names the data type; otherwise the library and the elements determine it. */
+  /** True if the text names the data type; if false, the library and the elements determine it. */
   readonly isSaid: boolean;
 }
 

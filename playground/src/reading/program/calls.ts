@@ -1,9 +1,9 @@
 /**
- * Drafts calls from expressions that are scatters or gathers: a call of the table, `x.at[i].add(u)`, `x[i]` or `x[i] =
- * u`.
+ * Creates drafts of calls from expressions that are scatters or gathers: a call of the table, `x.at[i].add(u)`, `x[i]`
+ * or `x[i] = u`.
  */
 
-import { roleOf } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import { newestOf } from "../../values/schema.ts";
 import type { Arr } from "./arrays.ts";
 import { gather, gatherND, slices, tupled, tuples, type Draft } from "./draft.ts";
@@ -15,9 +15,9 @@ import { pathOf, type Argument, type Node } from "./syntax.ts";
 export interface Found {
   readonly draft: Draft;
   readonly node: Node;
-  /** Name of the array that the call writes to. */
+  /** The name of the array that the call writes to. */
   readonly target: string | null;
-  /** Names that the text does not define. */
+  /** The names that the text does not define. */
   readonly elsewhere: readonly Node[];
 }
 

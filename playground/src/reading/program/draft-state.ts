@@ -1,6 +1,7 @@
 /** Converts a draft to a state of the page, in the version that the text specifies, otherwise in the newest version. */
 
-import { resolve, roleOf, run, type OperatorVersion } from "ndscatter";
+import { run, type OperatorVersion } from "ndscatter";
+import { resolve, roleOf } from "ndscatter/operators";
 import { withDType } from "../../document/edit.ts";
 import { readState } from "../../document/read-state.ts";
 import { withOperator } from "../../document/with-operator.ts";

@@ -80,7 +80,7 @@ export function elements(
     inputs: { ...inputs, axis: axisInput(axis) },
     remarks: [
       ...remarks,
-      `ONNX ${isFresh ? "cannot leave data out of a scatter" : `does not have the reduction ${reduction}`}, so the page shows OpenVINO's ScatterElementsUpdate.`,
+      `ONNX ${isFresh ? "cannot exclude data from a scatter" : `does not have the reduction ${reduction}`}, so the page shows OpenVINO's ScatterElementsUpdate.`,
     ],
   };
 }

@@ -3,7 +3,7 @@
  * page writes the same program again for this call with the arrays of the text.
  */
 
-import { resolve, roleOf } from "ndscatter";
+import { resolve, roleOf } from "ndscatter/operators";
 import { attempt } from "../../values/attempt.ts";
 import { dtypesOf } from "../../values/schema.ts";
 import type { State, TensorText } from "../../values/state.ts";

@@ -1,4 +1,4 @@
-/** A table of library calls that are scatters and gathers. Other calls are not understood. */
+/** A table of library calls that are scatters and gathers. Other calls are not recognized. */
 
 import {
   elements,
@@ -31,10 +31,11 @@ export interface Bound {
 
 export interface Form {
   readonly library: string;
-  /** Last names of the path. */
+  /** The last names of the path. */
   readonly names: string;
   /**
-   * Parameter names. The first parameter is the array that a method is called on. A bar precedes an alternative name.
+   * The names of the parameters. The first parameter is the array that a method is called on. A bar separates
+   * alternative names.
    */
   readonly parameters: string;
   readonly isMethod?: boolean;

@@ -1,7 +1,7 @@
 /**
- * Reads a pasted program as calls of the page's operators. Understands assignments of arrays to names, and calls of
- * NumPy, torch, JAX, TensorFlow, ONNX and this library. The text is never executed. Parts that were not understood are
- * marked with their position.
+ * Reads a pasted program as calls of the page's operators. The reader understands assignments of arrays to names, and
+ * calls of NumPy, torch, JAX, TensorFlow, ONNX and this library. The text is never executed. Parts that were not
+ * understood are marked with their position.
  */
 
 import type { State } from "../../values/state.ts";
@@ -33,14 +33,14 @@ export interface Program {
   readonly calls: readonly ProgramCall[];
   /** Named arrays that no call uses. */
   readonly arrays: ReadonlyMap<string, Arr>;
-  /** Sentences about the parts that were understood. */
+  /** Remarks about the parts that were understood. */
   readonly understood: readonly string[];
   readonly marks: readonly Mark[];
 }
 
-/** Maximum length of a program, in characters, as in the reader of single tensors. */
+/** The maximum length of a program, in characters, as in the reader of single tensors. */
 const LONGEST = 2_000_000;
-/** Maximum number of calls and marks; users do not read longer lists. */
+/** The maximum number of calls and marks, because users do not read longer lists. */
 const MOST_CALLS = 20;
 const MOST_MARKS = 50;
 
@@ -72,11 +72,11 @@ const IDLE =
   /(?:^|\.)(?:make_tensor_value_info|make_graph|make_model|make_opsetid|check_model|ReferenceEvaluator|InferenceSession|run|seed|manual_seed|default_rng|PRNGKey|key|set_printoptions|device)$/;
 const SHOWING =
   /^(?:print|repr|display|pprint|console\.log|str|(?:np|numpy|jnp|torch)\.(?:asarray|array))$/;
-/** First words of lines that do not change arrays themselves. The lines below them are read. */
+/** The first words of lines that do not change arrays themselves. The lines below these lines are read. */
 const IDLE_WORDS: ReadonlySet<string> = new Set(
   "import from with def async pass try class global assert export function".split(" "),
 );
-/** First words of lines below which code runs repeatedly or conditionally. */
+/** The first words of lines below which code runs repeatedly or conditionally. */
 const REPEATED: ReadonlySet<string> = new Set("for while if elif else except finally".split(" "));
 
 /** Returns the indentation of a statement. */
@@ -91,7 +91,7 @@ class Run {
   readonly understood: string[] = [];
   /** The loop whose lines are being skipped; its lines are indented further than the loop. */
   block: { readonly start: number; readonly end: number; readonly indent: number } | null = null;
-  /** Number of arrays without a name. */
+  /** The number of arrays without a name. */
   nameless = 0;
 
   constructor(text: string, base: State) {
@@ -178,7 +178,7 @@ class Run {
       return;
     }
     const names = namesOf(target);
-    if (names === null) throw new Misread("a name is expected before =", target);
+    if (names === null) throw new Misread("expected a name before =", target);
     if (names.length > 1 && value.kind === "list" && value.items.length === names.length) {
       for (const [position, name] of names.entries()) this.value(value.items[position], name);
       return;
@@ -223,7 +223,7 @@ class Run {
     const inner = path !== null && SHOWING.test(path) ? node.arguments[0]?.value : null;
     if (inner != null)
       return inner.kind === "index" && path === "print" ? null : this.within(inner, depth + 1);
-    // In torch.gather(x, 1, i).squeeze(), the part after the call is marked.
+    // The part after the call is marked, such as `.squeeze()` in torch.gather(x, 1, i).squeeze().
     const isAfter = node.callee.kind === "attribute" && node.callee.of.kind === "call";
     if (!isAfter || node.callee.kind !== "attribute") return null;
     const before = this.within(node.callee.of, depth + 1);

@@ -28,7 +28,7 @@ export class Misread extends Error {
   }
 }
 
-/** Libraries, by the names under which programs import them. */
+/** The libraries, by the names under which programs import them. */
 const LIBRARIES: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
   np: "numpy",
   numpy: "numpy",
@@ -56,7 +56,7 @@ const UNKNOWN =
   /(?:^|\.)(?:rand|randn|random|random_sample|ranf|normal|standard_normal|uniform|empty|randint|integers|randperm|permutation)$/;
 const WHOLE = /(?:randint|integers|randperm|permutation)$/;
 
-/** Maximum number of values in all arrays together. */
+/** The maximum number of values in all arrays together. */
 const MOST_VALUES = 400_000;
 
 export class Scope {
@@ -159,7 +159,7 @@ export class Scope {
     return partsOf(node).flatMap((one) => this.numbersIn(one, whole));
   }
 
-  /** Returns the end of the word or list that begins here. */
+  /** Returns the end of the word or list that begins at a position. */
   wordEnd(start: number): number {
     const rest = this.text.slice(start, start + 60);
     const length = /^(?:[\w.$]+|[[(][^\n\])]*[\])]?)/.exec(rest)?.[0].length ?? 1;
@@ -232,7 +232,7 @@ export class Scope {
     return reshapedTo(array, [...shape, ...array.shape.slice(from)]);
   }
 
-  /** Returns an array whose shape is in the text but whose values are not. Its values count up from 0. */
+  /** Returns an array whose shape is in the text but whose values are not. The values of the array count up from 0. */
   unknown(node: Node & { kind: "call" }, path: string): Arr {
     const listed = node.arguments.find(
       ({ name, value }) =>

@@ -11,7 +11,7 @@ interface Span {
 }
 
 export interface Argument {
-  /** The keyword; null for a positional argument. */
+  /** The keyword of the argument; null for a positional argument. */
   readonly name: string | null;
   readonly value: Node;
 }
@@ -44,11 +44,11 @@ export type Statement = Span &
     | { readonly kind: "unread"; readonly sentence: string; readonly at: number }
   );
 
-/** Maximum nesting of brackets, several times the depth of arrays with five axes inside calls. */
+/** The maximum nesting of brackets, several times the depth of arrays with five axes inside calls. */
 const DEEPEST = 60;
 
 /**
- * Maximum number of consecutive operations, and of names, calls and indices in a chain, because each makes the tree
+ * The maximum number of consecutive operations, and of names, calls and indices in a chain, because each makes the tree
  * deeper.
  */
 const LONGEST_CHAIN = 100;
@@ -70,7 +70,7 @@ const WORDS: ReadonlySet<string> = new Set(
 const OPENING = "([{";
 const CLOSING: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
 
-/** Parses the statements of a program, in which comments are blank. Never throws. */
+/** Parses the statements of a program, in which comments are blank. The function never throws. */
 export function statementsOf(text: string): Statement[] {
   const tokens = tokensOf(text);
   if (tokens === null) {
@@ -89,7 +89,7 @@ export function statementsOf(text: string): Statement[] {
 class Parser {
   readonly tokens: readonly Token[];
   at = 0;
-  /** Current depth of brackets. Line breaks inside brackets count as spaces. */
+  /** The current depth of brackets. Line breaks inside brackets count as spaces. */
   inner = 0;
 
   constructor(tokens: readonly Token[]) {
@@ -150,7 +150,7 @@ class Parser {
     if (token.kind === "name" && WORDS.has(token.text)) throw this.fail("a value");
     if (token.kind === "name" && /^(?:const|let|var)$/.test(token.text)) this.next();
     const target = this.values();
-    // An annotated assignment: x: Tensor = …
+    // Parses an annotated assignment, such as x: Tensor = …
     if (this.is(":")) {
       this.next();
       this.value(0);
@@ -160,7 +160,7 @@ class Parser {
       this.next();
       this.skipLines();
       const value = this.values();
-      // In a = b = …, all names get the last value.
+      // All names in a = b = … get the last value.
       if (this.is("=")) throw this.fail("the end of the statement");
       return this.ended({ kind: "assign", sign, target, value, start, end: value.end });
     }
@@ -324,7 +324,7 @@ class Parser {
   argument(depth: number): Argument {
     const value = this.item(depth);
     if (value.kind !== "name" || !this.take("=")) return { name: null, value };
-    // A printed argument: grad_fn=<AddBackward0>
+    // Parses a printed argument, such as grad_fn=<AddBackward0>
     if (this.take("<")) {
       while (!this.is(">") && !this.is("end") && !this.is("line")) this.next();
       this.take(">");

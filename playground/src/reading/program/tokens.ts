@@ -11,7 +11,8 @@ export interface Token {
 }
 
 /**
- * Patterns for numbers, names and signs. Each character can match in only one way, so hostile text takes linear time.
+ * Patterns for numbers, names and signs. Each character can match in only one way, so that hostile text takes linear
+ * time.
  */
 const PIECES = [
   ["number", /(?:0[xX][\da-fA-F]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)[jn]?/y],
@@ -19,7 +20,7 @@ const PIECES = [
   ["sign", /\.\.\.|\*\*|\/\/=?|[=!<>]=|=>|->|[-+*/%@&|^]=|[-+*/%@&|^~<>=.,:;()[\]{}!?]/y],
 ] as const;
 
-/** Maximum number of tokens: three tensors of 20,000 elements, with signs and commas. */
+/** The maximum number of tokens, enough for three tensors of 20,000 elements with signs and commas. */
 export const MOST_TOKENS = 400_000;
 
 /** Returns the tokens of a text; null if the text has more than {@link MOST_TOKENS} tokens. */
@@ -63,7 +64,9 @@ function pushPiece(
   push("unknown", at + 1);
 }
 
-/** Returns the end of a string literal that begins here, including its prefix; null if no literal begins here. */
+/**
+ * Returns the end of a string literal that begins at a position, including its prefix; null if no literal begins there.
+ */
 function textEnd(text: string, start: number): number | null {
   const [, prefix = "", quote] =
     /^([rbfuRBFU]{0,2})("""|'''|["'`])/.exec(text.slice(start, start + 5)) ?? [];
@@ -71,7 +74,7 @@ function textEnd(text: string, start: number): number | null {
   for (let at = start + prefix.length + quote.length; at < text.length; at++) {
     if (text[at] === "\\") at++;
     else if (text.startsWith(quote, at)) return at + quote.length;
-    // An unclosed string ends with its line; parsing the value reports the error.
+    // An unclosed string ends at the end of its line, and parsing the value reports the error.
     else if (text[at] === "\n" && quote.length === 1 && quote !== "`") return at;
   }
   return text.length;
@@ -103,7 +106,7 @@ function commentsBlank(text: string): string {
       continue;
     }
     const isBlock = text.startsWith("/*", at);
-    // Python's integer division `//` follows a value and spaces.
+    // The signs `//` after a value and spaces are Python's integer division, not a comment.
     const isLine = character === "#" || (text.startsWith("//", at) && isAfterCode(text, at));
     if (!isBlock && !isLine) continue;
     const closing = isBlock ? text.indexOf("*/", at + 2) + 2 : text.indexOf("\n", at);

@@ -29,7 +29,7 @@ export function apiPages(entries: readonly ApiEntry[]): Page[] {
   ];
 }
 
-/** Page of each declaration: the page of the first entry that exports it. */
+/** The page of each declaration, which is the page of the first entry that exports it. */
 type Homes = ReadonlyMap<string, string>;
 
 const keyOf = ({ file, name }: Export): string => `${file} ${name}`;

@@ -13,12 +13,12 @@ type Body = readonly (Directive | Statement)[];
 
 export type Kind = "function" | "class" | "constant" | "type";
 
-/** An export as its file declares it. All overloads form one declaration. */
+/** An export as its file declares it. All overloads of a function form one declaration. */
 export interface Declaration {
   readonly name: string;
   readonly kind: Kind;
   readonly signature: string;
-  /** Docstring without its stars; empty if the docstring is missing. */
+  /** The text of the docstring; empty if the docstring is missing. */
   readonly doc: string;
 }
 
@@ -32,7 +32,7 @@ export interface Passed {
 export interface TypeFile {
   readonly declared: ReadonlyMap<string, Declaration>;
   readonly passed: readonly Passed[];
-  /** Docstring of the whole file; empty if the docstring is missing. */
+  /** The docstring of the whole file; empty if the docstring is missing. */
   readonly doc: string;
 }
 
@@ -156,7 +156,7 @@ const withoutPrivate = (text: string): string =>
     .filter((line) => !/^\s*(private |#)/.test(line))
     .join("\n");
 
-/** Maximum width of a one-line signature; in a longer signature each parameter is on a separate line. */
+/** The maximum width of a one-line signature; in a longer signature each parameter is on a separate line. */
 const WIDEST = 96;
 
 function functionText(declaration: Callable, source: string): string {

@@ -1,7 +1,7 @@
 /** Parts of a docstring: its text, parameters, return value, errors and examples. */
 
 export interface Docstring {
-  /** Text, in Markdown. */
+  /** The text, in Markdown. */
   readonly text: string;
   readonly params: readonly { readonly name: string; readonly text: string }[];
   readonly returns: string;

@@ -6,19 +6,19 @@ import { readTypes, type Declaration, type Parse, type TypeFile } from "./declar
 export type ReadTypes = (file: string) => string;
 
 export interface Export extends Declaration {
-  /** File of the declaration. If two entries export the same declaration, they have the same file here. */
+  /** The file of the declaration. Two entries that export the same declaration have the same file here. */
   readonly file: string;
 }
 
 export interface ApiEntry {
-  /** Import name: `ndscatter/zarr`. */
+  /** The import name: `ndscatter/zarr`. */
   readonly name: string;
-  /** Docstring of the entry. */
+  /** The docstring of the entry. */
   readonly doc: string;
   readonly exports: readonly Export[];
 }
 
-/** @param entries entries by name, each with its type file in `dist/` */
+/** @param entries the entries by name, each with its type file in `dist/` */
 export function apiOf(
   entries: Readonly<Record<string, string>>,
   read: ReadTypes,

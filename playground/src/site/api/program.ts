@@ -18,7 +18,7 @@ export const namesFor = (entries: readonly ApiEntry[], first: string): Names =>
       ]),
   );
 
-/** Returns the code of an example, which docstrings write as a TypeScript block. */
+/** Returns the code of an example, which is a TypeScript block in the docstring. */
 export const codeOf = (example: string): string =>
   /^```ts\n([^]*)\n```$/.exec(example.trim())?.[1] ?? "";
 
@@ -33,7 +33,7 @@ export function programOf(code: string, names: Names): string {
       .replaceAll(NO_USES, "")
       .match(/\b[A-Za-z]\w*\b/g),
   );
-  // Names that the code itself declares or imports do not refer to exports.
+  // A name that the code declares or imports itself does not refer to an export.
   for (const [, own] of code.matchAll(/\b(?:const|let|function) (\w+)/g)) words.delete(own);
   for (const [, list] of code.matchAll(/^import \{([^}]*)\}/gm)) {
     for (const own of list.split(",")) words.delete(own.trim());

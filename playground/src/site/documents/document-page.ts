@@ -11,13 +11,10 @@ export function documentPage(library: Library, path: string): Page {
     library.textOf(path),
     library.addressesFrom(path),
   );
-  const finds = sections.map(({ level, id, title: section, text }): Find => ({
-    kind: level === 1 ? "document" : "section",
-    title: section,
-    of: level === 1 ? "" : title,
-    id: level === 1 ? "" : id,
-    text,
-  }));
+  const finds = sections.map(({ kind, id, title: section, text }): Find => {
+    const isWhole = kind === "document";
+    return { kind, title: section, of: isWhole ? "" : title, id: isWhole ? "" : id, text };
+  });
   return {
     file: pageOf(path),
     title,

@@ -7,7 +7,7 @@ import { rootFrom } from "../layout.ts";
 export type Texts = Readonly<Record<string, string>>;
 
 export interface Library {
-  /** Paths in listing order. */
+  /** The paths, in the order of the list. */
   readonly paths: readonly string[];
   textOf(path: string): string;
   /** Returns a function that resolves a document's links for its page. */
@@ -28,8 +28,8 @@ export function pageOf(path: string): string {
 }
 
 /**
- * @param pictures paths of pictures that documents show
- * @param repository address of the sources; null omits links to them
+ * @param pictures the paths of pictures that documents show
+ * @param repository the address of the source code; null omits links to it
  */
 export function libraryOf(
   texts: Texts,

@@ -40,13 +40,13 @@ function blockFrom(token: Token, idOf: (text: string) => string): Block[] {
   return token.type === "code" ? [{ kind: "code", text: token.text }] : [];
 }
 
-// The union of all tokens includes a member whose type is any string, so comparing types does not narrow it.
+// Comparing types does not narrow the union of tokens, because one member's type is any string.
 const isHeading = (token: Token): token is Tokens.Heading => token.type === "heading";
 const isTable = (token: Token): token is Tokens.Table => token.type === "table";
 const isList = (token: Token): token is Tokens.List => token.type === "list";
 const isLink = (token: Token): token is Tokens.Link => token.type === "link";
 
-/** Creates heading ids the same way as the sites that host these documents, so that links within documents work. */
+/** Creates the same heading ids as the sites that host these documents, so that links within documents work. */
 function anchors(): (text: string) => string {
   const counts = new Map<string, number>();
   return (text) => {
@@ -114,18 +114,21 @@ function pictureFrom(target: string, label: string, addresses: Addresses): Html 
     : html`<img class="shot" src="${source}" alt="${label}" loading="lazy" />`;
 }
 
-/** A section of a document, identified by its heading. */
+/** A section of a document, or a part of a section that the search finds by itself. */
 export interface Section {
+  readonly kind: "document" | "section" | "row" | "recipe";
+  /** Level of the heading; 0 for a part. */
   readonly level: number;
+  /** Id of the heading. */
   readonly id: string;
   readonly title: string;
-  /** Full text of the section, without formatting characters. */
+  /** Text without formatting characters, and without the rows that are found by themselves. */
   readonly text: string;
 }
 
 export interface Document {
   readonly title: string;
-  /** First paragraph of the document. */
+  /** The first paragraph of the document. */
   readonly opening: string;
   readonly sections: readonly Section[];
   readonly body: Html;
@@ -136,38 +139,76 @@ export function documentOf(source: string, addresses: Addresses = NO_ADDRESSES):
   const tokens = lexer(source);
   const idOf = anchors();
   const sections: Section[] = [];
+  const parts: Section[] = [];
   const body = tokens.map((token) => {
     if (!isHeading(token)) {
       const last = sections.at(-1);
       const text = oneLine(textOfBlock(token));
       if (last !== undefined && text !== "") {
         sections[sections.length - 1] = { ...last, text: `${last.text} ${text}`.trim() };
+        parts.push(...partsOf(token).map((part) => ({ ...part, level: 0, id: last.id })));
       }
       return blockHtml(token, addresses);
     }
     const title = textOf(token.tokens);
     const id = idOf(token.text);
-    sections.push({ level: token.depth, id, title, text: "" });
+    const kind = token.depth === 1 ? "document" : "section";
+    sections.push({ kind, level: token.depth, id, title, text: "" });
     return headingHtml(token, id, title, addresses);
   });
   const first = tokens.find(({ type }) => type === "paragraph");
   return {
     title: sections[0]?.title ?? "",
     opening: first === undefined ? "" : plainText(first.raw),
-    sections,
+    sections: [...sections, ...parts],
     body: joined(body, "\n"),
   };
+}
+
+/** Returns the rows of a table that begin with a name in code or a message, if each has its own. */
+function namedRows({ rows }: Tokens.Table): readonly Tokens.TableCell[][] {
+  const named = rows.filter(([first]) => first.tokens[0]?.type === "codespan");
+  return new Set(named.map(([first]) => first.text)).size === named.length ? named : [];
+}
+
+const textOfCells = (cells: readonly Tokens.TableCell[]): string =>
+  oneLine(cells.map(({ tokens }) => textOf(tokens)).join(" · "));
+
+/**
+ * Returns the parts of a block that the search finds by themselves: named rows, and the steps of a program that begin
+ * with a title in a comment, such as `// Sum by group: the sales of three stores.`
+ */
+function partsOf(token: Token): Pick<Section, "kind" | "title" | "text">[] {
+  if (isTable(token)) {
+    return namedRows(token).map(([first, ...rest]) => ({
+      kind: "row",
+      title: textOf(first.tokens),
+      text: textOfCells(rest),
+    }));
+  }
+  if (token.type !== "code") return [];
+  return String(token.text)
+    .split(/\n{2,}/)
+    .flatMap((text) => {
+      const [, title] = /^\/\/ ([A-Z][^:\n]{2,30}): .*\n/.exec(text) ?? [];
+      return title === undefined ? [] : [{ kind: "recipe", title, text: oneLine(text) }];
+    });
 }
 
 /** Returns the text of a block. Texts of cells and items are separated by spaces. */
 function textOfBlock(token: Token): string {
   if (isTable(token)) {
-    return [token.header, ...token.rows]
-      .flatMap((row) => row.map(({ tokens }) => textOf(tokens)))
+    const named = new Set(namedRows(token));
+    return [token.header, ...token.rows.filter((row) => !named.has(row))]
+      .map(textOfCells)
       .join(" ");
   }
   if (isList(token))
     return token.items.map(({ tokens }) => tokens.map(textOfBlock).join(" ")).join(" ");
+  // Of a transcript, only the commands are indexed: the outputs of several examples are alike.
+  if (token.type === "code" && String(token.text).startsWith("$ ")) {
+    return token.text.match(/^\$ .*$/gm)?.join(" ") ?? "";
+  }
   return "tokens" in token && token.tokens ? textOf(token.tokens) : rawText(token);
 }
 
@@ -190,7 +231,7 @@ function blockHtml(token: Token, addresses: Addresses): Html | string {
     const cells = (row: readonly Tokens.TableCell[]): Html[] =>
       row.map(({ tokens }) => inlines(tokens, addresses));
     const whole = table(cells(token.header), token.rows.map(cells));
-    // On a phone, each row becomes a paragraph.
+    // Each table row becomes a paragraph on a phone.
     return token.rows.length <= MOST_ROWS
       ? whole
       : html`<details class="fold rows">
@@ -230,10 +271,10 @@ function blockHtml(token: Token, addresses: Addresses): Html | string {
 /** Creates a code block that can be scrolled separately, also by keyboard. Line breaks are kept. */
 export const codeBlock = (text: string): Html => html`<pre tabindex="0"><code>${text}</code></pre>`;
 
-/** Maximum number of rows in an open table; longer tables are folded. */
+/** The maximum number of rows in an open table; longer tables are folded. */
 const MOST_ROWS = 40;
 
-/** Maximum number of columns on a narrow screen; wider tables become lists of their cells. */
+/** The maximum number of columns on a narrow screen; wider tables become lists of their cells. */
 const MOST_NARROW = 3;
 
 /**
@@ -266,7 +307,7 @@ export function table(
     <tbody${role("rowgroup")}>${body}</tbody></table></div>`;
 }
 
-/** Checks for a header without words, which becomes a plain cell because it is above the row names. */
+/** Checks for a header without words, which becomes a plain cell above the row names. */
 const isEmpty = (head: Html | string): boolean =>
   (typeof head === "string" ? head : head.markup) === "";
 

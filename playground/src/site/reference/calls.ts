@@ -7,12 +7,12 @@ import { explainState, type ExplainedState } from "../../document/read-state.ts"
 import type { State } from "../../values/state.ts";
 import type { Family } from "./families.ts";
 
-/** Result of an example in one version. */
+/** The result of an example in one version. */
 export interface Outcome {
   readonly version: OperatorVersion;
-  /** "same" if the bits, or the refusal, equal those of the example's own version. */
+  /** The value "same" if the bits, or the refusal, equal those of the example's own version. */
   readonly is: "same" | "other" | "refused";
-  /** Reason for a refusal; otherwise empty. */
+  /** The reason for a refusal; otherwise empty. */
   readonly sentence: string;
   readonly hash: string;
 }

@@ -1,6 +1,7 @@
 /** Describes the changes of a version in readable lines. `compareVersions` finds the changes. */
 
-import { compareVersions, type OperatorVersion, type VersionChange } from "ndscatter";
+import type { OperatorVersion } from "ndscatter";
+import { compareVersions, type VersionChange } from "ndscatter/operators";
 import { html, joined, type Html } from "../html.ts";
 
 export interface Line {
@@ -10,7 +11,7 @@ export interface Line {
   readonly paths: readonly string[];
 }
 
-/** The version number changes with every version, and is already in the title. */
+/** Matches the version number, which changes with every version and is already in the title. */
 const TITLE = /^(sinceVersion|opset)$/;
 
 export function linesOf(from: OperatorVersion, to: OperatorVersion): Line[] {
@@ -59,7 +60,7 @@ function textOf(group: readonly VersionChange[], to: OperatorVersion): Html {
   }
   if (path === "fusesBatches") {
     return html`the batch axes of the output are
-    ${kind === "added" ? "fused into one" : "no longer fused into one"}`;
+    ${kind === "added" ? "merged into one" : "no longer merged into one"}`;
   }
   if (path === "summary") return summaryText(String(from), String(now));
   const added = to.attributes.find(({ name }) => path === `attributes.${name}`);

@@ -7,14 +7,14 @@ import { blocksOf, type Block } from "../documents/markdown.ts";
 
 export interface Row {
   readonly dialect: Dialect;
-  /** Cells in the order of the aspects; null if the dialect lacks the aspect. */
+  /** The cells in the order of the aspects; null if the dialect lacks the aspect. */
   readonly cells: readonly (Cell | null)[];
 }
 
 export interface Cell {
   readonly does: string;
   readonly how: DialectFact["how"];
-  /** Address of the source; null if unknown. */
+  /** The address of the source; null if unknown. */
   readonly address: string | null;
 }
 

@@ -7,12 +7,12 @@ import { slugOf } from "../html.ts";
 export interface Family {
   readonly domain: OperatorVersion["domain"];
   readonly name: string;
-  /** Common name of the domain. */
+  /** The common name of the domain. */
   readonly home: string;
-  /** Versions, oldest first. */
+  /** The versions, oldest first. */
   readonly versions: readonly OperatorVersion[];
   readonly newest: OperatorVersion;
-  /** File name of the operator's page. */
+  /** The file name of the operator's page. */
   readonly file: string;
   readonly isScatter: boolean;
 }

@@ -2,7 +2,8 @@
  * Shows tensors as tables. A tensor with more than two axes becomes one table for each position of its leading axes.
  */
 
-import { printShape, type Explanation, type Tensor } from "ndscatter";
+import type { Explanation, Tensor } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { printElement } from "../../values/scalar-text.ts";
 import { coordinatesOf, gridsOf } from "../../values/shape.ts";
 import { elementsOf } from "../../values/tensor-text.ts";
@@ -34,7 +35,7 @@ function tensorTables(className: string, name: string, source: Tensor, countOf: 
   </div>`;
 }
 
-/** @param cells cells of the whole tensor */
+/** @param cells the cells of the whole tensor */
 function gridTable(grid: number, shape: readonly number[], cells: readonly Html[]): Html {
   const { rows, columns } = gridsOf(shape);
   const hasRows = shape.length > 1;

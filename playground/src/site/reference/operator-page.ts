@@ -20,7 +20,7 @@ import { prose, versionSection } from "./version-section.ts";
 
 export interface OperatorPage {
   readonly page: Page;
-  /** Null if no example can be drawn. */
+  /** The picture; null if no example can be drawn. */
   readonly picture: Drawn | null;
 }
 

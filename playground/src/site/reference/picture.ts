@@ -1,9 +1,9 @@
 /**
- * Draws the picture of a call without a browser. Uses the page's own code for cells, layout and lines, and writes a
- * file for each of the two themes.
+ * Draws the picture of a call without a browser, with the page's own code for cells, layout and lines. A file is
+ * written for each of the two themes.
  */
 
-import { printShape, roleOf } from "ndscatter";
+import { printShape, roleOf } from "ndscatter/operators";
 import { inputView } from "../../cells/input-view.ts";
 import { NOTHING_SAID } from "../../cells/cells.ts";
 import { tintsOf } from "../../cells/targets.ts";
@@ -29,12 +29,13 @@ export interface Drawn {
 }
 
 /**
- * Size of the picture. On a desktop, the text column is at least this wide; on a phone, the picture scrolls separately.
+ * The size of the picture. On a desktop, the text column is at least this wide; on a phone, the picture scrolls
+ * separately.
  */
 const ROOM = { width: 760, height: 320, isNarrow: false, least: 22, isFrame: false, bar: 0 };
 const WIDEST = 1560;
 
-/** Maximum number of elements in a picture that is understood at a glance. */
+/** The maximum number of elements in a picture that is understood at a glance. */
 const MOST_ELEMENTS = 40;
 
 /**
@@ -82,7 +83,7 @@ export function sceneOfState(state: State): Scene | null {
   };
   return {
     title: `${state.op}-${version.sinceVersion}${given.join("")}`,
-    // The shape rules are in the version's section.
+    // The section of the version contains the shape rules.
     sentences: [],
     layout,
     lanes: layout.lanes.map(({ id, shape }) => ({

@@ -7,7 +7,7 @@ import type { Family } from "./families.ts";
 import { blocksOf } from "../documents/markdown.ts";
 
 export interface Remark {
-  /** Heading above the sentence, and the id of this heading. */
+  /** The heading above the sentence, and the id of this heading. */
   readonly heading: string;
   readonly id: string;
   readonly text: string;

@@ -1,6 +1,7 @@
 /** Shows the shape rules of a version, term by term, as the library derives them for the examples. */
 
-import { printShape, type DerivedShape, type OperatorVersion } from "ndscatter";
+import type { DerivedShape, OperatorVersion } from "ndscatter";
+import { printShape } from "ndscatter/operators";
 import { toHash } from "../../document/hash.ts";
 import { explainState } from "../../document/read-state.ts";
 import { inVersion, type Example } from "./calls.ts";

@@ -1,12 +1,7 @@
 /** Shows one version of an operator: the content of its registry row, and results of calls. */
 
-import {
-  roleOf,
-  typesOf,
-  type AttributeSchema,
-  type OperatorVersion,
-  type ParameterSchema,
-} from "ndscatter";
+import type { AttributeSchema, OperatorVersion, ParameterSchema } from "ndscatter";
+import { roleOf, typesOf } from "ndscatter/operators";
 import { boundsOf, probesOf } from "./bounds.ts";
 import type { Example } from "./calls.ts";
 import { linesOf } from "./changes.ts";
@@ -31,7 +26,7 @@ export interface VersionSection {
   readonly body: Html;
 }
 
-/** @param errata errata of this version */
+/** @param errata the errata of this version */
 export function versionSection(
   family: Family,
   version: OperatorVersion,
@@ -62,7 +57,7 @@ export function versionSection(
       <a href="${documentOf(version)}">The published document of version ${version.sinceVersion}</a>
     </p>
     ${parts.map((part) => html`${heading(3, part.id, part.title)}${part.body} `)}`;
-  // Most readers look for the newest version, and a page with all versions unfolded is too long for a phone.
+  // Only the newest version is unfolded: most readers look for it, and all versions are too long for a phone.
   const isNewest = version === family.newest;
   const body = html`<section class="version" data-version="${version.sinceVersion}">
     ${folded(2, id, title, inner, isNewest)}
@@ -188,7 +183,7 @@ function examplesPart(version: OperatorVersion, examples: readonly Example[]): H
     return { ...example, outcome, isOwn: example.preset.state.opset === sinceVersion };
   });
   const groups = [
-    { title: "Written for this version", members: all.filter(({ isOwn }) => isOwn) },
+    { title: "Example written for this version", members: all.filter(({ isOwn }) => isOwn) },
     {
       title: "Same result here",
       members: all.filter(({ isOwn, outcome }) => !isOwn && outcome?.is === "same"),

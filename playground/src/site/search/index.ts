@@ -5,18 +5,12 @@ import type { Find, Page } from "../layout.ts";
 /** Kind, title, operator or document, address relative to the site's folder, and text of a place. */
 export type Row = readonly [string, string, string, string, string];
 
-/**
- * Maximum length of an indexed text, in characters. Longer texts are sections of documents, whose first words state
- * their subject.
- */
-const MOST_TEXT = 1500;
-
 const rowOf = (file: string, { kind, title, of, id, text }: Find): Row => [
   kind,
   title,
   of,
   id === "" ? file : `${file}#${id}`,
-  text.slice(0, MOST_TEXT),
+  text,
 ];
 
 /** Writes the index as a module, because the security policy of the pages allows scripts but no other data. */

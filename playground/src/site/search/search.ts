@@ -1,10 +1,11 @@
 /**
  * The script of every page: it shows the search dialog, and unfolds the section that a link leads to. Without this
- * script, pages lack the search, but everything else works.
+ * script, the search is missing, but everything else works.
  */
 
+import type { Found } from "../../widgets/query.ts";
 import type { Row } from "./index.ts";
-import { matches, snippetOf } from "./match.ts";
+import { placesIn, snippetOf } from "./match.ts";
 
 const { root = "", index = "" } = document.currentScript?.dataset ?? {};
 
@@ -42,14 +43,14 @@ const dialog = make(
   list,
 );
 
-let rows: readonly Row[] | null = null;
-let at = -1;
+let find: ReturnType<typeof placesIn> | null = null;
+let at = 0;
 
 async function load(): Promise<void> {
-  if (rows !== null) return;
+  if (find !== null) return;
   try {
-    const loaded: { rows: readonly Row[] } = await import(new URL(index, location.href).href);
-    ({ rows } = loaded);
+    const { rows }: { rows: readonly Row[] } = await import(new URL(index, location.href).href);
+    find ??= placesIn(rows);
     show();
   } catch {
     status.textContent = "The index cannot be loaded. Reload the page to try again.";
@@ -63,7 +64,8 @@ function open(): void {
   void load();
 }
 
-function optionOf([kind, title, of, address, text]: Row, number: number): HTMLElement {
+function optionOf({ item, terms }: Found<Row>, number: number): HTMLElement {
+  const [kind, title, of, address, text] = item;
   return make(
     "a",
     {
@@ -79,37 +81,28 @@ function optionOf([kind, title, of, address, text]: Row, number: number): HTMLEl
       make("b", {}, title),
       ` ${of === "" ? kind : `${kind} · ${of}`}`,
     ),
-    make("span", { class: "text" }, snippetOf(text, input.value)),
+    make("span", { class: "text" }, snippetOf(text, terms)),
   );
 }
 
 function show(): void {
   const query = input.value.trim();
-  const found = rows === null ? [] : matches(rows, query);
-  list.replaceChildren(...found.map(({ row }, number) => optionOf(row, number)));
-  const isAsked = query !== "" && rows !== null;
+  const found = find?.(query) ?? [];
+  list.replaceChildren(...found.map(optionOf));
   const count = found.length === 1 ? "1 result." : `${found.length} results.`;
-  // A touch screen has no arrow keys, so the style hides them there.
-  const keys = make("span", { class: "of-keys" }, " ↑ and ↓ select a result, Enter opens it.");
-  if (!isAsked) status.replaceChildren();
-  else if (found.length === 0) status.replaceChildren(`No results for “${query}”.`);
-  else status.replaceChildren(count, keys);
+  status.textContent = query === "" || find === null ? "" : count;
   input.setAttribute("aria-expanded", String(found.length > 0));
-  choose(found.length > 0 ? 0 : -1);
+  choose(0);
 }
 
 function choose(next: number): void {
   const options = [...list.children];
-  options[at]?.setAttribute("aria-selected", "false");
-  at = options.length === 0 ? -1 : (next + options.length) % options.length;
-  const option = options[at];
-  if (option === undefined) {
-    input.removeAttribute("aria-activedescendant");
-    return;
+  at = (next + options.length) % Math.max(1, options.length);
+  for (const [number, option] of options.entries()) {
+    option.setAttribute("aria-selected", String(number === at));
   }
-  option.setAttribute("aria-selected", "true");
-  option.scrollIntoView({ block: "nearest" });
-  input.setAttribute("aria-activedescendant", option.id);
+  options[at]?.scrollIntoView({ block: "nearest" });
+  input.setAttribute("aria-activedescendant", options[at]?.id ?? "");
 }
 
 input.addEventListener("input", show);
@@ -152,10 +145,6 @@ document.addEventListener("keydown", (event) => {
 /** Unfolds the section that the address links to, because some browsers do not. */
 function unfold(): void {
   const id = decodeURIComponent(location.hash.slice(1));
-  if (id === "search") {
-    open();
-    return;
-  }
   const place = id === "" ? null : document.getElementById(id);
   if (place === null) return;
   for (

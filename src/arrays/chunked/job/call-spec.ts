@@ -10,7 +10,7 @@ import { policiesOf, type Policies } from "../../../core/call/policies.ts";
 import { refusesRepeats, settle } from "../../../core/call/prepare.ts";
 import { factOf, oneOf, printValue, TensorError, wrongOption } from "../../../core/errors.ts";
 import type { Layout, TensorType } from "../../../core/operators/operator.ts";
-import { FUNCTIONS } from "../../../core/operators/plain.ts";
+import { FUNCTIONS, type FunctionName } from "../../../core/operators/plain.ts";
 import { rolesOf } from "../../../core/operators/signature.ts";
 import { allocate } from "../../../core/tensor/dtype.ts";
 import { tensor, Tensor } from "../../../core/tensor/tensor.ts";
@@ -90,6 +90,9 @@ export const refusesDuplicates = ({ call, policies }: ResolvedCall): boolean =>
  * @throws TensorError `unknown-operator`, `attribute`, `reduction`
  */
 export function checkCall(spec: CallSpec): void {
+  if (typeof spec !== "object" || spec === null) {
+    throw wrongOption("call", 'an object such as { function: "scatterND", options: {} }', spec);
+  }
   const known = "node" in spec ? ["node", "axis", "duplicates"] : ["function", "options"];
   checkNames("key of a call", spec, known, {});
   callFrom(spec);
@@ -111,7 +114,7 @@ function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
       allowed,
     });
   }
-  const { call } = plainCallOf(FUNCTIONS[name as keyof typeof FUNCTIONS], spec.options).known;
+  const { call } = plainCallOf(FUNCTIONS[name as FunctionName], spec.options).known;
   return { call, policies: call.policies };
 }
 

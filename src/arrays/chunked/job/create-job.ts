@@ -2,8 +2,10 @@
 
 import { createHash } from "node:crypto";
 import * as path from "node:path";
+import { checkPath } from "./arguments.ts";
 import { checkCall } from "./call-spec.ts";
-import { checkNames, namesOf } from "../../../core/tensor/options.ts";
+import { checkNames, namesOf, objectOf } from "../../../core/tensor/options.ts";
+import { checkOpened } from "../../boxes/checks.ts";
 import { isThere, isUrl, makeFolders } from "../../boxes/file.ts";
 import { factOf, printValue, TensorError, wrongOption } from "../../../core/errors.ts";
 import { checkCount } from "../stages/budget.ts";
@@ -116,8 +118,8 @@ export async function createJob(request: JobRequest): Promise<JobSpec> {
 
 /** Creates or resumes a job like {@link createJob}, and leaves the job's file open. */
 export async function beginJob(request: JobRequest): Promise<BegunJob> {
-  const { folder } = request;
   checkRequest(request);
+  const { folder } = request;
   const asked = hashOf(request);
   const known = await findJob(folder);
   if (known !== null) {
@@ -237,7 +239,6 @@ async function checkInputs(
   }
 }
 
-/** @throws TensorError `attribute` for arrays or options that a job cannot use */
 const REQUEST_KEYS = namesOf<JobRequest>({
   folder: true,
   call: true,
@@ -253,24 +254,25 @@ const REQUEST_KEYS = namesOf<JobRequest>({
   blockShape: true,
 });
 
+/** @throws TensorError `attribute` for arrays or options that a job cannot use */
 function checkRequest(request: JobRequest): void {
+  const given = objectOf("request", request, {});
+  checkNames("key of a request", given, REQUEST_KEYS, {});
   const { data, indices, updates, memory, threads } = request;
   const { folder, out, codecs, chunkShape, shards } = request;
-  checkNames("key of a request", request, REQUEST_KEYS, {});
   checkCall(request.call);
   checkCount("memory", memory);
-  if (isUrl(folder)) throw wrongOption("folder", "the path of a folder on this machine", folder);
+  checkPath(folder);
   if (threads !== 0) checkCount("threads", threads);
   for (const [name, array] of Object.entries({ data, indices, updates })) {
     if (array === undefined && name === "updates") continue;
-    const given: unknown = array;
-    if (typeof given === "object" && given !== null && "location" in given) continue;
-    const sentence = `${name} must be an array that openArray has opened, got ${printValue(given)}`;
-    throw new TensorError("attribute", sentence, {
-      input: name,
-      key: name,
-      got: factOf(given),
-    });
+    checkOpened(name, array);
+  }
+  if (out !== null) {
+    const must = 'null, or an object such as { format: "zarr", path: "out.zarr" }';
+    const parts = typeof out === "object" ? objectOf("out", out, {}) : {};
+    if (typeof parts["path"] !== "string") throw wrongOption("out", must, out);
+    checkNames("key of out", parts, ["format", "path"], {});
   }
   const places = [data, indices, updates, out === null ? undefined : { location: out }].flatMap(
     (one) => (one === undefined ? [] : [one.location.path]),

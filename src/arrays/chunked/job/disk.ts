@@ -6,6 +6,7 @@ import * as path from "node:path";
 import { isCode, isUrl, writeFully, withFile } from "../../boxes/file.ts";
 import type { JobContext } from "../stages/context.ts";
 import type { OpenFile } from "../../boxes/files.ts";
+import { checkPath } from "./arguments.ts";
 import type { StageName } from "./spec.ts";
 import { removeLeft, temporaryOf } from "./temporary.ts";
 import { TensorError } from "../../../core/errors.ts";
@@ -171,7 +172,8 @@ const SYNCS = 8;
  * console.log(bytesPerSecond > 0); // true
  * ```
  */
-export function diskRate(folder: string): Promise<number> {
+export async function diskRate(folder: string): Promise<number> {
+  checkPath(folder);
   return probe(folder, async (handle, free) => {
     const size = Math.max(2 ** 12, Math.min(CHUNKED.probe, Math.floor(free / 4)));
     // The file is written in pieces, because a run measures the disk too, and keeps to its memory.

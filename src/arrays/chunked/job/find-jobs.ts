@@ -4,6 +4,8 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { isCode, isThere, isUrl } from "../../boxes/file.ts";
 import type { ChunkedArray } from "../../boxes/array.ts";
+import { checkOpened } from "../../boxes/checks.ts";
+import { checkPath } from "./arguments.ts";
 import { changesOf, checkUnclaimed, readClaim } from "./claim.ts";
 import { readSpec, specFile } from "./spec-file.ts";
 import type { Planned } from "./spec.ts";
@@ -26,7 +28,7 @@ const DEPTH = 8;
  * folders of jobs whose process was killed while it created them.
  *
  * @param root the path of the folder
- * @throws file system errors
+ * @throws TensorError `attribute` for a value that is not a path; file system errors
  *
  * @example
  * ```ts
@@ -53,6 +55,7 @@ const DEPTH = 8;
  * ```
  */
 export async function findJobs(root: string): Promise<readonly FoundJob[]> {
+  checkPath(root, "root");
   const found: FoundJob[] = [];
   await search(path.resolve(root), DEPTH, found);
   const folders = new Set(found.flatMap(({ folder, array }) => (array === null ? [folder] : [])));
@@ -104,6 +107,7 @@ async function search(folder: string, depth: number, found: FoundJob[]): Promise
  * ```
  */
 export async function checkFree(array: ChunkedArray): Promise<void> {
+  checkOpened("array", array);
   const { format, path: place } = array.location;
   if (format === "zarr" && !isUrl(place)) await checkUnclaimed(place, null);
 }
@@ -159,6 +163,7 @@ export interface JobFacts {
  * ```
  */
 export async function describeJob(folder: string): Promise<JobFacts> {
+  checkPath(folder);
   const { id, call, out, inPlace, chunks, stages, planned } = await readSpec(folder);
   const claim = inPlace ? await readClaim(out.path) : null;
   return {

@@ -7,6 +7,7 @@ import * as path from "node:path";
 import { TensorError } from "../../../core/errors.ts";
 import { isCode, makeFolders, placeError, withFile } from "../../boxes/file.ts";
 import { fileOf } from "../stages/context.ts";
+import { checkPath } from "./arguments.ts";
 import { abandon, cleanUp, namesIn } from "./finish.ts";
 import { FOLDERS } from "./job.ts";
 import { TOOK } from "./took.ts";
@@ -103,6 +104,7 @@ const isOnlyMark = (names: readonly string[]): boolean => names.length === 1 && 
  * ```
  */
 export async function removeJob(folder: string, id?: string): Promise<void> {
+  checkPath(folder);
   try {
     await removeLeft(path.dirname(folder), path.basename(folder));
     await removeAll(folder, id);

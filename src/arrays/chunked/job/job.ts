@@ -21,6 +21,7 @@ import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { checkStages, contextOf, fileOf, type JobContext } from "../stages/context.ts";
 import { checkSeen, type SeenStage } from "../stages/seen.ts";
+import { checkJob, checkPath, checkStage } from "./arguments.ts";
 import { openArrays } from "./open-arrays.ts";
 import { checkFolder } from "./owner.ts";
 import { receiveError, sendError, type SentError } from "../run/sent-error.ts";
@@ -49,7 +50,7 @@ export const FOLDERS = {
  * Opens the job in a folder; reads only `job.json`.
  *
  * @param folder the path of the job's folder
- * @throws TensorError `malformed-file` if the folder holds no job
+ * @throws TensorError `malformed-file` if the folder holds no job, `attribute` for a value that is not a path
  *
  * @example
  * ```ts
@@ -76,6 +77,7 @@ export const FOLDERS = {
  * ```
  */
 export async function openJob(folder: string): Promise<Job> {
+  checkPath(folder);
   const { id, stages } = await readSpec(folder);
   return { folder, id, stages };
 }
@@ -116,7 +118,7 @@ export const stagesOf = (tasks: {
  *
  * @param job a job from {@link openJob}
  * @param name the name of the stage
- * @throws file system errors
+ * @throws TensorError `attribute` for other values; file system errors
  *
  * @example
  * ```ts
@@ -145,6 +147,8 @@ export const stagesOf = (tasks: {
  * ```
  */
 export async function remainingTasks(job: Job, name: StageName): Promise<number[]> {
+  checkJob(job);
+  checkStage(name);
   const tasks = job.stages.find((stage) => stage.name === name)?.tasks ?? 0;
   await checkFolder(job);
   if (await isDone(job.folder)) return [];
@@ -177,7 +181,7 @@ export async function checkUnchanged(
  *
  * @param job a job from {@link openJob}
  * @param name the name of the stage
- * @throws file system errors
+ * @throws TensorError `attribute` for other values; file system errors
  *
  * @example
  * ```ts
@@ -203,6 +207,8 @@ export async function checkUnchanged(
  * ```
  */
 export async function taskRate(job: Job, name: StageName): Promise<number | null> {
+  checkJob(job);
+  checkStage(name);
   const { folder } = job;
   if (name === "finish") return null;
   const done = [...(await listTasks(folder, name)).done];
@@ -220,7 +226,7 @@ export async function taskRate(job: Job, name: StageName): Promise<number | null
  * Returns the job's error, from the tasks done so far; null if all indices checked so far are valid.
  *
  * @param job a job from {@link openJob}
- * @throws file system errors
+ * @throws TensorError `attribute` for other values; file system errors
  *
  * @example
  * ```ts
@@ -247,6 +253,7 @@ export async function taskRate(job: Job, name: StageName): Promise<number | null
  * ```
  */
 export async function jobFailure(job: Job): Promise<TensorError | null> {
+  checkJob(job);
   const failures: BadTask[] = [];
   for (const { name } of job.stages) {
     if (name !== "partition" && name !== "check") continue;

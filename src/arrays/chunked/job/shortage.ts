@@ -4,10 +4,12 @@
  */
 
 import { DTYPES } from "../../../core/tensor/dtype.ts";
+import { wrongOption } from "../../../core/errors.ts";
 import { product } from "../../../core/tensor/shape.ts";
+import { printMemory } from "../stages/budget.ts";
 import type { Division } from "./division.ts";
 import { mostBytes, sumOf } from "./most-bytes.ts";
-import type { Shortage, Stage } from "./spec.ts";
+import { isShortage, type Shortage, type Stage } from "./spec.ts";
 
 /**
  * Durations, in s, of starting a run's threads, of a task, and of moving and combining a byte on a thread; fitted to
@@ -104,8 +106,6 @@ export async function shortageOf(
   };
 }
 
-const MEBIBYTE = 2 ** 20;
-
 /**
  * Prints the note for a job whose memory is short.
  *
@@ -121,8 +121,11 @@ const MEBIBYTE = 2 ** 20;
  * ```
  */
 export function printShortage(shortage: Shortage): string {
+  if (!isShortage(shortage)) {
+    throw wrongOption("shortage", "the shortage of a plan that is not null", shortage);
+  }
   const { memory, sensible, times, threads, tasks, sensibleTasks } = shortage;
-  const [own, more] = [memory, sensible].map((bytes) => `${Math.floor(bytes / MEBIBYTE)} MiB`);
+  const [own, more] = [memory, sensible].map((bytes) => printMemory(bytes));
   return (
     `with ${own} of memory, the job has ${tasks} tasks and takes about ${times.toFixed(1)} times as long as with ` +
     `${more}, where it has ${sensibleTasks} tasks; allow at least ${more} (memory)${threads > 1 ? ", or run fewer threads" : ""}`

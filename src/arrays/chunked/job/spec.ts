@@ -81,13 +81,8 @@ export interface Stage {
   readonly tasks: number;
 }
 
-const STAGE_NAMES: ReadonlySet<unknown> = new Set([
-  "partition",
-  "check",
-  "apply",
-  "place",
-  "finish",
-]);
+/** The names of all stages, in order. */
+export const STAGE_NAMES: readonly StageName[] = ["partition", "check", "apply", "place", "finish"];
 
 export const printSpec = (spec: JobSpec): string =>
   `${JSON.stringify({ package: packageVersion(), ...spec }, null, 2)}\n`;
@@ -191,7 +186,7 @@ const isPlanned = (value: unknown, stages: number): value is Planned =>
   value.disk.every((one) => Array.isArray(one) && one.length === 2 && one.every(isAmount)) &&
   (value.shortage === null || isShortage(value.shortage));
 
-const isShortage = (value: unknown): value is Shortage =>
+export const isShortage = (value: unknown): value is Shortage =>
   isObject(value) &&
   Object.values(value).length === SHORTAGE.length &&
   SHORTAGE.every((key) => isAmount(value[key]));
@@ -207,7 +202,7 @@ const SHORTAGE = [
 
 const isStage = (value: unknown): value is Stage =>
   isObject(value) &&
-  STAGE_NAMES.has(value.name) &&
+  STAGE_NAMES.some((name) => name === value.name) &&
   Number.isSafeInteger(value.tasks) &&
   Number(value.tasks) >= 0 &&
   Number(value.tasks) <= MOST_TASKS;

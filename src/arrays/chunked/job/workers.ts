@@ -8,6 +8,7 @@ import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { CHUNKED } from "../../../core/limits.ts";
+import { checkJob } from "./arguments.ts";
 import type { Job } from "./job.ts";
 
 /** Name of the folder, within the job's folder, that holds the records. */
@@ -78,6 +79,7 @@ const NAME = /^[\w.-]{1,100}-\d{1,10}-[\da-f]{6}$/;
  * ```
  */
 export async function workersOf(job: Job): Promise<JobWorkerFacts[]> {
+  checkJob(job);
   const place = path.join(job.folder, WORKERS);
   const names = await fs.readdir(place).catch(() => []);
   const found: JobWorkerFacts[] = [];

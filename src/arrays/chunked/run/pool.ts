@@ -1,5 +1,6 @@
 /** Runs tasks of any jobs on threads. The caller keeps stages in order. */
 
+import type { Signal } from "../../../core/platform-types.ts";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { namesOf, optionsOf } from "../../../core/tensor/options.ts";
@@ -36,13 +37,7 @@ export interface TaskPool {
    * task begins.
    * @param id the job's expected id; the task is refused if the folder now holds another job
    */
-  run(
-    folder: string,
-    stage: StageName,
-    task: number,
-    signal?: AbortSignal,
-    id?: string,
-  ): Promise<void>;
+  run(folder: string, stage: StageName, task: number, signal?: Signal, id?: string): Promise<void>;
   /** Ends the threads and their running tasks. */
   end(): Promise<void>;
 }
@@ -60,7 +55,7 @@ const WORKER = "./worker.js";
 
 interface Pending {
   readonly message: TaskMessage;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: Signal | undefined;
   resolve(): void;
   reject(error: unknown): void;
 }

@@ -1,9 +1,11 @@
 /** Runs a job's remaining tasks, stage by stage, on threads of this process. */
 
+import type { Signal } from "../../../core/platform-types.ts";
 import { availableParallelism } from "node:os";
 import { namesOf, optionsOf } from "../../../core/tensor/options.ts";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
+import { checkPath, checkRunOptions } from "../job/arguments.ts";
 import { renewOutput } from "../job/begin-output.ts";
 import { abandon, cleanUpDone, cleanUpOutput } from "../job/finish.ts";
 import {
@@ -53,7 +55,7 @@ export interface RunJobOptions {
   /** Memory for the whole process without pages of files, in bytes; 1 GiB by default. */
   readonly memory?: number | undefined;
   /** Ends the run when the tasks in progress are done. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Signal | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   /**
    * Called with a message, at most once for each reason, if the process takes a quarter more memory than allowed, if the
@@ -106,8 +108,10 @@ const RUN_OPTIONS = namesOf<RunJobOptions>({
  * console.log(lines.at(-1)); // finish: 1 of 1
  * ```
  */
-export async function runJob(folder: string, options: RunJobOptions): Promise<void> {
+export async function runJob(folder: string, options: RunJobOptions = {}): Promise<void> {
+  checkPath(folder);
   optionsOf(options, RUN_OPTIONS, {});
+  checkRunOptions(options);
   const job = await openSpec(folder);
   try {
     await runBegun(job, options, false);

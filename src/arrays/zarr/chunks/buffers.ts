@@ -6,6 +6,7 @@
 import { TensorError } from "../../../core/errors.ts";
 import { ZARR } from "../../../core/limits.ts";
 import { MEMORY } from "../../../core/resources.ts";
+import { isUnshared } from "../../../core/tensor/storage.ts";
 
 type ClosedPort = InstanceType<typeof MessageChannel>["port1"];
 
@@ -32,7 +33,7 @@ export class Buffers {
 
   /** Frees the memory of unused bytes; all views of this memory become empty. */
   release({ buffer, byteLength }: Uint8Array): void {
-    if (!(buffer instanceof ArrayBuffer) || buffer.byteLength < ZARR.release) return;
+    if (!isUnshared(buffer) || buffer.byteLength < ZARR.release) return;
     // In Node, small arrays share a buffer of 8 kB (64 kB in Node 24), so a buffer is freed only if the array takes at
     // least half of it.
     if (2 * byteLength < buffer.byteLength) return;

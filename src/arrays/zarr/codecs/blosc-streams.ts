@@ -1,7 +1,7 @@
 /**
- * Decodes the stream formats in blosc for which no available library reports errors: LZ4, Snappy and BloscLZ. Each
- * decoder copies literals and matches until its target is full, and throws if the stream refers to bytes outside its
- * input or target.
+ * Decodes the stream formats in blosc for which no available library reports errors: LZ4, Snappy and BloscLZ; encodes LZ4.
+ * Each decoder copies literals and matches until its target is full, and throws if the stream refers to bytes outside
+ * its input or target.
  */
 
 import { printCount } from "../../../core/print-count.ts";
@@ -81,6 +81,64 @@ export function decodeLz4(from: Uint8Array, into: Uint8Array): void {
     copier.match(distance, lengthOf(copier, token & 15, 15) + 4);
   }
   copier.checkFull();
+}
+
+/** Bits of a hash of four bytes. The table of positions takes 64 kB. */
+const HASH = 14;
+
+/** Limits of LZ4's block format: distance of a match, bytes after the start of the last match, and after its end. */
+const FARTHEST = 65_535;
+const LAST_START = 12;
+const LAST_END = 5;
+
+/**
+ * Encodes LZ4's block format, with the matches that a table of hashes finds.
+ * @param acceleration number of bytes between searches, which increases by one after 64 searches without a match
+ */
+export function encodeLz4(from: Uint8Array, acceleration: number): Uint8Array {
+  const { length } = from;
+  const into = new Uint8Array(length + Math.ceil(length / 255) + 16);
+  const view = new DataView(from.buffer, from.byteOffset, length);
+  const latest = new Int32Array(2 ** HASH).fill(-1);
+  const slotOf = (word: number): number => Math.imul(word, 0x9e3779b1) >>> (32 - HASH);
+  let [done, anchor, searched] = [0, 0, acceleration * 64];
+  const putLength = (count: number): void => {
+    if (count < 15) return;
+    let rest = count - 15;
+    for (; rest >= 255; rest -= 255) into[done++] = 255;
+    into[done++] = rest;
+  };
+  const put = (at: number, match: number): void => {
+    const literals = at - anchor;
+    into[done++] = (Math.min(literals, 15) << 4) | Math.min(match, 15);
+    putLength(literals);
+    into.set(from.subarray(anchor, at), done);
+    done += literals;
+  };
+  for (let at = 0; at <= length - LAST_START;) {
+    const word = view.getInt32(at, true);
+    const slot = slotOf(word);
+    let before = latest[slot];
+    latest[slot] = at;
+    if (before < 0 || at - before > FARTHEST || view.getInt32(before, true) !== word) {
+      at += searched++ >> 6;
+      continue;
+    }
+    let end = at + 4;
+    for (let same = before + 4; end < length - LAST_END && from[end] === from[same]; same++) end++;
+    while (at > anchor && before > 0 && from[at - 1] === from[before - 1]) {
+      at--;
+      before--;
+    }
+    put(at, end - at - 4);
+    into[done++] = (at - before) & 255;
+    into[done++] = (at - before) >> 8;
+    putLength(end - at - 4);
+    latest[slotOf(view.getInt32(end - 2, true))] = end - 2;
+    [at, anchor, searched] = [end, end, acceleration * 64];
+  }
+  put(length, 0);
+  return into.slice(0, done);
 }
 
 /** Reads a length that continues in more bytes as long as each byte is 255. */

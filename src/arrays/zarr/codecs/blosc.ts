@@ -1,6 +1,6 @@
 /**
- * Implements the codec `blosc`: blocks are shuffled and compressed separately, in the format of C-Blosc 1. numcodecs
- * also has C-Blosc, but returns uninitialized memory for a broken chunk, and shuffles every type as if it had 4 bytes.
+ * Implements the codec `blosc`: blocks are shuffled and compressed separately, in the format of C-Blosc 1. The
+ * package numcodecs has C-Blosc, but returns uninitialized memory for a broken chunk, and shuffles every type as if it had 4 bytes.
  */
 
 import { printCount } from "../../../core/print-count.ts";
@@ -12,7 +12,7 @@ import {
   type Decoded,
   type Held,
 } from "./byte-codec.ts";
-import { decodeBloscLz, decodeLz4, decodeSnappy } from "./blosc-streams.ts";
+import { decodeBloscLz, decodeLz4, decodeSnappy, encodeLz4 } from "./blosc-streams.ts";
 import { makeDeflateCodec } from "./gzip.ts";
 import { shuffleBits, shuffleBytes, unshuffleBits, unshuffleBytes } from "./shuffle.ts";
 import { makeZstdCodec } from "./zstd.ts";
@@ -304,15 +304,8 @@ async function encodeBlock(
   const format = COMPRESSORS[cname];
   const stream =
     format === COMPRESSORS.lz4
-      ? await encodeLz4(shuffled, clevel)
+      ? encodeLz4(shuffled, 10 - clevel)
       : await streamCodec(format, levelOf(format, clevel)).encode(shuffled);
   // A stream as long as the block would be mistaken for an uncompressed block.
   return stream.length < content.length ? stream : shuffled;
-}
-
-async function encodeLz4(bytes: Uint8Array, clevel: number): Promise<Uint8Array> {
-  const { default: LZ4 } = await import("numcodecs/lz4");
-  const encoded = await LZ4.fromConfig({ id: "lz4", acceleration: 10 - clevel }).encode(bytes);
-  // The encoder prepends the size, in four bytes.
-  return encoded.subarray(4);
 }

@@ -3,13 +3,7 @@
 import { printCount } from "../../../core/print-count.ts";
 import type { Transform } from "node:stream";
 import { ZARR } from "../../../core/limits.ts";
-import {
-  broken,
-  mostCompressed,
-  type ByteCodec,
-  type Decoded,
-  type Release,
-} from "./byte-codec.ts";
+import { broken, mostCompressed, type ByteCodec, type Release } from "./byte-codec.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
 import { newBytes } from "../chunks/buffers.ts";
 
@@ -40,7 +34,7 @@ export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): 
     held: { decode: () => STATE, encode: () => STATE + ZARR.piece },
     decode(bytes, decoded) {
       const zlib = moduleOfNode("node:zlib");
-      if (zlib === null) return inflateStream(stream, bytes, decoded);
+      if (zlib === null) return inflateStream(new DecompressionStream(stream), bytes, decoded.size);
       // A single large buffer avoids many 16 kB buffers that would be joined at the end.
       const room = decoded.size + ROOM;
       const options = { chunkSize: room, maxOutputLength: room };
@@ -81,12 +75,13 @@ export async function compressed(
   return join(pieces, undefined, release);
 }
 
-async function inflateStream(
-  format: Format,
+/** Decodes with a platform's stream; more than `size` bytes are an error. */
+export async function inflateStream(
+  stream: DecompressionStream,
   bytes: Uint8Array,
-  { size }: Decoded,
+  size: number,
 ): Promise<Uint8Array> {
-  const reader = piped(bytes, new DecompressionStream(format)).getReader();
+  const reader = piped(bytes, stream).getReader();
   const pieces: Uint8Array[] = [];
   let length = 0;
   for (;;) {

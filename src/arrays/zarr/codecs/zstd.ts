@@ -1,6 +1,7 @@
 /**
- * Implements the codec `zstd` (RFC 8878) with Node's zlib if it supports zstd, and otherwise with numcodecs. Frames are
- * checked first, because their headers declare the output size, and a decoder would trust them.
+ * Implements the codec `zstd` (RFC 8878) with Node's zlib or the browser's decompression stream if they support zstd, and
+ * otherwise with libzstd in WebAssembly. Frames are checked first, because their headers declare the output size, and a
+ * decoder would trust them.
  */
 
 import { printCount } from "../../../core/print-count.ts";
@@ -8,7 +9,7 @@ import type { Transform } from "node:stream";
 import { TensorError } from "../../../core/errors.ts";
 import { ZARR } from "../../../core/limits.ts";
 import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from "./byte-codec.ts";
-import { byCallback, compressed, join } from "./gzip.ts";
+import { byCallback, compressed, inflateStream, join } from "./gzip.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
 
 /** Maximum compression ratio: a block of 128 kB that repeats one byte takes four bytes. */
@@ -25,8 +26,8 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
     fixedSize: () => null,
     mostEncoded: mostCompressed,
     ratio: RATIO,
-    unwritable: (size) => (zstdOfNode() === null ? refusalOfNumcodecs(size, checksum) : null),
-    held: zstdOfNode() === null ? heldByNumcodecs(level) : heldByNode(level),
+    unwritable: (size) => (zstdOfNode() === null ? refusalOfWasm(size, checksum) : null),
+    held: zstdOfNode() === null ? heldByWasm(level) : heldByNode(level),
     async decode(bytes, decoded) {
       // Frames are decoded separately, because Node stops at the first empty frame.
       const pieces: Uint8Array[] = [];
@@ -37,7 +38,7 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
     },
     async encode(bytes, release) {
       const zlib = zstdOfNode();
-      const refusal = zlib === null ? refusalOfNumcodecs(bytes.length, checksum) : null;
+      const refusal = zlib === null ? refusalOfWasm(bytes.length, checksum) : null;
       if (refusal !== null) throw broken(refusal);
       if (zlib !== null) {
         const { ZSTD_c_compressionLevel: quality, ZSTD_c_checksumFlag: check } = zlib.constants;
@@ -47,8 +48,8 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
           zlib.createZstdCompress({ ...options, chunkSize }),
         );
       }
-      const { default: Zstd } = await import("numcodecs/zstd");
-      return Zstd.fromConfig({ id: "zstd", level }).encode(bytes);
+      const { encodeZstd } = await import("./libzstd.ts");
+      return encodeZstd(bytes, level);
     },
   };
 }
@@ -81,11 +82,11 @@ const heldByNode = (level: number): Held => ({
 });
 
 /**
- * Returns the memory that numcodecs takes: it copies input and output into WebAssembly memory, which grows by a fifth
- * more than needed and never shrinks. For 32 MB of numbers, this memory grows to 78 MB in a decoder and to 116 MB in an
+ * Returns the memory that WebAssembly takes: input and output are copied into its memory, which grows by a fifth more
+ * than needed and never shrinks. For 32 MB of numbers, this memory grows to 78 MB in a decoder and to 116 MB in an
  * encoder.
  */
-const heldByNumcodecs = (level: number): Held => ({
+const heldByWasm = (level: number): Held => ({
   decode: (size) => 2.8 * size + 2 ** 21,
   encode: (size) => 4 * size + 1.2 * stateOf(level, size) + 2 ** 21,
 });
@@ -97,28 +98,35 @@ async function decodeFrame(frame: Uint8Array, size: number): Promise<Uint8Array>
     const options = { chunkSize: room, maxOutputLength: room };
     return byCallback((done) => zlib.zstdDecompress(frame, options, done));
   }
+  const stream = streamOfPlatform();
+  if (stream !== null) return inflateStream(stream, frame, size);
   checkMemory(size);
-  const { default: Zstd } = await import("numcodecs/zstd");
-  return Zstd.fromConfig({ id: "zstd" }).decode(frame);
+  const { decodeZstd } = await import("./libzstd.ts");
+  return decodeZstd(frame, size);
 }
 
-/**
- * Maximum chunk size for numcodecs, in bytes. The encoded and the decoded chunk are both in WebAssembly memory, and a
- * decoder that has run out of memory is unusable.
- */
-const MOST_OF_NUMCODECS = 2 ** 29;
+function streamOfPlatform(): DecompressionStream | null {
+  try {
+    return Reflect.construct(DecompressionStream, ["zstd"]);
+  } catch {
+    return null;
+  }
+}
+
+/** Maximum chunk size for WebAssembly, in bytes, whose memory holds both the encoded and the decoded chunk. */
+const MOST_OF_WASM = 2 ** 29;
 
 function checkMemory(size: number): void {
-  if (size <= MOST_OF_NUMCODECS) return;
+  if (size <= MOST_OF_WASM) return;
   throw new TensorError("too-large", `${tooLarge(size)}; use smaller chunks`, { got: size });
 }
 
 const tooLarge = (size: number): string =>
   `a zstd chunk of ${printCount(size, "byte")} needs Node 22.15 or newer`;
 
-function refusalOfNumcodecs(size: number, checksum: boolean): string | null {
+function refusalOfWasm(size: number, checksum: boolean): string | null {
   if (checksum) return "zstd with a checksum needs Node 22.15 or newer";
-  return size > MOST_OF_NUMCODECS ? tooLarge(size) : null;
+  return size > MOST_OF_WASM ? tooLarge(size) : null;
 }
 
 type Callback = (error: Error | null, result: Uint8Array) => void;

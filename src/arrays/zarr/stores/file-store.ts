@@ -197,6 +197,11 @@ export class FileStore implements Store {
     return bytes.length === 0 ? null : bytes;
   }
 
+  async kindOfPath(): Promise<"folder" | "file" | null> {
+    const stat = await ifThere(() => files.stat(this.path));
+    return stat === null ? null : stat.isDirectory() ? "folder" : "file";
+  }
+
   async stateOf(key: string): Promise<string> {
     const file = await this.fileToRead(key);
     const stat = await ifThere(() => files.stat(file));

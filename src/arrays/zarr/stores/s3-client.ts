@@ -1,46 +1,10 @@
 /** Determines the URL of each object on a server, and the settings for requests. */
 
-import { printValue, TensorError, wrongOption } from "../../../core/errors.ts";
-import { optionsOf } from "../../../core/tensor/options.ts";
+import { printValue, TensorError } from "../../../core/errors.ts";
 import { decoded, hasSecrets, isHidden, shownUrl } from "../../boxes/urls.ts";
 import { retrying, type Request } from "./retries.ts";
+import { settingsOf, type S3Options } from "./s3-options.ts";
 import { senderOf } from "./senders.ts";
-
-/**
- * Address and credentials of object storage. Each option may instead be set in the environment, with AWS's variable
- * names.
- */
-export interface S3Options {
-  /** The URL of a server that is not AWS, such as `http://127.0.0.1:9000`. */
-  readonly endpoint?: string;
-  readonly region?: string;
-  readonly accessKeyId?: string;
-  readonly secretAccessKey?: string;
-  readonly sessionToken?: string;
-  /**
-   * `"missing"` treats status 403 as a missing object, because public buckets whose objects may be read but not listed
-   * send 403 for a missing object. By default, 403 is an error, because the object may exist.
-   */
-  readonly forbidden?: string;
-}
-
-const NAMES = [
-  "endpoint",
-  "region",
-  "accessKeyId",
-  "secretAccessKey",
-  "sessionToken",
-  "forbidden",
-] as const;
-
-const VARIABLES: Readonly<Record<(typeof NAMES)[number], readonly string[]>> = {
-  endpoint: ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
-  region: ["AWS_REGION", "AWS_DEFAULT_REGION"],
-  accessKeyId: ["AWS_ACCESS_KEY_ID"],
-  secretAccessKey: ["AWS_SECRET_ACCESS_KEY"],
-  sessionToken: ["AWS_SESSION_TOKEN"],
-  forbidden: ["NDSCATTER_FORBIDDEN"],
-};
 
 export interface S3Client {
   /** The given location, without secrets. */
@@ -60,7 +24,7 @@ export interface S3Client {
 
 /**
  * @param signal aborts requests, and the waits between them
- * @throws TensorError `attribute` for wrong options, and if `aws4fetch` is not installed
+ * @throws TensorError `attribute` for wrong options
  */
 export async function makeClient(
   location: string,
@@ -80,7 +44,6 @@ export async function makeClient(
     (endpoint !== undefined && one.origin === parseUrl(endpoint).origin) || isOfAws(one);
   const { send, secrets } = await senderOf(settings, {
     url,
-    location: place.location,
     // Keys from the environment are meant for object storage; other servers receive only keys that were given as
     // options.
     isSigned: isS3 || (given.accessKeyId ?? "") !== "" || isTrusted(isS3 ? place.bucketUrl : url),
@@ -146,36 +109,6 @@ const urlOnAws = (bucket: string, region: string): string =>
   bucket.includes(".")
     ? `https://s3.${region}.amazonaws.com/${bucket}/`
     : `https://${bucket}.s3.${region}.amazonaws.com/`;
-
-function settingsOf(given: S3Options): S3Options {
-  const options = optionsOf(given, NAMES, {});
-  const process: { env?: Readonly<Record<string, string | undefined>> } =
-    Reflect.get(globalThis, "process") ?? {};
-  const settings: Record<string, string> = {};
-  for (const name of NAMES) {
-    const inherited = VARIABLES[name].map((one) => process.env?.[one]).find((one) => one);
-    const value = options[name] ?? inherited;
-    // An empty option means that no value is used, even if the environment has one.
-    if (value === undefined || value === "") continue;
-    const isSecret = name === "secretAccessKey" || name === "sessionToken";
-    if (typeof value !== "string") {
-      const got = isSecret ? `a ${typeof value}` : printValue(value);
-      throw new TensorError("attribute", `${name} must be text, got ${got}`, { key: name, got });
-    }
-    // A header cannot contain line breaks, and the error from fetch would show the secret.
-    if (/[^\x21-\x7e]/.test(value)) {
-      throw new TensorError("attribute", `${name} must be printable ASCII text without blanks`, {
-        key: name,
-      });
-    }
-    settings[name] = value;
-  }
-  const { forbidden = "error" } = settings;
-  if (forbidden === "error" || forbidden === "missing") return settings;
-  throw wrongOption("forbidden", '"error" or "missing"', forbidden, {
-    allowed: ["error", "missing"],
-  });
-}
 
 function parseUrl(text: string): URL {
   try {

@@ -11,7 +11,8 @@ import { refusalOf, unreachable } from "./failures.ts";
 import { openObject, stateOfObject, type ObjectClient } from "./ranges.ts";
 import type { Request } from "./retries.ts";
 import { textOf } from "./silence.ts";
-import { encodeKey, makeClient, type S3Client, type S3Options } from "./s3-client.ts";
+import { encodeKey, makeClient, type S3Client } from "./s3-client.ts";
+import type { S3Options } from "./s3-options.ts";
 import {
   CLAIM,
   readAll,

@@ -1,6 +1,5 @@
 /** Sends requests: plain, with the user in the URL, or signed with AWS Signature Version 4. */
 
-import { TensorError } from "../../../core/errors.ts";
 import { decoded } from "../../boxes/urls.ts";
 import { isRedirect } from "./failures.ts";
 import type { Request, Send } from "./retries.ts";
@@ -14,8 +13,6 @@ export interface Keys {
 
 export interface Asked {
   readonly url: URL;
-  /** The location without secrets, for messages. */
-  readonly location: string;
   /** True if requests are to be signed when keys are available. */
   readonly isSigned: boolean;
   /** Returns true if a request that is redirected to `url` must also be signed for `url`. */
@@ -28,7 +25,6 @@ export interface Sender {
   readonly secrets: readonly string[];
 }
 
-/** @throws TensorError `engine` if requests must be signed and `aws4fetch` is not installed */
 export async function senderOf(keys: Keys, asked: Asked): Promise<Sender> {
   const { url } = asked;
   const { accessKeyId, secretAccessKey, sessionToken = "" } = keys;
@@ -82,9 +78,9 @@ async function signingSender(
     sessionToken,
     region,
   }: Keys & { accessKeyId: string; secretAccessKey: string },
-  { location, keepsSigning }: Asked,
+  { keepsSigning }: Asked,
 ): Promise<Send> {
-  const { AwsClient } = await loadAws4fetch(location);
+  const { AwsClient } = await import("aws4fetch");
   const client = new AwsClient({
     accessKeyId,
     secretAccessKey,
@@ -156,12 +152,3 @@ const encodeStrictly = (text: string): string =>
     /[!'()*]/g,
     (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-
-async function loadAws4fetch(location: string): Promise<typeof import("aws4fetch")> {
-  try {
-    return await import("aws4fetch");
-  } catch (cause) {
-    const sentence = `requests to ${location} are signed by aws4fetch; install it: npm install aws4fetch`;
-    throw new TensorError("engine", sentence, {}, { cause });
-  }
-}

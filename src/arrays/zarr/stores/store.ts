@@ -56,6 +56,8 @@ export interface Store {
   list(): AsyncIterable<StoredObject>;
   /** Returns the first bytes of the file that is at the store's path; null for a folder; absent in stores of objects. */
   head?(length: number): Promise<Uint8Array | null>;
+  /** Returns what is at the path of the store, or null; undefined on servers, which have folders only in names. */
+  kindOfPath?(): Promise<"folder" | "file" | null>;
   /** True once the server has sent an HTML page for an object, which is then missing; absent if a store has no server. */
   readonly sendsPages?: boolean;
   /** Staging operations; absent if a store cannot rename or copy objects. */

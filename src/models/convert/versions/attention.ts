@@ -17,6 +17,6 @@ function refuseOneColumn(node: ModelNode, step: Step): ModelNode {
   if (mask === "" || step.shapeOf(mask)?.at(-1) !== 1) return node;
   if (past === "" && step.shapeOf(keys)?.at(-2) === 1) return node;
   throw refusal(
-    `to ${step.title} a mask of one column, such as ${quote(mask)}, has another meaning`,
+    `a mask of one column, such as ${quote(mask)}, has a different meaning in ${step.title}`,
   );
 }

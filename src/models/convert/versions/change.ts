@@ -1,7 +1,7 @@
 /**
  * The changes between consecutive versions of ONNX operators, in both directions. Most changes need no rewriting: the
  * version accepts more data types, or has a new attribute whose default keeps the old meaning. Nodes of the older
- * version then stay unchanged, and so do nodes of the newer version that use no new feature. A change that may need
+ * version then stay unchanged, and so do nodes of the newer version without new features. A change that may need
  * rewriting but cannot be decided, for example because a data type is unknown, is refused: a conversion that is right
  * for most models is wrong for some.
  */
@@ -14,12 +14,12 @@ import { attributeValue, int, intOf, withAttribute, withoutAttributes } from "./
 import type { Step } from "./step.ts";
 
 /**
- * Rewrites a node for the other version; returns the same object if nothing changes.
+ * Rewrites a node for the other version; returns the node itself if nothing changes.
  * @throws TensorError `unsupported-model` if the other version cannot express the node
  */
 type Rewrite = (node: ModelNode, step: Step) => ModelNode;
 
-/** A part of a change; an absent direction needs no rewriting. */
+/** A part of a change; without `up` or `down`, this direction needs no rewriting. */
 export interface Part {
   /** Converts a node to the version that introduced the change. */
   readonly up?: Rewrite;
@@ -55,7 +55,7 @@ const check =
 const FIRST = "0 >0";
 
 /**
- * The version accepts more data types.
+ * A change by which the version accepts more data types.
  * @param where the values that share a data type: `0` is the first input, `>0` the first output, and `*` and `>*` are
  *   all inputs and all outputs, each with a data type of its own
  */
@@ -63,7 +63,7 @@ export const takes = (types: readonly string[], where = FIRST): Part => ({
   down: check((node, step) => checkTypes(node, step, types, where)),
 });
 
-/** The version accepts fewer data types. */
+/** A change by which the version accepts fewer data types. */
 export const loses = (types: readonly string[]): Part => ({
   up: check((node, step) => checkTypes(node, step, types, FIRST)),
 });
@@ -89,7 +89,7 @@ function checkTypes(node: ModelNode, step: Step, types: readonly string[], where
 
 type Plain = number | string;
 
-/** Values that had to share a data type and may now differ. */
+/** A change by which values that had to share a data type may differ. */
 export const oneType = (...positions: readonly number[]): Part => ({
   down: check(({ inputs }, step) => {
     const names = positions.map((position) => inputs[position] ?? "").filter((one) => one !== "");
@@ -123,7 +123,7 @@ export const meaningless = (name: string): Part => ({
   down: (node) => withoutAttributes(node, name),
 });
 
-/** An attribute whose default changed, or that had no default before. */
+/** An attribute whose default changed or was added. */
 export const standardWas = (name: string, before: Plain): Part => ({
   up: (node) => {
     if (attributeValue(node, name) !== undefined) return node;
@@ -135,7 +135,7 @@ export const standardWas = (name: string, before: Plain): Part => ({
   },
 });
 
-/** A new attribute of which `before` is the old meaning and another value is the default. */
+/** A new attribute whose value `before` keeps the old meaning, but whose default is another value. */
 export const newMeaning = (name: string, before: string): Part => ({
   up: (node) => withAttribute(node, name, { type: "string", value: before }),
   down: (node, step) => {
@@ -174,7 +174,7 @@ function refuseWords(node: ModelNode, name: string, words: readonly string[], ti
     throw refusal(`${title} has no ${name} ${quote(value)}`);
 }
 
-/** Renamed values of a string attribute. The first pair has the old and the new default. */
+/** Renamed values of a string attribute. The first pair holds the old and the new default. */
 export function otherWords(name: string, pairs: Readonly<Record<string, string>>): Part {
   const reverse = Object.fromEntries(Object.entries(pairs).map(([a, b]) => [b, a]));
   const reworded =
@@ -204,7 +204,7 @@ export const optionalInput = (position: number, name: string): Part => ({
   }),
 });
 
-/** The first input may now have another rank. */
+/** A change by which the first input may have other ranks. */
 export const ofRank = (rank: number): Part => ({
   down: check(({ inputs }, step) => {
     if (step.rankOf(inputs[0] ?? "") !== rank)
@@ -212,19 +212,19 @@ export const ofRank = (rank: number): Part => ({
   }),
 });
 
-/** The meaning of negative integers in the first input changed. */
+/** A change in the meaning of negative integers in the first input. */
 export function negativesDiffer(why: string): Part {
   const test = check(({ inputs }, step) => {
     const [name = ""] = inputs;
     const dtype = step.dtypeOf(name);
     if (dtype !== null && isUnsigned(dtype)) return;
     if (step.integersOf(name)?.every((one) => one >= 0n) !== true)
-      throw refusal(`${step.title} has another meaning: ${why}`);
+      throw refusal(`${step.title} has a different meaning: ${why}`);
   });
   return { up: test, down: test };
 }
 
-/** A list of axes that may now be negative. */
+/** A change by which a list of axes may contain negative axes. */
 export const axesFromBack = (name: string): Part => ({
   down: check((node, { title }) => {
     const value = attributeValue(node, name);
@@ -234,8 +234,8 @@ export const axesFromBack = (name: string): Part => ({
 });
 
 /**
- * Inputs are now broadcast as in NumPy. Earlier versions requested broadcasting with an attribute and could align other
- * axes.
+ * A change by which inputs are broadcast as in NumPy. Earlier versions requested broadcasting with an attribute and
+ * could align other axes.
  */
 export const broadcasting: Part = {
   up: (node, { title }) => {
@@ -250,11 +250,11 @@ export const broadcasting: Part = {
   }),
 };
 
-/** Outputs that are new, or whose meaning changed. */
+/** A change in which outputs after the first are new or have a new meaning. */
 export function onlyFirstOutput(): Part {
   const test = check(({ outputs }, { title }) => {
     if (outputs.slice(1).some((name) => name !== ""))
-      throw refusal(`${title} has other outputs after the first one`);
+      throw refusal(`${title} has different outputs after the first output`);
   });
   return { up: test, down: test };
 }
@@ -267,7 +267,7 @@ export const newer = (why: string): Part => ({ down: refuse(why) });
 
 const refuse = (why: string): Rewrite =>
   check((_, { title }) => {
-    throw refusal(`${title} has another meaning: ${why}`);
+    throw refusal(`${title} has a different meaning: ${why}`);
   });
 
 const print = (value: unknown): string =>

@@ -1,6 +1,6 @@
 /**
- * Converts a node other than a scatter or gather between opsets of ONNX, one version at a time. A model is converted as
- * a whole or not at all.
+ * Converts a node other than a scatter or gather between opsets of ONNX, one version at a time. A model is converted
+ * completely or not at all.
  */
 
 import type { ModelNode } from "../../model/model.ts";

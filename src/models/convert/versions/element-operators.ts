@@ -55,7 +55,7 @@ const reduction = (...changes: readonly Change[]): History => [
 ];
 const REDUCED = at(18, reducedAxes);
 const EXTREMES = [at(12, takes(BYTES)), bfloat16(13), REDUCED, at(20, takes(["bool"]))];
-const BROADCAST = at(8, newer("its inputs are broadcast to each other"));
+const BROADCAST = at(8, newer("the inputs are broadcast to each other"));
 
 export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
   ...rows("Ceil Exp Floor Log Reciprocal Sigmoid Sqrt Tanh", [1, at(6, consumed), bfloat16(13)]),
@@ -99,7 +99,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
   BatchNormalization: [
     1,
     at(6, consumed, newer("consumed_inputs is required")),
-    at(7, gone("is_test", 1, 0), newer("it supports training")),
+    at(7, gone("is_test", 1, 0), newer("the operator supports training")),
     at(9, gone("spatial", 1)),
     at(14, takes(BFLOAT16), onlyFirstOutput(), oneType(0, 1, 2, 3, 4), option("training_mode", 0)),
     at(15, oneType(0, 1, 2)),
@@ -141,7 +141,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
   Dropout: [
     1,
     at(6, consumed),
-    at(7, gone("is_test", 1, 0), newer("it supports training")),
+    at(7, gone("is_test", 1, 0), newer("the operator supports training")),
     at(10, dropoutMask),
     at(12, onlyFirstOutput(), dropoutInputs),
     bfloat16(13),
@@ -207,7 +207,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
   Relu: [1, at(6, consumed), bfloat16(13), at(14, takes(SIGNED))],
   Selu: [
     1,
-    at(6, otherMeaning("alpha and gamma have other defaults since version 6")),
+    at(6, otherMeaning("the defaults of alpha and gamma changed in version 6")),
     bfloat16(22),
   ],
   Where: [9, bfloat16(16, "1 2 >0")],

@@ -29,7 +29,7 @@ const BOUNDS = [
   ["max", 1],
 ] as const;
 
-/** Bounds became inputs. The default bounds are the data type's limits, which are less than infinity. */
+/** The bounds, which became inputs. The default bounds are the data type's limits, which are less than infinity. */
 export const clipInputs: Part = {
   up(node, step) {
     const isSame = step.dtypeOf(inputOf(node, 0)) === "float32";
@@ -49,7 +49,7 @@ export const clipInputs: Part = {
       if (input === "") {
         if (dtype === "float32") return one;
         if (dtype !== "float16")
-          throw refusal(`${step.title} has no ${name} that is the largest ${dtype ?? "value"}`);
+          throw refusal(`${step.title} has no ${name} equal to the largest ${dtype ?? "value"}`);
         return withAttribute(one, name, { type: "float", value: sign * LARGEST_FLOAT16 });
       }
       return withAttribute(withInputs(one, { [at + 1]: "" }), name, floatOf(step, input, name));
@@ -57,7 +57,7 @@ export const clipInputs: Part = {
   },
 };
 
-/** The mask became a boolean tensor, which cannot be cast exactly to the old data type. */
+/** The mask, which became a boolean tensor and cannot be cast exactly to the old data type. */
 export const dropoutMask: Part = {
   up: (node, step) => withoutMask(node, step),
   down: (node, step) => withoutMask(node, step),
@@ -65,10 +65,10 @@ export const dropoutMask: Part = {
 
 function withoutMask(node: ModelNode, { title }: Step): ModelNode {
   if ((node.outputs[1] ?? "") === "") return node;
-  throw refusal(`the mask of ${title} has another data type`);
+  throw refusal(`the mask of ${title} has a different data type`);
 }
 
-/** The ratio became an input, and a new input enables training; by default no elements are dropped. */
+/** The ratio, which became an input, next to a new input that enables training; by default no elements are dropped. */
 export const dropoutInputs: Part = {
   up(node, step) {
     const ratio = numberOf(node, "ratio", null);
@@ -81,14 +81,14 @@ export const dropoutInputs: Part = {
     if (training !== "" && Number(step.scalarOf(training) ?? 1) !== 0)
       throw refusal(`${step.title} drops no elements, but this node may drop elements`);
     const plain = withoutAttributes(withInputs(node, { 1: "", 2: "" }), "seed");
-    // The ratio has no effect if nothing is dropped.
+    // The attribute ratio has no effect if no elements are dropped.
     const ratio = step.scalarOf(inputOf(node, 1));
     if (ratio === null) return plain;
     return withAttribute(plain, "ratio", { type: "float", value: Math.fround(Number(ratio)) });
   },
 };
 
-/** The region and the scales are optional; earlier versions used empty tensors instead. */
+/** The region and the scales, which are optional now; earlier versions used empty tensors instead. */
 export const resizeInputs: Part = {
   down(node, step) {
     const empty = (position: number): string =>
@@ -111,8 +111,8 @@ export const quantizedAxis: Part = {
 };
 
 /**
- * The scale must have the data type of the input. Earlier versions used float32 for integers too, which version 23
- * allows again.
+ * The scale, which must have the data type of the input. Earlier versions used float32 for integers too, which version
+ * 23 allows again.
  */
 export const scaleOfInput: Part = {
   up(node, step) {
@@ -165,7 +165,7 @@ export const castWord: Part = {
     const word = attributeValue(node, "to");
     if (typeof word === "string" && Object.hasOwn(WORDS, word))
       return withAttribute(node, "to", int(WORDS[word]));
-    if (word === undefined) throw malformed("its required attribute to is missing", { key: "to" });
+    if (word === undefined) throw malformed("the attribute to must be given", { key: "to" });
     throw refusal(`${title} has no data type named ${word}`);
   },
   down(node, { title }) {

@@ -26,7 +26,7 @@ export const FLOAT4 = ["float4e2m1"];
 export const FLOAT8E8M0 = ["float8e8m0"];
 export const INT2 = ["uint2", "int2"];
 export const FLOAT6 = ["float6e2m3", "float6e3m2"];
-/** Every data type added after `ALL`. */
+/** All data types that were added after `ALL`. */
 export const LATER = [
   ...BFLOAT16,
   ...FLOAT8,
@@ -51,7 +51,7 @@ export const small = (where?: string): readonly Change[] => [
   ...smallest(where),
 ];
 
-/** Like {@link small}, for operators that accepted 8-bit types in version 19. */
+/** The changes of {@link small}, for operators that accepted 8-bit types in version 19. */
 export const smallSince19 = (where?: string): readonly Change[] => [
   at(19, takes(FLOAT8, where)),
   at(21, takes(INT4, where)),

@@ -9,14 +9,14 @@ function attributeOf({ attributes }: ModelNode, name: string): Attribute | undef
   if (!Object.hasOwn(attributes, name)) return undefined;
   const { [name]: attribute } = attributes;
   if (isReference(attribute))
-    throw refusal(`its attribute ${name} depends on the caller of its function`);
+    throw refusal(`the attribute ${name} depends on the caller of the function`);
   return attribute;
 }
 
 type Value = number | string | boolean | readonly (number | bigint | string)[];
 
 /**
- * Returns the value of an attribute, or undefined if the node lacks it.
+ * Returns the value of an attribute, or undefined if the node does not have the attribute.
  * @throws TensorError `malformed-file` for a tensor or a graph
  */
 export function attributeValue(node: ModelNode, name: string): Value | undefined {
@@ -25,7 +25,7 @@ export function attributeValue(node: ModelNode, name: string): Value | undefined
   const { type } = attribute;
   if (type === "int") return Number(attribute.value);
   if (type === "other" || type === "tensor" || type === "tensors")
-    throw malformed(`its attribute ${name} is of the wrong type`, { key: name });
+    throw malformed(`the attribute ${name} is of the wrong type`, { key: name });
   return attribute.value;
 }
 
@@ -34,7 +34,7 @@ export function numberOf<T>(node: ModelNode, name: string, absent: T): number | 
   const value = attributeValue(node, name);
   if (value === undefined) return absent;
   if (typeof value === "number") return value;
-  throw malformed(`its attribute ${name} must be a number`, { key: name });
+  throw malformed(`the attribute ${name} must be a number`, { key: name });
 }
 
 /**
@@ -45,7 +45,7 @@ export function intOf<T>(node: ModelNode, name: string, absent: T): number | T {
   const value = numberOf(node, name, null);
   if (value === null) return absent;
   if (Number.isInteger(value)) return value;
-  throw malformed(`its attribute ${name} must be an integer`, { key: name });
+  throw malformed(`the attribute ${name} must be an integer`, { key: name });
 }
 
 /** Like {@link intOf}, but exact: ONNX's exporters write 2^63 - 1 for the end of an axis. */
@@ -57,7 +57,7 @@ export function exactIntOf<T>(node: ModelNode, name: string, absent: T): bigint 
 }
 
 /**
- * Returns a list of integers, or undefined if the node lacks it.
+ * Returns an attribute as a list of integers, or undefined if the node does not have the attribute.
  * @throws TensorError `malformed-file` for an attribute that is not a list of integers
  */
 export function intsOf(node: ModelNode, name: string): readonly bigint[] | undefined {
@@ -65,7 +65,7 @@ export function intsOf(node: ModelNode, name: string): readonly bigint[] | undef
   if (attribute === undefined) return undefined;
   if (attribute.type === "ints" && attribute.value.every(isWhole))
     return attribute.value.map(BigInt);
-  throw malformed(`its attribute ${name} must be a list of integers`, { key: name });
+  throw malformed(`the attribute ${name} must be a list of integers`, { key: name });
 }
 
 const isWhole = (value: number | bigint): boolean =>
@@ -77,7 +77,7 @@ const isWhole = (value: number | bigint): boolean =>
  */
 export function fromFront(axis: number, rank: number): number {
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
-  throw malformed(`its axis ${axis} is out of range for rank ${rank}`, {
+  throw malformed(`the axis ${axis} is out of range for rank ${rank}`, {
     key: "axis",
     got: axis,
     expected: [-rank, rank - 1],
@@ -96,17 +96,17 @@ export const withAttribute = (node: ModelNode, name: string, value: Attribute): 
   attributes: { ...node.attributes, [name]: value },
 });
 
-/** Returns the same object if it has none of the attributes. */
+/** Returns the node without some attributes, or the node itself if it has none of them. */
 export function withoutAttributes(node: ModelNode, ...names: readonly string[]): ModelNode {
   const entries = Object.entries(node.attributes);
   const kept = entries.filter(([name]) => !names.includes(name));
   return kept.length === entries.length ? node : { ...node, attributes: Object.fromEntries(kept) };
 }
 
-/** Returns the name of an input, or empty if it is left out. */
+/** Returns the name of an input, or an empty name if the input is omitted. */
 export const inputOf = ({ inputs }: ModelNode, position: number): string => inputs[position] ?? "";
 
-/** Returns the node with other inputs at some positions; `""` leaves an input out. */
+/** Returns the node with other inputs at some positions; `""` omits an input. */
 export function withInputs(node: ModelNode, changed: Readonly<Record<number, string>>): ModelNode {
   const last = Math.max(node.inputs.length - 1, ...Object.keys(changed).map(Number));
   const inputs = Array.from(

@@ -1,4 +1,4 @@
-/** Operators that select parts of a tensor or extend a tensor: Split, Slice, Pad and TopK. */
+/** The operators that select parts of a tensor or extend a tensor: Split, Slice, Pad and TopK. */
 
 import { printCount } from "../../../core/print-count.ts";
 import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
@@ -24,8 +24,8 @@ import {
 import type { Step } from "./step.ts";
 
 /**
- * `num_outputs` is required without sizes; the last output is smaller if the number does not divide the axis. The
- * specification does not define sizes that end before the last output.
+ * The attribute `num_outputs`, which is required without sizes; the last output is smaller if the number does not
+ * divide the axis. The specification does not define sizes that end before the last output.
  */
 export const splitCount: Part = {
   up(node) {
@@ -81,7 +81,7 @@ export const sliceInputs: Part = {
   },
 };
 
-/** The axes of a Slice may be negative since this version. */
+/** The axes of a Slice, which may be negative since this version. */
 export const sliceAxesFromBack: Part = {
   down(node, step) {
     const axes = inputOf(node, 3);
@@ -90,7 +90,7 @@ export const sliceAxesFromBack: Part = {
     const rank = step.rankOf(inputOf(node, 0));
     if (values === null || rank === null) {
       const what =
-        values === null ? "its axes are not constant" : "the rank of its input is unknown";
+        values === null ? "the axes are not constant" : "the rank of the input is unknown";
       throw refusal(`${step.title} needs nonnegative axes, and ${what}`);
     }
     const counted = values.map((axis) => (axis < 0n ? axis + BigInt(rank) : axis));
@@ -103,7 +103,7 @@ export const sliceAxesFromBack: Part = {
   },
 };
 
-/** `paddings` was renamed to `pads`. */
+/** The attribute `paddings`, which was renamed to `pads`. */
 export const padWord: Part = {
   up: (node) => renamed(node, "paddings", "pads"),
   down: (node) => renamed(node, "pads", "paddings"),
@@ -116,7 +116,7 @@ function renamed(node: ModelNode, from: string, to: string): ModelNode {
     : withAttribute(withoutAttributes(node, from), to, ints(values));
 }
 
-/** The pads and the padding value became inputs. */
+/** The pads and the padding value, which became inputs. */
 export const padInputs: Part = {
   up(node, step) {
     const plain = withoutAttributes(listToInput(node, step, "pads", 1), "value");
@@ -151,8 +151,8 @@ export function floatOf(
   const number = Number(value);
   if (value !== null && Object.is(Math.fround(number), number))
     return { type: "float", value: number };
-  const but = value === null ? "it is not a constant" : `${number} is not a float32`;
-  throw refusal(`${step.title} needs its ${what} as an attribute, but ${but}`);
+  const but = value === null ? "the input is not a constant" : `${number} is not a float32`;
+  throw refusal(`${step.title} needs the ${what} as an attribute, but ${but}`);
 }
 
 /** The axes to pad; by default all axes. */
@@ -164,12 +164,17 @@ export const padAxes: Part = {
     const pads = step.integersOf(inputOf(node, 1));
     const rank = step.rankOf(inputOf(node, 0));
     if (axes === null || pads === null || rank === null) {
-      const what = rank === null ? "the rank of its input is unknown" : "they are not constants";
-      throw refusal(`${step.title} has pads for all axes; here they are for some, and ${what}`);
+      const what =
+        rank === null
+          ? "the rank of the input is unknown"
+          : "the axes or the pads are not constant";
+      throw refusal(
+        `${step.title} needs pads for all axes, but this node has pads for only some axes, and ${what}`,
+      );
     }
     if (pads.length !== 2 * axes.length) {
       throw malformed(
-        `the number of its pads must be ${2 * axes.length}, two for each of its axes, got ${pads.length}`,
+        `the number of pads must be ${2 * axes.length}, two for each axis, got ${pads.length}`,
         {
           key: "pads",
           got: pads.length,
@@ -187,7 +192,7 @@ export const padAxes: Part = {
   },
 };
 
-/** `k` became an input. */
+/** The attribute `k`, which became an input. */
 export const topKInput: Part = {
   up(node, step) {
     const k = exactIntOf(node, "k", null);
@@ -197,10 +202,10 @@ export const topKInput: Part = {
   down(node, step) {
     const list = step.integersOf(inputOf(node, 1));
     if (list === null)
-      throw refusal(`${step.title} needs its k as an attribute, but it is not a constant`);
+      throw refusal(`${step.title} needs k as an attribute, but the input k is not a constant`);
     const [k] = list;
     if (list.length !== 1)
-      throw malformed(`its k is a list of ${list.length}`, {
+      throw malformed(`k is a list of ${list.length}`, {
         key: "k",
         got: list.length,
         expected: 1,

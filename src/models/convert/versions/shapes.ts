@@ -13,7 +13,7 @@ import {
   withoutAttributes,
 } from "./node-edits.ts";
 
-/** The shape became an input. */
+/** The shape, which became an input. */
 export const reshapeInput: Part = {
   up: (node, step) => listToInput(node, step, "shape", 1),
   down: (node, step) => {
@@ -22,13 +22,13 @@ export const reshapeInput: Part = {
   },
 };
 
-/** A 0 may now be an empty dimension; earlier versions always copied the input's dimension. */
+/** A 0 in a shape, which may now be an empty dimension; earlier versions always copied the input's dimension. */
 export const reshapeZero: Part = {
   down(node, step) {
     const plain = withoutAttributes(node, "allowzero");
     if (intOf(node, "allowzero", 0) === 0) return plain;
     if (known(step, inputOf(node, 1), "shape").every((size) => size !== 0n)) return plain;
-    throw refusal(`${step.title} does not interpret a 0 as an axis without elements`);
+    throw refusal(`${step.title} does not read a 0 in a shape as an empty axis`);
   },
 };
 

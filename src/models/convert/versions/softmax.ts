@@ -1,6 +1,7 @@
 /**
- * Softmax, LogSoftmax and Hardmax. Before version 13 they reshaped their input to a matrix, with the axes before `axis`
- * as rows and the others as columns, and normalized each row. Since then they normalize along one axis.
+ * Softmax, LogSoftmax and Hardmax. Before version 13, these operators reshaped their input to a matrix, with the axes
+ * before `axis` as rows and the others as columns, and normalized each row. Since version 13, they normalize along one
+ * axis.
  */
 
 import type { ModelNode } from "../../model/model.ts";
@@ -44,7 +45,7 @@ export const alongOneAxis: Part = {
         `${step.title} normalizes along the last axes, and the rank of its input is unknown`,
       );
     }
-    // The axis is swapped with the last axis, and swapped back afterwards.
+    // The axis is swapped with the last axis before the Softmax, and swapped back afterwards.
     const order = Array.from({ length: rank }, (_, at) => at);
     const counted = fromFront(axis, rank);
     [order[counted], order[rank - 1]] = [rank - 1, counted];

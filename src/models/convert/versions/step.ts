@@ -11,7 +11,7 @@ import { certainShape, onlyDeclared } from "../meaning.ts";
 /** Values added for a node are named after its first output. */
 const baseOf = ({ op, outputs }: ModelNode): string => outputs.find((name) => name !== "") ?? op;
 
-/** Maximum length of lists such as sizes and axes: the largest rank, or twice that for pads. */
+/** The maximum length of lists such as sizes and axes: the largest rank, or twice that for pads. */
 const LONGEST = 2 * MAX_RANK;
 
 export class Step {
@@ -19,12 +19,12 @@ export class Step {
   readonly title: string;
   /** Nodes inserted before the node, in execution order. */
   readonly front: ModelNode[] = [];
-  /** Assumptions of the step, a sentence each. */
+  /** Assumptions of the step, as sentences. */
   readonly notes: Set<string>;
   readonly #opset: number;
   readonly #context: GraphContext;
 
-  /** @param opset the opset that the step leads to, which the inserted nodes use */
+  /** @param opset the opset after the step, which the inserted nodes use */
   constructor(title: string, opset: number, notes: Set<string>, context: GraphContext) {
     this.title = title;
     this.notes = notes;
@@ -41,13 +41,14 @@ export class Step {
     return this.#context.scope.typeOf(name)?.dtype ?? null;
   }
 
-  /** Returns the shape of a value, or null if not even its rank is known. */
+  /** Returns the shape of a value, or null if even the rank is unknown. */
   shapeOf(name: string): PartialShape {
     const { scope } = this.#context;
     const shape = scope.typeOf(name)?.shape ?? null;
     const certain = certainShape(name, scope);
     const isCertain = shape?.every((dim, axis) => dim === certain?.[axis]) ?? true;
-    if (!isCertain) this.notes.add(onlyDeclared("shape", name, "the conversion relies on it"));
+    if (!isCertain)
+      this.notes.add(onlyDeclared("shape", name, "the conversion relies on this shape"));
     return shape;
   }
 
@@ -56,7 +57,7 @@ export class Step {
     const { scope } = this.#context;
     const rank = scope.typeOf(name)?.shape?.length ?? null;
     if (rank !== null && certainShape(name, scope) === null)
-      this.notes.add(onlyDeclared("rank", name, "the conversion counts axes with it"));
+      this.notes.add(onlyDeclared("rank", name, "the conversion counts axes with this rank"));
     return rank;
   }
 
@@ -93,7 +94,7 @@ export class Step {
     return this.#context.additions.constant(baseOf(node), suffix, () => value, details);
   }
 
-  /** Inserts a node before this one, and returns the name of its output. */
+  /** Inserts a node before this node, and returns the name of its output. */
   put(
     op: string,
     node: ModelNode,

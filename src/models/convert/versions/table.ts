@@ -168,12 +168,16 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   Gemm: [
     1,
     at(6),
-    at(7, useless("broadcast"), newer("its third input is broadcast")),
+    at(7, useless("broadcast"), newer("the third input is broadcast")),
     at(9, takes(WIDE)),
     at(11, optionalInput(2, "C")),
     bfloat16(13),
   ],
-  GlobalLpPool: [1, at(2, otherMeaning("p must be an integer since version 2")), bfloat16(22)],
+  GlobalLpPool: [
+    1,
+    at(2, otherMeaning("p must be an integer in version 2 and later")),
+    bfloat16(22),
+  ],
   GridSample: [
     16,
     at(20, ofRank(4), otherWords("mode", { bilinear: "linear", bicubic: "cubic" })),
@@ -181,24 +185,24 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   ],
   GroupNormalization: [
     18,
-    at(21, otherMeaning("scale and bias have an element per channel since version 21")),
+    at(21, otherMeaning("scale and bias have one element per channel since version 21")),
   ],
   If: [
     1,
-    at(11, newer("its branches may have different output shapes")),
+    at(11, newer("the branches may have different output shapes")),
     at(13, takes(SEQUENCES, ">*")),
     ...bodyTypes(">*"),
   ],
   ...rows("LSTM RNN", [1, ...RECURRENT]),
   Loop: [
     1,
-    at(11, newer("its condition and its iteration count are optional")),
+    at(11, newer("the condition and the iteration count are optional")),
     at(13, takes(SEQUENCES, ">*")),
     ...bodyTypes(">*"),
   ],
   LpPool: [
     1,
-    at(2, otherMeaning("p must be an integer since version 2")),
+    at(2, otherMeaning("p must be an integer in version 2 and later")),
     at(11),
     at(18, option("ceil_mode", 0), option("dilations", ONES)),
     at(22, takes(BFLOAT16), ignoredWindows),
@@ -217,7 +221,11 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   NegativeLogLikelihoodLoss: [12, at(13), bfloat16(22)],
   NonMaxSuppression: [10, at(11)],
   NonZero: [9, bfloat16(13, "0")],
-  OneHot: [9, at(11, negativesDiffer("negative indices count from the end")), bfloat16(28, "2 >0")],
+  OneHot: [
+    9,
+    at(11, negativesDiffer("negative indices count from the end of the axis")),
+    bfloat16(28, "2 >0"),
+  ],
   Optional: [15, at(28, takes(LATER, "0"))],
   OptionalGetElement: [15, at(18, takes(ALL, "0")), at(28, takes(LATER))],
   OptionalHasElement: [

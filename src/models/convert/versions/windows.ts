@@ -24,7 +24,7 @@ function refuseBehind(node: ModelNode, { title }: Step): ModelNode {
     return after + (strides?.[axis] ?? 1) <= (size - 1) * (dilations?.[axis] ?? 1) + 1;
   });
   if (isInside && !padsItself(node)) return node;
-  throw refusal(`${title} has another meaning with ceil_mode ${mode}`);
+  throw refusal(`${title} has a different meaning with ceil_mode ${mode}`);
 }
 
 /**

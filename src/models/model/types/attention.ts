@@ -17,7 +17,7 @@ function headDims(view: NodeView, position: number, heads: string): readonly Dim
   const shape = view.shape(position);
   if (shape === null) return [null, headsOf(view, heads), null, null];
   if (shape.length === 4) return shape;
-  if (shape.length !== 3) throw wrongNode("queries, keys and values have three or four axes");
+  if (shape.length !== 3) throw wrongNode("queries, keys and values must have three or four axes");
   const [batch, length, width] = shape;
   const count = headsOf(view, heads);
   return [batch, count, length, headSize(width, count)];
@@ -45,7 +45,9 @@ export const attention: TypeRule = (view) => {
   ];
 };
 
-/** `LinearAttention`: heads and their sizes are merged; the state has the shape of the past state, which may be absent. */
+/**
+ * `LinearAttention`: heads and their sizes are merged; the state has the shape of the past state, which may be absent.
+ */
 export const linearAttention: TypeRule = (view) => {
   const [batch, heads, length, size] = headDims(view, 0, "q_num_heads");
   const [, shared, , width] = headDims(view, 2, "kv_num_heads");
@@ -59,7 +61,7 @@ export const linearAttention: TypeRule = (view) => {
 export const causalConvolution: TypeRule = (view) => {
   const dtype = view.sharedDType([0, 1, 2, 3]);
   const input = view.shape(0) ?? unknownDims(3);
-  if (input.length !== 3) throw wrongNode("the input has three axes");
+  if (input.length !== 3) throw wrongNode("the input must have three axes");
   const [batch, channels] = input;
   const size = view.shape(1)?.[2];
   const before = typeof size === "number" ? givenDim(size - 1) : null;

@@ -38,7 +38,7 @@ export function unifyShapes(a: PartialShape, b: PartialShape): PartialShape {
 function broadcastDim(a: Dim, b: Dim): Dim {
   if (a === 1 || a === b) return b;
   if (b === 1) return a;
-  // A size other than 1 is the result: the other dimension is 1 or equal.
+  // The result is the size other than 1, because the other dimension is 1 or equal.
   if (typeof a === "number") return typeof b === "number" ? sameDim(a, b) : a;
   return typeof b === "number" ? b : null;
 }
@@ -108,6 +108,6 @@ export function countedAxis(axis: number, rank: number): number {
 /** Returns distinct axes counted from the front. */
 export function countedAxes(axes: readonly number[], rank: number): number[] {
   const counted = axes.map((axis) => countedAxis(axis, rank));
-  if (new Set(counted).size < counted.length) throw wrongNode("an axis is named twice");
+  if (new Set(counted).size < counted.length) throw wrongNode("an axis must not be named twice");
   return counted;
 }

@@ -10,7 +10,7 @@ import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
 import { NOTHING_KNOWN, type Known } from "../known.ts";
 import { readConstant, type Constant } from "../model.ts";
 
-/** Maximum number of traced elements: shapes have at most 64 dimensions. */
+/** The maximum number of traced elements: shapes have at most 64 dimensions. */
 export const MAX_ELEMENTS = 64;
 
 /** Returns true if values of a data type are traced: integers, and booleans as 0 and 1. */

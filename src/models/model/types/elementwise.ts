@@ -7,13 +7,13 @@ import { broadcastShapes, unifyShapes } from "./dims.ts";
 import { FOLDS, foldElements, knownElements } from "./elements.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
-/** The type of the first input. */
+/** The rule for outputs with the type of the first input. */
 export const sameAsInput: TypeRule = (view) => {
   const known = output(view.dtype(0), view.shape(0));
   return [folded(view, [0], known)];
 };
 
-/** The shape of the first input with another data type. */
+/** The rule for outputs with the shape of the first input and another data type. */
 export const sameShape =
   (dtype: DType): TypeRule =>
   (view) => [folded(view, [0], output(dtype, view.shape(0)))];
@@ -26,7 +26,7 @@ export const likeInput: TypeRule = (view) => [
 /** `BitCast`: the shape of the first input with the data type of an attribute. */
 export const bitCast: TypeRule = (view) => [output(view.dtypeOf("to", null), view.shape(0))];
 
-/** The first output is like the first input; other outputs are unknown. */
+/** The rule for operators whose first output is like the first input; other outputs are unknown. */
 export const firstLikeInput: TypeRule = (view) => [output(view.dtype(0), view.shape(0))];
 
 /**
@@ -42,21 +42,21 @@ const broadcastOf = (view: NodeView, positions: readonly number[]): PartialShape
     ? view.shape(positions[0] ?? 0)
     : broadcastShapes(positions.map((position) => view.shape(position)));
 
-/** All inputs are broadcast, and the output has their data type. */
+/** The rule for operators that broadcast all inputs and keep their data type. */
 export const broadcast: TypeRule = (view) => {
   const positions = positionsOf(view);
   const dtype = view.sharedDType(positions);
   return [folded(view, positions, output(dtype, broadcastOf(view, positions)))];
 };
 
-/** All inputs are broadcast, and the output is boolean. */
+/** The rule for operators that broadcast all inputs to a boolean output. */
 export const comparison: TypeRule = (view) => {
   const positions = positionsOf(view);
   view.sharedDType(positions);
   return [folded(view, positions, output("bool", broadcastOf(view, positions)))];
 };
 
-/** All inputs are broadcast, and the output has the data type of the first; the others may differ. */
+/** The rule for operators that broadcast all inputs; the output has the data type of the first input. */
 export const broadcastToFirst: TypeRule = (view) => {
   const positions = positionsOf(view);
   return [output(view.dtype(0), broadcastOf(view, positions))];
@@ -73,7 +73,7 @@ export const where: TypeRule = (view) => {
  */
 export const variadic: TypeRule = (view) => (view.opset >= 8 ? broadcast : alike)(view);
 
-/** All inputs and the output have one type. */
+/** The rule for operators whose inputs and output have the same type. */
 export const alike: TypeRule = (view) => {
   const dtype = view.sharedDType(positionsOf(view));
   const shape = view

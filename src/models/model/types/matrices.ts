@@ -56,7 +56,7 @@ export const gemm: TypeRule = (view) => {
   const side = (position: number, transposed: string, axis: number): readonly [Dim, Dim] => {
     const flag = view.int(transposed, 0);
     const dims = view.shape(position);
-    if (dims !== null && dims.length !== 2) throw wrongNode("a matrix has two axes");
+    if (dims !== null && dims.length !== 2) throw wrongNode("a matrix must have two axes");
     if (dims === null || flag === null) return [null, null];
     const outer = flag === 0 ? axis : 1 - axis;
     return [dims[outer], dims[1 - outer]];
@@ -78,7 +78,7 @@ export const einsum: TypeRule = (view) => {
   for (const [position, letters] of left.split(",").entries()) {
     const dims = view.shape(position);
     if (dims === null) continue;
-    if (dims.length !== letters.length) throw wrongNode("a term names other axes");
+    if (dims.length !== letters.length) throw wrongNode("a term must name the axes of its input");
     for (const [axis, letter] of Array.from(letters).entries()) {
       // A size of 1 may be broadcast.
       const { [axis]: dim } = dims;
@@ -103,7 +103,7 @@ export const recurrent =
     const dtype = view.sharedDType([0, 1, 2]);
     const layout = view.opset < 14 ? 0 : view.int("layout", 0);
     const input = view.shape(0);
-    if (input !== null && input.length !== 3) throw wrongNode("a sequence has three axes");
+    if (input !== null && input.length !== 3) throw wrongNode("a sequence must have three axes");
     const direction = view.string("direction", "forward");
     const directions = direction === null ? null : direction === "bidirectional" ? 2 : 1;
     const hidden = givenDim(view.int("hidden_size", null)) ?? view.shape(2)?.[2] ?? null;
@@ -118,7 +118,7 @@ export const recurrent =
     const all =
       layout === 0 ? [length, directions, batch, hidden] : [batch, length, directions, hidden];
     const last = layout === 0 ? [directions, batch, hidden] : [batch, directions, hidden];
-    // In version 1 an attribute can omit the sequence of outputs.
+    // An attribute of version 1 can omit the sequence of outputs.
     const sequence = view.opset < 7 ? null : all;
     return [output(dtype, sequence), ...Array.from({ length: states }, () => output(dtype, last))];
   };
@@ -143,7 +143,7 @@ export const dynamicQuantize: TypeRule = (view) => [
   output("uint8", []),
 ];
 
-/** A loss: a scalar, or one value per label without a reduction. */
+/** The rule for a loss: a scalar, or one value per label without a reduction. */
 export const loss: TypeRule = (view) => {
   const dtype = view.dtype(0);
   const way = view.string("reduction", "mean");
@@ -160,13 +160,13 @@ export const loop: TypeRule = (view) =>
 
 export const scan: TypeRule = (view) => {
   const read = view.int("num_scan_inputs", null);
-  // Version 8 had a different first input.
+  // The first input was different in version 8.
   if (read === null || read < 0 || view.opset < 9) return [];
   const states = Math.max(0, view.count - read);
   return Array.from({ length: states }, (_, at) => output(view.dtype(at), null));
 };
 
-/** The data type and the rank of the first input. */
+/** The rule for outputs with the data type and the rank of the first input. */
 export const rankOfInput: TypeRule = (view) => {
   const rank = view.shape(0)?.length;
   return [output(view.dtype(0), rank === undefined ? null : unknownDims(rank))];
@@ -186,16 +186,16 @@ export const melWeights: TypeRule = (view) => {
   ];
 };
 
-/** A window with the number of samples in the input. */
+/** The rule for a window with the number of samples in the input. */
 export const sampleWindow: TypeRule = (view) => {
   const dtype = view.dtypeOf("output_datatype", "float32");
   return [output(dtype, [givenDim(view.integer(0))])];
 };
 
-/** A known data type and rank. */
+/** The rule for outputs of a known data type and rank. */
 export const ranked =
   (dtype: DType, rank: number): TypeRule =>
   () => [output(dtype, unknownDims(rank))];
 
-/** The data type of the first input with unknown shape. */
+/** The rule for outputs with the data type of the first input and an unknown shape. */
 export const typeOfInput: TypeRule = (view: NodeView) => [output(view.dtype(0), null)];

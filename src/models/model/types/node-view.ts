@@ -34,7 +34,7 @@ export class NodeView {
     return this.node.inputs.length;
   }
 
-  /** Returns true if the node has an input at a position and does not leave it out. */
+  /** Returns true if the node has an input at a position and does not omit it. */
   has(position: number): boolean {
     return (this.node.inputs[position] ?? "") !== "";
   }
@@ -62,7 +62,7 @@ export class NodeView {
     return known[0] ?? null;
   }
 
-  /** Returns the elements of an input; nulls if only their number is known, or null if not even that. */
+  /** Returns the elements of an input; nulls if only their number is known, or null if even the number is unknown. */
   elements(position: number): readonly Dim[] | null {
     const known = this.input(position);
     const [length = null, ...others] = known.type?.shape ?? [null, null];

@@ -2,8 +2,8 @@
  * Derives known facts about a node's outputs from facts about its inputs, with the rule of its operator: a row of
  * `table.ts`, or the common rule for scatters and gathers. Outputs of an operator without a rule are unknown.
  *
- * Outputs of an invalid node are unknown too, so `outputsOf` throws no TensorError. `inspect/` finds out why a node is
- * invalid.
+ * Outputs of an invalid node are unknown too, so `outputsOf` throws no TensorError. The code in `inspect/` finds the
+ * reason why a node is invalid.
  */
 
 import { isTensorError } from "../../../core/errors.ts";
@@ -17,7 +17,7 @@ import { gathered } from "./parts.ts";
 import { TYPE_RULES } from "./table.ts";
 
 /**
- * @param opset of the node's domain, null if the model does not import it
+ * @param opset the opset of the node's domain; null if the model does not import the domain
  * @param inputs in the order of the node's inputs, `NOTHING_KNOWN` for one that is left out
  * @returns the known facts about the node's outputs, in order; unknown ones at the end may be left out
  */

@@ -63,7 +63,7 @@ function take(dim: Dim, { start, end, step }: Bounds): Taken {
     const isWhole = start === 0 && step === 1 && end >= END;
     return isWhole ? { dim, positions: null } : nothingKnown;
   }
-  // For such a start, the specification includes the first element, and NumPy includes no element.
+  // The specification includes the first element for such a start, and NumPy includes none.
   if (step < 0 && start < -dim) return nothingKnown;
   const [low, high] = step > 0 ? [0, dim] : [-1, dim - 1];
   const counted = (bound: number): number =>
@@ -91,7 +91,7 @@ export const slice: TypeRule = (view) => {
   const named = countedAxes(axes ?? starts.map((_, axis) => axis), dims.length);
   const { length } = starts;
   if ([ends, named, steps ?? starts].some((list) => list.length !== length))
-    throw wrongNode("bounds differ in length");
+    throw wrongNode("bounds must have equal lengths");
   const taken = dims.map((dim, axis): Taken => {
     const at = named.indexOf(axis);
     if (at < 0) return { dim, positions: null };
@@ -153,7 +153,7 @@ function splitSizes(view: NodeView, dim: Dim, count: number): readonly Dim[] {
     const sizes = listed?.map(givenDim);
     const total = sizes === undefined ? null : sumDims(sizes);
     if (typeof total === "number" && typeof dim === "number" && total !== dim)
-      throw wrongNode(`sizes make ${total}, not ${dim}`);
+      throw wrongNode(`the sum of the sizes must be ${dim}, got ${total}`);
     return sizes ?? unknownDims(count);
   }
   if (typeof dim !== "number" || count === 0) return count === 1 ? [dim] : unknownDims(count);
@@ -245,7 +245,7 @@ export const centered: TypeRule = (view) => {
   if (axes === null) return [output(dtype, unknownDims(dims.length))];
   const along = countedAxes(axes ?? [...dims.keys()], dims.length);
   const sizes = view.elements(1) ?? unknownDims(along.length);
-  if (sizes.length !== along.length) throw wrongNode("every axis has a size");
+  if (sizes.length !== along.length) throw wrongNode("every axis must have a size");
   const shape = [...dims];
   for (const [at, axis] of along.entries()) shape[axis] = givenDim(sizes[at]);
   return [output(dtype, shape)];

@@ -71,14 +71,14 @@ function reshapeDims(input: PartialShape, target: readonly Dim[], isCopying: boo
   const copied = (axis: number): boolean => isCopying && target[axis] === 0 && input?.[axis] !== 0;
   const parts = dims.filter((dim, axis) => dim !== -1 && !copied(axis));
   const open = dims.filter((dim) => dim === -1).length;
-  if (open > 1) throw wrongNode("more than one dimension is -1");
+  if (open > 1) throw wrongNode("at most one dimension may be -1");
   const missing = rest === null ? null : quotientDims(rest, parts);
   const isWhole = open === 0 && rest !== null && parts.every((dim) => typeof dim === "number");
   if (isWhole && rest.every((dim) => typeof dim === "number")) {
     const [before, after] = [productDims(rest), productDims(parts)];
     if (before !== after) throw wrongNode(`${before} and ${after} elements`);
   }
-  // An unknown dimension may itself be -1.
+  // A dimension of unknown value may itself be -1.
   return dims.map((dim) => (dim === -1 ? (target.includes(null) ? null : missing) : dim));
 }
 
@@ -133,7 +133,7 @@ export const squeeze: TypeRule = (view) => {
   if (axes === null) {
     const count = axisCount(view);
     if (count !== null && count > dims.length)
-      throw wrongNode("it names more axes than its input has");
+      throw wrongNode("perm must not name more axes than the input has");
     return [output(view.dtype(0), count === null ? null : unknownDims(dims.length - count))];
   }
   if (axes === undefined) {
@@ -168,7 +168,7 @@ export const transpose: TypeRule = (view) => {
     return [output(view.dtype(0), perm === undefined ? null : unknownDims(perm.length))];
   const order = perm ?? dims.map((_, axis) => dims.length - 1 - axis);
   const axes = countedAxes(order, dims.length);
-  if (axes.length < dims.length) throw wrongNode("perm does not name all axes");
+  if (axes.length < dims.length) throw wrongNode("perm must name all axes");
   return [
     reshaped(
       view,

@@ -36,16 +36,18 @@ function windowsOf(view: NodeView, axes: number, weights: PartialShape): Windows
   };
   const given = view.ints("kernel_shape");
   const kernel = given === undefined ? (weights?.slice(2) ?? unknownDims(axes)) : given;
-  if (kernel !== null && kernel.length !== axes) throw wrongNode("the kernel has other axes");
+  if (kernel !== null && kernel.length !== axes)
+    throw wrongNode("the kernel must have the spatial axes of the input");
   const strides = listed("strides", axes, 1);
   const dilations = listed("dilations", axes, 1);
   const pads = listed("pads", 2 * axes, 0);
   const autoPad = view.string("auto_pad", "NOTSET");
   if (kernel === null || strides === null || dilations === null) return null;
   if (pads === null || autoPad === null) return null;
-  if ([...strides, ...dilations].some((one) => one < 1)) throw wrongNode("strides are positive");
+  if ([...strides, ...dilations].some((one) => one < 1))
+    throw wrongNode("strides must be positive");
   if (kernel.some((one) => typeof one === "number" && one < 1))
-    throw wrongNode("a kernel is empty");
+    throw wrongNode("a kernel must not be empty");
   return { kernel, strides, dilations, pads, autoPad };
 }
 
@@ -64,7 +66,7 @@ function places(dim: Dim, at: number, windows: Windows, isCeil: boolean): Dim {
   const room = dim + before + after - reach;
   if (room < 0) return null;
   const count = (isCeil ? Math.ceil(room / stride) : Math.floor(room / stride)) + 1;
-  // A window that would begin in the end padding is dropped, except by old runtimes.
+  // Runtimes drop a window that would begin in the end padding, except old runtimes.
   const isBeyond = isCeil && (count - 1) * stride >= dim + before;
   return isBeyond ? null : sizeDim(count);
 }
@@ -107,7 +109,7 @@ export const pool: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
   if (dims === null) return [output(dtype, null), output("int64", null)];
-  if (dims.length < 3) throw wrongNode("its input must have spatial axes");
+  if (dims.length < 3) throw wrongNode("the input must have spatial axes");
   const [batch, channels, ...rest] = dims;
   const shape = [batch, channels, ...spatial(view, rest, null)];
   return [output(dtype, shape), output("int64", shape)];
@@ -137,7 +139,8 @@ function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim
   const asked = view.ints("output_shape");
   if (asked === null) return unknownDims(axes);
   if (asked !== undefined) {
-    if (asked.length < axes) throw wrongNode("output_shape has other axes");
+    if (asked.length < axes)
+      throw wrongNode("output_shape must have the spatial axes of the input");
     return asked.slice(-axes).map(sizeDim);
   }
   const windows = windowsOf(view, axes, weights);
@@ -186,7 +189,7 @@ function scalesOf(view: NodeView): readonly number[] | null {
   return floatsOf(view.input(isUpsample || view.opset < 11 ? 1 : 2));
 }
 
-/** Blocks of an axis become channels, or the reverse. */
+/** The rule for operators that turn blocks of an axis into channels, or the reverse. */
 export const depthToSpace: TypeRule = (view) =>
   blocks(view, (dim, by) => divided(dim, by * by), multiplied);
 export const spaceToDepth: TypeRule = (view) =>
@@ -206,7 +209,7 @@ function blocks(view: NodeView, channels: Scaling, sides: Scaling): ReturnType<T
   const dims = view.shape(0);
   const dtype = view.dtype(0);
   const by = view.int("blocksize", null);
-  if (dims !== null && dims.length !== 4) throw wrongNode("its input must have four axes");
+  if (dims !== null && dims.length !== 4) throw wrongNode("the input must have four axes");
   if (dims === null || by === null || by < 1) return [output(dtype, unknownDims(4))];
   const [batch, depth, height, width] = dims;
   return [output(dtype, [batch, channels(depth, by), sides(height, by), sides(width, by)])];
@@ -228,7 +231,8 @@ export const regions =
 export const affineGrid: TypeRule = (view) => {
   const size = view.elements(1);
   if (size === null) return [output(view.dtype(0), null)];
-  if (size.length !== 4 && size.length !== 5) throw wrongNode("a size has four or five numbers");
+  if (size.length !== 4 && size.length !== 5)
+    throw wrongNode("a size must have four or five numbers");
   const [batch, , ...spatial] = size.map(givenDim);
   return [output(view.dtype(0), [batch, ...spatial, spatial.length])];
 };

@@ -1,0 +1,126 @@
+/**
+ * Encodes and decodes zstd with libzstd in WebAssembly, for browsers and for Node before 22.15. The glue code of npm
+ * packages evaluates strings as JavaScript or fetches a file, which a Content-Security-Policy may forbid.
+ */
+
+import { printCount } from "../../../core/print-count.ts";
+import { messageOf, TensorError } from "../../../core/errors.ts";
+import { broken, mostCompressed } from "./byte-codec.ts";
+import { inflateStream } from "./gzip.ts";
+import { LIBZSTD, NAMES, SIZE } from "./libzstd-bytes.ts";
+
+type Run = (...args: readonly number[]) => number;
+
+interface Memory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+
+interface WebAssemblyApi {
+  instantiate(
+    bytes: Uint8Array,
+    imports: object,
+  ): Promise<{ readonly instance: { readonly exports: Readonly<Record<string, object>> } }>;
+}
+
+interface Library {
+  readonly memory: Memory;
+  /** Returns 0 if memory is exhausted. */
+  readonly malloc: Run;
+  readonly free: Run;
+  /** Parameters: output, its capacity, input, its length, level. */
+  readonly compress: Run;
+  readonly decompress: Run;
+  readonly isError: Run;
+}
+
+/** Maximum WebAssembly memory that is kept for later chunks, in bytes, because this memory never shrinks. */
+const MOST_KEPT = 2 ** 26;
+
+const PAGE = 65_536;
+
+/** The instance of libzstd, which takes 5 ms to compile; absent before the first chunk, and after a large one. */
+const kept: { library?: Library } = {};
+
+/** Decodes a frame, whose header was checked, to at most `size` bytes. */
+export const decodeZstd = (frame: Uint8Array, size: number): Promise<Uint8Array> =>
+  convert("decompress", frame, size);
+
+export const encodeZstd = (bytes: Uint8Array, level: number): Promise<Uint8Array> =>
+  convert("compress", bytes, mostCompressed(bytes.length), level);
+
+/** @throws TensorError `engine` if a policy forbids WebAssembly, `too-large` if its memory is exhausted */
+async function convert(
+  name: "compress" | "decompress",
+  input: Uint8Array,
+  capacity: number,
+  ...more: readonly number[]
+): Promise<Uint8Array> {
+  const library = kept.library ?? (await load());
+  // A trap leaves the memory in an unknown state, so the instance is kept only after a call that returns.
+  delete kept.library;
+  const { memory, malloc, free, isError } = library;
+  const [from, into] = [malloc(input.length), malloc(capacity)];
+  if (from === 0 || into === 0) {
+    const bytes = printCount(input.length + capacity, "byte");
+    const sentence = `zstd cannot allocate ${bytes} of WebAssembly memory; use smaller chunks`;
+    throw new TensorError("too-large", sentence, { got: input.length + capacity });
+  }
+  new Uint8Array(memory.buffer).set(input, from);
+  const length = library[name](into, capacity, from, input.length, ...more);
+  const isWrong = isError(length) !== 0;
+  const output = isWrong ? null : new Uint8Array(memory.buffer.slice(into, into + length));
+  free(from);
+  free(into);
+  if (memory.buffer.byteLength <= MOST_KEPT) kept.library = library;
+  if (output === null) throw broken(`libzstd reports error ${-length}`);
+  return output;
+}
+
+const abort = (): never => {
+  throw broken("libzstd was aborted");
+};
+
+async function load(): Promise<Library> {
+  const packed = Uint8Array.from(atob(LIBZSTD), (one) => one.charCodeAt(0));
+  const bytes = await inflateStream(new DecompressionStream("deflate"), packed, SIZE);
+  const api: WebAssemblyApi | undefined = Reflect.get(globalThis, "WebAssembly");
+  let memory: Memory | undefined;
+  const grow = (size: number): number => {
+    if (memory === undefined) return 0;
+    const pages = Math.ceil(((size >>> 0) - memory.buffer.byteLength) / PAGE);
+    try {
+      return memory.grow(pages) >= 0 ? 1 : 0;
+    } catch {
+      return 0;
+    }
+  };
+  const imports = Object.fromEntries(
+    NAMES.imports.map(([name, short]) => [short, name === "resize_heap" ? grow : abort]),
+  );
+  try {
+    if (api === undefined) throw new Error("WebAssembly is not available");
+    const { instance } = await api.instantiate(bytes, { a: imports });
+    const { exports } = instance;
+    memory = exports[NAMES.memory] as Memory;
+    const run = (name: keyof typeof NAMES.functions): Run => exports[NAMES.functions[name]] as Run;
+    run("start")();
+    return {
+      ...{ memory, malloc: run("malloc"), free: run("free"), isError: run("ZSTD_isError") },
+      ...{ compress: run("ZSTD_compress"), decompress: run("ZSTD_decompress") },
+    };
+  } catch (cause) {
+    throw policyError(cause) ?? cause;
+  }
+}
+
+/** Words of browsers about a policy, and of workerd, which compiles only WebAssembly that was deployed with it. */
+const FORBIDDEN = /unsafe-eval|content.security.policy|\bCSP\b|disallowed by embedder/i;
+
+/** Returns the error for a policy that forbids WebAssembly; null if the cause is something else. */
+export function policyError(cause: unknown): TensorError | null {
+  if (!FORBIDDEN.test(messageOf(cause))) return null;
+  const expected = "'wasm-unsafe-eval'";
+  const sentence = `zstd needs WebAssembly, which the Content-Security-Policy forbids; add ${expected} to script-src, or store arrays with gzip`;
+  return new TensorError("engine", sentence, { key: "script-src", expected }, { cause });
+}
