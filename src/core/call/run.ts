@@ -74,13 +74,26 @@ export const run = (
 ): [Tensor] => runOn(defaultExecutor, node, inputs, options);
 
 /** Runs a node like {@link run}, with the given default executor. */
-export function runOn(
+export const runOn = (
   byDefault: () => Executor,
   node: NodeSpec,
   inputs: readonly unknown[],
   options: RunOptions,
+): [Tensor] => runParsed(byDefault, callOfKnown(node), inputs, options);
+
+/** Runs a node of a model like {@link run}, at any opset: a model may be newer than this package. */
+export const runNode = (
+  node: NodeSpec,
+  inputs: readonly unknown[],
+  options: RunOptions = {},
+): [Tensor] => runParsed(defaultExecutor, readCall(node), inputs, options);
+
+function runParsed(
+  byDefault: () => Executor,
+  call: Call,
+  inputs: readonly unknown[],
+  options: RunOptions,
 ): [Tensor] {
-  const call = callOfKnown(node);
   // Checked before the options, because `run(node, data, indices)` passes an input as the options.
   if (!isArray(inputs)) tensorsOf(call, inputs);
   const { out, duplicates, engine } = optionsOf(
