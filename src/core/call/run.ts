@@ -12,7 +12,7 @@ import { factOf, isArray, printValue, TensorError, type ErrorContext } from "../
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RuntimeTensor, Tensor } from "../tensor/tensor.ts";
-import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
+import { callOf, callOfKnown, nodeFrom, type Call, type NodeSpec } from "./call.ts";
 import { checkDuplicates } from "./duplicates.ts";
 import {
   callNow,
@@ -80,7 +80,7 @@ export function runOn(
   inputs: readonly unknown[],
   options: RunOptions,
 ): [Tensor] {
-  const call = callOf(nodeFrom(node));
+  const call = callOfKnown(node);
   // Checked before the options, because `run(node, data, indices)` passes an input as the options.
   if (!isArray(inputs)) tensorsOf(call, inputs);
   const { out, duplicates, engine } = optionsOf(
