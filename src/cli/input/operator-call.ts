@@ -11,7 +11,7 @@ import {
   type OperatorVersion,
   type Tensor,
 } from "../../entries/index.ts";
-import { NEWEST_OPSETS, resolve, roleOf, typesOf } from "../../entries/operators.ts";
+import { resolve, roleOf, typesOf } from "../../entries/operators.ts";
 import { asUsage, wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
 import { parseInteger, wholeOption } from "./numbers.ts";
@@ -74,9 +74,10 @@ export function versionsOf(op: string, domain?: string): readonly OperatorVersio
  * opset
  */
 export function resolveTyped(op: string, opset?: number, domain?: string): OperatorVersion {
-  const home = domain ?? operators().find(({ name }) => name === op)?.domain;
-  const newest = Object.entries(NEWEST_OPSETS).find(([name]) => name === (home || "ai.onnx"))?.[1];
-  return asUsage(() => resolve({ domain: home, op, opset: opset ?? newest ?? 1 }));
+  const named = operators().filter(({ name }) => name === op);
+  const home = domain ?? named[0]?.domain;
+  const newest = named.findLast((version) => version.domain === home)?.sinceVersion ?? 1;
+  return asUsage(() => resolve({ domain: home, op, opset: opset ?? newest }));
 }
 
 /** Returns a title such as `ScatterND-18`. */
