@@ -183,7 +183,7 @@ test("where WebGPU finds no adapter the page says so in one sentence", async () 
   await page.locator("#verdict:not(:empty)").waitFor();
   assert.equal(
     await verdictOn(page),
-    "This browser has WebGPU, but it found no adapter, so nothing can be checked.",
+    "This browser has WebGPU, but WebGPU found no adapter, so nothing can be checked.",
   );
   assert.equal(await page.locator("#result").isVisible(), false);
 });
