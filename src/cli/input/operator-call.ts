@@ -11,7 +11,7 @@ import {
   type OperatorVersion,
   type Tensor,
 } from "../../entries/index.ts";
-import { NEWEST_OPSETS, resolve, roleOf, typesOf } from "../../entries/operators.ts";
+import { resolve, roleOf, typesOf } from "../../entries/operators.ts";
 import { asUsage, wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
 import { parseInteger, wholeOption } from "./numbers.ts";
@@ -74,14 +74,10 @@ export function versionsOf(op: string, domain?: string): readonly OperatorVersio
  * opset
  */
 export function resolveTyped(op: string, opset?: number, domain?: string): OperatorVersion {
-  const home = domain ?? operators().find(({ name }) => name === op)?.domain;
-  const at = opset ?? Number.MAX_SAFE_INTEGER;
-  const version = asUsage(() => resolve({ domain: home, op, opset: at }));
-  const newest = NEWEST_OPSETS[version.domain];
-  if (opset === undefined || opset <= newest) return version;
-  throw wrongUsage(
-    `opset ${opset} of ${version.domain} is unknown to this package; the newest known opset is ${newest}`,
-  );
+  const named = operators().filter(({ name }) => name === op);
+  const home = domain ?? named[0]?.domain;
+  const newest = named.findLast((version) => version.domain === home)?.sinceVersion ?? 1;
+  return asUsage(() => resolve({ domain: home, op, opset: opset ?? newest }));
 }
 
 /** Returns a title such as `ScatterND-18`. */
