@@ -76,6 +76,7 @@ export { operators, type OperatorId } from "./core/operators/registry.ts";
 export type { RunOptions } from "./core/call/run.ts";
 export type { GradientOptions } from "./core/call/gradient-options.ts";
 export type { FunctionSpec } from "./core/call/function-spec.ts";
+export type { FunctionName } from "./core/operators/plain.ts";
 export type { VjpOptions } from "./core/call/vjp.ts";
 export type { Ties } from "./core/kernels/backwards.ts";
 export { infer } from "./core/call/infer.ts";
@@ -91,4 +92,11 @@ export {
   type Tensor,
 } from "./core/tensor/tensor.ts";
 export { toRuntime, type RuntimeDType, type ToRuntime } from "./core/tensor/to-runtime.ts";
-export type { Lists, Nested, ScalarInput, Values } from "./core/tensor/values.ts";
+export type {
+  IndexLists,
+  Lists,
+  Nested,
+  ScalarInput,
+  UpdateLists,
+  Values,
+} from "./core/tensor/values.ts";

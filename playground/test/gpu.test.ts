@@ -164,7 +164,7 @@ test("without WebGPU the page says so in one sentence, and still shows reports",
   const { page } = opened;
   await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, "gpu"));
   await page.reload();
-  assert.equal(await verdictOn(page), "This browser has no WebGPU, so there is nothing to check.");
+  assert.equal(await verdictOn(page), "This browser has no WebGPU, so nothing can be checked.");
   assert.equal(await page.getByRole("button", { name: "Check" }).count(), 0);
   assert.equal(await page.locator("#result").isVisible(), false);
   await page.evaluate((hash) => {
@@ -183,7 +183,7 @@ test("where WebGPU finds no adapter the page says so in one sentence", async () 
   await page.locator("#verdict:not(:empty)").waitFor();
   assert.equal(
     await verdictOn(page),
-    "This browser has WebGPU, but it found no adapter, so there is nothing to check.",
+    "This browser has WebGPU, but WebGPU found no adapter, so nothing can be checked.",
   );
   assert.equal(await page.locator("#result").isVisible(), false);
 });

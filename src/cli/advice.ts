@@ -16,7 +16,7 @@ interface Case {
   readonly command: string;
   /** The folder that relative paths refer to. */
   readonly cwd: string;
-  /** The file that the failure is about, as the user typed it; null if there is none. */
+  /** The file that the failure is about, as the user typed it; null for no file. */
   readonly file: string | null;
   readonly error: TensorError;
 }

@@ -39,7 +39,7 @@ import type { IndexLists, UpdateLists } from "./tensor/values.ts";
  * combines all updates.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor or nested list of rank q >= 1; its last axis holds tuples of k <= r indices,
+ * @param indices int32 or int64 tensor, typed array or nested list of rank q >= 1; its last axis holds tuples of k <= r indices,
  *   each in [-s, s-1] for an axis of size s
  * @param updates data's type and the shape `indices.shape[:-1] ++ data.shape[k:]`
  * @param options `reduction`, `"none"` by default; `duplicates`, `includeSelf`, `bounds`, `negative` and `out` as
@@ -88,7 +88,7 @@ export function scatterND(
  * updates[i][j]` for rank 2 and axis 0. Updates are applied in row-major order.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor or nested list of rank r, with values in [-s, s-1] for an axis of size s; no
+ * @param indices int32 or int64 tensor, typed array or nested list of rank r, with values in [-s, s-1] for an axis of size s; no
  *   larger than data along the other axes
  * @param updates data's type and the shape of indices
  * @param options `axis` in [-r, r-1], 0 by default, and the options of {@link scatterND}
@@ -133,7 +133,7 @@ export function scatterElements(
  * Returns the elements or slices of `data` that the index tuples address, batch by batch.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor or nested list of rank q >= 1; its last axis holds tuples of k indices, 1 <= k
+ * @param indices int32 or int64 tensor, typed array or nested list of rank q >= 1; its last axis holds tuples of k indices, 1 <= k
  *   <= r - b, each in [-s, s-1] for an axis of size s
  * @param options `batchDims` b, less than q and r, 0 by default: data and indices have equal sizes along the first b
  *   axes, and each tuple addresses its own batch; `bounds`, `negative` and `out` as described in `GatherOptions`
@@ -172,7 +172,7 @@ export function gatherND(data: unknown, indices: unknown, options?: object): Ten
  * index's value replaces the coordinate along `axis`: `output[i][j] = data[indices[i][j]][j]` for rank 2 and axis 0.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor or nested list of rank r, with values in [-s, s-1] for an axis of size s; no
+ * @param indices int32 or int64 tensor, typed array or nested list of rank r, with values in [-s, s-1] for an axis of size s; no
  *   larger than data along the other axes
  * @param options `axis` in [-r, r-1], 0 by default; `bounds`, `negative` and `out` as in {@link gatherND}
  * @returns `options.out`, or a new tensor of data's type and the shape of indices
@@ -205,7 +205,7 @@ export function gatherElements(data: unknown, indices: unknown, options?: object
  * Returns one slice of `data` along `axis` for each index, such as rows of an embedding table selected by row number.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor or nested list of any rank q, with values in [-s, s-1] for an axis of size s; a
+ * @param indices int32 or int64 tensor, typed array or nested list of any rank q, with values in [-s, s-1] for an axis of size s; a
  *   scalar index removes the axis
  * @param options `axis` in [-r, r-1], 0 by default; `batchDims` b, at most axis, 0 by default: data and indices have
  *   equal sizes along the first b axes, and each index selects from its own batch (a negative b counts from q);
@@ -271,7 +271,7 @@ export const scatter: typeof scatterElements = (
  * @param pastCache shape (batch, ..., max sequence length, ...), any data type
  * @param update the cache's type and shape, except along `axis`, where its size is the sequence length, at most that of
  *   the cache
- * @param writeIndices int32 or int64 tensor or list of shape (batch); `undefined` means 0 for every sample
+ * @param writeIndices int32 or int64 tensor, typed array or list of shape (batch); `undefined` means 0 for every sample
  * @param options `axis` in [-r, r-1] except 0, -2 by default; `mode`: `"linear"`, the default, requires sequences to
  *   fit, and `"circular"` wraps positions at the end of the axis
  * @returns `options.out`, which may be the cache itself, or a new tensor of the cache's type and shape

@@ -125,7 +125,7 @@ const ROWS: readonly (readonly [name: string, code: ErrorCode, facts: Facts, wor
   ["removeJob of null", "attribute", { key: "folder" }, /path of a folder/, () => loose(chunked.removeJob)(null)],
   ["runJob of a number", "attribute", { key: "folder", got: 3 }, /path of a folder/, () => loose(chunked.runJob)(3)],
   ["runJob with a number as signal", "attribute", { key: "signal", got: 3 }, /AbortSignal/, () => loose(chunked.runJob)("job", { signal: 3 })],
-  ["findJobs of a missing folder", "malformed-file", { file: at("no") }, /exists/, () => chunked.findJobs(at("no"))],
+  ["findJobs of null", "attribute", { key: "root", got: null }, /path of a folder/, () => loose(chunked.findJobs)(null)],
   ["remainingTasks of a folder", "attribute", { key: "job", got: "job" }, /openJob/, () => loose(chunked.remainingTasks)("job", "apply")],
   ["remainingTasks of a misspelled stage", "attribute", { key: "name", nearest: "apply" }, /apply/,
     () => loose(chunked.remainingTasks)({ folder: "job", id: "x", stages: [] }, "aply")],

@@ -8,7 +8,6 @@ import { vjp } from "../../src/core/call/vjp.ts";
 import { createEngine } from "../../src/core/create-engine.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import * as functions from "../../src/core/functions.ts";
-import { resolve } from "../../src/core/operators/registry.ts";
 import { planGather } from "../../src/core/plan-functions.ts";
 import { equals, tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import { assertRefused, type Facts } from "../support/refusal.ts";
@@ -75,7 +74,6 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [run, ["ScatterND", inputs], "unknown-operator", { key: "node", got: "ScatterND" }],
   [run, [{ op: "ScatterND", opset: 99 }, inputs], "unknown-operator", { key: "opset", got: 99, expected: 29 }],
   [run, [{ op: "GatherND", domain: "openvino", opset: 17 }, [data, indices]], "unknown-operator", { got: 17, expected: 16 }],
-  [resolve, [{ op: "ScatterND", opset: 30 }], "unknown-operator", { key: "opset", got: 30, expected: 29 }],
   [infer, [{ op: "ScatterND", opset: 99 }, inputs], "unknown-operator", { key: "opset", got: 99 }],
   [run, [{ name: "ScatterND", opset: 18 }, inputs], "attribute", { key: "name", nearest: "op" }],
   [run, [{ ...node, reduction: "add" }, inputs], "attribute", { key: "reduction", nearest: "attributes" }],

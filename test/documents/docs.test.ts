@@ -118,20 +118,6 @@ const anchorsOf = (file: string): string[] =>
       .replaceAll(" ", "-"),
   );
 
-test("the package holds what its documents link to", () => {
-  const { files } = manifestOf("");
-  const shipped = new Set([...files, "README.md", "LICENSE", "package.json"]);
-  const packed = DOCUMENTS.filter((file) => shipped.has(file.split("/")[0]));
-  assert.ok(packed.includes("docs/semantics.md"));
-  for (const file of packed) {
-    for (const [, target] of read(file).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
-      if (/^[a-z]+:/.test(target)) continue;
-      const [folder] = path.join(path.dirname(file), target).split(path.sep);
-      assert.ok(shipped.has(folder), `${file} links to ${target}`);
-    }
-  }
-});
-
 test("every error code, finding, diagnosis, verdict and dialect that a document names exists", () => {
   const packages = ["", "bench/", "playground/"].flatMap(dependenciesOf);
   const tables = [ERROR_CODES, FINDINGS, VERDICTS];

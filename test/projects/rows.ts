@@ -193,7 +193,7 @@ export const PROJECTS: readonly Project[] = [
     commands: [
       [
         ...["node", "--experimental-vm-modules", "--disable-warning=ExperimentalWarning"],
-        ...["node_modules/jest/bin/jest.js", "--injectGlobals"],
+        ...["node_modules/jest/bin/jest.js", "--testTimeout=60000"],
       ],
     ],
     isTest: true,
@@ -203,7 +203,7 @@ export const PROJECTS: readonly Project[] = [
     name: "Vitest with vmThreads",
     packages: { vitest: "5.1.1" },
     files: TEST_FILES,
-    commands: [[bin("vitest"), "run", "--pool=vmThreads", "--globals"]],
+    commands: [[bin("vitest"), "run", "--pool=vmThreads", "--globals", "--testTimeout=60000"]],
     isTest: true,
     expected: NODE,
   },

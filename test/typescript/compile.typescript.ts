@@ -8,6 +8,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
+import { read } from "../support/documents.ts";
 import { inVersion, makeProject, STRICT, VERSIONS, WITHOUT_VERSIONS } from "./project.ts";
 
 interface Setting {
@@ -83,6 +84,14 @@ function compiles(version: string, source: string, settings: readonly Setting[])
 
 const has = (version: string, { since = OLDEST }: Setting): boolean =>
   VERSIONS.indexOf(version) >= VERSIONS.indexOf(since);
+
+test("the project imports every entry", () => {
+  const { exports }: { exports: object } = JSON.parse(read("package.json"));
+  const source = read("test/typescript/consumer.mts");
+  for (const entry of Object.keys(exports).filter((name) => name !== "./package.json")) {
+    assert.ok(source.includes(` from "ndscatter${entry.slice(1)}";`), entry);
+  }
+});
 
 for (const version of VERSIONS) {
   for (const [module, resolution] of Object.entries(MODULES)) {

@@ -40,6 +40,7 @@ import {
   writeModel,
 } from "ndscatter/onnx";
 import { readIR, writeIR } from "ndscatter/openvino";
+import { compareVersions, resolve } from "ndscatter/operators";
 import { createGpuEngine, type GpuTensor } from "ndscatter/webgpu";
 import { createArray, createGroup, openArray, type OpenOptions } from "ndscatter/zarr";
 
@@ -59,6 +60,8 @@ const node: NodeSpec = { op: "ScatterND", opset: 18, attributes: { reduction: "a
 
 export function calls(): void {
   is<Tensor<"float32", [4, 3]>>()(data, true);
+  is<Tensor<"float32", [4, 3]>>()(tensor(new Float32Array(12), [4, 3]), true);
+  scatterND(data, new Int32Array([1, 2]), [1, 2]);
   is<Tensor<"float32", [4, 3]>>()(scatterND(data, indices, updates, { reduction: "add" }), true);
   is<Tensor<"float32", [4, 3]>>()(scatterND(data, [[1]], [[1, 2, 3]], { out: perhaps }), true);
   is<Tensor<"float32", [2, 3]>>()(gatherND(data, indices), true);
@@ -72,6 +75,8 @@ export function calls(): void {
   const rows: number[][] = data.toArray();
   const values: Float32Array = toRuntime(data).data;
   const names: DType[] = Object.keys(DTYPES) as DType[];
+  const version = resolve({ op: "ScatterND", opset: 16 });
+  compareVersions(version, resolve({ op: "ScatterND", opset: 18 }));
   infer(node, [
     { dtype: "float32", shape: [4, "n"] },
     { dtype: "int64", shape: null },

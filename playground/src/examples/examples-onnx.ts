@@ -104,7 +104,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "with_reduction_max",
       question: "Which of three values does max keep?",
-      note: "Both updates have the same target, whose value is 2. The largest of the three values wins.",
+      note: "The two updates have the same target, whose value is 2. The largest of the three values wins.",
       opset: 18,
       attributes: { axis: "1", reduction: "max" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 1]]), f32([[1.1, 2.1]])],
@@ -112,7 +112,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "with_reduction_min",
       question: "Which of three values does min keep?",
-      note: "Both updates have the same target, whose value is 2. The smallest of the three values wins.",
+      note: "The two updates have the same target, whose value is 2. The smallest of the three values wins.",
       opset: 18,
       attributes: { axis: "1", reduction: "min" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 1]]), f32([[1.1, 2.1]])],

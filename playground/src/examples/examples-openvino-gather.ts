@@ -37,7 +37,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     },
     {
       title: "Example 4: batches of slices",
-      question: "What if the gathered axis does not follow the batch axes?",
+      question: "What if the axis does not follow the batch axes?",
       note: "The gathered axis need not follow the batch axes. An axis between the batch axes and the gathered axis is copied whole.",
       opset: 8,
       attributes: { batch_dims: "1" },

@@ -6,7 +6,7 @@
 import type { DialectId } from "ndscatter";
 import { CONFUSIONS_GROUP, PRESETS } from "./presets.ts";
 
-/** One side of a pair: a preset under the rule of its version or of another system. */
+/** A side of a pair: a preset under the rule of its version or of another system. */
 export interface Side {
   readonly label: string;
   /** The id of a preset. */

@@ -8,9 +8,9 @@ import { hashOf, isGood, reportFrom, textOf, verdictOf, type Report } from "./re
 /** Version of the package, which the build inserts. */
 declare const VERSION: string;
 
-const NO_WEBGPU = "This browser has no WebGPU, so there is nothing to check.";
+const NO_WEBGPU = "This browser has no WebGPU, so nothing can be checked.";
 const NO_ADAPTER =
-  "This browser has WebGPU, but it found no adapter, so there is nothing to check.";
+  "This browser has WebGPU, but WebGPU found no adapter, so nothing can be checked.";
 
 /** The adapter options, which the engine also uses. */
 const FASTEST: GPURequestAdapterOptions = { powerPreference: "high-performance" };

@@ -1,6 +1,6 @@
 /**
- * A small picture of a whole tensor above its window. It shows the number of hits of each element and the position of
- * the window; a click moves the window.
+ * A small picture of a whole tensor above its window. The picture shows the number of hits of each element and the
+ * position of the window; a click moves the window.
  */
 
 import type { JSX } from "preact";

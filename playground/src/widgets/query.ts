@@ -26,6 +26,7 @@ const SYNONYMS = [
   "save write",
   "cancel abort",
   "groupby group",
+  "licence license",
   "torch pytorch",
   "tfjs =tensorflow.js",
 ];

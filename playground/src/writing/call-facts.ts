@@ -6,7 +6,7 @@ import { defaultText } from "../values/schema.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 import type { WritableCall } from "./source-text.ts";
 
-/** The form of indices, as far as it affects programs. */
+/** The form of indices, to the extent that programs depend on it. */
 export type Form =
   | "scatter-tuples"
   | "scatter-elements"

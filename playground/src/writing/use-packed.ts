@@ -4,8 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import { packed } from "./pack-link.ts";
 
 /**
- * Returns the shorter form of a link; the link itself until the browser has compressed it. Both forms open the same
- * call.
+ * Returns the shorter form of a link; the link itself until the browser has compressed it. The two forms of the link
+ * open the same call.
  */
 export function usePacked(hash: string): string {
   const [found, setFound] = useState({ hash, link: hash });

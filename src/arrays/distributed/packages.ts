@@ -101,8 +101,8 @@ const INSTALL =
 /** @param from another folder to search for `node_modules` */
 async function load(name: string, from: string | undefined): Promise<object> {
   try {
-    // The name is a variable, so that bundlers do not require a package that most users do not install.
-    return await import(name);
+    // Bundlers must not follow this import, because most users do not install the package.
+    return await import(/* webpackIgnore: true */ /* @vite-ignore */ name);
   } catch (error) {
     if (!isMissing(error, name)) throw brokenPackage(name, error);
     if (from === undefined) throw new TensorError("engine", INSTALL, {}, { cause: error });
@@ -114,7 +114,7 @@ async function load(name: string, from: string | undefined): Promise<object> {
     throw new TensorError("engine", INSTALL, {}, { cause });
   }
   try {
-    return await import(pathToFileURL(file).href);
+    return await import(/* webpackIgnore: true */ /* @vite-ignore */ pathToFileURL(file).href);
   } catch (error) {
     throw brokenPackage(name, error);
   }

@@ -27,7 +27,8 @@ export function redisUrl(text: string): string {
 /** @throws TensorError `attribute` for a value that is neither text nor an object, and for a URL that cannot be read */
 export function checkConnection(connection: unknown): void {
   if (typeof connection === "string" && connection !== "") return void redisUrl(connection);
-  if (typeof connection === "object") return void objectOf("connection", connection, {});
+  if (typeof connection === "object" && connection !== null)
+    return void objectOf("connection", connection, {});
   throw wrongOption(
     "connection",
     "a URL such as redis://host:6379, or options of ioredis",

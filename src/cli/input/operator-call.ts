@@ -74,13 +74,14 @@ export function versionsOf(op: string, domain?: string): readonly OperatorVersio
  * opset
  */
 export function resolveTyped(op: string, opset?: number, domain?: string): OperatorVersion {
-  const home = domain ?? operators().find(({ name }) => name === op)?.domain;
-  const at = opset ?? Number.MAX_SAFE_INTEGER;
-  const version = asUsage(() => resolve({ domain: home, op, opset: at }));
-  const newest = NEWEST_OPSETS[version.domain];
-  if (opset === undefined || opset <= newest) return version;
+  const named = operators().filter(({ name }) => name === op);
+  const home = domain ?? named[0]?.domain;
+  const newest = named.findLast((version) => version.domain === home)?.sinceVersion ?? 1;
+  const version = asUsage(() => resolve({ domain: home, op, opset: opset ?? newest }));
+  const known = NEWEST_OPSETS[version.domain];
+  if (opset === undefined || opset <= known) return version;
   throw wrongUsage(
-    `opset ${opset} of ${version.domain} is unknown to this package; the newest known opset is ${newest}`,
+    `opset ${opset} of ${version.domain} is unknown; the newest known opset is ${known}`,
   );
 }
 

@@ -2,8 +2,13 @@
  * An operator call before its tensors are known: the version, the settings parsed from attributes, and the policies.
  */
 
-import type { ErrorContext } from "../errors.ts";
-import type { Operator, OperatorCall, OperatorVersion } from "../operators/operator.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
+import {
+  NEWEST_OPSETS,
+  type Operator,
+  type OperatorCall,
+  type OperatorVersion,
+} from "../operators/operator.ts";
 import { lookUp, partsOf, type OperatorId } from "../operators/registry.ts";
 import { settingsOf, type Attributes } from "../operators/settings.ts";
 import { signatureOf, type Signature } from "../operators/signature.ts";
@@ -55,6 +60,21 @@ export function callOf(node: NodeSpec): Call {
   const attributes = objectOf("attributes", given, fields);
   const settings = settingsOf(version, operator.versions, attributes, fields);
   return { operator, version, signature: signatureOf(version), settings, fields };
+}
+
+/**
+ * Reads a node that a caller runs, whose opset must be known; nodes of models may have a newer opset.
+ * @throws TensorError the errors of {@link nodeFrom} and {@link callOf}
+ */
+export function callOfKnown(node: NodeSpec): Call {
+  const own = nodeFrom(node);
+  const call = callOf(own);
+  const { name: op, domain } = call.version;
+  const { [domain]: newest } = NEWEST_OPSETS;
+  if (own.opset <= newest) return call;
+  const sentence = `opset ${own.opset} of ${domain} is unknown; the newest known opset is ${newest}`;
+  const facts = { op, key: "opset", got: own.opset, expected: newest };
+  throw new TensorError("unknown-operator", sentence, facts);
 }
 
 /** Returns the fields that every error in a call of this version has. */

@@ -4,7 +4,7 @@ import { factOf, printValue, readForeign, TensorError } from "../errors.ts";
 import { FUNCTIONS, type FunctionName } from "../operators/plain.ts";
 import { nearestName } from "../tensor/nearest.ts";
 import { checkNames, objectOf } from "../tensor/options.ts";
-import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
+import { callOfKnown, type Call, type NodeSpec } from "./call.ts";
 import { plainCallOf, type GivenOptions } from "./plain-call.ts";
 
 /** A plain function call: the function name, and all options except `out`. */
@@ -26,7 +26,7 @@ export interface GivenCall {
  */
 export function callFrom(node: NodeSpec | FunctionSpec | FunctionName): GivenCall {
   const name = functionOf(node);
-  if (name === undefined) return { call: callOf(nodeFrom(node as NodeSpec)), known: null };
+  if (name === undefined) return { call: callOfKnown(node as NodeSpec), known: null };
   const call = typeof node === "string" ? {} : objectOf("the call", node, {});
   checkNames("key of a call", call, ["function", "options"], {});
   const { options } = call;

@@ -13,7 +13,7 @@ import { rolesOf } from "../operators/signature.ts";
 import { isKnown, partialShapeOf, sizeOf } from "../tensor/shape.ts";
 import { checkDType } from "../tensor/dtype-name.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { callOf, nodeFrom, type NodeSpec } from "./call.ts";
+import { callOfKnown, type NodeSpec } from "./call.ts";
 import { checkInputCount, readInputs } from "./inputs.ts";
 import { settle } from "./prepare.ts";
 
@@ -36,7 +36,7 @@ export function infer(
   node: NodeSpec,
   inputTypes: readonly (TensorType | undefined)[],
 ): TensorType[] {
-  const call = callOf(nodeFrom(node));
+  const call = callOfKnown(node);
   const given = checkInputCount(call, readInputs(call.version, inputTypes, call.fields));
   const types = call.version.inputs.map(({ name: input }, position) =>
     given[position] === undefined

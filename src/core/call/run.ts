@@ -12,7 +12,7 @@ import { factOf, isArray, printValue, TensorError, type ErrorContext } from "../
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RuntimeTensor, Tensor } from "../tensor/tensor.ts";
-import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
+import { callOf, callOfKnown, nodeFrom, type Call, type NodeSpec } from "./call.ts";
 import { checkDuplicates } from "./duplicates.ts";
 import {
   callNow,
@@ -74,13 +74,26 @@ export const run = (
 ): [Tensor] => runOn(defaultExecutor, node, inputs, options);
 
 /** Runs a node like {@link run}, with the given default executor. */
-export function runOn(
+export const runOn = (
   byDefault: () => Executor,
   node: NodeSpec,
   inputs: readonly unknown[],
   options: RunOptions,
+): [Tensor] => runParsed(byDefault, callOfKnown(node), inputs, options);
+
+/** Runs a node of a model like {@link run}, at any opset: a model may be newer than this package. */
+export const runNode = (
+  node: NodeSpec,
+  inputs: readonly unknown[],
+  options: RunOptions = {},
+): [Tensor] => runParsed(defaultExecutor, readCall(node), inputs, options);
+
+function runParsed(
+  byDefault: () => Executor,
+  call: Call,
+  inputs: readonly unknown[],
+  options: RunOptions,
 ): [Tensor] {
-  const call = callOf(nodeFrom(node));
   // Checked before the options, because `run(node, data, indices)` passes an input as the options.
   if (!isArray(inputs)) tensorsOf(call, inputs);
   const { out, duplicates, engine } = optionsOf(

@@ -8,7 +8,7 @@ import { openvinoGatherElements } from "./openvino-gather-elements.ts";
 import { openvinoGatherND } from "./openvino-gather-nd.ts";
 import { nearestName } from "../tensor/nearest.ts";
 import { openvinoGather } from "./openvino-gather.ts";
-import { NEWEST_OPSETS, type Domain, type Operator, type OperatorVersion } from "./operator.ts";
+import type { Domain, Operator, OperatorVersion } from "./operator.ts";
 import { scatterElementsUpdate } from "./scatter-elements-update.ts";
 import { scatterElements } from "./scatter-elements.ts";
 import { scatterNDUpdate } from "./scatter-nd-update.ts";
@@ -144,20 +144,17 @@ export function lookUp({ domain, op, opset }: OperatorId): {
   }
   if (!Number.isSafeInteger(opset) || opset < 1) throw wrongOpset(opset, fields);
   const version = versionAt(operator, opset);
-  const { [home]: newest } = NEWEST_OPSETS;
-  if (version !== null && opset <= newest) return { operator, version };
-  const [{ sinceVersion }] = operator.versions;
-  const sentence =
-    version === null
-      ? `opset ${opset} of ${home} does not have this operator yet; opset ${sinceVersion} introduced it`
-      : `opset ${opset} of ${home} is unknown; the newest known opset is ${newest}`;
-  const expected = version === null ? sinceVersion : newest;
-  throw new TensorError("unknown-operator", sentence, {
-    ...fields,
-    key: "opset",
-    got: opset,
-    expected,
-  });
+  if (version === null) {
+    const [{ sinceVersion }] = operator.versions;
+    const sentence = `opset ${opset} of ${home} does not have this operator yet; opset ${sinceVersion} introduced it`;
+    throw new TensorError("unknown-operator", sentence, {
+      ...fields,
+      key: "opset",
+      got: opset,
+      expected: sinceVersion,
+    });
+  }
+  return { operator, version };
 }
 
 /** Creates the error for an unknown domain. */

@@ -138,11 +138,14 @@ Object.freeze(DTYPES);
 export const DTYPE_NAMES = Object.freeze(Object.keys(DTYPES)) as readonly DType[];
 
 /**
- * Array that stores elements of type `D`: bits for floats of at most 16 bits, interleaved pairs for complex numbers.
+ * Array that stores elements of type `D`: bits for floats of at most 16 bits, interleaved pairs for complex numbers. The
+ * type is looked up in a table, because editors show a conditional type of an unknown `D` as a list of all arrays.
  */
-export type Storage<D extends DType = DType> = D extends "string"
-  ? string[]
-  : (typeof DTYPES)[D]["storage"]["prototype"];
+export type Storage<D extends DType = DType> = {
+  readonly [Name in DType]: Name extends "string"
+    ? string[]
+    : (typeof DTYPES)[Name]["storage"]["prototype"];
+}[D];
 
 /** Storage of any data type except string. */
 export type NumericStorage = Storage<Exclude<DType, "string">>;

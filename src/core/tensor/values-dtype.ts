@@ -8,19 +8,12 @@ import { checkNotBytes, classOf } from "./storage.ts";
 import { isFloat16Array, type Nested, type TypedArray } from "./values.ts";
 
 /** Data types by the JavaScript type of the elements. */
-const DTYPES_OF_KINDS = {
+const DTYPES_OF_KINDS: Readonly<Record<string, DType>> = {
   number: "float32",
   bigint: "int64",
   boolean: "bool",
   string: "string",
-} as const satisfies Readonly<Record<string, DType>>;
-
-interface Kinds {
-  readonly number: number;
-  readonly bigint: bigint;
-  readonly boolean: boolean;
-  readonly string: string;
-}
+};
 
 /** Values whose data type {@link tensor} infers: a typed array, or nested lists of elements of one type. */
 export type TypedValues =
@@ -53,9 +46,9 @@ export type DTypeOf<V> =
           ? DTypeOf<E>
           : ElementDType<Exclude<V, readonly unknown[]>>;
 
-type ElementDType<E> = {
-  [K in keyof Kinds]: E extends Kinds[K] ? (typeof DTYPES_OF_KINDS)[K] : never;
-}[keyof Kinds];
+// prettier-ignore
+type ElementDType<E> =
+  E extends number ? "float32" : E extends bigint ? "int64" : E extends boolean ? "bool" : "string";
 
 /** Shape that {@link tensor} infers from values of the type `V`. */
 export type ShapeOf<V> =
@@ -108,7 +101,7 @@ function inferDType(values: unknown): Omit<Form, "shape"> {
   // Elements are missing from empty lists, and from lists that are nested too deep, which are refused later.
   if (isArray(first) || (first === undefined && isArray(values))) return { dtype: "float32" };
   const kind = typeof first;
-  if (kind in DTYPES_OF_KINDS) return { dtype: DTYPES_OF_KINDS[kind as keyof Kinds], kind };
+  if (kind in DTYPES_OF_KINDS) return { dtype: DTYPES_OF_KINDS[kind], kind };
   const sentence = `values must be a typed array, or lists of numbers, bigints, booleans or strings, got ${printValue(first)}`;
   throw new TensorError("dtype", sentence, { key: "values", got: factOf(first) });
 }

@@ -135,8 +135,7 @@ function store(target: Destination, values: unknown): StoredValues {
 /** @throws TensorError `shape-mismatch` for values that were not given */
 export function checkGiven(values: unknown, fields: ErrorContext): void {
   if (values !== undefined) return;
-  const sentence =
-    "values must be given after the data type and the shape, or before the data type";
+  const sentence = "values must be given after the data type and the shape";
   throw new TensorError("shape-mismatch", sentence, named(fields, "values"));
 }
 

@@ -85,7 +85,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     return { buffer: this.#buffer, bytes: this.size * DTYPES[this.dtype].bytes };
   }
 
-  /** The last call that writes to this tensor; null if there is none. */
+  /** The last call that writes to this tensor; null for none. */
   get check(): CallCheck | null {
     return this.#check;
   }

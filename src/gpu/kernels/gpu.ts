@@ -139,7 +139,7 @@ export class Gpu {
     return found;
   }
 
-  /** Returns a free buffer of exactly `bytes` bytes, with arbitrary contents; null if there is none. */
+  /** Returns a free buffer of exactly `bytes` bytes, with arbitrary contents; null if no buffer is free. */
   takeUsed(bytes: number): GpuBufferLike | null {
     const at = this.#free.findLastIndex(({ size }) => size === paddedBytes(bytes));
     return at === -1 ? null : this.#free.splice(at, 1)[0];

@@ -92,7 +92,7 @@ var<workgroup> below: atomic<u32>;`,
     part += totals[params.base + lower];
   }
   if (part != 0u) { atomicAdd(&below, part); }
-  // A workgroup may have more rows than there are digits.
+  // The rows of a workgroup may outnumber the digits.
   let tiles = select(0u, params.tiles, digit < params.digits);
   let run = (tiles + ${LANES - 1}u) / ${LANES}u;
   let begin = digit * params.tiles + min(lane * run, tiles);

@@ -185,7 +185,7 @@ function newValues(dtype: DType, size: number): Values {
 }
 
 /**
- * Returns the values that a cell may have if some of its updates are lost; null if there are too many to list.
+ * Returns the values that a cell may have if some of its updates are lost; null if the list would be too long.
  * @param isRounded true if the value is rounded after each update, in the order of indices
  */
 function possibleValues(

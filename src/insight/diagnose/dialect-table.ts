@@ -32,7 +32,7 @@ export interface DialectRecord {
   readonly reductions: readonly Reduction[];
   /** Reductions that the dialect lacks for some data types, in scatters of all forms unless `forms` names some. */
   readonly lacks?: readonly Lack[];
-  /** The dialect's data types; absent if there are too many to list. */
+  /** The dialect's data types; absent if the list would be too long. */
   readonly dtypes?: readonly DType[];
   /** Data types that a dialect with many types lacks. */
   readonly without?: readonly DType[];

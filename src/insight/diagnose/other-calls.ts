@@ -6,7 +6,7 @@
 import { nodeFrom, type NodeSpec } from "../../core/call/call.ts";
 import { tensorsOf } from "../../core/call/inputs.ts";
 import { prepare } from "../../core/call/prepare.ts";
-import { run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/call/run.ts";
 import { isTensorError } from "../../core/errors.ts";
 import { equals, tensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { readCall } from "./diagnose.ts";

@@ -260,7 +260,7 @@ interface Facts {
   readonly count: number;
   readonly factor: Scalar;
   readonly isEqual: boolean;
-  /** The element of updates that was applied last; empty if there is none. */
+  /** The element of updates that was applied last; empty for none. */
   readonly last: string;
 }
 

@@ -5,7 +5,7 @@
  * parts.
  */
 
-import { run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/call/run.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { functionOf } from "../model/bound-graph.ts";
 import { findOpset } from "../model/graph.ts";

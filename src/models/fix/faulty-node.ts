@@ -1,6 +1,6 @@
 /** A node that is wrong in the user's runtime, and its intended call. */
 
-import { run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/call/run.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
 import { isTensorError, type TensorError } from "../../core/errors.ts";
 import { resolve } from "../../core/operators/registry.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../core/errors.ts";
 import type { OperatorVersion } from "../../core/operators/operator.ts";
 import { findVersion, lookUp, resolve } from "../../core/operators/registry.ts";
-import { run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/call/run.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { attributesOf, meantVersion } from "./attributes.ts";

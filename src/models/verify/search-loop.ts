@@ -3,7 +3,7 @@
  * outputs of the node are requested, so that the runtime computes every part of the body.
  */
 
-import { run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/call/run.ts";
 import { type Graph, type Model, type ModelNode } from "../model/model.ts";
 import type { NodeIndex } from "../model/node-index.ts";
 import type { Place, PlacedNode } from "../model/places.ts";

@@ -1,5 +1,5 @@
 /**
- * Parses Python and TypeScript statements, as far as calls and arrays need. Other text becomes an unreadable statement
+ * Parses the Python and TypeScript statements that calls and arrays need. Other text becomes an unreadable statement
  * with the position where parsing stopped; parsing continues on the next line.
  */
 

@@ -2,8 +2,7 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { findStat, isCode, isThere, isUrl } from "../../boxes/file.ts";
-import { malformed } from "../../../core/errors.ts";
+import { isCode, isThere, isUrl } from "../../boxes/file.ts";
 import type { ChunkedArray } from "../../boxes/array.ts";
 import { checkOpened } from "../../boxes/checks.ts";
 import { checkPath } from "./arguments.ts";
@@ -29,7 +28,7 @@ const DEPTH = 8;
  * folders of jobs whose process was killed while it created them.
  *
  * @param root the path of the folder
- * @throws TensorError `malformed-file` if the folder does not exist; file system errors
+ * @throws TensorError `attribute` for a value that is not a path; file system errors
  *
  * @example
  * ```ts
@@ -57,9 +56,6 @@ const DEPTH = 8;
  */
 export async function findJobs(root: string): Promise<readonly FoundJob[]> {
   checkPath(root, "root");
-  if ((await findStat(root))?.isDirectory() !== true) {
-    throw malformed(`${root} must be a folder that exists`, { file: root });
-  }
   const found: FoundJob[] = [];
   await search(path.resolve(root), DEPTH, found);
   const folders = new Set(found.flatMap(({ folder, array }) => (array === null ? [folder] : [])));

@@ -6,6 +6,7 @@
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { wrongOption } from "../../../core/errors.ts";
 import { product } from "../../../core/tensor/shape.ts";
+import { printMemory } from "../stages/budget.ts";
 import type { Division } from "./division.ts";
 import { mostBytes, sumOf } from "./most-bytes.ts";
 import { isShortage, type Shortage, type Stage } from "./spec.ts";
@@ -105,8 +106,6 @@ export async function shortageOf(
   };
 }
 
-const MEBIBYTE = 2 ** 20;
-
 /**
  * Prints the note for a job whose memory is short.
  *
@@ -126,7 +125,7 @@ export function printShortage(shortage: Shortage): string {
     throw wrongOption("shortage", "the shortage of a plan that is not null", shortage);
   }
   const { memory, sensible, times, threads, tasks, sensibleTasks } = shortage;
-  const [own, more] = [memory, sensible].map((bytes) => `${Math.floor(bytes / MEBIBYTE)} MiB`);
+  const [own, more] = [memory, sensible].map((bytes) => printMemory(bytes));
   return (
     `with ${own} of memory, the job has ${tasks} tasks and takes about ${times.toFixed(1)} times as long as with ` +
     `${more}, where it has ${sensibleTasks} tasks; allow at least ${more} (memory)${threads > 1 ? ", or run fewer threads" : ""}`

@@ -1,5 +1,6 @@
 /** Runs tasks of any jobs in this thread, one at a time. */
 
+import { printMemory } from "../stages/budget.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { isUrl, placeError } from "../../boxes/file.ts";
 import { checkStaging } from "../job/claim.ts";
@@ -56,9 +57,9 @@ export class Runner {
     const job = await this.#open(folder, id);
     const { sizes, held, needed, block } = needsOf(job);
     if (this.#share < needed) {
-      const [own, all] = [this.#share, needed].map((bytes) => Math.ceil(bytes / 2 ** 20));
+      const [own, all] = [Math.max(0, this.#share), needed];
       const sentence =
-        `a task of ${folder} takes ${all} MB of memory, but each thread has ${Math.max(0, own)} MB; ` +
+        `a task of ${folder} takes ${printMemory(all, Math.ceil)} of memory, but each thread has ${printMemory(own)}; ` +
         "allow more memory or fewer threads";
       throw new TensorError("too-large", sentence);
     }

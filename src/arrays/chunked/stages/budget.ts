@@ -1,5 +1,6 @@
 /** Divides a job's memory: a fixed amount for the process, then a share for each thread. */
 
+import { printCount } from "../../../core/print-count.ts";
 import { stepsOf } from "../../../core/call/steps.ts";
 import { TensorError, wrongOption } from "../../../core/errors.ts";
 import type { ChunkedArray, HeldBytes } from "../../boxes/array.ts";
@@ -27,6 +28,13 @@ export const LEAST_UPDATES = MEGABYTE;
 /** Maximum sizes of blocks and chunks, in bytes; larger sizes are not faster. */
 const MOST_BLOCK = 128 * MEGABYTE;
 const MOST_CHUNK = 64 * MEGABYTE;
+
+/** Prints an amount of memory in binary units, as memory is given: `256 MiB`, `1 KiB`. */
+export function printMemory(bytes: number, round = Math.floor): string {
+  if (bytes < 2 ** 10) return printCount(bytes, "byte");
+  const [unit, name] = bytes < MEGABYTE ? [2 ** 10, "KiB"] : [MEGABYTE, "MiB"];
+  return `${round(bytes / Number(unit))} ${name}`;
+}
 
 /** Returns the memory that a thread can use for one task, in bytes. */
 export const shareOf = (memory: number, threads: number): number =>
@@ -175,8 +183,8 @@ export function threadsFor(
   const needed = memoryOf(1, least);
   throw new TensorError(
     "too-large",
-    `a task with a chunk ${printShape(chunkShape)} needs ${Math.ceil(needed / MEGABYTE)} MB of memory, but ` +
-      `only ${Math.floor(memory / MEGABYTE)} MB are allowed; allow more, or copy the array with smaller chunks ` +
+    `a task with a chunk ${printShape(chunkShape)} needs ${printMemory(needed, Math.ceil)} of memory, but ` +
+      `only ${printMemory(memory)} is allowed; allow more, or copy the array with smaller chunks ` +
       "(ndscatter array a.zarr -o b.zarr --chunks ...)",
     { got: needed, limit: memory },
   );

@@ -93,7 +93,7 @@ const LAST_END = 5;
 
 /**
  * Encodes LZ4's block format, with the matches that a table of hashes finds.
- * @param acceleration 1 searches at each byte; larger numbers skip more bytes where matches are rare
+ * @param acceleration number of bytes between searches, which increases by one after 64 searches without a match
  */
 export function encodeLz4(from: Uint8Array, acceleration: number): Uint8Array {
   const { length } = from;
