@@ -100,7 +100,7 @@ export function copyBox(from: Place, into: Place, shape: readonly number[], widt
 
 /**
  * Copies elements like {@link copyBox}, but with a step along each axis of the source and of the target.
- * @param shape the number of elements copied along each axis
+ * @param shape the number of copied elements along each axis
  */
 export function copySteps(
   from: Place,
@@ -125,8 +125,7 @@ function stridedOf({ bytes, shape, start }: Place, steps: readonly number[] | nu
 
 /**
  * Copies a box into an array whose axes are in a different order.
- * @param from the box's elements, row-major; axis i of `from` is axis `order[i]` of the box
- * @param shape the shape of `from`
+ * @param from the elements of the box, row-major; axis i of `from` is axis `order[i]` of the box
  */
 export function copyTransposed(
   from: Uint8Array,

@@ -33,8 +33,8 @@ export interface AppendOptions {
  * Only one process may append at a time, because two would overwrite each other's values.
  *
  * @param array a Zarr v3 or v2 array, in files or in object storage
- * @param values the elements to append, with the array's data type, and with its shape except along the axis; an array
- *   of chunks may be larger than memory
+ * @param values the elements to append, with the array's data type and its shape except along the axis; an array of
+ *   chunks may be larger than memory
  * @param options `axis`, 0 by default, and `onProgress`
  * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
  * @throws TensorError `dtype`, `rank`, `shape-mismatch` or `axis` if the values or the axis do not fit. `attribute` if

@@ -161,10 +161,7 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
 }
 
-/**
- * @param stages the stages whose tasks are compared
- * @throws TensorError `attribute` if an input has changed since a finished task read it
- */
+/** @throws TensorError `attribute` if an input has changed since a finished task read it */
 export async function checkUnchanged(
   context: JobContext,
   stages: readonly SeenStage[] = ["partition", "apply"],

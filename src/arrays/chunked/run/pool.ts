@@ -35,7 +35,7 @@ export interface TaskPool {
   /**
    * Runs a task when a thread is free; rejects with the task's error, or with the signal's reason if aborted before the
    * task begins.
-   * @param id the job's expected id; the task is refused if the folder now holds another job
+   * @param id the expected id of the job; a folder with another job is refused
    */
   run(folder: string, stage: StageName, task: number, signal?: Signal, id?: string): Promise<void>;
   /** Ends the threads and their running tasks. */
@@ -62,7 +62,7 @@ interface Pending {
 
 /**
  * Starts threads that run jobs' tasks.
- * @param freeOf reports the free space of disks, for a pool without threads
+ * @param freeOf the source of free disk space, for a pool without threads
  * @param options threads, memory and allowed folders
  * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0
  *

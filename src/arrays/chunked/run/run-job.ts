@@ -76,7 +76,7 @@ const RUN_OPTIONS = namesOf<RunJobOptions>({
  * Runs the remaining tasks of a folder's job on threads of this process.
  *
  * @param folder the path of the job's folder
- * @param options threads, memory, a signal and a function that receives the progress
+ * @param options the threads, the memory, a signal, and a function that receives the progress
  * @throws TensorError the error of the first bad index. `attribute` if an input has changed since a task read it.
  *   `too-large` for a chunk that does not fit in memory. The signal's reason; file system errors
  *
@@ -122,7 +122,7 @@ export async function runJob(folder: string, options: RunJobOptions = {}): Promi
 
 /**
  * Runs an open job like {@link runJob}. Another run may finish the job and remove its folder at any time.
- * @param freeOf reports the free space of disks, if tasks run in this thread
+ * @param freeOf the source of free disk space, if tasks run in this thread
  * @param isChecked false for a job whose inputs may have changed since its tasks read them
  */
 export async function runBegun(

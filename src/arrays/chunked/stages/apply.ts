@@ -23,7 +23,7 @@ import type { Workspace } from "./workspace.ts";
 
 /**
  * @param allowance maximum bytes of updates in memory at once, in addition to the chunks
- * @param check called after everything is read; throws if the job has lost its folder or an input has changed
+ * @param check called after all reads; throws if the job has lost its folder or an input has changed
  */
 export async function applyTask(
   job: JobContext,

@@ -146,8 +146,8 @@ export async function findFragment(
 
 /**
  * Finds `count` fragments, starting with number `first`.
- * @param most maximum bytes of their first column and slices to read ahead, because opening the file again for each
- *   fragment takes longer than reading a small fragment. Longer fragments are not read ahead.
+ * @param most maximum bytes of columns and slices to read ahead. Opening the file again for each fragment takes longer
+ *   than reading a small fragment, so only short fragments are read ahead.
  */
 export async function findFragments(
   file: string,

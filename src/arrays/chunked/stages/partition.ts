@@ -20,7 +20,7 @@ import type { Workspace } from "./workspace.ts";
 
 /**
  * @param reading maximum memory for reading, in bytes, in addition to a single chunk
- * @param check called after everything is read; throws if the job has lost its folder or an input has changed
+ * @param check called after all reads; throws if the job has lost its folder or an input has changed
  * @throws TensorError `index-out-of-range` for the first bad index of the block, with its coordinates in the whole
  *   indices
  */

@@ -180,8 +180,8 @@ export type StageChunk = (
 
 /**
  * Puts a task's chunks into the output.
- * @param stage called for several chunks at once, with each chunk's index among the task's chunks
- * @param check called when all chunks are staged; throws if the job has lost its folder or an input has changed
+ * @param stage called for several chunks at once, with the index of each chunk in the task
+ * @param check called after staging; throws if the job has lost its folder or an input has changed
  */
 export async function publish(
   job: JobContext,

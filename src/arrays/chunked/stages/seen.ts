@@ -114,7 +114,6 @@ export async function checkStill(
 
 /**
  * Compares the inputs with the records of finished tasks.
- * @param done the task numbers
  * @throws TensorError `attribute` if an input has changed
  */
 export async function checkSeen(

@@ -116,7 +116,7 @@ async function probe(client: ObjectClient): Promise<Head | Source | null> {
   const size = status === 206 ? (range?.total ?? null) : lengthIn(response);
   if (status === 200 && size === null) return readWhole(client, response);
   await response.body?.cancel();
-  // An empty object has no first byte, so this request fails for it.
+  // An empty object has no first byte, so this request fails.
   if (status === 416) return memorySource(new Uint8Array(0));
   if (size !== null && !isEncoded(headers)) return { size, ...versionOf(headers) };
   return readWhole(client, null);

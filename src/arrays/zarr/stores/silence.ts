@@ -21,7 +21,7 @@ export class Silence extends Error {
 
 /**
  * Waits for a promise, at most `limit` ms.
- * @param stop ends what the promise waits for; called on silence, and if the signal aborts
+ * @param stop called on silence, and when the signal aborts; ends the awaited action
  * @throws Silence after `limit` ms; the signal's reason when it aborts
  */
 export function unlessSilent<T>(
