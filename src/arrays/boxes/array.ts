@@ -92,7 +92,7 @@ export interface ChunkedArray extends ArrayType {
    */
   stateOf(start: readonly number[], shape: readonly number[]): Promise<string>;
   /**
-   * Returns the maximum stored bytes that are read for a grid of boxes, with one call of {@link readBytes} per box.
+   * Returns the maximum stored bytes that are read for a grid of boxes, with one call of `readBytes` per box.
    * Retried requests, and bytes that a server sends beyond those requested, are excluded.
    */
   mostRead(boxes: readonly AxisBoxes[]): number;

@@ -99,7 +99,7 @@ export function copyBox(from: Place, into: Place, shape: readonly number[], widt
 }
 
 /**
- * Copies elements like {@link copyBox}, but with a step along each axis of the source and of the target.
+ * Copies elements like `copyBox`, but with a step along each axis of the source and of the target.
  * @param shape the number of copied elements along each axis
  */
 export function copySteps(

@@ -25,7 +25,7 @@ import { Grid, type Box } from "./grid.ts";
 import { PartAxes } from "./part-axes.ts";
 import { partsOf, printParts } from "./ranges.ts";
 
-/** Returns the part of an array that the ranges select. @throws TensorError like {@link partsOf} */
+/** Returns the part of an array that the ranges select. @throws TensorError like `partsOf` */
 export const sliceOf = (array: ChunkedArray, ranges: readonly AxisRange[]): SlicedArray =>
   new SlicedArray(array, partsOf(ranges, array.shape));
 

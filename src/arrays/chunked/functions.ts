@@ -126,7 +126,7 @@ export const scatterChunked = (
  * @param data an array of any data type but string and of any size
  * @param indices an array of any size
  * @param options `out` is required; other options are the plain function's, and limits
- * @throws TensorError like {@link scatterChunked}
+ * @throws TensorError like `scatterChunked`
  * @see GatherND-13 of ai.onnx, Summary
  *
  * @example

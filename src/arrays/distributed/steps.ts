@@ -229,7 +229,7 @@ async function addTasks(
   }));
   const { batch } = DISTRIBUTED;
   for (let first = 0; first < jobs.length; first += batch) {
-    // The commands are sent one at a time.
+    // The queue commands are sent one at a time.
     // oxlint-disable-next-line no-await-in-loop
     await queue.addBulk(jobs.slice(first, first + batch));
   }

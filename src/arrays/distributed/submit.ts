@@ -33,7 +33,7 @@ export interface SubmitProgress {
   readonly workers: number | null;
 }
 
-/** Options of {@link submitJob}. */
+/** Options of `submitJob`. */
 export interface SubmitOptions {
   /** A URL such as `redis://host:6379`, or options of ioredis. */
   readonly connection: Connection;

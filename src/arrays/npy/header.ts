@@ -78,7 +78,7 @@ export function readNpyHeader(
 
 /**
  * Computes the header size of a file, in bytes, from the first twelve bytes.
- * @throws TensorError `malformed-file` or `unsupported-file` if the file is not NPY; {@link readNpyHeader} checks the rest
+ * @throws TensorError `malformed-file` or `unsupported-file` if the file is not NPY; `readNpyHeader` checks the rest
  */
 export function parseNpyHeaderLength(first: Uint8Array): number {
   checkMagic(first);

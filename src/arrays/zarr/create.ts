@@ -24,7 +24,7 @@ import {
 import { checkEncodable, makePipeline, parseOrder } from "./chunks/pipeline.ts";
 import type { S3Options } from "./stores/s3-options.ts";
 
-/** Options of {@link createArray}. */
+/** Options of `createArray`. */
 export interface CreateOptions {
   /** An array that provides defaults for the new array: data type, chunk shape, codecs and fill value. */
   readonly like?: ChunkedArray | undefined;
@@ -102,7 +102,7 @@ export function metadataOf(given: CreateOptions, where: string): Metadata {
   }
 }
 
-/** @throws TensorError like {@link metadataOf}; `attribute` for codecs that can only be read here */
+/** @throws TensorError like `metadataOf`; `attribute` for codecs that can only be read here */
 export function writableMetadataOf(options: CreateOptions, where: string): Metadata {
   const metadata = metadataOf(options, where);
   const { dtype, chunkShape, codecs } = metadata;

@@ -259,7 +259,7 @@ class Parser {
  * Replaces or adds one member in the text of an object. The rest of the text is unchanged, because parsing and printing
  * may change a number's type for other readers: Python reads 1.0 as a float, but 1 as an int.
  * @param value the member's value, as JSON
- * @throws TensorError like {@link parseJson}
+ * @throws TensorError like `parseJson`
  */
 export function withMember(
   bytes: Uint8Array,

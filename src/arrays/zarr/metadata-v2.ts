@@ -127,7 +127,7 @@ function compressorOf(compressor: Json | undefined, typesize: number, where: str
   }
   const { id, level, cname, clevel, shuffle, blocksize } = compressor;
   if (id === "gzip" || id === "zlib" || id === "zstd") {
-    // For zlib and gzip, -1 is the default of the library, which is 6; Zarr v3 has no such level.
+    // The level -1 of zlib and gzip means the library's default, 6; Zarr v3 has no such level.
     const number = level === -1 && id !== "zstd" ? 6 : level;
     return [{ name: id, configuration: number === undefined ? {} : { level: number } }];
   }

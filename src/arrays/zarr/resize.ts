@@ -18,7 +18,7 @@ import { checkGrid, parseKey, parseShape } from "./metadata.ts";
 import { fingerprintOf, readKey } from "./read-key.ts";
 import { CLAIM, type Store } from "./stores/store.ts";
 
-/** Options of {@link append}. */
+/** Options of `append`. */
 export interface AppendOptions {
   /** The name or number of the axis to extend; negative numbers count from the end. By default, the first axis. */
   readonly axis?: number | string | undefined;
@@ -95,8 +95,7 @@ const isStored = (values: Tensor | ChunkedArray): values is ChunkedArray =>
  * @param array a Zarr v3 or v2 array, in files or in object storage
  * @param shape the new shape, with the same rank
  * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
- * @throws TensorError `rank` for another rank, `too-large` for too many elements or chunks; `attribute` as for {@link
- *   append}
+ * @throws TensorError `rank` for another rank, `too-large` for too many elements or chunks; `attribute` as for `append`
  *
  * @example
  * ```ts

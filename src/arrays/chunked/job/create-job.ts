@@ -29,8 +29,8 @@ export type { JobRequest } from "./division.ts";
  * Plans a job without creating it: bytes, memory, disk space and time. Measuring the disk and the codecs takes about a
  * second.
  *
- * @param request the same as for {@link createJob}
- * @throws TensorError like {@link createJob}; `attribute` if the folder holds a job
+ * @param request the same as for `createJob`
+ * @throws TensorError like `createJob`; `attribute` if the folder holds a job
  *
  * @example
  * ```ts
@@ -60,7 +60,7 @@ export async function planJob(request: JobRequest): Promise<TimedPlan> {
   return timed(request.folder, plan, spec, parts);
 }
 
-/** Returns the figures of {@link planJob} that need no measurement. */
+/** Returns the figures of `planJob` that need no measurement. */
 export const planFigures = async (request: JobRequest): Promise<JobPlan> =>
   (await planned(request)).plan;
 
@@ -117,7 +117,7 @@ export async function createJob(request: JobRequest): Promise<JobSpec> {
   return file.spec;
 }
 
-/** Creates or resumes a job like {@link createJob}, and leaves the job's file open. */
+/** Creates or resumes a job like `createJob`, and leaves the job's file open. */
 export async function beginJob(request: JobRequest): Promise<BegunJob> {
   checkRequest(request);
   const { folder } = request;

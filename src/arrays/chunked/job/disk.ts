@@ -188,7 +188,7 @@ export async function diskRate(folder: string): Promise<number> {
   });
 }
 
-/** Measures the time that a folder's disk takes to sync a small file, in s: the mean of {@link SYNCS} times. */
+/** Measures the time that a folder's disk takes to sync a small file, in s: the mean of `SYNCS` times. */
 export function syncSeconds(folder: string): Promise<number> {
   return probe(folder, async (handle) => {
     const begin = performance.now();

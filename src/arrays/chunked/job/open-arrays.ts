@@ -134,7 +134,7 @@ export const outputExists = (out: string): TensorError =>
 /** Requested codecs and chunks of a new Zarr array. */
 type Encoding = Pick<JobSpec, "codecs" | "chunking">;
 
-/** Returns the encoding of the array that {@link createOutput} creates. */
+/** Returns the encoding of the array that `createOutput` creates. */
 export function encodingOf(
   { dtype, shape, chunkShape }: ArrayType,
   like: ChunkedArray,
@@ -148,7 +148,7 @@ export function encodingOf(
   return shape.length === like.shape.length ? { like, ...own } : own;
 }
 
-/** Returns what a chunk costs in the array that {@link createOutput} creates. */
+/** Returns what a chunk costs in the array that `createOutput` creates. */
 export const costsOfOutput = (
   format: ArrayLocation["format"],
   type: ArrayType,

@@ -17,7 +17,7 @@ import { parseSpec, type JobSpec } from "./spec.ts";
  */
 const COMPLETE = /\n\0*\n[\0\n]*$/;
 
-/** Number of last bytes in which {@link COMPLETE} is sought. Only a crash before the sync adds more than one line. */
+/** Number of last bytes in which `COMPLETE` is sought. Only a crash before the sync adds more than one line. */
 const END = 256;
 
 export const specFile = (folder: string): string => path.join(folder, "job.json");
@@ -81,7 +81,7 @@ export async function readSpec(folder: string): Promise<JobSpec> {
   return file.spec;
 }
 
-/** Reads the spec like {@link readSpec}; returns null if the folder holds no job. */
+/** Reads the spec like `readSpec`; returns null if the folder holds no job. */
 export async function findSpec(folder: string): Promise<JobSpec | null> {
   const file = await findJob(folder);
   await file?.close();

@@ -24,7 +24,7 @@ const OLD = 86_400_000;
 export const temporaryOf = (place: string): string =>
   `${place}.${HOST}-${process.pid}-${randomBytes(6).toString("hex")}.tmp`;
 
-/** Returns true for a name of {@link temporaryOf}. */
+/** Returns true for a name of `temporaryOf`. */
 export const isTemporary = (name: string): boolean => NAME.test(name);
 
 /**

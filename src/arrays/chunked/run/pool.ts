@@ -15,7 +15,7 @@ import { Runner } from "./runner.ts";
 import { receiveError } from "./sent-error.ts";
 import type { ReplyMessage, TaskMessage, WorkerOptions } from "./worker-messages.ts";
 
-/** Options of {@link startPool}. */
+/** Options of `startPool`. */
 export interface PoolOptions {
   /** The number of threads; by default, the number of cores. With 0, tasks run in this thread. */
   readonly threads?: number | undefined;

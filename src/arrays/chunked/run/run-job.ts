@@ -45,7 +45,7 @@ export interface JobProgress {
   readonly before: number;
 }
 
-/** Options of {@link runJob}, and of the chunked functions. */
+/** Options of `runJob`, and of the chunked functions. */
 export interface RunJobOptions {
   /**
    * The number of threads; by default, the number of cores, or fewer if memory is short. With 0, tasks run in this
@@ -121,7 +121,7 @@ export async function runJob(folder: string, options: RunJobOptions = {}): Promi
 }
 
 /**
- * Runs an open job like {@link runJob}. Another run may finish the job and remove its folder at any time.
+ * Runs an open job like `runJob`. Another run may finish the job and remove its folder at any time.
  * @param freeOf the source of free disk space, if tasks run in this thread
  * @param isChecked false for a job whose inputs may have changed since its tasks read them
  */

@@ -50,7 +50,7 @@ function spareOf(job: JobContext, allowance: number): number {
   return Math.max(0, allowance - product(job.spec.blockShape) * needsOf(job).sizes.entry);
 }
 
-/** Stages a chunk with its updates applied. Returns the result of {@link StageChunk}. */
+/** Stages a chunk with its updates applied. Returns the result of `StageChunk`. */
 async function applyChunk(
   job: JobContext,
   task: ChunkTask,

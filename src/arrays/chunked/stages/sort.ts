@@ -3,7 +3,7 @@
 import { NOWHERE } from "./locate.ts";
 
 /**
- * @param keys keys less than `count`; positions with the key {@link NOWHERE} are omitted
+ * @param keys keys less than `count`; positions with the key `NOWHERE` are omitted
  * @param starts an array of length count + 1; receives the first entry in `order` for each key
  * @param order receives the positions sorted by key, stable
  * @returns the number of positions in `order`

@@ -28,7 +28,7 @@ interface Library {
   /** Returns 0 if memory is exhausted. */
   readonly malloc: Run;
   readonly free: Run;
-  /** Parameters: output, its capacity, input, its length, level. */
+  /** The parameters are the output, its capacity, the input, its length, and the level. */
   readonly compress: Run;
   readonly decompress: Run;
   readonly isError: Run;

@@ -70,7 +70,7 @@ export async function eachPiece(
   await reader.cancel();
 }
 
-/** Reads a body as text, up to about `most` characters. @throws like {@link eachPiece} */
+/** Reads a body as text, up to about `most` characters. @throws like `eachPiece` */
 export async function textOf(
   response: Response,
   signal: AbortSignal | undefined,
