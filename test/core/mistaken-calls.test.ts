@@ -10,6 +10,7 @@ import type { ErrorCode } from "../../src/core/errors.ts";
 import * as functions from "../../src/core/functions.ts";
 import { planGather } from "../../src/core/plan-functions.ts";
 import { equals, tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { nodeBuffer } from "../support/node-buffer.ts";
 import { assertRefused, type Facts } from "../support/refusal.ts";
 
 const { scatterND, scatterElements, gather, gatherND, tensorScatter } = functions;
@@ -22,7 +23,7 @@ const updates = tensor([
 ]);
 const one = tensor([[1, 1, 1]]);
 const node = { op: "ScatterND", opset: 18 };
-const raw = Buffer.from(Int32Array.of(1, 2).buffer);
+const raw = nodeBuffer(Int32Array.of(1, 2));
 const inputs = [data, indices, updates];
 const promise = Promise.resolve(data);
 
@@ -37,7 +38,7 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [gather, [data, new DataView(raw.buffer)], "dtype", { input: "indices", got: "a DataView" }],
   [gather, [long, Uint8Array.of(1)], "dtype", { input: "indices", got: "a Uint8Array", expected: "Int32Array" }],
   [scatterND, [data, raw, updates], "dtype", { input: "indices", got: "a Buffer" }],
-  [scatterND, [data, indices, Buffer.from(Float32Array.of(1).buffer)], "dtype", { input: "updates", got: "a Buffer", expected: "Float32Array" }],
+  [scatterND, [data, indices, nodeBuffer(Float32Array.of(1))], "dtype", { input: "updates", got: "a Buffer", expected: "Float32Array" }],
   [tensorScatter, [zeros("float32", [1, 4, 2]), [[[1, 2]]], raw], "dtype", { input: "write_indices", got: "a Buffer" }],
   [planGather, [[4, 3], raw], "dtype", { input: "indices", got: "a Buffer" }],
   [planGather, [[300], Uint8Array.of(1)], "dtype", { input: "indices", got: "a Uint8Array" }],
