@@ -23,15 +23,16 @@ export interface Roots {
 export function checkRoots(roots: unknown): asserts roots is Roots | null {
   if (roots === null) return;
   const { folders, addresses }: Partial<Roots> = Object(roots);
-  const isList = (list: unknown): boolean =>
-    Array.isArray(list) && list.every((one) => typeof one === "string");
-  if (isList(folders) && isList(addresses)) return;
+  if (isStrings(folders) && isStrings(addresses)) return;
   throw wrongOption(
     "roots",
     'null or lists such as { folders: ["/shared"], addresses: [] }',
     roots,
   );
 }
+
+const isStrings = (list: unknown): boolean =>
+  Array.isArray(list) && list.every((one) => typeof one === "string");
 
 /**
  * @param given existing folders, and addresses
