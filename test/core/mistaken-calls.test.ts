@@ -35,7 +35,7 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [gather, [data, raw], "dtype", { input: "indices", got: "a Buffer", expected: "Int32Array" }],
   [gather, [data, [raw]], "dtype", { input: "indices", got: "a Buffer", expected: "Int32Array" }],
   [gather, [data, raw.buffer], "dtype", { input: "indices", got: "an ArrayBuffer", expected: "Int32Array" }],
-  [gather, [data, new DataView(raw.buffer)], "dtype", { input: "indices", got: "a DataView" }],
+  [gather, [data, new DataView(raw.buffer)], "dtype", { input: "indices", got: "a DataView", expected: "Int32Array" }],
   [gather, [long, Uint8Array.of(1)], "dtype", { input: "indices", got: "a Uint8Array", expected: "Int32Array" }],
   [scatterND, [data, raw, updates], "dtype", { input: "indices", got: "a Buffer" }],
   [scatterND, [data, indices, nodeBuffer(Float32Array.of(1))], "dtype", { input: "updates", got: "a Buffer", expected: "Float32Array" }],
@@ -67,6 +67,8 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [scatterND, [...inputs, { reduction: "sum" }], "reduction", { got: "sum", nearest: "add" }],
   [scatterND, [...inputs, { reduction: "amax" }], "reduction", { got: "amax", nearest: "max" }],
   [scatterND, [...inputs, { reduction: "Add" }], "reduction", { got: "Add", nearest: "add" }],
+  [run, [node, inputs, { reduction: "add" }], "attribute", { key: "reduction", nearest: "node.attributes.reduction" }],
+  [run, [node, inputs, { attributes: {} }], "attribute", { key: "attributes", nearest: "node.attributes" }],
   // Nodes.
   [run, [node, data, indices, updates], "shape-mismatch", { key: "inputs", got: "a tensor", expected: [3, 3] }],
   [run, [node, { data, indices, updates }], "shape-mismatch", { key: "inputs", got: "an object" }],

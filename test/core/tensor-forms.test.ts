@@ -98,7 +98,7 @@ const REFUSED: readonly (readonly [args: readonly unknown[], code: ErrorCode, fi
   [[{}], "dtype", { key: "values", got: "an object" }],
   [[new Set([1])], "dtype", { key: "values", got: "a Set" }],
   [[Promise.resolve([1])], "dtype", { key: "values", got: "a Promise (await it)" }],
-  [[new DataView(new ArrayBuffer(4))], "dtype", { key: "values", got: "a DataView" }],
+  [[new DataView(new ArrayBuffer(4))], "dtype", { key: "values", got: "a DataView", expected: "Int32Array" }],
   [[zeros("float32", [1])], "dtype", { key: "values" }],
   [[[1, 2], "i32"], "dtype", { key: "dtype", got: "i32", nearest: "int32" }],
   [[[1, 2], [2], 5], "dtype", { key: "dtype", got: 5 }],

@@ -103,7 +103,7 @@ function printTypeName(type: string, domain: OperatorVersion["domain"]): string 
   if (!isDType(type)) return type;
   const row = DTYPES[type];
   if (domain === "openvino") return "openvino" in row ? row.openvino : type;
-  return `tensor(${row.onnx.name})`;
+  return `tensor(${"name" in row.onnx ? row.onnx.name : type})`;
 }
 
 /** Returns the data types that indices may have, in few words. */

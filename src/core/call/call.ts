@@ -38,6 +38,15 @@ const MEANT_PARTS = {
   reduction: "attributes",
 } as const;
 
+/** Names that people give as options of a node's call, and the parts of the node that have their values. */
+export const MEANT_OPTIONS = {
+  attributes: "node.attributes",
+  axis: "node.attributes.axis",
+  batchDims: "node.attributes.batch_dims",
+  batch_dims: "node.attributes.batch_dims",
+  reduction: "node.attributes.reduction",
+} as const;
+
 /**
  * Reads a node from outside the package, each of its parts once.
  * @throws TensorError `unknown-operator`, `attribute` for an unknown key

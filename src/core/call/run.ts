@@ -12,7 +12,7 @@ import { factOf, isArray, printValue, TensorError, type ErrorContext } from "../
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RuntimeTensor, Tensor } from "../tensor/tensor.ts";
-import { callOf, callOfKnown, nodeFrom, type Call, type NodeSpec } from "./call.ts";
+import { callOf, callOfKnown, MEANT_OPTIONS, nodeFrom, type Call, type NodeSpec } from "./call.ts";
 import { checkDuplicates } from "./duplicates.ts";
 import {
   callNow,
@@ -100,6 +100,8 @@ function runParsed(
     options,
     ["out", "duplicates", "engine"],
     call.fields,
+    "options",
+    MEANT_OPTIONS,
   );
   const policies = policiesOf(call.operator, { duplicates }, call.fields);
   const tensors = tensorsOf(call, inputs);

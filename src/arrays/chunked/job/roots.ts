@@ -6,7 +6,7 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { factOf, printValue, TensorError } from "../../../core/errors.ts";
+import { factOf, printValue, TensorError, wrongOption } from "../../../core/errors.ts";
 import { isCode, isUrl } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
 import { files } from "../../boxes/files.ts";
@@ -18,6 +18,21 @@ export interface Roots {
   readonly folders: readonly string[];
   readonly addresses: readonly string[];
 }
+
+/** @throws TensorError `attribute` unless the value is null or has both lists */
+export function checkRoots(roots: unknown): asserts roots is Roots | null {
+  if (roots === null) return;
+  const { folders, addresses }: Partial<Roots> = Object(roots);
+  if (isStrings(folders) && isStrings(addresses)) return;
+  throw wrongOption(
+    "roots",
+    'null or lists such as { folders: ["/shared"], addresses: [] }',
+    roots,
+  );
+}
+
+const isStrings = (list: unknown): boolean =>
+  Array.isArray(list) && list.every((one) => typeof one === "string");
 
 /**
  * @param given existing folders, and addresses

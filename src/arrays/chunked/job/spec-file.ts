@@ -53,12 +53,14 @@ export async function openSpec(folder: string): Promise<BegunJob> {
   await checkFolderOf(folder);
   const file = await findJob(folder);
   if (file !== null) return file;
-  throw new TensorError(
-    "malformed-file",
+  throw noJob(folder);
+}
+
+export const noJob = (folder: string): TensorError =>
+  malformed(
     `${folder} must be a job's folder, but has no job.json; ndscatter job list finds jobs`,
     { file: folder },
   );
-}
 
 /** Opens the job in a folder, which another run may remove at any time; returns null if the folder holds no job. */
 export async function findJob(folder: string): Promise<BegunJob | null> {
