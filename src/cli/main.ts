@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The executable: runs {@link main} with the streams, the folder and the signals of this process. */
+/** The executable: runs `main` with the streams, the folder and the signals of this process. */
 
 import { once } from "node:events";
 import * as fs from "node:fs";
@@ -80,7 +80,7 @@ function onSignal(cleanup: () => void): () => void {
   const end = (signal: NodeJS.Signals): void => {
     release();
     cleanup();
-    // Without a listener the signal ends the process, so that the parent sees the signal as the cause.
+    // The signal ends the process if no listener is left, so that the parent sees the signal as the cause.
     process.kill(process.pid, signal);
   };
   for (const signal of SIGNALS) process.on(signal, end);

@@ -45,7 +45,7 @@ export const ERROR_CODES = /* @__PURE__ */ Object.freeze({
 } as const satisfies Readonly<Record<ErrorCode, string>>);
 
 /**
- * Class of every error that this package throws; `code` says what is wrong, and {@link ErrorFields} say where.
+ * Class of every error that this package throws; `code` says what is wrong, and `ErrorFields` say where.
  *
  * @example
  * ```ts
@@ -174,7 +174,7 @@ export function isTensorError(error: unknown, ...codes: readonly ErrorCode[]): b
   return hasCode(error, ...codes) && Object.hasOwn(ERROR_CODES, error.code);
 }
 
-/** Returns true like {@link isTensorError}, but for any code, so that bundles do not need the meanings of all codes. */
+/** Returns true like `isTensorError`, but for any code, so that bundles do not need the meanings of all codes. */
 export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is TensorError {
   try {
     if (!isError(error, "TensorError")) return false;

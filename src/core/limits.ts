@@ -75,7 +75,10 @@ export const GPU = {
   alone: 256,
   /** Sorted positions in a block. Drivers kill long dispatches, and llvmpipe silently ends loops after 65,535 rounds. */
   block: 15_360,
-  /** Maximum blocks of one target in a command buffer. One invocation applies all their updates, two per loop round. */
+  /**
+   * Maximum blocks of one target in a command buffer. One invocation applies all updates of a target, two per loop
+   * round.
+   */
   blocks: 8,
   /** Positions that one invocation of the GPU sort places in a pass. */
   run: 32,

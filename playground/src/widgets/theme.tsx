@@ -22,7 +22,7 @@ function remember(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // Without storage, the choice lasts until the page closes.
+    // The choice of a theme lasts until the page closes if the browser has no storage.
   }
 }
 

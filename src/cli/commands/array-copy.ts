@@ -30,7 +30,7 @@ export interface CopyOptions {
   readonly unfinished?: boolean;
 }
 
-/** @returns a line that describes the copy */
+/** Copies the array, and returns a line that describes the copy. */
 export async function copyArray(
   io: Io,
   name: string,
@@ -177,9 +177,8 @@ async function copyChunks(
 }
 
 /**
- * Reads the elements of a chunk of the copy.
+ * Reads the elements of a chunk of the copy. Returns false if the chunk is not stored.
  * @param at the same chunk of the source; null if the chunks differ
- * @returns false if the chunk is not stored
  */
 async function read(
   from: ChunkedArray,

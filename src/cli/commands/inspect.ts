@@ -120,7 +120,7 @@ async function inspectOne(io: Io, file: string, options: InspectOptions): Promis
 
 const inspectFile = (io: Io, file: string, progress: ProgressLine): Report =>
   withModel(io, file, (model) => {
-    // This step takes 5 s for 100,000 nodes, and shows no progress.
+    // Reading the nodes takes 5 s for 100,000 nodes, and shows no progress.
     progress.show(() => `${file}: inspecting ${printCount(model.graph.nodes.length, "node")}`);
     return inspectModel(model);
   });

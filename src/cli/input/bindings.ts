@@ -16,7 +16,7 @@ export interface CommandInputs {
 
 /**
  * Returns the files of inputs by name. An optional input gets a file only by its name.
- * @throws Failure like {@link bindFiles}, and for required inputs without a file
+ * @throws Failure like `bindFiles`, and for required inputs without a file
  */
 export function bindInputFiles(
   texts: readonly string[],

@@ -30,7 +30,7 @@ import { wholeOption } from "./numbers.ts";
 import { collect } from "./operator-call.ts";
 import { readTensorFiles } from "./read-files.ts";
 
-/** The options of {@link addFeedOptions}, and optionally the node whose inputs are needed instead of all inputs. */
+/** The options of `addFeedOptions`, and optionally the node whose inputs are needed instead of all inputs. */
 export interface FeedOptions {
   readonly feed?: readonly string[];
   readonly random?: boolean;

@@ -92,7 +92,7 @@ const COPIES = 4;
  */
 function zerosOf(name: string, dtype: DType, shape: readonly number[]): Tensor {
   const title = `the input ${quote(name)}`;
-  const advice = "give smaller sizes with --dim, or the tensor with --feed";
+  const advice = "use --dim to give smaller sizes, or --feed to give the tensor";
   try {
     const made = zeros(dtype, shape);
     const bytes = ArrayBuffer.isView(made.data) ? made.data.byteLength : 0;

@@ -136,7 +136,7 @@ function binBeside(io: Io, file: string): ByteSource & { readonly exists: boolea
 /**
  * Reads external data only within `folder`. The library has already refused absolute paths and `..`. This function
  * refuses problems that only the disk reveals: links that lead out of the folder, folders, pipes, devices, and a range
- * beyond the end of the file. Without a range it reads the whole file.
+ * beyond the end of the file. The whole file is read if no range is given.
  */
 export const externalReader =
   (folder: string) =>
@@ -187,7 +187,7 @@ export function readLight(io: Io, file: string): Uint8Array | null {
 }
 
 /**
- * Returns the bytes of a model that was made from {@link readLight}, with the weights that are in the file.
+ * Returns the bytes of a model that was made from `readLight`, with the weights that are in the file.
  * @param model the file's own model in another form
  */
 export function withOwnWeights(io: Io, file: string, model: Uint8Array): Iterable<Uint8Array> {

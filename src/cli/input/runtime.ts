@@ -52,9 +52,10 @@ export const addRuntimeChoice = (command: Command): Command =>
   command
     .optionsGroup("The runtime:")
     .addOption(
-      new Option("--runtime <package>", "the runtime to use if several are installed").choices(
-        PACKAGES,
-      ),
+      new Option(
+        "--runtime <package>",
+        "the runtime to use, if several runtimes are installed",
+      ).choices(PACKAGES),
     )
     .option("--provider <name>", "the execution provider of the runtime, such as webgpu")
     .option(
@@ -72,7 +73,7 @@ export const addRuntimeOptions = (command: Command): Command =>
     )
     .option(
       "--call <number>",
-      "for nodes in a function of the model: run only this call of the function, counted from 0 (default: 0)",
+      "run only this call of the function that contains the node, counted from 0 (default: 0)",
       wholeOption("--call", 0),
     );
 

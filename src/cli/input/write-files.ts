@@ -65,7 +65,7 @@ export async function writeFiles(
   }
   const linked = moves.filter(({ hasOtherLinks }) => hasOtherLinks).map(({ file }) => file);
   if (linked.length > 0) {
-    await printNote(io, `other hard links of ${linked.join(", ")} keep the old contents`);
+    await printNote(io, `other hard links to ${linked.join(", ")} keep the old contents`);
   }
 }
 

@@ -75,8 +75,8 @@ function badText({ badIndices, badCount }: Explanation): string {
 }
 
 const badLine = ({ input, at, axis, got, expected: [low, high] }: BadIndex): string => {
-  const range = high < low ? "takes none" : `takes ${low} to ${high}`;
-  return `${input}${printShape(at)} is ${got}, but axis ${axis} ${range}`;
+  const range = high < low ? "no index" : `${low} to ${high}`;
+  return `${input}${printShape(at)} is ${got}, but axis ${axis} takes ${range}`;
 };
 
 const andMore = (left: number): string[] => (left > 0 ? [`  and ${left} more`] : []);

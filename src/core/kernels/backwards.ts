@@ -250,9 +250,9 @@ export function take(plan: Plan, random: Storage, sequential: Storage): void {
 }
 
 /**
- * Runs {@link take} on float32 as numbers, because views would take longer than a small call (see `MOVE.few`). Only NaN
- * may lose bits as a number, so the loop stops at a slice with a NaN.
- * @returns the position at which the caller must continue; -1 if all slices were moved
+ * Runs `take` on float32 as numbers, because views would take longer than a small call (see `MOVE.few`). A NaN may lose
+ * bits as a number, so the loop stops at a slice with a NaN. Returns the position of that slice, or -1 if all slices
+ * were moved.
  */
 function takeFloats(
   { slice, size }: Plan,

@@ -59,8 +59,9 @@ export function checkTupleLength(
 }
 
 /**
- * Checks that all inputs with a known rank have the same rank, at least 1.
- * @returns the common rank, or null if no rank is known
+ * Checks that all inputs with a known rank have the same rank, at least 1. Returns the common rank, or null if no rank
+ * is known.
+ *
  * @throws TensorError `rank`
  */
 export function checkSameRank(
@@ -85,8 +86,9 @@ export function checkSameRank(
 }
 
 /**
- * Checks that the first `batchDims` axes of data and indices are equal.
- * @returns the sizes of the batch axes that are known from either input
+ * Checks that the first `batchDims` axes of data and indices are equal, and returns the sizes that are known from
+ * either input.
+ *
  * @throws TensorError `shape-mismatch`
  */
 export function checkBatches(
@@ -99,8 +101,7 @@ export function checkBatches(
   if (!compatible(batches.data, batches.indices)) {
     throw new TensorError(
       "shape-mismatch",
-      `the batch axes of data and indices must be equal, ` +
-        `but they are ${printShape(batches.data)} and ${printShape(batches.indices)}`,
+      `the batch axes of data, ${printShape(batches.data)}, and of indices, ${printShape(batches.indices)}, must be equal`,
       {
         ...fields,
         input: "indices",

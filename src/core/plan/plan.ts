@@ -17,7 +17,7 @@ import type { ReadIndices } from "./index-job.ts";
 /**
  * A Plan, in which `slice`, `size` and `span` count elements, `count` counts offsets, and `source` counts slices.
  *
- * Invariant: any two slices of a Plan that an operator creates are equal or disjoint. Merged runs ({@link coarsen}) may
+ * Invariant: any two slices of a Plan that an operator creates are equal or disjoint. Merged runs (`coarsen`) may
  * partly overlap, so code that divides the columns of slices among threads must use the unmerged Plan.
  */
 export interface Plan {
@@ -40,7 +40,8 @@ export interface Plan {
   readonly span: number;
   /**
    * Position of each offset's slice on the sequential side. If absent, slice p belongs to the p-th offset, batch after
-   * batch. Only Plans with one batch have a source; `split` (in repeats.ts) and {@link without} create such Plans.
+   * batch. Only Plans with one batch have a source. The functions `split` (in repeats.ts) and `without` create Plans
+   * with a source.
    */
   readonly source?: Uint32Array;
   /**

@@ -38,7 +38,8 @@ export function sequencePlanner(
       `write_indices${printShape(at)} must be from 0 to ${range} for a sequence of ${shownLength} ` +
       `along axis ${axis} of past_cache ${printKnown(data)}, got ${exact}`;
     const where = { ...fields, input: "write_indices", at, axis, got };
-    // Only `inspect` sees an axis of unknown size, in a model. It reports negative indices, without size and range.
+    // Only `inspect` reads indices of an axis of unknown size, in a model, and reports negative indices without size
+    // and range.
     return isKnown
       ? new TensorError("index-out-of-range", sentence, {
           ...where,

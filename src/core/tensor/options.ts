@@ -68,9 +68,9 @@ function inheritedNames(first: unknown): string[] {
 }
 
 /**
- * Copies options like {@link objectOf}, and allows only `known` names.
+ * Copies options like `objectOf`, and allows only `known` names.
  * @param what the object's name in errors
- * @param meant as in {@link checkNames}
+ * @param meant as in `checkNames`
  * @throws TensorError `attribute` if the value is not an object or has an unknown name
  */
 export function optionsOf(

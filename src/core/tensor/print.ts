@@ -1,6 +1,6 @@
 /**
  * Prints tensors for people, in the format of NumPy 2.2 with default print options, except that `tensor(` replaces
- * `array(` and the data type is always shown. Only elements that are shown are read. `npy/` writes tensors for
+ * `array(` and the data type is always shown. Elements that are not printed are not read. `npy/` writes tensors for
  * programs.
  */
 

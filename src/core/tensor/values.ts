@@ -74,7 +74,7 @@ export type IndexLists = Nested<number | bigint | TypedArray>;
 /** Lists and typed arrays that calls accept as updates of the data type `D`. */
 export type UpdateLists<D extends DType = DType> = Nested<ScalarInput<D> | TypedArray>;
 
-/** Values that {@link tensor} accepts. */
+/** Values that `tensor` accepts. */
 export type Values<D extends DType = DType> =
   | UpdateLists<D>
   | (D extends "complex64" | "complex128" ? readonly number[] : never);
@@ -186,7 +186,7 @@ function convert(target: Destination, values: unknown): Storage {
   return data;
 }
 
-/** Returns a {@link writer} that also refuses elements of another JavaScript type than the first, if it matters. */
+/** Returns a `writer` that also refuses elements of another JavaScript type than the first, if it matters. */
 function writerOf({ kind }: Destination, dtype: DType, data: Storage): ReturnType<typeof writer> {
   const write = writer(dtype, data);
   return kind === undefined
@@ -330,7 +330,7 @@ const componentOf = (dtype: DType): DType => (dtype === "complex64" ? "float32" 
 
 /**
  * Returns the length of a list, of the first list in it, and so on. The result for a list that contains itself is
- * longer than the maximum rank; {@link shapeOf} refuses a length that is not a count.
+ * longer than the maximum rank; `shapeOf` refuses a length that is not a count.
  */
 export function nestingOf(values: unknown): number[] {
   const lengths: number[] = [];

@@ -70,11 +70,13 @@ function indexPage(entries: readonly ApiEntry[]): Page {
   };
 }
 
-/** Converts docstring links to Markdown: `{@link gather}` links to the export of this name, if the entry has one. */
+/** Links the names of exports in a docstring, in backticks or in link tags, to the exports. */
 const linked = (text: string, names: ReadonlySet<string>): string =>
-  text.replaceAll(/\{@link ([A-Za-z]+)([.\w]*)\}/g, (_, name: string, member: string) =>
-    names.has(name) ? `[\`${name}${member}\`](#${name})` : `\`${name}${member}\``,
-  );
+  text
+    .replaceAll(/\{@link ([^}]*)\}/g, "`$1`")
+    .replaceAll(/`([A-Za-z]+)[.\w]*`/g, (code, name: string) =>
+      names.has(name) ? `[${code}](#${name})` : code,
+    );
 
 function entryPage({ name, doc, exports }: ApiEntry, homes: Homes, imported: Names): Page {
   const own = exports.filter((one) => homes.get(keyOf(one)) === name);

@@ -39,7 +39,7 @@ export class KernelMemory {
   #block: Block;
   /** Words from which kernels read their limits, in the first cache line of the memory, which is never allocated. */
   readonly #limits: Uint32Array;
-  /** Offsets that a kernel wrote last, which {@link has} recognizes. */
+  /** Offsets that a kernel wrote last, which `has` recognizes. */
   lastOffsets: Uint32Array | undefined;
 
   /**
@@ -138,8 +138,8 @@ export class KernelMemory {
   }
 
   /**
-   * Returns true if an array is known to be in this memory; its `byteOffset` is then its address. In unshared memory,
-   * only `lastOffsets` is recognized, because no tensors are there, and reading an array's buffer takes 30 ns.
+   * Returns true if an array is known to be in this memory; its `byteOffset` is then its address. Unshared memory holds
+   * no tensors, so only `lastOffsets` is recognized there, because reading an array's buffer takes 30 ns.
    */
   has(array: ArrayBufferView): boolean {
     return this.isShared ? array.buffer === this.buffer : array === this.lastOffsets;

@@ -36,7 +36,7 @@ export interface NodeThreads {
   receiveMessageOnPort(port: NodePort): { readonly message: ArrayBuffer } | undefined;
 }
 
-// These are functions, because bundlers keep concatenated strings even in pages that start no worker.
+// The texts of workers are functions, because bundlers keep concatenated strings even in pages that start no worker.
 const nodeSource = (): string => `${WORKER}
 const { parentPort, workerData } = require("node:worker_threads");
 ndscatterWork(workerData, (round) => parentPort.postMessage(round));`;
@@ -94,7 +94,7 @@ function inBrowser(parts: WorkerParts, onMessage: () => void, onEnd: () => void)
   const worker = new Worker(url);
   worker.addEventListener("message", onMessage);
   worker.addEventListener("error", (event) => {
-    // The engine reports this as an error of the call, so the page does not report it too.
+    // The engine reports a failed worker as an error of the call, so the page need not report the failure.
     event.preventDefault();
     onEnd();
   });

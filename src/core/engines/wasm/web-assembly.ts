@@ -20,7 +20,7 @@ interface WebAssemblyApi {
   ) => { readonly exports: Readonly<Record<string, (...args: number[]) => number | undefined>> };
 }
 
-/** Returns WebAssembly's JavaScript interface; call this function only if {@link whyUnsupported} returned null. */
+/** Returns WebAssembly's JavaScript interface, which exists if `whyUnsupported` returned null. */
 export const webAssembly = (): WebAssemblyApi => Reflect.get(globalThis, "WebAssembly");
 
 /** A test module with one function, which returns a vector of zeros: `i32.const 0, i32x4.splat`. */
