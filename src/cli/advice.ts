@@ -1,6 +1,6 @@
 /**
- * Advice for failures: the last part of a message. The library reports the error, but only the command knows the files,
- * the options and the other commands.
+ * Writes the advice at the end of a failure's message, because only the command line has the names of files, options
+ * and commands.
  */
 
 import * as fs from "node:fs";

@@ -46,8 +46,8 @@ export interface Io {
 
 /**
  * Returns an output that escapes control characters, except line breaks. Names in other people's files may contain
- * sequences that move the cursor or hide text, so all text of a command passes through such an output. An escaped
- * character in JSON is the same character.
+ * sequences that move the cursor or hide text, so all text of a command passes through such an output. Escaping a
+ * character in JSON does not change the value.
  * @param onWrite called before each text
  */
 export const guarded = (output: Output, onWrite = (): void => {}): Output => ({

@@ -1,7 +1,7 @@
 /**
- * The operators as plain functions. Plain functions have no version, so they accept every data type, int32 or int64
- * indices, and every reduction. The compiler checks known shapes (`typed-shape.ts`); everything else is checked at run
- * time.
+ * The operators as plain functions. A plain function has no version, and accepts every data type, int32 or int64
+ * indices, and every reduction. The compiler checks known shapes (`typed-shape.ts`), and all other rules are checked at
+ * run time.
  *
  * Every function completes all checks before its first write, so `out` is unchanged after an error.
  */

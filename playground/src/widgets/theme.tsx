@@ -22,7 +22,7 @@ function remember(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // The choice of a theme lasts until the page closes if the browser has no storage.
+    // A browser without storage keeps the chosen theme until the page closes.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Copies an array chunk by chunk. An incomplete copy is removed. */
+/** Copies an array chunk by chunk. A copy that fails is removed. */
 
 import { printCount } from "../../core/print-count.ts";
 import * as fs from "node:fs";

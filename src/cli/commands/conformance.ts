@@ -106,7 +106,7 @@ const list = ({ cwd }: Io, folder: string): string[] =>
     new Intl.Collator("en", { numeric: true }).compare,
   );
 
-/** Never throws, because one bad folder must not hide the others. */
+/** A test that fails never throws, because one bad folder must not hide the results of the others. */
 function testFolder(io: Io, folder: string): Omit<Verdict, "name"> {
   try {
     const model = readModelFile(io, path.join(folder, MODEL));

@@ -87,8 +87,8 @@ const draw = ({ low, high, isWhole }: Span, random: Random): number =>
 const COPIES = 4;
 
 /**
- * Returns zeros for an input. Linux grants more memory than it has, so a tensor that exceeds the machine's is refused
- * here.
+ * Returns zeros for an input. A tensor that exceeds the machine's memory is refused here, because Linux grants more
+ * memory than the machine has.
  */
 function zerosOf(name: string, dtype: DType, shape: readonly number[]): Tensor {
   const title = `the input ${quote(name)}`;

@@ -24,7 +24,7 @@ export interface CallOptions {
   readonly axis?: string;
 }
 
-/** A call without its inputs; only checks that need inputs are left. */
+/** A call without its inputs, after all checks that need no inputs. */
 export interface Call {
   readonly node: NodeSpec;
   readonly version: OperatorVersion;

@@ -296,7 +296,7 @@ function printPiece(tensor: Tensor): string {
   return `[${words.join(", ")}${tensor.size > MOST_PIECES ? ", ..." : ""}]`;
 }
 
-/** Returns the first members of a list. The remaining ones are not computed. */
+/** Returns the first members of a list. The remaining members are not computed. */
 export function* first<T>(list: Iterable<T>, most: number): Iterable<T> {
   let left = most;
   if (left <= 0) return;

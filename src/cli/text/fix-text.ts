@@ -8,7 +8,7 @@ import { expectedLines } from "./expected-text.ts";
 import { escapeControls } from "./layout.ts";
 import { cut } from "./lines.ts";
 
-/** A runtime's message may be a page long; --json has all of it. */
+/** The maximum length of a runtime's message in the text; --json has the whole message. */
 const LONGEST = 160;
 
 /** The runtime of the report, and the outcome of -o. */
@@ -20,7 +20,7 @@ interface Context {
   /** The files with data of the model, relative to its folder. */
   readonly dataFiles: readonly string[];
   readonly output: string | undefined;
-  /** Null if no file was written. */
+  /** The path of the written file; null if no file was written. */
   readonly written: string | null;
 }
 

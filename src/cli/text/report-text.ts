@@ -18,7 +18,7 @@ import { printType } from "./type-text.ts";
 
 /** Options for printing a report. */
 export interface ReportView {
-  /** True prints every node, in model order. */
+  /** True if every node is printed, in model order. */
   readonly all: boolean;
   /** The width in characters. */
   readonly width: number;

@@ -163,7 +163,7 @@ function withoutStartOf(other: string, text: string): string {
   return same === 0 ? text : `... ${words.slice(same).join(" ")}`;
 }
 
-/** Returns a fact of a schema in words. Its name is omitted, because the line's path ends in it. */
+/** Returns a fact of a schema in words. The name is omitted, because the path on the line ends in the name. */
 function printValue(value: unknown): string {
   if (isAttribute(value)) return printAttribute(value);
   if (Array.isArray(value)) return value.map(printValue).join(", ");

@@ -26,7 +26,9 @@ export function checkNotScalar(input: string, shape: PartialShape, fields: Error
   });
 }
 
-/** Advice for `indices` of rank 1, a single tuple that is often meant as several indices; empty for other ranks. */
+/**
+ * Advice for `indices` of rank 1, which are a single tuple but often meant as several indices; empty for other ranks.
+ */
 export const flatAdvice = (indices: PartialShape): string =>
   indices?.length === 1
     ? `; for separate indices, use the shape [${indices[0]}, 1], such as [[0], [1]]`
@@ -153,7 +155,7 @@ export function normalizeBatchDims(batchDims: number, indices: PartialShape): nu
 
 /**
  * Checks that indices are not larger than data on any axis except `axis`, because an index has the coordinates of its
- * target on those axes. If `isEqual`, the other axes must be equal. If `axis` is not known, nothing is checked.
+ * target on those axes. The other axes must be equal if `isEqual` is true. No axis is checked if `axis` is not known.
  * @throws TensorError `shape-mismatch`
  */
 export function checkIndicesFit(

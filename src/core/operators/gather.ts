@@ -97,8 +97,8 @@ export function inferGather(
 }
 
 /**
- * Creates the error for a wrong number of batch axes. Negative numbers count from the end of the indices' shape, so
- * they have a separate range if indices have more axes than data.
+ * Creates the error for a wrong number of batch axes. A negative number counts from the end of the indices' shape, and
+ * has a separate range if indices have more axes than data.
  */
 function wrongBatchDims(
   given: number,

@@ -1,6 +1,6 @@
 /**
- * Gather of openvino: like Gather of ai.onnx, but with the axis as an input, since version 7 with batches, and with 0
- * for an index out of range.
+ * Gather of openvino: like Gather of ai.onnx, but with the axis as an input, and with 0 for an index out of range.
+ * Versions 7 and 8 have batch axes.
  */
 
 import { bySlices } from "./addressing.ts";

@@ -16,7 +16,7 @@ export type Domain = "ai.onnx" | "openvino";
 
 /**
  * Newest opset of each domain that this package knows. Operators that a later opset introduces or changes are refused.
- * Opset 29 of ai.onnx is that of ONNX's nightly build of 2026-10-26; the release may change more operators.
+ * Opset 29 of ai.onnx comes from ONNX's nightly build of 2026-10-26, so the release may change more operators.
  *
  * @example
  * ```ts
@@ -110,11 +110,11 @@ export interface OperatorVersion {
    */
   readonly stays?: Stays;
   /**
-   * True if the specification promises indices from 0 to s - 1, and the treatment of others is that of the reference
-   * implementation. Conversions to such a version rely on the promise, and those from it do not need the treatment.
+   * True if the specification promises indices from 0 to s - 1, and only the reference implementation defines other
+   * indices. Conversions to such a version rely on the promise.
    */
   readonly promisesRange?: true;
-  /** Name of the operator that replaces a deprecated version. Deprecated versions still run. */
+  /** Name of the operator that replaces a deprecated version. A deprecated version still runs. */
   readonly deprecated?: string;
   /** True if the batch axes of the output are fused into one axis, whose size is their product. */
   readonly fusesBatches?: true;
@@ -133,8 +133,8 @@ export type Inputs<T> = readonly (T | undefined)[];
 
 /**
  * The attributes of a call, under the package's own names, with defaults for attributes that the version does not have.
- * All operators use the same record, because separate types would have no benefit: `settingsOf` has already refused all
- * other attributes.
+ * All operators use the same record, because `settingsOf` has already refused attributes that the version does not
+ * have.
  */
 export interface Settings {
   /** Axis that the indices address; null if the axis is an input whose value is not known yet. */

@@ -41,10 +41,7 @@ export interface RuntimeTensor {
 /** Key under which a tensor's Proxy or clone finds its memory, because neither has the tensor's private fields. */
 const MEMORY: unique symbol = Symbol("memory");
 
-/**
- * Key for `using`. Compiled code, such as esbuild's, looks for the registered symbol in runtimes without
- * `Symbol.dispose`.
- */
+/** Key for `using`. Compiled code looks for the registered symbol in runtimes without `Symbol.dispose`. */
 const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
 
 interface Remembered {
