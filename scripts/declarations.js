@@ -35,7 +35,16 @@ export function writeDeclarations(types, target, names) {
     for (const symbol of reached) users.set(symbol, [...(users.get(symbol) ?? []), name]);
   }
   const chunks = new Map([SHARED, ...names].map((name) => [name, []]));
-  for (const [symbol, by] of users) chunks.get(by.length > 1 ? SHARED : by[0]).push(symbol);
+  // A class of which an entry exports only the type is passed on from the shared file.
+  const passed = new Set();
+  for (const name of names) {
+    for (const { symbol, isType } of program.exportsOf(entryOf(name)).values()) {
+      if (isType && !symbol.isType) program.reach(symbol, passed);
+    }
+  }
+  for (const [symbol, by] of users) {
+    chunks.get(by.length > 1 || passed.has(symbol) ? SHARED : by[0]).push(symbol);
+  }
   const exportedSymbols = new Set(
     names.flatMap((name) =>
       [...program.exportsOf(entryOf(name)).values()].map(({ symbol }) => symbol),
@@ -85,19 +94,22 @@ function printed(program, { symbols, imported, exported, local, shared }) {
     names.length === 0 ? "" : `${keyword} { ${names.toSorted().join(", ")} }${from};\n`;
   const own = new Set(symbols);
   const [here, there] = [[], []];
+  const inPlace = new Set();
   for (const [name, { symbol, isType }] of exported) {
     const isOwn = own.has(symbol);
     const text = renamed((isOwn ? local : shared).get(symbol), name);
-    (isOwn ? here : there).push(isType ? `type ${text}` : text);
+    if (isOwn && text === name) inPlace.add(symbol);
+    else (isOwn ? here : there).push(isType ? `type ${text}` : text);
   }
   const from = ` from "./${SHARED}.ts"`;
   const imports = [...imported].map((symbol) => renamed(shared.get(symbol), local.get(symbol)));
   return [
     list("import type", imports, from),
-    ...symbols.map((symbol) => program.print(symbol, local)),
+    ...symbols.map((symbol) => program.print(symbol, local, inPlace.has(symbol))),
     list("export", there, from),
-    // Without a list of exports, all declarations of a file would be exported.
-    list("export", here) || "export {};\n",
+    list("export", here),
+    // Without this line, all declarations of a file would be exported.
+    "export {};\n",
   ].join("");
 }
 
@@ -175,7 +187,7 @@ class Program {
   }
 
   /** The text of a symbol's declarations, with the name of each symbol in the file that is written. */
-  print(symbol, names) {
+  print(symbol, names, isExported) {
     const { source } = this.module(symbol.file);
     const named = symbol.declarations.map(({ id }) => ({ ...id, symbol }));
     const edits = [...this.references(symbol).filter((one) => one.symbol !== null), ...named];
@@ -190,7 +202,7 @@ class Program {
       // A field whose key is a symbol belongs to the package.
       const types = /(\[\w+\]\??): .*;$/gm;
       return (text + source.slice(at, end))
-        .replace(/^export /m, "")
+        .replace(/^(?:export )?(?=(?:declare|interface|type|class) )/m, isExported ? "export " : "")
         .replaceAll(types, "$1: unknown;");
     });
     return texts.map((text) => `${text.trim()}\n`).join("");

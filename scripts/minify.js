@@ -55,14 +55,29 @@ const markedFiles = {
   },
 };
 
-/** Replaces each comment that marks a call as pure by a name that esbuild keeps: `(__PURE__, call())`. */
+/**
+ * Replaces each comment that marks a call as pure by a name that esbuild keeps: `(__PURE__, call())`, and gives errors
+ * and arrays a static name, which Node prints.
+ */
 function marked(file, text) {
   const { program, comments } = parseSync(file, text);
   /** End of the longest call that begins at a position. */
   const ends = new Map();
   const add = ({ start, end }) => ends.set(start, Math.max(end, ends.get(start) ?? 0));
-  new Visitor({ CallExpression: add, NewExpression: add }).visit(program);
-  const edits = comments
+  const names = [];
+  const name = ({ id, superClass, body }, as = id?.name) => {
+    if (as === undefined || (superClass?.name !== "Error" && !as.endsWith("Array"))) return;
+    names.push({ at: body.start + 1, text: `static name=${JSON.stringify(as)};` });
+  };
+  new Visitor({
+    CallExpression: add,
+    NewExpression: add,
+    ClassDeclaration: (node) => name(node),
+    VariableDeclarator: ({ id, init }) => {
+      if (init?.type === "ClassExpression") name(init, id.name);
+    },
+  }).visit(program);
+  const marks = comments
     .filter(({ value }) => value.includes("@__PURE__"))
     .flatMap(({ end }) => {
       const [space] = /^\s*/.exec(text.slice(end));
@@ -73,7 +88,7 @@ function marked(file, text) {
       ];
     });
   let result = text;
-  for (const edit of edits.toSorted((a, b) => b.at - a.at)) {
+  for (const edit of [...marks, ...names].toSorted((a, b) => b.at - a.at)) {
     result = result.slice(0, edit.at) + edit.text + result.slice(edit.at);
   }
   return result;

@@ -440,7 +440,7 @@ test("convert.md lists every operator with what the other format calls it", () =
 test("convert.md and the changelog say up to which opset of ONNX operators are converted", () => {
   const { "ai.onnx": newest } = NEWEST_OPSETS;
   const sentences = {
-    "docs/convert.md": `all operators of ai.onnx are converted, opset 1 to ${newest}.`,
+    "docs/convert.md": `all operators of ai.onnx from opset 1 to ${newest}.`,
     "CHANGELOG.md": `All operators of ai.onnx up to opset ${newest} are`,
   };
   for (const [file, sentence] of Object.entries(sentences)) {

@@ -190,7 +190,10 @@ test("the page offers the invented version, and its reference has a section for 
     bundle: true,
     format: "esm",
     platform: "node",
-    alias: { ndscatter: path.join(COPY, "src/entries/index.js") },
+    alias: {
+      "ndscatter/operators": path.join(COPY, "src/entries/operators.js"),
+      ndscatter: path.join(COPY, "src/entries/index.js"),
+    },
     logLevel: "error",
   });
   const page = await import(pathToFileURL(bundle).href);

@@ -24,9 +24,9 @@ export interface ArrayLocation {
 }
 
 /**
- * The range of an axis, as in Python: a coordinate, which drops the axis; `[start, stop, step]`, whose trailing entries
- * may be omitted and whose entries may be null; or null for the whole axis. Negative values count from the end of the
- * axis.
+ * The range of an axis, as in Python: a coordinate, which drops the axis; a list `[start, stop, step]`; or null for the
+ * whole axis. Trailing entries of the list may be omitted, and entries may be null. Negative values count from the end
+ * of the axis.
  */
 export type AxisRange = number | null | readonly (number | null)[];
 
@@ -58,8 +58,8 @@ export interface ArrayType {
 export interface ChunkedArray extends ArrayType {
   readonly location: ArrayLocation;
   /**
-   * Text that changes if another array replaces this one at its location. Derived from the metadata, and from the
-   * file's state if the array is a single file.
+   * Text that changes if another array replaces this one at its location. The text is derived from the metadata, and
+   * from the file's state if the array is a single file.
    */
   readonly fingerprint: string;
   /**
@@ -92,7 +92,7 @@ export interface ChunkedArray extends ArrayType {
    */
   stateOf(start: readonly number[], shape: readonly number[]): Promise<string>;
   /**
-   * Returns the maximum stored bytes that are read for a grid of boxes, with one call of {@link readBytes} per box.
+   * Returns the maximum stored bytes that are read for a grid of boxes, with one call of `readBytes` per box.
    * Retried requests, and bytes that a server sends beyond those requested, are excluded.
    */
   mostRead(boxes: readonly AxisBoxes[]): number;

@@ -1,6 +1,6 @@
 /**
  * Describes grids of boxes axis by axis, and counts the chunks that the boxes overlap. A job's plan computes the bytes
- * to be read from these counts, because a list might hold millions of boxes.
+ * to be read from these counts, because a list of all boxes might hold millions.
  */
 
 import { greatestCommonDivisor } from "../../core/tensor/shape.ts";

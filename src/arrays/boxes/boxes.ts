@@ -99,8 +99,8 @@ export function copyBox(from: Place, into: Place, shape: readonly number[], widt
 }
 
 /**
- * Copies elements like {@link copyBox}, but with a step along each axis of the source and of the target.
- * @param shape the number of elements copied along each axis
+ * Copies elements like `copyBox`, but with a step along each axis of the source and of the target.
+ * @param shape the number of copied elements along each axis
  */
 export function copySteps(
   from: Place,
@@ -125,8 +125,7 @@ function stridedOf({ bytes, shape, start }: Place, steps: readonly number[] | nu
 
 /**
  * Copies a box into an array whose axes are in a different order.
- * @param from the box's elements, row-major; axis i of `from` is axis `order[i]` of the box
- * @param shape the shape of `from`
+ * @param from the elements of the box, row-major; axis i of `from` is axis `order[i]` of the box
  */
 export function copyTransposed(
   from: Uint8Array,
@@ -180,7 +179,7 @@ function copyStrided(from: Strided, into: Strided, shape: readonly number[], wid
   }
   const copy = runCopier(from.bytes, into.bytes, run * width, width);
   if (axes === 0) return copy(from.at, into.at, 1, 0, 0, 1, 0, 0);
-  // In each array, the axis along which elements are closest; the two axes differ only if the copy transposes.
+  // The axis along which elements are closest, in each array; the two axes differ only if the copy transposes.
   const row = closestAxis(from, shape, axes);
   const column = closestAxis(into, shape, axes);
   const outer = Array.from({ length: axes }, (_, axis) => axis).filter(
@@ -212,9 +211,9 @@ function closestAxis({ strides }: Strided, shape: readonly number[], axes: numbe
 }
 
 /**
- * Returns true if an axis continues the run, because its elements are `run` apart. Always true for an axis of size 1:
- * copying a box [200000, 1, 2] of [200000, 3, 5] takes 8 ns per row, or 90 ns if its middle axis is not part of the
- * run.
+ * Returns true if an axis continues the run, because its elements are `run` apart. An axis of size 1 always continues
+ * the run. Copying a box [200000, 1, 2] of [200000, 3, 5] takes 8 ns per row, or 90 ns if the middle axis is not part
+ * of the run.
  */
 const isNext = (
   axis: number,
@@ -312,7 +311,7 @@ function copyWords(
     let at = fromAt + r * fromRow;
     let to = intoAt + r * intoRow;
     if (run === 1) {
-      // For a run of one word, the inner loop would take longer than the copy.
+      // The inner loop would take longer than the copy of a single word.
       for (let i = 0; i < count; i++, at += fromStep, to += intoStep) into[to] = from[at];
       continue;
     }

@@ -46,17 +46,14 @@ export const findStat = (file: string): Promise<Fs.Stats | null> =>
 export const printState = ({ size, mtimeMs }: { size: number; mtimeMs: number }): string =>
   `${size} ${Math.round(mtimeMs)}`;
 
-/** Opens a file, and counts it as open until {@link closeFile} closes it. */
+/** Opens a file, and counts it as open until `closeFile` closes it. */
 export async function openFile(file: string, flags: string): Promise<OpenFile> {
   const handle = await files.open(file, flags === "r" ? readFlags() : flags);
   OPEN.files++;
   return handle;
 }
 
-/**
- * Flags for opening without blocking: if the path is a pipe, opening would otherwise wait for another process to write
- * to the pipe.
- */
+/** Flags for opening a file without blocking, because opening a pipe waits until another process writes to the pipe. */
 function readFlags(): number {
   const { O_NONBLOCK = 0, O_RDONLY } = fs.constants;
   return O_RDONLY | O_NONBLOCK;
@@ -86,7 +83,7 @@ export async function readText(handle: OpenFile, file: string, most = MOST_TEXT)
   return new TextDecoder().decode(bytes);
 }
 
-/** Reads a small file like {@link readText}; returns null if the file does not exist. */
+/** Reads a small file like `readText`; returns null if the file does not exist. */
 export async function findText(file: string, most = MOST_TEXT): Promise<string | null> {
   try {
     return await withFile(file, "r", (handle) => readText(handle, file, most));
@@ -116,7 +113,7 @@ export function placeError(error: unknown): unknown {
   return malformed(sentence, {}, { cause: error });
 }
 
-/** Creates an empty file, like {@link makeNew}. */
+/** Creates an empty file, like `makeNew`. */
 export const makeEmpty = (file: string): Promise<void> => makeNew(file, "");
 
 /** Creates a file at a path that must not exist. Links are not followed, so no other file is changed. */

@@ -1,7 +1,7 @@
 /**
  * File system calls that tasks make for each chunk. The main thread uses Node's promise API. Other threads use blocking
- * calls: Node hands a call that returns a promise to another thread, which costs 60 to 250 µs, while the call itself
- * takes 10 to 25 µs on a local disk. If calls are slow, as on a network, promises are used again, because several calls
+ * calls, because Node hands a call that returns a promise to another thread. The handover costs 60 to 250 µs, while the
+ * call itself takes 10 to 25 µs on a local disk. Slow calls, as on a network, use promises again, because several calls
  * can then wait at once: concurrent syncs share the disk's journal, and concurrent reads share its queue. Long reads
  * and writes never block.
  */

@@ -94,7 +94,7 @@ export async function createPendingNpy(
   return openPendingNpy(absolute, type.chunkShape, part);
 }
 
-/** Opens a file that {@link createPendingNpy} created, even if it was published. */
+/** Opens a file that `createPendingNpy` created, even if it was published. */
 export async function openPendingNpy(
   file: string,
   chunkShape?: readonly number[],

@@ -60,8 +60,8 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
 }
 
 /**
- * Returns true if the two parts have disjoint ranges along some axis, so that they share no element. A result of false
- * does not prove that they share one, because steps may interleave.
+ * Returns true if the two parts have disjoint ranges along some axis, so that they share no element. False does not
+ * prove that the parts share an element, because steps may interleave.
  */
 export const areApart = (a: readonly AxisPart[], b: readonly AxisPart[]): boolean =>
   a.some((one, axis) => {

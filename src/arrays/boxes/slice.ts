@@ -25,7 +25,7 @@ import { Grid, type Box } from "./grid.ts";
 import { PartAxes } from "./part-axes.ts";
 import { partsOf, printParts } from "./ranges.ts";
 
-/** Returns the part of an array that the ranges select. @throws TensorError like {@link partsOf} */
+/** Returns the part of an array that the ranges select. @throws TensorError like `partsOf` */
 export const sliceOf = (array: ChunkedArray, ranges: readonly AxisRange[]): SlicedArray =>
   new SlicedArray(array, partsOf(ranges, array.shape));
 
@@ -136,7 +136,7 @@ export class SlicedArray implements StagedArray {
     return this.base.mostRead(this.#axes.boxesOf(boxes, this.chunkShape));
   }
 
-  /** Staging limits; include reading array chunks that this part covers only partly. */
+  /** The staging limits, including the reading of array chunks that this part covers only partly. */
   get mostStaged(): Staged {
     const { base, chunkShape } = this;
     const own = this.shape.map((dim, axis) => tiled(dim, chunkShape[axis]));

@@ -21,8 +21,8 @@ interface UrlParts {
 
 /** Splits a URL into parts, without the fragment, which servers do not see; returns null for a path. */
 function partsOf(location: string): UrlParts | null {
-  // An unencoded password may contain slashes. Digits between a colon and the first slash are a port, not a password.
-  // No path of a Redis contains an `@`, so everything before the last one may be a password.
+  // An unencoded password may contain slashes. Digits between a colon and the first slash are a port, not a password. A
+  // path of a Redis URL contains no `@`, so everything before the last `@` may be a password.
   const pattern = /^rediss?:/i.test(location)
     ? /^(rediss?:\/\/)(.*@)?([^?#]*)(\?[^#]*)?/is
     : /^([a-z][a-z0-9+.-]+:\/\/)([^/?#]*@|[^/?#[]*:(?!\d*\/)[^?#]*@)?([^?#]*)(\?[^#]*)?/is;

@@ -36,7 +36,7 @@ import { runBegun, type RunJobOptions } from "./run/run-job.ts";
 
 /** Options of a chunked call: a plain function with its options, or a node, and how the job runs. */
 export interface ChunkedOptions extends RunJobOptions {
-  /** The path of the new array, `.npy` or Zarr; or `data` itself, to change it in place. */
+  /** The path of the new array (`.npy` or Zarr), or `data` itself, to change data in place. */
   readonly out: string | ChunkedArray;
   /** The name of the plain function; by default, `scatterND` or `gatherND`. */
   readonly function?: string | undefined;
@@ -94,8 +94,9 @@ const OWN: ReadonlySet<string> = new Set([
  * @param updates an array of any size, with the data type of `data` and a shape that the function or node accepts
  * @param options `out` is required; other options are the plain function's, and limits
  * @returns the opened output
- * @throws TensorError like the function or node; `too-large` if a chunk does not fit in memory, or the results do not
- *   fit on the disk; `overlap` or `attribute` if the output is an input or exists; the signal's reason if aborted
+ * @throws TensorError like the function or node. `too-large` for a chunk that does not fit in memory, or results that
+ *   do not fit on the disk. `overlap` or `attribute` for an output that is an input or exists. The signal's reason if
+ *   aborted
  * @see ScatterND-18 of ai.onnx, Summary
  *
  * @example
@@ -125,7 +126,7 @@ export const scatterChunked = (
  * @param data an array of any data type but string and of any size
  * @param indices an array of any size
  * @param options `out` is required; other options are the plain function's, and limits
- * @throws TensorError like {@link scatterChunked}
+ * @throws TensorError like `scatterChunked`
  * @see GatherND-13 of ai.onnx, Summary
  *
  * @example

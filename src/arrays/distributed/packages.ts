@@ -244,7 +244,7 @@ export async function connect(
   };
 }
 
-/** Dependencies of submitters and workers: BullMQ, Redis and a clock. */
+/** BullMQ, Redis and a clock, on which submitters and workers depend. */
 export interface Surroundings {
   readonly clock: Clock;
   loadBullmq(from: string | undefined): Promise<Bullmq>;

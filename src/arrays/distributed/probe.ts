@@ -1,7 +1,7 @@
 /**
- * Finds out why a Redis client gets no answer from a server: TLS on one side only, or silence. The client's own errors
- * do not distinguish these cases. If only the client uses TLS, it waits until the connection times out. If only the
- * server uses TLS, the client sees the connection close.
+ * Finds out why a Redis client gets no answer from a server: one side alone uses TLS, or the server is silent. The
+ * client's own errors do not distinguish these cases. If only the client uses TLS, it waits until the connection times
+ * out. If only the server uses TLS, the client sees the connection close.
  */
 
 import * as net from "node:net";

@@ -1,6 +1,7 @@
 /**
- * Reads the URL of a Redis. Passwords are often generated, and `/`, `#` and `?` end the host in a URL, so a password that
- * is not encoded has to be found. It may be anywhere in a URL that cannot be read, so errors never show the text.
+ * Reads the URL of a Redis. Passwords are often generated, and `/`, `#` and `?` end the host in a URL, so a password
+ * that is not encoded has to be found. The password may be anywhere in a URL that cannot be read, so errors never show
+ * the text.
  */
 
 import { messageOf, TensorError, wrongOption } from "../../core/errors.ts";
@@ -35,7 +36,7 @@ export function checkConnection(connection: unknown): void {
   );
 }
 
-/** Returns true for a URL whose parts are those of a Redis, so that none of them is a piece of a password. */
+/** Returns true for a URL whose parts fit a Redis server, so that no part is a piece of a password. */
 function isPlain(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { pathname, search, hash, username, password } = new URL(text);

@@ -13,7 +13,7 @@ import { factOf, isArray, printValue, TensorError, wrongOption } from "../../cor
 import { currentStage, type Core } from "./core.ts";
 import { printNumbers } from "./ranges.ts";
 
-/** Options of {@link slurmScript}. */
+/** Options of `slurmScript`. */
 export interface SlurmOptions {
   /** The command line that runs ndscatter on a node; `["ndscatter"]` by default. */
   readonly command?: readonly string[] | undefined;
@@ -70,10 +70,10 @@ const RESERVE = 1.25;
 const END = "END_OF_NDSCATTER_TASKS";
 
 /**
- * Returns a script that submits a job's remaining tasks. It is safe to run the script twice, or to run a new script
- * while tasks of an earlier script still run, because a finished task does nothing when it runs again.
+ * Returns a script that submits a job's remaining tasks. The script may run twice, and a new script may run while tasks
+ * of an earlier script still run, because a finished task does nothing when it runs again.
  * @param core replaces the functions on jobs' folders, for other kinds of jobs
- * @param job a job from {@link openJob}
+ * @param job a job from `openJob`
  * @param options the command, and the sizes of job arrays
  * @throws TensorError `attribute` for a path or an option that a script cannot contain
  *

@@ -1,7 +1,7 @@
 /**
  * Runs a job in BullMQ. Each task of a stage needs all tasks of the previous stage, which a tree of BullMQ jobs cannot
- * express. Therefore a single job, the root, adds the tasks of a stage as its children, waits for them, and is called
- * again for the next stage. The root reads from the folder which tasks remain, so it may run any number of times.
+ * express. A single job, the root, adds the tasks of a stage as its children, waits for them, and is called again for
+ * the next stage. The root reads from the folder which tasks remain, so it may run any number of times.
  */
 
 import { createHash } from "node:crypto";
@@ -71,8 +71,8 @@ export function isEntry({ name, data }: Pick<QueuedJob, "name" | "data">): boole
 }
 
 /**
- * Returns the id of a job's root. It is the same for all submitters of the folder, so that they share the root.
- * BullMQ's ids must not contain colons or be numbers.
+ * Returns the id of a job's root. All submitters of the folder get the same id, so that they share the root. BullMQ's
+ * ids must not contain colons or be numbers.
  */
 export const rootId = ({ id, folder }: Job): string =>
   `nd-${createHash("sha256").update(`${id}\0${folder}`).digest("hex").slice(0, 24)}`;
@@ -90,8 +90,8 @@ export const isTakenBack = async (client: RedisClient, run: string): Promise<boo
   (await client.get(takenBack(run))) !== null;
 
 /**
- * Number of attempts for the last task. It checks the files of all other tasks, so it is tried for 63 s, after which a
- * listing cannot be stale.
+ * Number of attempts for the last task. The last task checks the files of all other tasks, so attempts continue for 63
+ * s, after which a listing cannot be stale.
  */
 const FINISH_ATTEMPTS = 7;
 
@@ -215,8 +215,8 @@ async function addTasks(
     name: stage,
     data: { folder, id, version, run, stage, tasks: printNumbers(part) } satisfies TaskData,
     opts: {
-      // The id is fixed, so that a root that is called twice adds each child once. It includes the root's time, because
-      // children of an earlier root may still be in the queue.
+      // The id is fixed, so that a root that is called twice adds each child once. The id includes the root's time,
+      // because children of an earlier root may still be in the queue.
       jobId: `${run}-${stage}-${part[0]}-${part.at(-1)}`,
       parent: { id: root.id, queue: root.queueQualifiedName },
       // If a child fails, the root is called immediately, and reports the child's error.
@@ -229,7 +229,7 @@ async function addTasks(
   }));
   const { batch } = DISTRIBUTED;
   for (let first = 0; first < jobs.length; first += batch) {
-    // The commands are sent one at a time.
+    // The queue commands are sent one at a time.
     // oxlint-disable-next-line no-await-in-loop
     await queue.addBulk(jobs.slice(first, first + batch));
   }

@@ -33,7 +33,7 @@ export interface SubmitProgress {
   readonly workers: number | null;
 }
 
-/** Options of {@link submitJob}. */
+/** Options of `submitJob`. */
 export interface SubmitOptions {
   /** A URL such as `redis://host:6379`, or options of ioredis. */
   readonly connection: Connection;
@@ -74,7 +74,7 @@ const SHARE = 0.1;
 /**
  * Submits the job and waits until it is done. All submitters of a job share its tasks. If Redis is emptied and the
  * queue loses tasks, they are submitted again, because the folder shows which tasks remain.
- * @throws TensorError the error that ends the job: a bad index, or a task that has used all attempts
+ * @throws TensorError the error that ends the job, such as a bad index, or a task that has used all attempts
  */
 export async function submit(
   core: Core,

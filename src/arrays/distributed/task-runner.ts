@@ -125,7 +125,7 @@ export class TaskRunner {
 }
 
 /**
- * Fails after a delay if this machine cannot see the folder, because with an immediate failure it would take all tasks
+ * Fails after a delay if this machine cannot see the folder. An immediate failure would let this machine take all tasks
  * before other machines do. The task is then tried again, perhaps on another machine.
  */
 export async function checkSeen(

@@ -31,7 +31,7 @@ import { checkSeen, TaskRunner, type TasksDone } from "./task-runner.ts";
 /** Default name of the queue. */
 export const QUEUE = "ndscatter";
 
-/** Options of {@link createWorker}. */
+/** Options of `createWorker`. */
 export interface WorkerOptions {
   /** A URL such as `redis://host:6379`, or options of ioredis. */
   readonly connection: Connection;

@@ -1,6 +1,7 @@
 /**
- * Parses and prints `descr`, NumPy's code for a data type and its byte order: `<f4`, `>i8`, `|b1`, `<U12`. The table of
- * data types lists the letter codes; this file handles the byte order before a letter and the length after it.
+ * Parses and prints `descr`, NumPy's code for a data type and its byte order, such as `<f4`, `>i8`, `|b1` and `<U12`.
+ * The table of data types lists the letter codes; this file handles the byte order before a letter and the length after
+ * it.
  */
 
 import { DTYPE_NAMES, DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
@@ -9,7 +10,7 @@ import { factOf, malformed, TensorError, unsupported } from "../../core/errors.t
 /** The storage format of a file's elements. */
 export interface ElementType {
   readonly dtype: DType;
-  /** Size of one element, in bytes. For strings, a multiple of 4, possibly 0. */
+  /** Size of one element, in bytes. The size of a string is a multiple of 4, possibly 0. */
   readonly bytes: number;
   /**
    * Size, in bytes, of the unit that is reversed to change the byte order: complex numbers have two units, text has one
@@ -19,7 +20,7 @@ export interface ElementType {
   readonly bigEndian: boolean;
 }
 
-/** Bytes per character of text: NumPy stores code points (UCS-4). */
+/** Bytes per character of text, because NumPy stores code points (UCS-4). */
 export const BYTES_PER_CHARACTER = 4;
 
 /** Maximum text length, because NumPy stores the byte size of an element in 31 bits. */

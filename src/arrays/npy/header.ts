@@ -1,7 +1,7 @@
 /**
- * Reads and writes the part of an NPY file before the elements: `\x93NUMPY`, a version, the header length (two bytes in
- * version 1.0, four in 2.0 and 3.0), and the header itself. Versions 2.0 and 3.0 differ in the encoding of field names,
- * which only structured data types have.
+ * Reads and writes the part of an NPY file before the elements. This part consists of `\x93NUMPY`, a version, the
+ * header length (two bytes in version 1.0, four in 2.0 and 3.0), and the header itself. Versions 2.0 and 3.0 differ in
+ * the encoding of field names, which only structured data types have.
  *
  * All sizes in the header are compared with the file length before anything is allocated.
  */
@@ -78,7 +78,7 @@ export function readNpyHeader(
 
 /**
  * Computes the header size of a file, in bytes, from the first twelve bytes.
- * @throws TensorError `malformed-file` or `unsupported-file` if the file is not NPY; {@link readNpyHeader} checks the rest
+ * @throws TensorError `malformed-file` or `unsupported-file` if the file is not NPY; `readNpyHeader` checks the rest
  */
 export function parseNpyHeaderLength(first: Uint8Array): number {
   checkMagic(first);

@@ -77,7 +77,7 @@ function parseBoolean(cursor: LiteralCursor): boolean {
   throw cursor.unexpected("True or False");
 }
 
-/** Parses a tuple: `()`, `(3,)`, `(2, 3)` or `(2, 3,)`, but not `(3)`, which is a number. */
+/** Parses a tuple such as `()`, `(3,)`, `(2, 3)` or `(2, 3,)`; `(3)` is a number. */
 function parseTuple(cursor: LiteralCursor): number[] {
   const shape: number[] = [];
   cursor.expect("(");

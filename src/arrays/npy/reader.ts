@@ -25,11 +25,11 @@ import { decodeUcs4 } from "./text.ts";
  * so `bytes` may be reused. Bytes after the last element are ignored, as `np.load` does.
  *
  * @param bytes the whole file
- * @throws TensorError `malformed-file` if `bytes` violates the format (a truncated file, a bool other than 0 or 1,
- *   text that is not Unicode); `unsupported-file` for another format, version or data type (structured types, Python
- *   objects, dates); `too-large` for more than 2^32 - 1 elements or if memory is exhausted; `disposed` if the memory of
- *   `bytes` was released. Nothing is allocated until the file is known to hold all the elements that its header
- *   declares.
+ * @throws TensorError `malformed-file` for bytes that violate the format, such as a truncated file, a bool other than 0
+ *   or 1, or text that is not Unicode. `unsupported-file` for another format, version or data type, such as structured
+ *   types, Python objects and dates. `too-large` for more than 2^32 - 1 elements, or if memory is exhausted. `disposed`
+ *   if the memory of `bytes` was released. Nothing is allocated until the file is known to hold all the elements that
+ *   its header declares.
  *
  * @example
  * ```ts

@@ -17,13 +17,13 @@ type OwnBytes = ReturnType<typeof Uint8Array.of>;
  * Returns the bytes of an NPY file that holds `tensor`: version 1.0, C order, little-endian, byte for byte as `np.save`
  * writes it (NEP 1, `numpy.lib.format`).
  *
- * Text is stored as `<U` with the length of the longest string in code points, at least 1. bfloat16 is stored as `<V2`,
- * as in ml_dtypes; NumPy without ml_dtypes reads `<V2` as raw bytes. All bits are kept.
+ * Text is stored as `<U` with the length of the longest string in code points, at least 1. The type bfloat16 is stored
+ * as `<V2`, as in ml_dtypes; NumPy without ml_dtypes reads `<V2` as raw bytes. All bits are kept.
  *
  * @param tensor of any data type that NPY supports; int4 and uint4, for example, are not supported
  * @throws TensorError `dtype` for text that ends in a NUL, which the format cannot keep, for a data type that NPY does
- *   not support, and for an argument that is not a tensor; `disposed` if the tensor's memory was released; `too-large`
- *   if there is not enough memory for the file.
+ *   not support, and for an argument that is not a tensor. `disposed` if the tensor's memory was released. `too-large`
+ *   for a file that does not fit in memory.
  *
  * @example
  * ```ts

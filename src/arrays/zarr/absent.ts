@@ -1,4 +1,7 @@
-/** Errors for locations that hold no array or group, and for those that cannot hold one, which name what is there. */
+/**
+ * Errors for locations that hold no array or group, or cannot hold one. The errors name the file or folder at the
+ * location.
+ */
 
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { HEAD, kindOfName, otherKindOf, type FileKind } from "../../core/tensor/other-kind.ts";

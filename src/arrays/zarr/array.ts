@@ -48,7 +48,7 @@ export interface StoredChunks {
   readonly bytes: number;
 }
 
-/** A Zarr v3 or v2 array in files or in object storage. Returned by {@link openArray} and {@link createArray}. */
+/** A Zarr v3 or v2 array in files or in object storage. Returned by `openArray` and `createArray`. */
 export class ZarrArray implements PendingArray {
   readonly location: ArrayLocation;
   readonly fingerprint: string;
@@ -79,7 +79,7 @@ export class ZarrArray implements PendingArray {
   readonly #isDurable: boolean;
   readonly #pipeline: Pipeline;
   readonly #buffers = new Buffers();
-  /** The result of {@link printEncoding}, kept because computing it takes 10 µs per copied chunk. */
+  /** The result of `printEncoding`, kept because computing it takes 10 µs per copied chunk. */
   #encoding: string | null = null;
 
   /**

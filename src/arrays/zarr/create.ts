@@ -24,7 +24,7 @@ import {
 import { checkEncodable, makePipeline, parseOrder } from "./chunks/pipeline.ts";
 import type { S3Options } from "./stores/s3-options.ts";
 
-/** Options of {@link createArray}. */
+/** Options of `createArray`. */
 export interface CreateOptions {
   /** An array that provides defaults for the new array: data type, chunk shape, codecs and fill value. */
   readonly like?: ChunkedArray | undefined;
@@ -63,7 +63,7 @@ const NAMES = [
   "s3",
 ];
 
-/** Options by other names for them: those of zarr-python and of Zarr's metadata. */
+/** Other names for options, from zarr-python and from Zarr's metadata. */
 export const MEANT: Readonly<Record<string, string>> = {
   chunks: "chunkShape",
   data_type: "dtype",
@@ -102,7 +102,7 @@ export function metadataOf(given: CreateOptions, where: string): Metadata {
   }
 }
 
-/** @throws TensorError like {@link metadataOf}; `attribute` for codecs that can only be read here */
+/** @throws TensorError like `metadataOf`; `attribute` for codecs that can only be read here */
 export function writableMetadataOf(options: CreateOptions, where: string): Metadata {
   const metadata = metadataOf(options, where);
   const { dtype, chunkShape, codecs } = metadata;
@@ -209,8 +209,8 @@ function likeOf(array: ChunkedArray | undefined): Pattern | null {
 }
 
 /**
- * Replaces what only older files have: zlib of Zarr v2 by gzip, the same compression in another container, and the orders
- * "C" and "F" of drafts by lists of axes; and numbers of blosc's shuffles by their names.
+ * Replaces codecs that only older files have. zlib of Zarr v2 becomes gzip, the same compression in another container.
+ * Orders "C" and "F" of drafts become lists of axes, and numbers of blosc's shuffles become names.
  */
 function newerCodecs(codecs: readonly Codec[], rank: number, where: string): Codec[] {
   return codecs.map((codec): Codec => {

@@ -213,7 +213,7 @@ function parseHex(text: string, bytes: number): Uint8Array | null {
   });
 }
 
-/** Prints a fill value for metadata; {@link parseFillValue} converts the text back to the same bits. */
+/** Prints a fill value for metadata; `parseFillValue` converts the text back to the same bits. */
 export function printFillValue(dtype: DType, element: Uint8Array): Json {
   const { family } = rowOf(dtype);
   if (family === "complex") {

@@ -1,6 +1,6 @@
 /**
- * Opens and creates Zarr groups, which are folders of arrays and groups, and reads and writes their consolidated
- * metadata, a list of all members.
+ * Opens and creates Zarr groups, which are folders of arrays and groups. This file also reads and writes consolidated
+ * metadata, a list of all members of a group.
  */
 
 import type { Signal } from "../../core/platform-types.ts";
@@ -24,7 +24,7 @@ import { Forbidden, readKey } from "./read-key.ts";
 import type { S3Options } from "./stores/s3-options.ts";
 import type { Source, Store } from "./stores/store.ts";
 
-/** Options of {@link openGroup}. */
+/** Options of `openGroup`. */
 export interface GroupOptions {
   /** Settings for `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options | undefined;
@@ -32,7 +32,7 @@ export interface GroupOptions {
   readonly signal?: Signal | undefined;
 }
 
-/** Options of {@link createGroup}. */
+/** Options of `createGroup`. */
 export interface CreateGroupOptions extends GroupOptions {
   readonly attributes?: JsonObject | undefined;
 }
@@ -46,7 +46,7 @@ export interface GroupMember {
   readonly metadata: JsonObject;
 }
 
-/** A Zarr v3 or v2 group. Returned by {@link openGroup} and {@link createGroup}. */
+/** A Zarr v3 or v2 group. Returned by `openGroup` and `createGroup`. */
 export class ZarrGroup {
   /** An absolute path, or a URL. */
   readonly path: string;
@@ -82,7 +82,7 @@ export class ZarrGroup {
   /**
    * Opens an array below this group by its name. Reads the array's own metadata, because consolidated metadata may be
    * out of date.
-   * @throws TensorError `attribute` for a name that leads out of the group; other errors as in {@link openArray}
+   * @throws TensorError `attribute` for a name that leads out of the group; other errors as in `openArray`
    */
   async open(name: string): Promise<ChunkedArray> {
     checkName(name);

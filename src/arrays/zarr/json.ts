@@ -259,7 +259,7 @@ class Parser {
  * Replaces or adds one member in the text of an object. The rest of the text is unchanged, because parsing and printing
  * may change a number's type for other readers: Python reads 1.0 as a float, but 1 as an int.
  * @param value the member's value, as JSON
- * @throws TensorError like {@link parseJson}
+ * @throws TensorError like `parseJson`
  */
 export function withMember(
   bytes: Uint8Array,
@@ -282,7 +282,7 @@ const MAX_DIGITS = 40;
 /**
  * Prints `value` as JSON. A number that was parsed is printed as the file had it. Bigints are printed as digits, and
  * values that JSON lacks, such as NaN, in the form that Python and this parser accept.
- * @param text the text of a number, if `value` was parsed from it
+ * @param text the text of a number that was parsed
  */
 export function printJson(value: Json, indent = "", text?: string): string {
   if (typeof value === "bigint") return value.toString();

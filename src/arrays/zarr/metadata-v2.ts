@@ -82,8 +82,8 @@ function checkFilters(filters: Json | undefined, where: string): void {
 }
 
 /**
- * Returns a fill value with numbers instead of their text, such as "7", "1e20" or "inf", which zarr-python reads as Python
- * does. zarr-python reads any text as true for bool, so that text is not converted.
+ * Returns a fill value with numbers instead of their text, such as "7", "1e20" or "inf", which zarr-python reads as
+ * Python does. Text of a bool is not converted, because zarr-python reads any such text as true.
  */
 function fillFrom(dtype: DType, value: Json, where: string): Json {
   if (isList(value)) return value.map((one) => fillFrom(dtype, one, where));
@@ -127,7 +127,7 @@ function compressorOf(compressor: Json | undefined, typesize: number, where: str
   }
   const { id, level, cname, clevel, shuffle, blocksize } = compressor;
   if (id === "gzip" || id === "zlib" || id === "zstd") {
-    // For zlib and gzip, -1 is the default of the library, which is 6; Zarr v3 has no such level.
+    // The level -1 of zlib and gzip means the library's default, 6; Zarr v3 has no such level.
     const number = level === -1 && id !== "zstd" ? 6 : level;
     return [{ name: id, configuration: number === undefined ? {} : { level: number } }];
   }

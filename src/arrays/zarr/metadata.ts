@@ -39,7 +39,7 @@ export interface Metadata {
   readonly dimensionNames: readonly (string | null)[] | null;
 }
 
-/** The form of chunk keys: `c/0/1` or `0.1`. */
+/** The form of chunk keys, such as `c/0/1` or `0.1`. */
 export interface KeyEncoding {
   readonly name: "default" | "v2";
   readonly separator: "/" | ".";

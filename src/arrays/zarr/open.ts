@@ -27,7 +27,7 @@ import type { S3Options } from "./stores/s3-options.ts";
 import { fingerprintOf, Forbidden, readKey, type Open } from "./read-key.ts";
 import { PARTIAL, type Store } from "./stores/store.ts";
 
-/** Options of {@link openArray}. */
+/** Options of `openArray`. */
 export interface OpenOptions {
   /** The chunk shape for a format that does not define chunks, such as `.npy`: see `docs/arrays/zarr.md`. */
   readonly chunkShape?: readonly number[] | undefined;
@@ -68,13 +68,13 @@ const formatOf = (location: string): FileFormat | undefined =>
   FILE_FORMATS.find(({ ending }) => placeOfUrl(location).toLowerCase().endsWith(ending));
 
 /**
- * Opens an array: Zarr v3 or v2 in a folder or at a URL, or an NPY file.
+ * Opens an array of Zarr v3 or v2, in a folder or at a URL, or an NPY file.
  *
  * @param location a path, or a URL of a web server or an object store
  * @param options the chunk shape for a format that does not define chunks, and settings for the store
  * @param guard for internal use
- * @throws TensorError `malformed-file` unless the location holds an array, `unsupported-file` for a file of another
- *   kind and for features that are not supported, `dtype` for an unsupported data type; the system's error if reading
+ * @throws TensorError `malformed-file` unless the location holds an array. `unsupported-file` for a file of another
+ *   kind and for features that are not supported. `dtype` for an unsupported data type. The system's error if reading
  *   fails
  *
  * @example
@@ -145,8 +145,7 @@ const printPlain = (value: unknown): string =>
  * Creates a Zarr v3 array without any stored chunks, so that every element has the fill value.
  *
  * @param location a path, or a URL of an object store
- * @param options `dtype`, `shape` and `chunkShape`, or `like`, an array that provides their defaults; see {@link
- *   CreateOptions}
+ * @param options `dtype`, `shape` and `chunkShape`, or `like`, an array that provides their defaults; see `CreateOptions`
  * @throws TensorError `attribute` if an array exists and `overwrite` is not true, or an option is wrong; `dtype` for a
  *   data type that Zarr does not support
  *
@@ -214,8 +213,8 @@ export async function encodeSample(
  * pending, opens the pending array.
  *
  * @param location a path, or a URL of an object store
- * @param options the same as for {@link createArray}
- * @throws TensorError like {@link createArray}
+ * @param options the same as for `createArray`
+ * @throws TensorError like `createArray`
  *
  * @example
  * ```ts
@@ -250,7 +249,7 @@ export async function createPending(
 }
 
 /**
- * Opens an array that {@link createPending} created, published or not.
+ * Opens an array that `createPending` created, published or not.
  *
  * @param location a path, or a URL of an object store
  * @param options settings for the store
@@ -298,7 +297,7 @@ function checkPath(location: string): string {
   throw new TensorError("attribute", sentence, { key: "location", file: shownUrl(location) });
 }
 
-// Checked for folders too, which ignore the options.
+// The options are checked for folders too, which ignore them.
 const S3_NAMES = "endpoint region accessKeyId secretAccessKey sessionToken forbidden".split(" ");
 
 /** Returns the store for a location. Each kind of store is loaded on demand, because a page has no files. */

@@ -1,7 +1,6 @@
 /**
- * Changes the shape of Zarr arrays. Metadata changes in one step, and readers ignore chunks beyond the shape. Therefore
- * an append writes chunks before the metadata, and growing an array first removes chunks that an earlier, larger shape
- * left.
+ * Changes the shape of Zarr arrays. Metadata changes in one step, and readers ignore chunks beyond the shape. An append
+ * writes chunks before the metadata, and growing an array first removes chunks that an earlier, larger shape left.
  */
 
 import type { ChunkedArray } from "../boxes/array.ts";
@@ -19,7 +18,7 @@ import { checkGrid, parseKey, parseShape } from "./metadata.ts";
 import { fingerprintOf, readKey } from "./read-key.ts";
 import { CLAIM, type Store } from "./stores/store.ts";
 
-/** Options of {@link append}. */
+/** Options of `append`. */
 export interface AppendOptions {
   /** The name or number of the axis to extend; negative numbers count from the end. By default, the first axis. */
   readonly axis?: number | string | undefined;
@@ -34,11 +33,11 @@ export interface AppendOptions {
  * Only one process may append at a time, because two would overwrite each other's values.
  *
  * @param array a Zarr v3 or v2 array, in files or in object storage
- * @param values the elements to append, with the array's data type, and with its shape except along the axis; an array
- *   of chunks may be larger than memory
+ * @param values the elements to append, with the array's data type and its shape except along the axis; an array of
+ *   chunks may be larger than memory
  * @param options `axis`, 0 by default, and `onProgress`
  * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
- * @throws TensorError `dtype`, `rank`, `shape-mismatch` or `axis` if the values or the axis do not fit; `attribute` if
+ * @throws TensorError `dtype`, `rank`, `shape-mismatch` or `axis` if the values or the axis do not fit. `attribute` if
  *   a job is changing the array, its shape has changed, or it is an NPY file
  *
  * @example
@@ -96,8 +95,7 @@ const isStored = (values: Tensor | ChunkedArray): values is ChunkedArray =>
  * @param array a Zarr v3 or v2 array, in files or in object storage
  * @param shape the new shape, with the same rank
  * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
- * @throws TensorError `rank` for another rank, `too-large` for too many elements or chunks; `attribute` as for {@link
- *   append}
+ * @throws TensorError `rank` for another rank, `too-large` for too many elements or chunks; `attribute` as for `append`
  *
  * @example
  * ```ts

@@ -11,7 +11,7 @@ import {
   type OperatorVersion,
   type Tensor,
 } from "../../entries/index.ts";
-import { resolve, roleOf, typesOf } from "../../entries/operators.ts";
+import { NEWEST_OPSETS, resolve, roleOf, typesOf } from "../../entries/operators.ts";
 import { asUsage, wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
 import { parseInteger, wholeOption } from "./numbers.ts";
@@ -80,7 +80,12 @@ export function resolveTyped(op: string, opset?: number, domain?: string): Opera
   const named = operators().filter(({ name }) => name === op);
   const home = domain ?? named[0]?.domain;
   const newest = named.findLast((version) => version.domain === home)?.sinceVersion ?? 1;
-  return asUsage(() => resolve({ domain: home, op, opset: opset ?? newest }));
+  const version = asUsage(() => resolve({ domain: home, op, opset: opset ?? newest }));
+  const known = NEWEST_OPSETS[version.domain];
+  if (opset === undefined || opset <= known) return version;
+  throw wrongUsage(
+    `opset ${opset} of ${version.domain} is unknown; the newest known opset is ${known}`,
+  );
 }
 
 /** Returns a title such as `ScatterND-18`. */

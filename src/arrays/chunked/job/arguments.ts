@@ -13,10 +13,7 @@ import { checkSignal } from "../../boxes/checks.ts";
 import { isUrl } from "../../boxes/file.ts";
 import { STAGE_NAMES } from "./spec.ts";
 
-/**
- * @param name the name of the argument
- * @throws TensorError `attribute` unless `folder` is the path of a folder on this machine
- */
+/** @throws TensorError `attribute` unless `folder` is the path of a folder on this machine */
 export function checkPath(folder: unknown, name = "folder"): void {
   if (typeof folder === "string" && folder !== "" && !/\0/.test(folder) && !isUrl(folder)) return;
   throw wrongOption(name, "the path of a folder on this machine", folder);

@@ -83,7 +83,7 @@ export async function renewOutput(
 }
 
 async function renewPart(folder: string, spec: JobSpec, part: string): Promise<void> {
-  // Of several runs one takes the file away. A file that another run has begun by now is put back.
+  // If several runs begin at once, one of them takes the file away. A file that another run has begun by now is put back.
   const taken = temporaryOf(part);
   await fs.rename(part, taken);
   try {

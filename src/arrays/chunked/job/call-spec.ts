@@ -124,8 +124,8 @@ function axisTensor(axis: number): Tensor {
 }
 
 /**
- * Returns a tensor without elements that represents indices in a layout, which needs only their shape; the shape may be
- * too large for a real tensor.
+ * Returns a tensor without elements for indices in a layout, which needs only their shape. The shape may be too large
+ * for a real tensor.
  */
 const shapeOnly = ({ dtype, shape }: CallTypes["indices"]): Tensor =>
   new Tensor(dtype, [...shape], 0, allocate(dtype, 0));

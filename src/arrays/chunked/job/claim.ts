@@ -1,12 +1,8 @@
 /**
  * Claims arrays for jobs. An array that a job changes in place belongs to that job, because a second job at the same
  * time would read half of the changes. A new array belongs to its job until it is complete. The array's folder records
- * the job and the changed chunks for machines that cannot see the job's folder. In object storage, where arrays are not
- * changed in place, the claim is an object that is created under the condition that there is none.
- *
- *     .ndscatter/job            the claim: which job has the array
- *     .ndscatter/changed/<n>.<c>    task n has changed c chunks in place, or is about to
- *     .ndscatter/partial        a job was abandoned after it had changed some chunks
+ * the job and the changed chunks for machines that cannot see the job's folder. The claim in object storage, where
+ * arrays are not changed in place, is an object that is created only if none exists.
  */
 
 import { printCount } from "../../../core/print-count.ts";
@@ -161,7 +157,7 @@ export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise
     // A link at the path is replaced, not followed.
     await fs.writeFile(temporary, text, { flag: "wx" });
     await fs.rename(temporary, file).catch(async (error: unknown) => {
-      // Another of these processes has left the mark, and removed all other files.
+      // Another process has left the mark, and removed all other files.
       if (!isCode(error, "ENOENT") || !(await isThere(file))) throw error;
     });
   }
@@ -180,8 +176,8 @@ export async function endClaim(array: string, found: Pick<Claim, "id"> | null): 
 }
 
 /**
- * Removes what late runs of a finished job have staged in an array: chunks, which tasks remove themselves unless their
- * process is killed first, and metadata.
+ * Removes chunks and metadata that late runs of a finished job have staged in an array. Tasks remove their chunks
+ * themselves unless their process is killed first.
  */
 export async function removeLateFiles(array: string, id: string): Promise<void> {
   const names = await staged(array);
@@ -212,8 +208,8 @@ const refuse = (sentence: string, array: string): TensorError =>
   new TensorError("attribute", sentence, { key: "out", file: array });
 
 /**
- * Returns the error for an array that another job owns. The error states the job, the number of changed chunks, and
- * what to do.
+ * Returns the error for an array that another job owns. The message states the job, the number of changed chunks, and
+ * the next step.
  */
 export async function refusal(
   array: string,

@@ -29,8 +29,8 @@ export type { JobRequest } from "./division.ts";
  * Plans a job without creating it: bytes, memory, disk space and time. Measuring the disk and the codecs takes about a
  * second.
  *
- * @param request the same as for {@link createJob}
- * @throws TensorError like {@link createJob}; `attribute` if the folder holds a job
+ * @param request the same as for `createJob`
+ * @throws TensorError like `createJob`; `attribute` if the folder holds a job
  *
  * @example
  * ```ts
@@ -60,7 +60,7 @@ export async function planJob(request: JobRequest): Promise<TimedPlan> {
   return timed(request.folder, plan, spec, parts);
 }
 
-/** Returns the figures of {@link planJob} that need no measurement. */
+/** Returns the figures of `planJob` that need no measurement. */
 export const planFigures = async (request: JobRequest): Promise<JobPlan> =>
   (await planned(request)).plan;
 
@@ -83,8 +83,9 @@ async function planned(request: JobRequest): Promise<PlannedJob> {
  *
  * @param request the call, its arrays, the job's folder and limits
  * @returns the contents of `job.json`
- * @throws TensorError like `run`, up to the shape checks; `too-large` if a chunk does not fit in memory or the results
- *   do not fit on the disk; `attribute` if the folder holds another job, or another job is changing an array
+ * @throws TensorError like `run`, up to the shape checks. `too-large` for a chunk that does not fit in memory, or
+ *   results that do not fit on the disk. `attribute` if the folder holds another job, or another job is changing an
+ *   array
  *
  * @example
  * ```ts
@@ -116,7 +117,7 @@ export async function createJob(request: JobRequest): Promise<JobSpec> {
   return file.spec;
 }
 
-/** Creates or resumes a job like {@link createJob}, and leaves the job's file open. */
+/** Creates or resumes a job like `createJob`, and leaves the job's file open. */
 export async function beginJob(request: JobRequest): Promise<BegunJob> {
   checkRequest(request);
   const { folder } = request;
@@ -142,7 +143,7 @@ export async function beginJob(request: JobRequest): Promise<BegunJob> {
     try {
       await beginOutput(file);
     } catch (error) {
-      // Another run may have completed the job already, and then its folder stays.
+      // Another run may have completed the job already; its folder then stays.
       if (!(await file.isComplete())) await removeJob(folder, spec.id);
       throw error;
     }

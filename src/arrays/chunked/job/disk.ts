@@ -38,7 +38,7 @@ export const freeSpaceOf: FreeSpace = async (folder) => {
   return { disk: dev, free: bavail * bsize, size: blocks * bsize };
 };
 
-/** A disk, and the bytes that are needed on it. */
+/** A disk, and the bytes that a job needs on the disk. */
 interface NeededDisk extends FreeDisk {
   readonly folder: string;
   readonly bytes: number;
@@ -178,7 +178,7 @@ export async function diskRate(folder: string): Promise<number> {
     const size = Math.max(2 ** 12, Math.min(CHUNKED.probe, Math.floor(free / 4)));
     // The file is written in pieces, because a run measures the disk too, and keeps to its memory.
     const piece = new Uint8Array(Math.min(size, PIECE));
-    // Pieces have varied numbers, because some file systems do not store zeros.
+    // The pieces contain varied numbers, because some file systems do not store zeros.
     for (let at = 0; at < piece.length; at++) piece[at] = at * 2654435761;
     const begin = performance.now();
     for (let at = 0; at < size; at += piece.length)
@@ -188,7 +188,7 @@ export async function diskRate(folder: string): Promise<number> {
   });
 }
 
-/** Measures the time that a folder's disk takes to sync a small file, in s: the mean of {@link SYNCS} times. */
+/** Measures the time that a folder's disk takes to sync a small file, in s: the mean of `SYNCS` times. */
 export function syncSeconds(folder: string): Promise<number> {
   return probe(folder, async (handle) => {
     const begin = performance.now();

@@ -155,7 +155,7 @@ async function divided(
   if (chunking !== undefined && updates !== undefined) {
     // A task writes one chunk of the output, and reads the same box of data from all chunks that overlap the box.
     const wanted = outer(chunking);
-    // The chunk shape of an NPY file that the caller did not choose is not recorded, so it is recorded here.
+    // A default chunk shape of an NPY file is not recorded in the file, so the spec records it.
     const isRecorded = data.location.format === "zarr" || data.location.chunkShape !== undefined;
     if (isRecorded && sameShape(wanted, data.chunkShape)) return data;
     return (data instanceof SlicedArray ? data : sliceOf(data, [])).readAs(wanted);

@@ -85,7 +85,7 @@ async function search(folder: string, depth: number, found: FoundJob[]): Promise
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const { name } = entry;
     if (!entry.isDirectory() || name.startsWith(".") || name === "node_modules") continue;
-    // A job that another process is creating.
+    // Another process is creating this job.
     if (isTemporary(name)) continue;
     // oxlint-disable-next-line no-await-in-loop -- in the order of names
     await search(path.join(folder, name), depth - 1, found);

@@ -22,8 +22,8 @@ import { WORKERS } from "./workers.ts";
 const TRASH = ".trash";
 
 /**
- * @throws TensorError the error of the job's first bad index; `engine` if tasks are not done; `attribute` if an input
- *   has changed since a task read it; `malformed-file` if a chunk that the job wrote is gone or cut short
+ * @throws TensorError the error of the job's first bad index. `engine` if tasks are not done. `attribute` if an input
+ *   has changed since a task read it. `malformed-file` if a chunk that the job wrote is gone or cut short
  */
 export async function finish(job: JobContext): Promise<void> {
   const { folder, out, spec } = job;
@@ -88,8 +88,8 @@ export const namesIn = (folder: string): Promise<string[]> =>
   });
 
 /**
- * Removes the files of all tasks from a job's folder. Each folder is renamed and then removed, because a late task must
- * not find a folder from which the mark that stops the task is already removed.
+ * Removes the files of all tasks from a job's folder. Each folder is renamed before it is removed, because a late task
+ * must not find a folder whose mark is already gone.
  */
 export async function cleanUp(folder: string): Promise<void> {
   for (const stage of [...Object.values(FOLDERS), TOOK, WORKERS]) {
@@ -127,10 +127,7 @@ export async function abandon(spec: JobSpec): Promise<void> {
   await fs.rmdir(out.path).catch(() => {});
 }
 
-/**
- * Removes what a run has started of an output that another run has completed. {@link abandon} would remove parts of the
- * complete output.
- */
+/** Removes the beginnings of an output that another run has completed. */
 export async function withdraw(spec: JobSpec): Promise<void> {
   const { out } = spec;
   if (out.format === "npy") return removePart(spec);

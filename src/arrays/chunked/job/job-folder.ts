@@ -18,8 +18,8 @@ import { removeLeft, temporaryOf } from "./temporary.ts";
 
 /**
  * Creates a job's folder; an empty folder may exist.
- * @param check called when the folder is ready, immediately before it gets its name
- * @returns the job in the folder, which may be another process's job if that process was faster
+ * @param check called immediately before the complete folder gets its name
+ * @returns the job in the folder, which another process may have created
  * @throws TensorError `attribute` if the folder has other contents
  */
 export async function makeFolder(
@@ -75,7 +75,7 @@ const isOnlyMark = (names: readonly string[]): boolean => names.length === 1 && 
 /**
  * Removes a job and its folder; a folder that holds other files is kept. An unfinished job is abandoned: its new array
  * is also removed, and a partly changed array keeps a mark of this state.
- * @param id removes only the job with this id, not a later job in the same folder
+ * @param id the only job to remove, if the folder may hold a later one
  * @param folder the path of the job's folder
  * @throws TensorError `malformed-file` if the folder has other contents
  *
@@ -129,8 +129,8 @@ async function removeAll(folder: string, id: string | undefined): Promise<void> 
 }
 
 /**
- * Removes the remains of a job that two runs ended at once: the mark `done`, if one run wrote it after the other had
- * removed it, or an empty folder, if one run could not remove it because the other was still removing task files.
+ * Removes the remains of a job that two runs ended at once. One run may have written the mark `done` after the other
+ * had removed it. An empty folder may be left, because the other run was still removing task files.
  */
 async function removeRest(folder: string): Promise<void> {
   const names = await namesIn(folder);

@@ -41,8 +41,8 @@ export interface JobPlan {
    */
   readonly disk: number;
   /**
-   * Maximum growth of an array that is changed in place, in bytes, in addition to `disk`: chunks that were not stored
-   * before, and new values that compress less. 0 for a new array.
+   * Maximum growth of an array that is changed in place, in bytes, in addition to `disk`; 0 for a new array. An array
+   * grows by chunks that were not stored before, and by new values that compress less.
    */
   readonly growth: number;
   /** Memory that makes the job slow, and a sensible amount; null if the job is about as fast as with more memory. */

@@ -30,7 +30,7 @@ import type { JobSpec, Stage, StageName } from "./spec.ts";
 
 export type { Stage, StageName } from "./spec.ts";
 
-/** A job opened by {@link openJob}. */
+/** A job opened by `openJob`. */
 export interface Job {
   readonly folder: string;
   readonly id: string;
@@ -116,7 +116,7 @@ export const stagesOf = (tasks: {
 /**
  * Lists the numbers of a stage's unfinished tasks.
  *
- * @param job a job from {@link openJob}
+ * @param job a job from `openJob`
  * @param name the name of the stage
  * @throws TensorError `attribute` for other values; file system errors
  *
@@ -161,10 +161,7 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
 }
 
-/**
- * @param stages the stages whose tasks are compared
- * @throws TensorError `attribute` if an input has changed since a finished task read it
- */
+/** @throws TensorError `attribute` if an input has changed since a finished task read it */
 export async function checkUnchanged(
   context: JobContext,
   stages: readonly SeenStage[] = ["partition", "apply"],
@@ -179,7 +176,7 @@ export async function checkUnchanged(
  * Returns the number of a stage's tasks done per second, computed from file times; null if too few tasks are done. All
  * runs count, including the pauses between them.
  *
- * @param job a job from {@link openJob}
+ * @param job a job from `openJob`
  * @param name the name of the stage
  * @throws TensorError `attribute` for other values; file system errors
  *
@@ -225,7 +222,7 @@ export async function taskRate(job: Job, name: StageName): Promise<number | null
 /**
  * Returns the job's error, from the tasks done so far; null if all indices checked so far are valid.
  *
- * @param job a job from {@link openJob}
+ * @param job a job from `openJob`
  * @throws TensorError `attribute` for other values; file system errors
  *
  * @example

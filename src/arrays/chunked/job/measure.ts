@@ -30,7 +30,6 @@ interface Chunk {
   readonly bytes: Uint8Array;
 }
 
-/** @param folder the job's folder, which may not exist yet */
 export async function timed(
   folder: string,
   plan: JobPlan,

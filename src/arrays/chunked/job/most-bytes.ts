@@ -1,7 +1,7 @@
 /**
- * Computes upper bounds, for any array values, of the bytes that a job's tasks read and write and that the job's files
- * take on disk. Each task is counted once. A task that is killed and runs again reads again, and its unfinished files
- * remain until the job ends.
+ * Computes upper bounds for the bytes that a job's tasks read and write, and for the disk space of the job's files. The
+ * bounds hold for any array values. Each task is counted once. A task that is killed and runs again reads again, and
+ * its unfinished files remain until the job ends.
  */
 
 import type { ChunkedArray, Staged } from "../../boxes/array.ts";

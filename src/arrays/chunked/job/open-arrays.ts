@@ -28,7 +28,7 @@ import type { JobArrays } from "../stages/context.ts";
 import type { JobSpec } from "./spec.ts";
 import { removeLeft, temporaryOf } from "./temporary.ts";
 
-/** A job's tasks read what the job has changed. Other jobs are refused with a claim of their own. */
+/** A job's own tasks read the chunks that the job has changed. Other jobs are refused with a claim of their own. */
 const onNote = (): void => {};
 
 export async function openLocated(location: ArrayLocation, guard?: Guard): Promise<ChunkedArray> {
@@ -97,7 +97,7 @@ async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
 }
 
 /**
- * Gives a job's NPY file its name. The file is not renamed, because a run that begins the output late, when another run
+ * Gives a job's NPY file its name. The file is linked, not renamed: a run that begins the output late, when another run
  * has published it, would replace the result by zeros.
  * @throws TensorError `attribute` if another file has the name
  */
@@ -118,7 +118,7 @@ export async function publishPart(spec: JobSpec): Promise<void> {
   await removePart(spec);
 }
 
-/** Removes a job's unfinished NPY file, and what killed processes have left of it. */
+/** Removes a job's unfinished NPY file, and the remains that killed processes have left. */
 export async function removePart(spec: JobSpec): Promise<void> {
   const part = partOf(spec);
   await fs.rm(part, { force: true });
@@ -134,7 +134,7 @@ export const outputExists = (out: string): TensorError =>
 /** Requested codecs and chunks of a new Zarr array. */
 type Encoding = Pick<JobSpec, "codecs" | "chunking">;
 
-/** Returns the encoding of the array that {@link createOutput} creates. */
+/** Returns the encoding of the array that `createOutput` creates. */
 export function encodingOf(
   { dtype, shape, chunkShape }: ArrayType,
   like: ChunkedArray,
@@ -148,7 +148,7 @@ export function encodingOf(
   return shape.length === like.shape.length ? { like, ...own } : own;
 }
 
-/** Returns what a chunk costs in the array that {@link createOutput} creates. */
+/** Returns what a chunk costs in the array that `createOutput` creates. */
 export const costsOfOutput = (
   format: ArrayLocation["format"],
   type: ArrayType,

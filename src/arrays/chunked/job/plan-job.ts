@@ -32,8 +32,8 @@ export interface PlannedJob {
 
 /**
  * @param asked a hash of the request
- * @throws TensorError like `run`, up to the shape checks; `too-large` if a chunk does not fit in memory or the results
- *   do not fit on the disk; `attribute` if the output exists
+ * @throws TensorError like `run`, up to the shape checks. `too-large` for a chunk that does not fit in memory, or
+ *   results that do not fit on the disk. `attribute` if the output exists
  */
 export async function planRequest(request: JobRequest, asked: string): Promise<PlannedJob> {
   const { call, indices, updates, out, codecs } = request;
@@ -157,7 +157,7 @@ export async function checkOutput({ out, inPlace }: JobSpec): Promise<void> {
   if (!(await (isUrl(out.path) ? holdsObjects(out.path) : isThere(out.path)))) return;
   const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
   const refused = unfinished && (await refusal(out.path, unfinished));
-  // That job may have ended since its claim was read.
+  // The other job may have ended since its claim was read.
   if (refused !== null && (await readClaim(out.path)) !== null) throw refused;
   throw outputExists(out.path);
 }

@@ -1,7 +1,7 @@
 /**
  * Checks the folders and addresses in which a worker may read and write. Anyone who can write to a queue can name
- * folders of jobs, and a job names its arrays, so a worker with roots accepts a job only if its folder, inputs and
- * output all lie in a root. Links are resolved first.
+ * folders of jobs, and a job names its arrays. A worker with roots therefore accepts a job only if its folder, inputs
+ * and output all lie in a root. Links are resolved first.
  */
 
 import * as fs from "node:fs/promises";

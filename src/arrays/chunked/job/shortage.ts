@@ -1,6 +1,6 @@
 /**
- * Decides whether memory is too short for a job: little memory makes small blocks, every task looks for its part in every
- * block, and chunks that several blocks need are read several times.
+ * Decides whether memory is too short for a job. Little memory makes small blocks, so every task looks for its part in
+ * every block, and chunks that several blocks need are read several times.
  */
 
 import { DTYPES } from "../../../core/tensor/dtype.ts";
@@ -12,8 +12,8 @@ import { mostBytes, sumOf } from "./most-bytes.ts";
 import { isShortage, type Shortage, type Stage } from "./spec.ts";
 
 /**
- * Durations, in s, of starting a run's threads, of a task, and of moving and combining a byte on a thread; fitted to
- * seven jobs of 70 to 200 MB on two threads.
+ * Durations, in s, of starting a run's threads, of a task, and of moving and combining a byte on a thread. The
+ * durations fit seven jobs of 70 to 200 MB on two threads.
  */
 export const START = 0.35;
 export const TASK = 0.002;

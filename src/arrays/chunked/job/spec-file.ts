@@ -1,7 +1,6 @@
 /**
  * Reads and marks the file `job.json`. An empty last line is appended when the output is complete. A run that has the
- * file open can read this line even after the file is removed, which happens if several runs share a temporary job
- * folder and the fastest removes it.
+ * file open can read this line even after another run, which shares the temporary folder, has removed the file.
  */
 
 import * as fs from "node:fs/promises";
@@ -18,7 +17,7 @@ import { parseSpec, type JobSpec } from "./spec.ts";
  */
 const COMPLETE = /\n\0*\n[\0\n]*$/;
 
-/** Number of last bytes in which {@link COMPLETE} is sought. Only a crash before the sync adds more than one line. */
+/** Number of last bytes in which `COMPLETE` is sought. Only a crash before the sync adds more than one line. */
 const END = 256;
 
 export const specFile = (folder: string): string => path.join(folder, "job.json");
@@ -82,7 +81,7 @@ export async function readSpec(folder: string): Promise<JobSpec> {
   return file.spec;
 }
 
-/** Reads the spec like {@link readSpec}; returns null if the folder holds no job. */
+/** Reads the spec like `readSpec`; returns null if the folder holds no job. */
 export async function findSpec(folder: string): Promise<JobSpec | null> {
   const file = await findJob(folder);
   await file?.close();

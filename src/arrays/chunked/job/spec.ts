@@ -1,6 +1,6 @@
 /**
- * Defines and checks the contents of `job.json`. They are plain data, and checked when read, because anyone may have
- * written the file.
+ * Defines and checks the contents of `job.json`. The contents are plain data, and are checked when read, because anyone
+ * may have written the file.
  */
 
 import { factOf, malformed } from "../../../core/errors.ts";
@@ -11,7 +11,7 @@ import { packageVersion } from "./package-version.ts";
 
 export interface JobSpec {
   readonly version: 1;
-  /** The job's id, in hexadecimal digits. It is part of the name of each temporary file next to the output. */
+  /** The job's id, in hexadecimal digits. The id is part of the name of each temporary file next to the output. */
   readonly id: string;
   /** A hash of the call and its inputs, because only the same request may resume a job. */
   readonly request: string;

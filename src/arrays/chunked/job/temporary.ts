@@ -24,7 +24,7 @@ const OLD = 86_400_000;
 export const temporaryOf = (place: string): string =>
   `${place}.${HOST}-${process.pid}-${randomBytes(6).toString("hex")}.tmp`;
 
-/** Returns true for a name of {@link temporaryOf}. */
+/** Returns true for a name of `temporaryOf`. */
 export const isTemporary = (name: string): boolean => NAME.test(name);
 
 /**
@@ -39,7 +39,7 @@ export async function removeLeft(folder: string, of?: string): Promise<void> {
     const file = path.join(folder, name);
     // oxlint-disable-next-line no-await-in-loop -- rarely one
     if (!(await (host === HOST ? isDead(Number(pid)) : isOld(file)))) continue;
-    // What cannot be removed is not needed, and its name is not used again.
+    // A file that cannot be removed is not needed, and its name is not used again.
     // oxlint-disable-next-line no-await-in-loop
     await fs.rm(file, { recursive: true, force: true }).catch(() => {});
   }

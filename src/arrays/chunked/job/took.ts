@@ -31,7 +31,7 @@ export interface Took {
   readonly memory: number;
 }
 
-/** Costs of one task. */
+/** The costs of one task. */
 export interface TaskTook extends Traffic {
   readonly milliseconds: number;
   readonly memory: number;

@@ -52,7 +52,7 @@ const NAME = /^[\w.-]{1,100}-\d{1,10}-[\da-f]{6}$/;
 /**
  * Returns the processes that have renewed their record within the last minute, ordered by host and process.
  *
- * @param job a job from {@link openJob}
+ * @param job a job from `openJob`
  * @throws file system errors
  *
  * @example

@@ -15,7 +15,7 @@ import { Runner } from "./runner.ts";
 import { receiveError } from "./sent-error.ts";
 import type { ReplyMessage, TaskMessage, WorkerOptions } from "./worker-messages.ts";
 
-/** Options of {@link startPool}. */
+/** Options of `startPool`. */
 export interface PoolOptions {
   /** The number of threads; by default, the number of cores. With 0, tasks run in this thread. */
   readonly threads?: number | undefined;
@@ -35,7 +35,7 @@ export interface TaskPool {
   /**
    * Runs a task when a thread is free; rejects with the task's error, or with the signal's reason if aborted before the
    * task begins.
-   * @param id the job's expected id; the task is refused if the folder now holds another job
+   * @param id the expected id of the job; a folder with another job is refused
    */
   run(folder: string, stage: StageName, task: number, signal?: Signal, id?: string): Promise<void>;
   /** Ends the threads and their running tasks. */
@@ -45,8 +45,8 @@ export interface TaskPool {
 export const DEFAULT_MEMORY = 2 ** 30;
 
 /**
- * Size of a thread's young generation, in MB. With Node's 48 MB, garbage of tasks with many small parts took up to 75 MB
- * beyond the share, and with 6 MB up to 35 MB, in the same time.
+ * Size of a thread's young generation, in MB. Garbage of tasks with many small parts took up to 75 MB beyond the share
+ * with Node's 48 MB, and up to 35 MB with 6 MB, in the same time.
  */
 const YOUNG = 6;
 
@@ -62,7 +62,7 @@ interface Pending {
 
 /**
  * Starts threads that run jobs' tasks.
- * @param freeOf reports the free space of disks, for a pool without threads
+ * @param freeOf the source of free disk space, for a pool without threads
  * @param options threads, memory and allowed folders
  * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0
  *

@@ -45,7 +45,7 @@ export interface JobProgress {
   readonly before: number;
 }
 
-/** Options of {@link runJob}, and of the chunked functions. */
+/** Options of `runJob`, and of the chunked functions. */
 export interface RunJobOptions {
   /**
    * The number of threads; by default, the number of cores, or fewer if memory is short. With 0, tasks run in this
@@ -58,8 +58,8 @@ export interface RunJobOptions {
   readonly signal?: Signal | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   /**
-   * Called with a message, at most once for each reason, if the process takes a quarter more memory than allowed, if the
-   * memory is so short that it makes the job slow, or if the job has read or written more than planned.
+   * Called with a message, at most once for each reason: the process takes a quarter more memory than allowed, little
+   * memory makes the job slow, or the job has read or written more than planned.
    */
   readonly onNote?: ((sentence: string) => void) | undefined;
 }
@@ -76,9 +76,9 @@ const RUN_OPTIONS = namesOf<RunJobOptions>({
  * Runs the remaining tasks of a folder's job on threads of this process.
  *
  * @param folder the path of the job's folder
- * @param options threads, memory, a signal and a function that receives the progress
- * @throws TensorError the error of the first bad index; `attribute` if an input has changed since a task read it;
- *   `too-large` if a chunk does not fit in memory; the signal's reason; file system errors
+ * @param options the threads, the memory, a signal, and a function that receives the progress
+ * @throws TensorError the error of the first bad index. `attribute` if an input has changed since a task read it.
+ *   `too-large` for a chunk that does not fit in memory. The signal's reason; file system errors
  *
  * @example
  * ```ts
@@ -121,8 +121,8 @@ export async function runJob(folder: string, options: RunJobOptions = {}): Promi
 }
 
 /**
- * Runs an open job like {@link runJob}. Another run may finish the job and remove its folder at any time.
- * @param freeOf reports the free space of disks, if tasks run in this thread
+ * Runs an open job like `runJob`. Another run may finish the job and remove its folder at any time.
+ * @param freeOf the source of free disk space, if tasks run in this thread
  * @param isChecked false for a job whose inputs may have changed since its tasks read them
  */
 export async function runBegun(

@@ -42,7 +42,7 @@ export class Runner {
     this.#roots = roots;
   }
 
-  /** @param id the job's expected id; the task is refused if the folder now holds another job */
+  /** @param id the expected id of the job; a folder with another job is refused */
   run(folder: string, stage: StageName, task: number, id?: string): Promise<void> {
     const result = this.#last
       .then(() => this.#run(folder, stage, task, id))

@@ -81,7 +81,7 @@ async function runOne(
     if (stage === "partition") await runPartition(job, task, workspace, reading, check);
     else await applyTask(job, task, workspace, allowance, check);
   } catch (error) {
-    // Another run did this task first, so there is nothing left to do.
+    // Another run did this task first, so nothing is left to do.
     if (job.spec.inPlace && stage === "apply") throw error;
     if (!(await isThere(file))) throw error;
   }

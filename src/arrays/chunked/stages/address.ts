@@ -2,10 +2,10 @@
  * Maps the positions of a call to chunks of data.
  *
  * A position addresses a slice: the first `addressed` axes of data select the slice, and the remaining axes lie within
- * it. Therefore a chunk has two numbers: its **lead**, which numbers its cell in the grid of the addressed axes, and
- * its **piece**, which identifies a part of the slice. Within a chunk, a slice is contiguous, and its **row** numbers
- * the slice among the addressed coordinates of a whole chunk. A call on a chunk therefore has a single index, the row,
- * and slices of equal length.
+ * it. A chunk has two numbers: its **lead**, which numbers its cell in the grid of the addressed axes, and its
+ * **piece**, which identifies a part of the slice. Within a chunk, a slice is contiguous, and its **row** numbers the
+ * slice among the addressed coordinates of a whole chunk. A call on a chunk therefore has a single index, the row, and
+ * slices of equal length.
  */
 
 import { Grid, type Box } from "../../boxes/grid.ts";

@@ -23,7 +23,7 @@ import type { Workspace } from "./workspace.ts";
 
 /**
  * @param allowance maximum bytes of updates in memory at once, in addition to the chunks
- * @param check called after everything is read; throws if the job has lost its folder or an input has changed
+ * @param check called after all reads; throws if the job has lost its folder or an input has changed
  */
 export async function applyTask(
   job: JobContext,
@@ -50,7 +50,7 @@ function spareOf(job: JobContext, allowance: number): number {
   return Math.max(0, allowance - product(job.spec.blockShape) * needsOf(job).sizes.entry);
 }
 
-/** Stages a chunk with its updates applied. Returns the result of {@link StageChunk}. */
+/** Stages a chunk with its updates applied. Returns the result of `StageChunk`. */
 async function applyChunk(
   job: JobContext,
   task: ChunkTask,
@@ -94,10 +94,10 @@ async function passOn(
 ): Promise<number | null> {
   const { data, out, spec } = job;
   if (spec.inPlace) return null;
-  // A copy that is gone already is an error when it should be published.
+  // A copy that is gone is reported when it should be published.
   if (await out.stageCopy(data, task.at, name)) return (await out.stagedSize(task.at, name)) ?? 0;
   const { bytes, isStored } = await readData(job, task, memory);
-  // A chunk that is not stored has the fill value, and need not be stored in a new array of the same format either.
+  // A chunk that is not stored has the fill value. A new array of the same format need not store it either.
   if (!isStored && out.location.format === data.location.format) return null;
   return out.stageChunk(task.at, bytes, name);
 }

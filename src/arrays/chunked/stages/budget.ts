@@ -62,7 +62,7 @@ export interface JobParts {
   readonly updates: ChunkedArray | undefined;
   readonly resolved: ResolvedCall;
   readonly address: Address;
-  /** The result of {@link chunksPerTaskOf}. */
+  /** The result of `chunksPerTaskOf`. */
   readonly chunksPerTask: number;
 }
 
@@ -151,7 +151,7 @@ export const heldBy = (parts: Omit<JobParts, "resolved">, out: HeldBytes): numbe
 
 /**
  * Returns the memory of the largest task, in bytes.
- * @param held the result of {@link heldBy}
+ * @param held the result of `heldBy`
  * @param block the number of positions in a block
  */
 export function neededBytes(

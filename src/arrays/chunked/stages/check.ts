@@ -1,6 +1,6 @@
 /**
- * The stage `check` of a call with `duplicates: "error"`: before any chunk is written, each task looks for repeated
- * targets in the chunks of one lead.
+ * The stage `check` of a call that refuses duplicates: each task looks for repeated targets in the chunks of one lead,
+ * before any chunk is written.
  */
 
 import { coordinatesOf, product } from "../../../core/tensor/shape.ts";

@@ -1,8 +1,8 @@
 /**
- * Combines a block's updates of the same target before they are written, if the result stays bit-identical: the last
- * update without a reduction, the maximum, the minimum, and the sum or product of integers. Float sums are never
- * combined, because they are rounded after each step, nor maxima that keep an operand: a NaN among the updates would
- * count in another way.
+ * Combines a block's updates of the same target before they are written, if the result stays bit-identical. Only the
+ * last update, the maximum, the minimum, or the sum or product of integers is then written. Float sums are never
+ * combined, because they are rounded after each step. Maxima that keep an operand are not combined either, because a
+ * NaN among the updates would count in another way.
  */
 
 import { stepOf, type Reducing } from "../../../core/call/steps.ts";

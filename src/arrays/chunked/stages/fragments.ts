@@ -1,15 +1,16 @@
 /**
- * Reads and writes files of fragments, which one stage writes for the tasks of the next: a block's updates by chunk, or
- * a chunk's gathered slices by block. A file is written under a temporary name and synced before it is renamed, so a
- * file with its final name is complete.
+ * Reads and writes files of fragments, which one stage writes for the tasks of the next stage. A fragment is a block's
+ * updates for one chunk, or a chunk's gathered slices for one block. A file is written under a temporary name and
+ * synced before it is renamed, so a file with its final name is complete.
  *
- *     magic, number of fragments G, number of entries n      16 bytes, little-endian
- *     starts        uint32[G + 1]    the entries of fragment g are those from starts[g] to starts[g + 1]
- *     checksums     uint32[G] each   crc32c of each fragment's part of a section; the sections follow in this order
- *     columns       uint32[n] each   numbers that belong to the entries
- *     slices        the entries' elements: for each piece of a slice those of all entries
  *
- * A fragment is checked when its last entry is read. A file that fails a check is set aside, so that its task runs again.
+ *
+ *
+ *
+ *
+ *
+ * A fragment is checked when its last entry is read. A file that fails a check is set aside, so that its task runs
+ * again.
  */
 
 import * as path from "node:path";
@@ -145,8 +146,8 @@ export async function findFragment(
 
 /**
  * Finds `count` fragments, starting with number `first`.
- * @param most maximum bytes of their first column and slices to read ahead, because opening the file again for each
- *   fragment takes longer than reading a small fragment. Longer fragments are not read ahead.
+ * @param most maximum bytes of columns and slices to read ahead. Opening the file again for each fragment takes longer
+ *   than reading a small fragment, so only short fragments are read ahead.
  */
 export async function findFragments(
   file: string,
@@ -297,7 +298,7 @@ async function readSection(
   }
 }
 
-/** Fills a range from what was read ahead; returns false if it was not. */
+/** Fills a range from bytes that were read ahead; returns false for other bytes. */
 function copyAhead(ahead: readonly Range[], { at, bytes }: Range): boolean {
   const end = at + bytes.length;
   const known = ahead.find((one) => one.at <= at && end <= one.at + one.bytes.length);
@@ -333,7 +334,7 @@ async function readFile<T>(file: string, read: (handle: OpenFile) => Promise<T>)
   try {
     return await withFile(file, "r", read);
   } catch (error) {
-    // Without its folder, the job has ended.
+    // A job without its folder has ended.
     const isGone = isCode(error, "ENOENT") && (await isThere(path.dirname(file)));
     if (isGone) throw damaged(file, "was removed", error);
     throw isTensorError(error, "malformed-file") ? await setAside(file, error) : error;
@@ -368,8 +369,8 @@ export async function inGroups<T, R>(
     const group = await Promise.allSettled(
       items.slice(i, i + reads).map((item, j) => action(item, i + j)),
     );
-    // After an error, actions in progress may still write into memory that the next task receives, so the error is
-    // thrown only when the whole group has ended.
+    // The error is thrown when the whole group has ended, because actions in progress may still write into memory that
+    // the next task receives.
     for (const one of group) {
       if (one.status === "rejected") throw one.reason;
       results.push(one.value);

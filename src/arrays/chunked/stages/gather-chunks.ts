@@ -161,9 +161,8 @@ interface Span {
 }
 
 /**
- * Reads the part of a chunk that a gather needs. If the needed rows are few and far apart, and the file stores elements
- * exactly as memory does, only these rows are read, because allocating a whole chunk would take longer than reading
- * them.
+ * Reads the part of a chunk that a gather needs. If the file stores elements exactly as memory does, rows that are few
+ * and far apart are read alone, because allocating a whole chunk would take longer.
  */
 async function readWanted(
   job: JobContext,

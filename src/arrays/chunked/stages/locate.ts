@@ -14,7 +14,7 @@ export const NOWHERE = 0xffffffff;
 export interface LocateRules {
   /** True if -1 addresses the last element of an axis. */
   readonly negative: boolean;
-  /** Rule for an index outside its axis; `skip` assigns the lead {@link NOWHERE}. */
+  /** Rule for an index outside its axis; `skip` assigns the lead `NOWHERE`. */
   readonly bounds: "error" | "clip" | "skip";
 }
 

@@ -21,7 +21,7 @@ export interface ChangedChunk {
   readonly name: string;
   /** The size of the staged chunk, in bytes. */
   readonly size: number;
-  /** The chunk's {@link markedState} before the change. */
+  /** The chunk's `markedState` before the change. */
   readonly before: string;
 }
 
@@ -38,7 +38,7 @@ export const printMark = (changed: readonly (ChangedChunk | null)[]): string =>
 export const printSizes = (sizes: readonly (number | null)[]): string =>
   sizes.map((size) => size ?? UNCHANGED).join("\n");
 
-/** Maximum length of a line of {@link printSizes}. */
+/** Maximum length of a line of `printSizes`. */
 export const SIZE_LINE = 17;
 
 /**

@@ -31,7 +31,7 @@ export function toOffsets(rows: Uint32Array, slice: number): Uint32Array {
   return rows;
 }
 
-/** Gathers slices of `slice` elements: `out[p] = data[offset p]`. */
+/** Gathers slices of `slice` elements: output p is the slice of data at offset p. */
 export function gatherSlices(
   executor: Executor,
   dtype: DType,
@@ -45,7 +45,7 @@ export function gatherSlices(
   callNow(executor, fields, (session) => session.gather(plan, dtype, data, out), undefined);
 }
 
-/** Writes slices of `slice` elements: `data[offset p] = updates[p]`. */
+/** Writes slices of `slice` elements: the slice of data at offset p becomes update p. */
 export function placeSlices(
   executor: Executor,
   dtype: DType,

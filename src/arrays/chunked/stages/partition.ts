@@ -1,6 +1,6 @@
 /**
- * The first stage, `partition`: each task reads and checks the indices of one block of positions, finds the chunk of
- * each position, and writes the rows and updates sorted by chunk.
+ * The first stage, `partition`: each task reads and checks the indices of one block of positions. The task finds the
+ * chunk of each position, and writes the rows and updates sorted by chunk.
  */
 
 import { indexWordsOf } from "../../../core/plan/index-job.ts";
@@ -20,7 +20,7 @@ import type { Workspace } from "./workspace.ts";
 
 /**
  * @param reading maximum memory for reading, in bytes, in addition to a single chunk
- * @param check called after everything is read; throws if the job has lost its folder or an input has changed
+ * @param check called after all reads; throws if the job has lost its folder or an input has changed
  * @throws TensorError `index-out-of-range` for the first bad index of the block, with its coordinates in the whole
  *   indices
  */

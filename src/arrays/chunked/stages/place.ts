@@ -33,7 +33,7 @@ export async function placeBlock(job: JobContext, block: number, memory: Workspa
   await mark(job, "placed", block, printSizes(sizes));
 }
 
-/** Returns the output chunks that {@link placeBlock} writes, in its order. */
+/** Returns the output chunks that `placeBlock` writes, in its order. */
 export function chunksOfBlock(job: JobContext, block: number): (readonly number[])[] {
   const { address, blocks, isCut, out } = job;
   const { pieces, slice } = address;

@@ -4,17 +4,18 @@
  * A new array is computed from data that nobody changes, so a task may run again: its chunks are put in place, then
  * marked.
  *
- * In place, this order would be wrong: a task that runs again would apply its updates twice. Therefore chunks that are
- * changed in place are written to hidden files and synced. Then a marker that names them, one per line, is created in
- * `applied/` by `link`, which fails if a marker exists: the process that succeeds decides. Then the chunks are renamed.
- * A run that finds a marker only renames those of its chunks that are still staged. Renaming chunks before marking them
- * gave wrong results in 12 of 12 jobs that were killed at random; marking them first gave wrong results in 0 of 25.
+ * In place, this order would be wrong: a task that runs again would apply its updates twice. Chunks that are changed in
+ * place are first written to hidden files and synced. A marker that names these files, one per line, is then created in
+ * `applied/` by `link`, which fails if a marker exists: the process that succeeds decides. The chunks are renamed last.
+ * A run that finds a marker only renames its chunks that are still staged. Renaming chunks before marking them gave
+ * wrong results in 12 of 12 jobs that were killed at random; marking them first gave wrong results in 0 of 25.
  *
  * Nobody else may write to an array while a job changes it in place. If a chunk's state changes between reading and
  * marking, or between marking and renaming in a later run, the task fails, because another process's writes would
  * otherwise be lost.
  *
- * A mark states the size of each stored chunk, so a chunk that is removed or cut short is noticed before readers see it.
+ * A mark states the size of each stored chunk, so a chunk that is removed or cut short is noticed before readers see
+ * it.
  */
 
 import { printCount } from "../../../core/print-count.ts";
@@ -52,8 +53,8 @@ export const stateOfChunk = ({ chunks, data }: JobContext, chunk: number): Promi
 /**
  * Finishes the work of an interrupted run, and returns true if the task's chunks are in the output. Returns false for a
  * task that must run: it has no mark, or none of its chunks is changed and a staged one is lost.
- * @throws TensorError `attribute` for a chunk that another process has written since the job read or changed it;
- *   `malformed-file` if a task that has changed its chunks has no mark, and for a lost or shortened chunk
+ * @throws TensorError `attribute` for a chunk that another process has written since the job read or changed it.
+ *   `malformed-file` for a lost or shortened chunk, and if a task that has changed its chunks has no mark
  */
 export async function isPublished(job: JobContext, task: number): Promise<boolean> {
   if (!job.spec.inPlace) return isThere(fileOf.task(job.folder, "applied", task));
@@ -179,8 +180,8 @@ export type StageChunk = (
 
 /**
  * Puts a task's chunks into the output.
- * @param stage called for several chunks at once, with each chunk's index among the task's chunks
- * @param check called when all chunks are staged; throws if the job has lost its folder or an input has changed
+ * @param stage called for several chunks at once, with the index of each chunk in the task
+ * @param check called after staging; throws if the job has lost its folder or an input has changed
  */
 export async function publish(
   job: JobContext,
@@ -207,8 +208,8 @@ export async function publish(
       return;
     }
     const states = await inGroups(changed, ({ chunk }) => stateOfChunk(job, chunk));
-    // Another run of this task may have changed the chunks. Its mark precedes the change, so the run that marked first
-    // wins.
+    // Another run of this task may have changed the chunks. The mark of a task precedes the change, so the run that
+    // marked first wins.
     const isOther = states.some((state, i) => state !== changed[i].state);
     if (isOther && !(await isThere(fileOf.task(job.folder, "applied", task))))
       throw changedWhileRead(job, "data");

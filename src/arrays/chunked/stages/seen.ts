@@ -114,7 +114,6 @@ export async function checkStill(
 
 /**
  * Compares the inputs with the records of finished tasks.
- * @param done the task numbers
  * @throws TensorError `attribute` if an input has changed
  */
 export async function checkSeen(
@@ -187,7 +186,7 @@ export function changedWhileRead({ folder, spec }: JobContext, name: string): Te
 
 async function readSeen(file: string): Promise<Readonly<Record<string, unknown>> | null> {
   const text = await findText(file);
-  // There is no record if the task has not begun, or reads nothing that could change.
+  // A task that has not begun, or reads nothing that could change, has no record.
   if (text === null) return null;
   try {
     const seen: unknown = JSON.parse(text);

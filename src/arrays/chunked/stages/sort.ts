@@ -3,7 +3,7 @@
 import { NOWHERE } from "./locate.ts";
 
 /**
- * @param keys keys less than `count`; positions with the key {@link NOWHERE} are omitted
+ * @param keys keys less than `count`; positions with the key `NOWHERE` are omitted
  * @param starts an array of length count + 1; receives the first entry in `order` for each key
  * @param order receives the positions sorted by key, stable
  * @returns the number of positions in `order`
@@ -21,7 +21,7 @@ export function sortByKey(
   }
   for (let key = 0; key < count; key++) starts[key + 1] += starts[key];
   const total = starts[count];
-  // Placing positions advances each start to its end, so afterwards all starts must be shifted by one entry.
+  // Placing positions advances each start to its end, so all starts must then be shifted by one entry.
   for (let p = 0; p < keys.length; p++) {
     const key = keys[p];
     if (key !== NOWHERE) order[starts[key]++] = p;

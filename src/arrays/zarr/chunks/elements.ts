@@ -7,7 +7,7 @@ import { swapBytes } from "../../npy/layout.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { findNonBool, keepBits } from "../../../core/tensor/packing.ts";
 
-/** Returns true if {@link toMemory} must convert a file's bytes. */
+/** Returns true if `toMemory` must convert a file's bytes. */
 export const needsChange = (dtype: DType, bigEndian: boolean): boolean =>
   bigEndian || dtype === "bool" || rowOf(dtype).bits !== undefined;
 

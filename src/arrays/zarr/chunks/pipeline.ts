@@ -61,7 +61,6 @@ const MAX_DEPTH = 4;
 const MAX_INNER = 2 ** 24;
 
 /**
- * @param shape the chunk shape
  * @param where the array's name in errors
  * @throws TensorError `unsupported-file` for unknown codecs, `malformed-file` for codecs that do not fit together
  */

@@ -1,5 +1,5 @@
 /**
- * Decodes the stream formats in blosc for which no available library reports errors: LZ4, Snappy and BloscLZ; encodes LZ4.
+ * Decodes LZ4, Snappy and BloscLZ, the streams in blosc for which no available library reports errors, and encodes LZ4.
  * Each decoder copies literals and matches until its target is full, and throws if the stream refers to bytes outside
  * its input or target.
  */
@@ -172,7 +172,7 @@ export function decodeSnappy(from: Uint8Array, into: Uint8Array): void {
 /** Limit of BloscLZ's short distances; the value of this distance marks a far match. */
 const FAR = 8191;
 
-/** Decodes BloscLZ's format: FastLZ with a second kind of far matches. */
+/** Decodes BloscLZ's format, which is FastLZ with a second kind of far matches. */
 export function decodeBloscLz(from: Uint8Array, into: Uint8Array): void {
   const copier = new Copier(from, into);
   let control = copier.byte() & 31;

@@ -120,7 +120,7 @@ const BIT_SHUFFLED = 4;
 const UNSPLIT = 16;
 
 /**
- * Limits for split blocks, in bytes: the encoder split a block into rows if its elements have at most `MOST_ROWS` bytes
+ * Limits for split blocks, in bytes. The encoder split a block into rows if its elements have at most `MOST_ROWS` bytes
  * and its rows at least `LEAST_ROW`.
  */
 const MOST_ROWS = 16;

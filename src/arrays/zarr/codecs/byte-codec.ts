@@ -1,6 +1,6 @@
 /**
- * Defines the interface of codecs that convert bytes to bytes: `gzip`, `zstd`, `blosc` and `crc32c`. The pipeline adds
- * the chunk's name to errors.
+ * Defines the interface of codecs that convert bytes to bytes, such as `gzip`, `zstd`, `blosc` and `crc32c`. The
+ * pipeline adds the chunk's name to errors.
  */
 
 import { messageOf } from "../../../core/errors.ts";

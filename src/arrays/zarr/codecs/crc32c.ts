@@ -35,7 +35,7 @@ function makeTables(): Int32Array {
 
 /**
  * Returns a function that computes checksums; making its tables takes 20 µs. The second argument is the checksum of the
- * bytes before, so that bytes may come in parts.
+ * preceding bytes, so that bytes may come in parts.
  */
 export function makeCrc32c(): (bytes: Uint8Array, before?: number) => number {
   const t = makeTables();

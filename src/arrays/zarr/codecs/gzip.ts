@@ -123,7 +123,7 @@ export function join(
   for (const [i, piece] of pieces.entries()) {
     whole.set(piece, at);
     at += piece.length;
-    // Adjacent pieces may share a buffer, so it is released after the last of them.
+    // Adjacent pieces may share a buffer, so a buffer is released after its last piece.
     if (piece.buffer !== pieces.at(i + 1)?.buffer) release?.(piece);
   }
   return whole;

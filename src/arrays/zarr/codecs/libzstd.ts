@@ -28,7 +28,7 @@ interface Library {
   /** Returns 0 if memory is exhausted. */
   readonly malloc: Run;
   readonly free: Run;
-  /** Parameters: output, its capacity, input, its length, level. */
+  /** The parameters are the output, its capacity, the input, its length, and the level. */
   readonly compress: Run;
   readonly decompress: Run;
   readonly isError: Run;
@@ -114,7 +114,10 @@ async function load(): Promise<Library> {
   }
 }
 
-/** Words of browsers about a policy, and of workerd, which compiles only WebAssembly that was deployed with it. */
+/**
+ * Words in the errors of browsers about a policy, and of workerd, which compiles only WebAssembly that was deployed
+ * with it.
+ */
 const FORBIDDEN = /unsafe-eval|content.security.policy|\bCSP\b|disallowed by embedder/i;
 
 /** Returns the error for a policy that forbids WebAssembly; null if the cause is something else. */

@@ -43,7 +43,7 @@ const wordsOf = ({ buffer, byteOffset, length }: Uint8Array): Int32Array =>
 /**
  * Transposes squares of four bytes of four elements, which is the same in both directions and four times as fast as
  * moving single bytes.
- * @param width element size, and `count` the length of a row of shuffled bytes, both in words
+ * @param width the element size, and `count` the length of a row of shuffled bytes, both in words
  */
 function moveSquares(
   from: Int32Array,
@@ -63,7 +63,7 @@ function moveSquares(
       const b = from[at + read];
       const c = from[at + 2 * read];
       const d = from[at + 3 * read];
-      // First, squares of 2 x 2 bytes are transposed: `evenAB` has byte 0 of a, byte 0 of b, byte 2 of a, byte 2 of b.
+      // Squares of 2 x 2 bytes are transposed first. `evenAB` has byte 0 of a, byte 0 of b, byte 2 of a, byte 2 of b.
       const evenAB = (a & 0x00ff00ff) | ((b & 0x00ff00ff) << 8);
       const oddAB = ((a >>> 8) & 0x00ff00ff) | (b & 0xff00ff00);
       const evenCD = (c & 0x00ff00ff) | ((d & 0x00ff00ff) << 8);

@@ -104,7 +104,8 @@ function rangeIn(headers: Headers): ContentRange | null {
 }
 
 /**
- * Requests the first byte, because the response reports the object's length. If it does not, reads the whole object.
+ * Requests the first byte, because the response reports the object's length. Without a length in the response, the
+ * whole object is read.
  */
 async function probe(client: ObjectClient): Promise<Head | Source | null> {
   const first = { method: "GET", headers: { range: "bytes=0-0" } } as const;
@@ -115,7 +116,7 @@ async function probe(client: ObjectClient): Promise<Head | Source | null> {
   const size = status === 206 ? (range?.total ?? null) : lengthIn(response);
   if (status === 200 && size === null) return readWhole(client, response);
   await response.body?.cancel();
-  // An empty object has no first byte, so this request fails for it.
+  // An empty object has no first byte, so this request fails.
   if (status === 416) return memorySource(new Uint8Array(0));
   if (size !== null && !isEncoded(headers)) return { size, ...versionOf(headers) };
   return readWhole(client, null);
@@ -279,7 +280,7 @@ class RangeSource implements Source {
 const changed = ({ what }: ObjectClient): TensorError =>
   malformed(`${what} changed while it was read`, { file: what });
 
-/** Describes how a response differs from the request; returns null if it does not. */
+/** Describes how a response differs from the request; returns null for a matching response. */
 function wrongAnswer({ status, headers }: Response, at: number): string | null {
   if (status === 206 && isEncoded(headers)) return "a compressed range";
   if (/^multipart\/byteranges/i.test(headers.get("content-type") ?? "")) return "several ranges";

@@ -31,7 +31,7 @@ export class Pauses {
 
   /**
    * Returns the time to wait before the next attempt, in ms; null if no attempt is left.
-   * @param failure the error of the last attempt; the time of a silent one counts as waited
+   * @param failure the error of the last attempt; a silent attempt counts as waited
    * @param asked the time that the server asks for, in ms
    */
   next(failure?: unknown, asked = 0): number | null {

@@ -129,8 +129,8 @@ async function payloadHash(
 
 /**
  * Returns the URL in the form that is signed, with all bytes except letters, digits and `-._~` encoded, so that the
- * signed URL equals the sent URL. aws4fetch signs this form, but sends the given URL, in which `!'()*` are not encoded
- * and `+` stands for a space in the query.
+ * signed URL equals the sent URL. The library aws4fetch signs this form, but sends the given URL. The given URL does
+ * not encode `!'()*`, and its `+` stands for a space in the query.
  */
 function strictUrl(url: URL): URL {
   const strict = new URL(url);

@@ -1,6 +1,6 @@
 /**
- * Limits how long a server may send nothing. Without a limit, fetch waits five minutes for an answer, and again for each
- * piece of a body, and a retry starts from there.
+ * Limits how long a server may send nothing. Without a limit, fetch waits five minutes for an answer and for each piece
+ * of a body, and each retry waits as long again.
  */
 
 import { HTTP } from "../../../core/limits.ts";
@@ -21,7 +21,7 @@ export class Silence extends Error {
 
 /**
  * Waits for a promise, at most `limit` ms.
- * @param stop ends what the promise waits for; called on silence, and if the signal aborts
+ * @param stop called on silence, and when the signal aborts; ends the awaited action
  * @throws Silence after `limit` ms; the signal's reason when it aborts
  */
 export function unlessSilent<T>(
@@ -70,7 +70,7 @@ export async function eachPiece(
   await reader.cancel();
 }
 
-/** Reads a body as text, up to about `most` characters. @throws like {@link eachPiece} */
+/** Reads a body as text, up to about `most` characters. @throws like `eachPiece` */
 export async function textOf(
   response: Response,
   signal: AbortSignal | undefined,

@@ -44,7 +44,7 @@ export interface Store {
    * @param isDurable true to sync the bytes before the object is replaced; otherwise a crash may leave it empty
    */
   put(key: string, parts: readonly Uint8Array[], isDurable?: boolean): Promise<void>;
-  /** Creates an object like {@link put}. @returns false, without changing the object, if it exists */
+  /** Creates an object like `put`. @returns false, without changing the object, if it exists */
   putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean>;
   /** Removes an object if it exists. */
   remove(key: string): Promise<void>;
@@ -67,14 +67,15 @@ export interface Store {
 /** The folder for hidden files within an array's folder. */
 export const STAGING = ".ndscatter";
 
-/** The file in the folder {@link STAGING} that names the job that owns the array. */
+/** The file in the folder `STAGING` that names the job that owns the array. */
 export const CLAIM = "job";
 
-/** The folder in the folder {@link STAGING} that records changes in place. */
+/** The folder in the folder `STAGING` that records changes in place. */
 export const CHANGED = "changed";
 
 /**
- * The file in the folder {@link STAGING} that marks an array as partly changed: JSON with the number of changed chunks.
+ * The file in the folder `STAGING` that marks an array as partly changed, with the number of changed chunks as
+ * JSON.
  */
 export const PARTIAL = "partial";
 
@@ -95,7 +96,7 @@ export interface Staging {
   /** @returns false if nothing is staged as `name` */
   publish(name: string, key: string): Promise<boolean>;
   /**
-   * Publishes like {@link publish}, but never replaces an object; absent if objects may be replaced.
+   * Publishes like `publish`, but never replaces an object; absent if objects may be replaced.
    * @throws TensorError `attribute` if the key holds another object
    */
   publishNew?(name: string, key: string): Promise<boolean>;
