@@ -98,9 +98,9 @@ const USUAL_OF_FLOATS = ["float32"] as const;
 /** Returns advice to convert a tensor of a wrong data type to an accepted data type, a usual data type if accepted. */
 function castAdvice({ input, at, got, expected, allowed }: TensorError): string | null {
   const types: readonly unknown[] = allowed ?? [expected];
-  // An element cannot be converted, and an unknown data type cannot be converted.
+  // Converting applies neither to a single element nor to an unknown data type.
   if (!types.every(isDType) || at !== undefined || !isDType(got)) return null;
-  // The command's own messages name the files of these two tensors.
+  // The messages about `actual` and `outputGradient` already name files.
   if (input === "actual" || input === "outputGradient") return null;
   const usual = got.includes("float") ? USUAL_OF_FLOATS : USUAL;
   const dtype = usual.find((one) => types.includes(one)) ?? types[0];

@@ -61,7 +61,7 @@ const stdin: Input = {
 
 const { stdout, stderr } = process;
 
-// The message is lost in this case, but the exit status still reports the failure.
+// A message that cannot be written is lost, but the exit status still reports the failure.
 stderr.on("error", () => {});
 
 stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -86,7 +86,7 @@ export class TensorError<C extends ErrorCode = ErrorCode> extends Error implemen
     super(prefixOf(fields) + sentence, options);
     this.code = code;
     for (const [field, value] of Object.entries(fields)) {
-      // Another error may be passed as the fields of this one; its name and code are not fields.
+      // The fields of a new error may be another error, whose name and code are not fields.
       if (value === undefined || field in this) continue;
       // Lists are copied, so that changes to an error do not affect the package's own lists.
       const own: unknown = isArray(value) ? [...value] : value;

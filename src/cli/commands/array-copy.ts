@@ -130,7 +130,7 @@ function removeBegun(place: string): void {
   try {
     fs.rmdirSync(place);
   } catch {
-    // The folder contains other files.
+    // The removal fails if the folder contains other files, which must stay.
   }
 }
 

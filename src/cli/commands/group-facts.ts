@@ -52,7 +52,7 @@ async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {
   try {
     return await openGroup(placeOf(io, name));
   } catch (error) {
-    // Any other error comes from an existing group.
+    // An error of any other kind comes from an existing group.
     const isOther = isTensorError(error, "malformed-file", "unsupported-file");
     if (isOther && error.expected === "group") return null;
     throw failureAt(io, name, error);

@@ -49,7 +49,7 @@ export function bindFiles(
   const files = new Map<string, string>();
   const bare: string[] = [];
   for (const text of texts) {
-    // The text before the first `=` is not enough: a name in a model may contain one.
+    // A name in a model may contain `=`, so the text before the first `=` need not be the name.
     const name = names.find((one) => text.startsWith(`${one}=`));
     if (name === undefined) {
       if (text.includes("=") && !/^[./]/.test(text) && !isUrl(text)) {

@@ -185,7 +185,7 @@ export function readLight(io: Io, file: string): Uint8Array | null {
   const name = path.basename(place);
   if ((fs.statSync(place, { throwIfNoEntry: false })?.size ?? 0) < CLI.light) return null;
   const isInFolder = path.dirname(fs.realpathSync(place)) === fs.realpathSync(path.dirname(place));
-  // External data must not have these names.
+  // A name with a backslash, a zero byte or a drive letter is not valid for external data.
   if (!isInFolder || /[\\\0]|^[A-Za-z]:/.test(name)) return null;
   return withPath(file, () => withFile(io, file, (source) => lightModel(name, source)));
 }
@@ -204,7 +204,7 @@ export function withOwnWeights(io: Io, file: string, model: Uint8Array): Iterabl
 }
 
 function withFile<T>({ cwd }: Folder, file: string, action: (source: ByteSource) => T): T {
-  // Without O_NONBLOCK, opening a named pipe waits until another process writes to it.
+  // O_NONBLOCK is set, because opening a named pipe would otherwise wait until another process writes to the pipe.
   const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
   const descriptor = fs.openSync(path.resolve(cwd, file), flags);
   OPEN.files++;

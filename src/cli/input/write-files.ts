@@ -127,7 +127,7 @@ async function writeNew(
   const descriptor = fs.openSync(place, "wx", mode);
   OPEN.files++;
   try {
-    // The mode is set again, because the umask has removed bits from it.
+    // The mode of the file is set again, because the umask has removed bits.
     if (mode !== undefined) fs.fchmodSync(descriptor, mode);
     for (const bytes of given instanceof Uint8Array ? [given] : given) {
       for (let done = 0; done < bytes.length;) {

@@ -19,7 +19,7 @@ import { drawTensor, isSmall, paint, type Canvas, type Mark } from "./drawing.ts
 import { printName } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 
-// Maximum numbers of items in the text; --json has all items.
+// The text lists at most this many items; --json lists all items.
 const MOST_TARGETS = 50;
 const MOST_STEPS = 20;
 const MOST_BAD = 20;

@@ -14,7 +14,7 @@ import { drawTensor, isSmall, type Canvas } from "./drawing.ts";
 import { printTable } from "./layout.ts";
 import { cellName, first, indexText, namesOf, type Names } from "./explanation-text.ts";
 
-// Maximum numbers of items in the text; --json has all items.
+// The text lists at most this many items; --json lists all items.
 const MOST_CELLS = 50;
 const MOST_TERMS = 20;
 

@@ -136,7 +136,7 @@ export function keptParts(
   const rules = { ...rulesOf(call, {}), merge: false };
   const planIn = ({ readIndices }: Session<void>): Plan => {
     const made = planIndices(inputs, call, rules, readIndices);
-    // Copied, because the offsets outlive the session.
+    // The offsets are copied, because they outlive the session.
     return { ...made, offsets: made.offsets.slice(), isKept: true, derived: new Map() };
   };
   const plan = callNow(executor, fields, planIn, undefined);

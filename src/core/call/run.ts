@@ -94,7 +94,7 @@ function runParsed(
   inputs: readonly unknown[],
   options: RunOptions,
 ): [Tensor] {
-  // Checked before the options, because `run(node, data, indices)` passes an input as the options.
+  // The inputs are checked before the options, because `run(node, data, indices)` passes an input as the options.
   if (!isArray(inputs)) tensorsOf(call, inputs);
   const { out, duplicates, engine } = optionsOf(
     options,

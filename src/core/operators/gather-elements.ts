@@ -31,11 +31,11 @@ const COMMON = {
   summary: SUMMARY,
   attributes: [AXIS],
   inputs: [
-    { name: "data", type: "T", description: "Data has the rank r >= 1." },
+    { name: "data", type: "T", description: "Data has rank r >= 1." },
     {
       name: "indices",
       type: "Tind",
-      description: "Indices have the rank r, with values in [-s, s-1] on an axis of size s.",
+      description: "Indices have rank r, with values in [-s, s-1] on an axis of size s.",
     },
   ],
   outputs: [{ name: "output", type: "T", description: "The output has the shape of indices." }],

@@ -31,17 +31,17 @@ const COMMON = {
   name: "GatherND",
   indexForm: "tuples",
   inputs: [
-    { name: "data", type: "T", description: "Data has the rank r >= 1." },
+    { name: "data", type: "T", description: "Data has rank r >= 1." },
     {
       name: "indices",
       type: "int64",
-      description: "Indices have the rank q >= 1, with tuples of k >= 1 indices in [-s, s-1].",
+      description: "Indices have rank q >= 1, with tuples of k >= 1 indices in [-s, s-1].",
     },
   ],
 } as const;
 
 const output = (rank: string) => [
-  { name: "output", type: "T", description: `The output has the rank ${rank}.` },
+  { name: "output", type: "T", description: `The output has rank ${rank}.` },
 ];
 
 const withBatches = () => ({

@@ -31,7 +31,7 @@ const SUMMARY =
   "The output has the shape data.shape[:axis] ++ indices.shape ++ data.shape[axis+1:].";
 
 const inputs = (range: string) => [
-  { name: "data", type: "T", description: "Data has the rank r >= 1." },
+  { name: "data", type: "T", description: "Data has rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
@@ -44,7 +44,7 @@ const COMMON = {
   indexForm: "slices",
   summary: SUMMARY,
   attributes: [AXIS],
-  outputs: [{ name: "output", type: "T", description: "The output has the rank q + r - 1." }],
+  outputs: [{ name: "output", type: "T", description: "The output has rank q + r - 1." }],
 } as const;
 
 // The specification of version 1 requires indices "within bounds"; negative indices were added in version 11.

@@ -18,7 +18,7 @@ const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "elements" 
       "Each index selects a position along axis, and its own coordinates give the other positions.",
     attributes: [AXIS_REQUIRED],
     inputs: [
-      { name: "data", type: "T", description: "Data has the rank r >= 1." },
+      { name: "data", type: "T", description: "Data has rank r >= 1." },
       {
         name: "indices",
         type: "Tind",

@@ -23,11 +23,11 @@ const SUMMARY =
   "Data and indices share the first batch_dims axes, and each tuple addresses only its own batch.";
 
 const inputs = (range: string) => [
-  { name: "data", type: "T", description: "Data has the rank r >= 1." },
+  { name: "data", type: "T", description: "Data has rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
-    description: `Indices have the rank q >= 1, with tuples of k >= 1 indices in ${range}.`,
+    description: `Indices have rank q >= 1, with tuples of k >= 1 indices in ${range}.`,
   },
 ];
 

@@ -18,7 +18,7 @@ const BATCHED =
   "The output has the shape data.shape[:axis] ++ indices.shape[batch_dims:] ++ data.shape[axis+1:].";
 
 const inputs = (range: string) => [
-  { name: "data", type: "T", description: "Data has the rank r >= 1." },
+  { name: "data", type: "T", description: "Data has rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
@@ -32,7 +32,7 @@ const inputs = (range: string) => [
 ];
 
 const output = (rank: string) => [
-  { name: "output", type: "T", description: `The output has the rank ${rank}.` },
+  { name: "output", type: "T", description: `The output has rank ${rank}.` },
 ];
 
 const COMMON = {
@@ -49,8 +49,8 @@ const withBatches = () => ({
   outputs: output("q + r - 1 - batch_dims"),
 });
 
-// Versions 1 and 7 promise indices in [0, s-1]. The reference implementation of OpenVINO 2026.4.1 runs all versions with
-// the same function; its CPU plugin returns zeros for negative indices in versions 1 and 7.
+// The specifications of versions 1 and 7 promise indices in [0, s-1]. The reference implementation of OpenVINO 2026.4.1
+// runs all versions with the same function; its CPU plugin returns zeros for negative indices in versions 1 and 7.
 const PROMISED = "[0, s-1] on an axis of size s";
 
 const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [

@@ -15,11 +15,11 @@ const SUMMARY =
   "For rank 2 and axis 0, output[indices[i][j]][j] = updates[i][j].";
 
 const inputs = (range: string) => [
-  { name: "data", type: "T", description: "Data has the rank r >= 1." },
+  { name: "data", type: "T", description: "Data has rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
-    description: `Indices have the rank r, with values in ${range} on an axis of size s.`,
+    description: `Indices have rank r, with values in ${range} on an axis of size s.`,
   },
   { name: "updates", type: "T", description: "Updates have the shape of indices." },
   {

@@ -27,11 +27,11 @@ const COMMON = {
   name: "ScatterElements",
   indexForm: "elements",
   inputs: [
-    { name: "data", type: "T", description: "Data has the rank r >= 1." },
+    { name: "data", type: "T", description: "Data has rank r >= 1." },
     {
       name: "indices",
       type: "Tind",
-      description: "Indices have the rank r, with values in [-s, s-1] on an axis of size s.",
+      description: "Indices have rank r, with values in [-s, s-1] on an axis of size s.",
     },
     { name: "updates", type: "T", description: "Updates have the shape of indices." },
   ],

@@ -36,13 +36,13 @@ const COMMON = {
   name: "ScatterND",
   indexForm: "tuples",
   inputs: [
-    { name: "data", type: "T", description: "Data has the rank r >= 1." },
+    { name: "data", type: "T", description: "Data has rank r >= 1." },
     {
       name: "indices",
       type: "int64",
-      description: "Indices have the rank q >= 1, with tuples of k <= r indices.",
+      description: "Indices have rank q >= 1, with tuples of k <= r indices.",
     },
-    { name: "updates", type: "T", description: "Updates have the rank q + r - k - 1." },
+    { name: "updates", type: "T", description: "Updates have rank q + r - k - 1." },
   ],
   outputs: [{ name: "output", type: "T", description: "The output has the shape of data." }],
 } as const;

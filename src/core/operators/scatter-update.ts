@@ -25,13 +25,13 @@ const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "slices" },
       "Updates have the shape data.shape[:axis] ++ indices.shape ++ data.shape[axis+1:].",
     attributes: [],
     inputs: [
-      { name: "data", type: "T", description: "Data has the rank r >= 1." },
+      { name: "data", type: "T", description: "Data has rank r >= 1." },
       {
         name: "indices",
         type: "Tind",
         description: "Indices have any rank q, with values in [0, s-1] on an axis of size s.",
       },
-      { name: "updates", type: "T", description: "Updates have the rank q + r - 1." },
+      { name: "updates", type: "T", description: "Updates have rank q + r - 1." },
       {
         name: "axis",
         type: "Taxis",

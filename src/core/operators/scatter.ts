@@ -13,11 +13,11 @@ const SUMMARY =
   "Since version 11, Scatter is deprecated in favor of ScatterElements.";
 
 const inputs = (range: string) => [
-  { name: "data", type: "T", description: "Data has the rank r >= 1." },
+  { name: "data", type: "T", description: "Data has rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
-    description: `Indices have the rank r, with values in ${range} on an axis of size s.`,
+    description: `Indices have rank r, with values in ${range} on an axis of size s.`,
   },
   { name: "updates", type: "T", description: "Updates have the shape of indices." },
 ];

@@ -59,7 +59,8 @@ function offsetsByRules(
   // Indices are marked individually, so rows must not be merged.
   const unmerged = job.kind === "elements" ? { merge: false } : {};
   const again = read({ ...job, ...unmerged, words, step: 2 });
-  // Even index 0 is outside an axis without elements. All indices are then omitted, so their offsets are never used.
+  // Even index 0 is outside an axis without elements. The offsets of omitted indices are never used, so any value is
+  // right.
   return { offsets: again instanceof Uint32Array ? again : new Uint32Array(job.count), outside };
 }
 

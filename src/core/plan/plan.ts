@@ -70,8 +70,8 @@ export type Planner = (indices: Tensor, read: ReadIndices) => Plan;
 export function coarsen(plan: Plan): Plan {
   const { offsets, slice, count } = plan;
   if (plan.source !== undefined || slice === 0) return plan;
-  // The longest common run length is the greatest common divisor of all positions at which a run ends. For random
-  // offsets, the divisor reaches 1 after a few steps, so the search costs almost nothing if the offsets form no runs.
+  // The longest common run length is the greatest common divisor of all positions at which a run ends. The divisor of
+  // random offsets reaches 1 after a few steps, so the search costs almost nothing if the offsets form no runs.
   let run = count;
   for (let p = 1; p < offsets.length && run > 1; p++) {
     if (offsets[p] !== offsets[p - 1] + slice) run = greatestCommonDivisor(run, p);

@@ -23,7 +23,7 @@ export function sequencePlanner(
   const dim = dataShape[axis];
   const slice = product(dataShape, axis + 1);
   const batches = product(dataShape, 0, axis);
-  // Empty slices do nothing, and a sequence may have any number of empty slices, so they get no offsets.
+  // Empty slices get no offsets, because a sequence may have any number of empty slices.
   const count = batches === 0 || slice === 0 ? 0 : length;
   const most = dim - length;
   const { data = dataShape, updates } = shown ?? {};

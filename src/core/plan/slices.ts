@@ -24,7 +24,7 @@ export function slicePlanner(
   const indexCount = product(shape);
   const axes = [indexAxis(dataShape, axis, rules)];
   const batches = product(dataShape, 0, axis);
-  // Empty slices do nothing, and a few indices may address any number of empty slices, so they get no offsets.
+  // Empty slices get no offsets, because a few indices may address any number of empty slices.
   const isEmpty = batches === 0 || slice === 0;
   const count = isEmpty ? 0 : product(shape, batchDims);
   const between = product(dataShape, batchDims, axis);

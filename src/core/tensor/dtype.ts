@@ -128,7 +128,7 @@ export const DTYPES = {
 /** Name of a data type. The type `Extract` makes editors show `DType` instead of a list of all names. */
 export type DType = Extract<keyof typeof DTYPES, string>;
 
-// Frozen, because the table is public and all code relies on it.
+// The table of data types is frozen, because it is public and all code relies on it.
 for (const row of Object.values(DTYPES)) Object.freeze(Object.freeze(row).onnx);
 Object.freeze(DTYPES);
 

@@ -286,7 +286,7 @@ function toDecimal(
 ): { readonly digits: string; readonly exponent: number } {
   if (value === 0) return { digits: "0", exponent: 0 };
   let binade = Math.floor(Math.log2(value));
-  // Corrects the logarithm, which is rounded up for a number just below a power of two.
+  // The logarithm is corrected, because it is rounded up for a number just below a power of two.
   if (2 ** binade > value) binade--;
   const last = Math.max(binade, minExponent) - fractionBits;
   const significand = BigInt(Math.round(value / 2 ** last));

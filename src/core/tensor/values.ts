@@ -145,7 +145,7 @@ export function checkGiven(values: unknown, fields: ErrorContext): void {
  */
 function isOwnStorage({ dtype, size }: Destination, list: unknown): list is Storage {
   if (dtype !== "string") return classOf(list) === DTYPES[dtype].storage.name;
-  // The length is checked first, because a Proxy may claim any number of entries.
+  // The length of a list is checked first, because a Proxy may claim any number of entries.
   if (!isArray(list) || list.length !== size || Object.isFrozen(list)) return false;
   for (let p = 0; p < size; p++) if (typeof list[p] !== "string") return false;
   return true;
@@ -317,8 +317,8 @@ export const isFloat16Array = (value: unknown): value is Float16Like =>
 
 const bitsOf = ({ buffer, byteOffset, length }: Float16Like, fields: ErrorContext): Storage =>
   readForeign(
-    // A polyfill's array is not a typed array. DataView accepts only a buffer, whereas a typed array constructor would
-    // allocate one.
+    // A polyfill's array is not a typed array. The class DataView is used, because it accepts only a buffer, whereas a
+    // typed array constructor would allocate one.
     () => viewOf("float16", new DataView(buffer).buffer, byteOffset, length),
     "disposed",
     "the memory of the values is gone",

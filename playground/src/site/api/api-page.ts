@@ -81,7 +81,7 @@ const linked = (text: string, names: ReadonlySet<string>): string =>
 function entryPage({ name, doc, exports }: ApiEntry, homes: Homes, imported: Names): Page {
   const own = exports.filter((one) => homes.get(keyOf(one)) === name);
   const others = exports.filter((one) => homes.get(keyOf(one)) !== name);
-  const names = new Set(exports.map((one) => one.name));
+  const names = new Set(own.map((one) => one.name));
   const { text, examples } = docstringOf(doc);
   const groups = GROUPS.map((group) => ({
     ...group,

@@ -61,7 +61,7 @@ export class KernelMemory {
   /** Writes the limits into the memory before a call, for the kernels of all threads. */
   setLimits(): void {
     const limits = this.#limits;
-    // The order must match assembly/limits.ts.
+    // The order of the limits must match assembly/limits.ts.
     limits[0] = KERNELS.ahead;
     limits[1] = KERNELS.far;
     limits[2] = KERNELS.long;

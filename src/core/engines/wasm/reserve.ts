@@ -132,7 +132,7 @@ class Helper {
     // If the worker has not started, or has no core, the buffer arrives later and is used for a later result.
     if (Atomics.load(words, SENT) !== this.#asked) return undefined;
     this.#pending = 0;
-    // No message arrives if there was not enough memory.
+    // The worker sends no message if memory was too small.
     const buffer = this.#threads.receiveMessageOnPort(this.#port)?.message;
     return buffer?.byteLength === bytes ? buffer : undefined;
   }

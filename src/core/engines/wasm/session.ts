@@ -112,7 +112,7 @@ export class WasmSession implements Session<void>, IndexReader {
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
     const { limits, trace, threading } = this.#parts;
     const isDone =
-      // Tested first, because most calls are small.
+      // The size is tested first, because most calls are small.
       isEnough(plan, limits.work) &&
       isNumericStorage(data) &&
       isNumericStorage(out) &&
@@ -264,7 +264,8 @@ export class WasmSession implements Session<void>, IndexReader {
     const { limits, shared } = this.#parts;
     const isHere = shared?.has(random);
     if (isHere && shared?.has(sequential)) return true;
-    // Kernels need data copied in and out. JavaScript copies data once, or not at all if the result replaces data.
+    // A kernel needs data in its own memory, so data is copied in and out. JavaScript copies data once, or not at all
+    // if the result replaces data.
     const copies = isHere ? 0 : isInPlace ? 2 : 1;
     return windowsPay(plan, dtype, step, copies, limits);
   }

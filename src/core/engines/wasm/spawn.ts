@@ -72,8 +72,8 @@ export function startInNode(
   transferred: readonly NodePort[],
   onEnd: () => void,
 ): NodeWorker {
-  // The worker does not get the arguments of this process, with which Node might read the text as a module; nor pipes
-  // to the process's streams, which would add listeners for each worker.
+  // The worker does not get the arguments of this process, with which Node might read the text as a module. The worker
+  // gets no pipes to the process's streams, which would add listeners for each worker.
   const quiet = { execArgv: [], stdout: true, stderr: true };
   const options = { eval: true, workerData, transferList: transferred, ...quiet };
   const worker = new Worker(source, options);

@@ -40,7 +40,7 @@ const VECTOR_PROBE = /* @__PURE__ */ Uint8Array.of(
 export function whyUnsupported(): string | null {
   if (!("WebAssembly" in globalThis)) return "WebAssembly is not available";
   try {
-    // Under a policy that forbids WebAssembly, WebKit still compiles a module but refuses to instantiate it.
+    // WebKit compiles a module even if a policy forbids WebAssembly, but refuses to instantiate the module.
     Reflect.construct(webAssembly().Instance, [new (webAssembly().Module)(VECTOR_PROBE)]);
     return null;
   } catch (error) {
