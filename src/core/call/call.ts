@@ -29,7 +29,7 @@ export interface Call extends OperatorCall {
 
 const NODE_PARTS = ["domain", "op", "opset", "attributes"] as const;
 
-/** Keys that people type, and the key of a node that has their values. */
+/** Common wrong keys of a node, each with the right key. */
 const MEANT_PARTS = {
   name: "op",
   type: "op",
@@ -59,7 +59,7 @@ export function nodeFrom(node: NodeSpec): NodeSpec {
 
 /**
  * Resolves a node's operator version and parses its attributes.
- * @param node a node that {@link nodeFrom} returned
+ * @param node a node that `nodeFrom` returned
  * @throws TensorError `unknown-operator`, `attribute`, `reduction`
  */
 export function callOf(node: NodeSpec): Call {
@@ -73,7 +73,7 @@ export function callOf(node: NodeSpec): Call {
 
 /**
  * Reads a node that a caller runs, whose opset must be known; nodes of models may have a newer opset.
- * @throws TensorError the errors of {@link nodeFrom} and {@link callOf}
+ * @throws TensorError the errors of `nodeFrom` and `callOf`
  */
 export function callOfKnown(node: NodeSpec): Call {
   const own = nodeFrom(node);

@@ -117,13 +117,10 @@ export const DTYPES = {
     bytes: 1, bits: 6, storage: Uint8Array, lanes: 1, family: "minifloat" },
 } as const satisfies Record<string, Row>;
 
-/**
- * Name of a data type. Without `Extract`, editors would show a list of all names instead of `DType`; other unions of
- * names are derived in the same way.
- */
+/** Name of a data type. The type `Extract` makes editors show `DType` instead of a list of all names. */
 export type DType = Extract<keyof typeof DTYPES, string>;
 
-// Frozen, because the table is public and all code relies on it.
+// The table of data types is frozen, because it is public and all code relies on it.
 for (const row of Object.values(DTYPES)) Object.freeze(Object.freeze(row).onnx);
 Object.freeze(DTYPES);
 
@@ -271,7 +268,7 @@ export const REDUCTIONS = /* @__PURE__ */ Object.freeze([
   "mean",
 ] as const);
 
-/** Name of a reduction: an element of {@link REDUCTIONS}. */
+/** Name of a reduction: an element of `REDUCTIONS`. */
 export type Reduction = (typeof REDUCTIONS)[number];
 
 /** Operand of a float max or min that stays unless the other is greater or less: the value so far, or the update. */

@@ -11,8 +11,8 @@ import {
 import { factOf, malformed, named, printValue, TensorError, type ErrorContext } from "../errors.ts";
 
 /**
- * Prototype with the getters of all typed arrays. Only these getters are trusted, because getters of an instance or
- * subclass may return anything.
+ * Prototype with the getters of all typed arrays. Only the platform's own getters are trusted, because getters of an
+ * instance or subclass may return anything.
  */
 const TYPED_ARRAY: unknown = Object.getPrototypeOf(Uint8Array.prototype);
 
