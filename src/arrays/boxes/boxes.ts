@@ -99,8 +99,8 @@ export function copyBox(from: Place, into: Place, shape: readonly number[], widt
 }
 
 /**
- * Copies elements like `copyBox`, but with a step along each axis of the source and of the target.
- * @param shape the number of copied elements along each axis
+ * Copies elements like `copyBox`, but with a step along each axis of the source and of the target. `shape` is the
+ * number of copied elements along each axis.
  */
 export function copySteps(
   from: Place,
@@ -124,8 +124,8 @@ function stridedOf({ bytes, shape, start }: Place, steps: readonly number[] | nu
 }
 
 /**
- * Copies a box into an array whose axes are in a different order.
- * @param from the elements of the box, row-major; axis i of `from` is axis `order[i]` of the box
+ * Copies a box into an array whose axes are in a different order. `from` are the elements of the box, row-major; axis i
+ * of `from` is axis `order[i]` of the box.
  */
 export function copyTransposed(
   from: Uint8Array,

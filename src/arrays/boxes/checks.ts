@@ -10,7 +10,7 @@ import type { ArrayType } from "./array.ts";
 import { gridOf } from "./boxes.ts";
 import { Grid } from "./grid.ts";
 
-/** @throws TensorError `attribute` for a value, such as a path, that is not an array of `openArray` or another opener */
+/** Throws an `attribute` error for a value, such as a path, that is not an array of `openArray` or another opener. */
 export function checkOpened(input: string, array: unknown): void {
   if (typeof array === "object" && array !== null && "location" in array) return;
   const advice = typeof array === "string" ? "; pass await openArray(path)" : "";
@@ -140,8 +140,8 @@ export function checkChunk(at: unknown, { shape, chunkShape }: ArrayType): numbe
 }
 
 /**
- * Checks `bytes`, and returns the part that holds a box; `bytes` may be longer.
- * @param name the name of the bytes in errors
+ * Checks `bytes`, and returns the part that holds a box; `bytes` may be longer. `name` is the name of the bytes in
+ * errors.
  */
 function checkBytes(
   bytes: unknown,
@@ -160,7 +160,7 @@ function checkBytes(
   );
 }
 
-/** @throws TensorError `attribute` for a value that is not an AbortSignal of any realm, such as a test's sandbox */
+/** Throws an `attribute` error for a value that is not an AbortSignal of any realm, such as a test's sandbox. */
 export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
   if (signal === undefined || nameOf(signal) === "[object AbortSignal]") return;
   throw wrongOption("signal", "an AbortSignal", signal);

@@ -63,9 +63,8 @@ function readFlags(): number {
 export const MOST_TEXT = 2 ** 20;
 
 /**
- * Reads the text of an open file.
- * @throws TensorError `malformed-file` for more than `most` bytes, and for a folder, pipe or device, because a device may be
- *   endless
+ * Reads the text of an open file. Throws a `malformed-file` error for more than `most` bytes, and for a folder, pipe or
+ * device, because a device may be endless.
  */
 export async function readText(handle: OpenFile, file: string, most = MOST_TEXT): Promise<string> {
   const stat = await handle.stat();
@@ -191,8 +190,8 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Fills `into` with the bytes from position `at`.
- * @throws TensorError `malformed-file` if the file ends before `into` is full
+ * Fills `into` with the bytes from position `at`. Throws a `malformed-file` error if the file ends before `into` is
+ * full.
  */
 export async function readFully(
   handle: Pick<OpenFile, "read">,

@@ -67,7 +67,7 @@ export class Pace {
   /** The number of promise-based calls left before a blocking call is tried again. */
   #rest = 0;
 
-  /** @param slow mean duration, in ms, above which calls stop blocking */
+  /** `slow` is the mean duration, in ms, above which calls stop blocking. */
   constructor(slow: number, now = () => performance.now()) {
     this.#slow = slow;
     this.#now = now;

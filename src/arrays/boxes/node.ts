@@ -24,7 +24,7 @@ export function moduleOfNode<Name extends keyof Modules>(name: Name): Modules[Na
   return process.getBuiltinModule?.(name) ?? null;
 }
 
-/** @throws TensorError `attribute` if the location is a path and the environment has no files, such as a browser */
+/** Throws an `attribute` error if the location is a path and the environment has no files, such as a browser. */
 export function checkFiles(location: string): void {
   if (moduleOfNode("node:fs") !== null) return;
   const sentence = `${location} is a path, which a page cannot read; give a URL of https:// or s3://`;

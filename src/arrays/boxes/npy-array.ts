@@ -56,11 +56,10 @@ const MAX_HEADER_BYTES = 2 ** 20;
 const PENDING = ".part";
 
 /**
- * Opens an NPY file.
- * @param chunkShape a shape of ones, then any size, then whole axes, such as `[1, 1000, 128]` for an array of shape
- *   `[8, 50000, 128]`; by default, chunks have about 64 MiB
- * @throws TensorError `malformed-file` for a missing or damaged file, `unsupported-file` unless the file is NPY in C order,
- *   `dtype` for text, `shape-mismatch` for chunks that are not contiguous; file system errors are passed on
+ * Opens an NPY file. `chunkShape` is a shape of ones, then any size, then whole axes, such as `[1, 1000, 128]` for an
+ * array of shape `[8, 50000, 128]`; by default, chunks have about 64 MiB. Throws `malformed-file` for a missing or
+ * damaged file, `unsupported-file` unless the file is NPY in C order, `dtype` for text, `shape-mismatch` for chunks
+ * that are not contiguous; file system errors are passed on.
  */
 export async function openNpyArray(
   file: string,
@@ -73,9 +72,8 @@ export async function openNpyArray(
 }
 
 /**
- * Creates an NPY file, which has a temporary path until it is published. Chunks need not be contiguous.
- * @param part the temporary path
- * @throws TensorError `dtype` for text, and for a data type that NPY lacks; the file system's `EEXIST`
+ * Creates an NPY file, which has a temporary path until it is published. Chunks need not be contiguous. `part` is the
+ * temporary path. Throws `dtype` for text, and for a data type that NPY lacks; the file system's `EEXIST`.
  */
 export async function createPendingNpy(
   file: string,
@@ -134,7 +132,7 @@ export interface NpySource {
   readonly read: ReadAt;
 }
 
-/** Reads the header from the first bytes of the file. @param name the file's name in error messages */
+/** Reads the header from the first bytes of the file. `name` is the file's name in error messages. */
 export async function headIn(
   { size: fileSize, state, read }: NpySource,
   name: string,
@@ -372,7 +370,7 @@ class PendingNpyArray extends NpyArray implements PendingArray {
   }
 }
 
-/** @throws TensorError `shape-mismatch` unless the chunks are contiguous in a file of shape `shape` */
+/** Throws a `shape-mismatch` error unless the chunks are contiguous in a file of shape `shape`. */
 export function checkContiguous(chunkShape: readonly number[], shape: readonly number[]): void {
   if (!isArray(chunkShape)) throw wrongOption("chunkShape", "a list of integers", chunkShape);
   if (areContiguous(chunkShape, shape)) return;

@@ -40,7 +40,7 @@ export class PartAxes {
   readonly #base: ChunkedArray;
   readonly #along: readonly Along[];
 
-  /** @throws TensorError `index-out-of-range` for a part that extends beyond the array */
+  /** Throws an `index-out-of-range` error for a part that extends beyond the array. */
   constructor(base: ChunkedArray, parts: readonly AxisPart[]) {
     this.#base = base;
     this.#along = parts.map(alongOf);
@@ -51,8 +51,8 @@ export class PartAxes {
   }
 
   /**
-   * Returns the part's chunk shape.
-   * @param isExclusive true if no two chunks may share a chunk of the array; such chunks may be as long as the part
+   * Returns the part's chunk shape. `isExclusive` is true if no two chunks may share a chunk of the array; such chunks
+   * may be as long as the part.
    */
   chunkShape(isExclusive: boolean): number[] {
     const { chunkShape } = this.#base;
@@ -132,8 +132,8 @@ export class PartAxes {
   }
 
   /**
-   * Converts boxes of the part to boxes of the array, axis by axis.
-   * @param cut the shape of the pieces in which a box is read if the part skips elements
+   * Converts boxes of the part to boxes of the array, axis by axis. `cut` is the shape of the pieces in which a box is
+   * read if the part skips elements.
    */
   boxesOf(boxes: readonly AxisBoxes[], cut: readonly number[]): AxisBoxes[] {
     const isRun = this.steps.every((step) => step === 1);

@@ -5,9 +5,8 @@ import { printShape } from "../../core/tensor/shape.ts";
 import type { AxisPart, AxisRange } from "./array.ts";
 
 /**
- * Resolves ranges against a shape, axis by axis; an axis without a range is included in full.
- * @throws TensorError `rank` for more ranges than axes, `index-out-of-range` for a coordinate outside its axis,
- *   `attribute` for a malformed range
+ * Resolves ranges against a shape, axis by axis; an axis without a range is included in full. Throws `rank` for more
+ * ranges than axes, `index-out-of-range` for a coordinate outside its axis, `attribute` for a malformed range.
  */
 export function partsOf(ranges: readonly AxisRange[], shape: readonly number[]): AxisPart[] {
   if (ranges.length > shape.length) {

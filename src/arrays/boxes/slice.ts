@@ -25,7 +25,7 @@ import { Grid, type Box } from "./grid.ts";
 import { PartAxes } from "./part-axes.ts";
 import { partsOf, printParts } from "./ranges.ts";
 
-/** Returns the part of an array that the ranges select. @throws TensorError like `partsOf` */
+/** Returns the part of an array that the ranges select. Throws the errors of `partsOf`. */
 export const sliceOf = (array: ChunkedArray, ranges: readonly AxisRange[]): SlicedArray =>
   new SlicedArray(array, partsOf(ranges, array.shape));
 
@@ -45,10 +45,9 @@ export class SlicedArray implements StagedArray {
   readonly #staged = new Map<string, number>();
 
   /**
-   * For internal use.
-   * @param isExclusive true if no two chunks of the slice may share a chunk of the array, so that each can be written
-   *   independently; such chunks may be as long as the slice
-   * @param readAs the chunk shape of the slice; derived from the array's chunk shape by default
+   * For internal use. `isExclusive` is true if no two chunks of the slice may share a chunk of the array, so that each
+   * can be written independently; such chunks may be as long as the slice. `readAs` is the chunk shape of the slice;
+   * derived from the array's chunk shape by default.
    */
   constructor(
     base: ChunkedArray,

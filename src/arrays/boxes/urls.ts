@@ -83,7 +83,7 @@ export function splitUrl(location: string): { readonly folder: string; readonly 
   return { folder, name: decoded(parts.place.slice(at + 1)) };
 }
 
-/** @throws TensorError `attribute` for a `%` that does not begin an encoded byte */
+/** Throws an `attribute` error for a `%` that does not begin an encoded byte. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -26,7 +26,7 @@ export interface QueuedJob {
   updateData(data: object): Promise<void>;
   updateProgress(progress: object): Promise<void>;
   moveToWait(token: string): Promise<unknown>;
-  /** @returns false if there are no unfinished children */
+  /** Returns false if there are no unfinished children. */
   moveToWaitingChildren(token: string): Promise<boolean>;
   /** Returns the reasons why children failed, by their keys; the id follows the last colon in a key. */
   getIgnoredChildrenFailures(): Promise<Readonly<Record<string, string>>>;
@@ -181,7 +181,7 @@ async function checkMode(client: RedisClient): Promise<void> {
 
 /**
  * Connects to Redis, so that a wrong address is reported immediately. Afterwards, the client reconnects automatically.
- * @param onLost called with a message each time the connection is lost
+ * `onLost` is called with a message each time the connection is lost.
  */
 export async function connect(
   connection: Connection,

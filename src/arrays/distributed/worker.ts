@@ -125,7 +125,7 @@ export async function startWorker(
   return { close: (patience = Infinity) => close(patience) };
 }
 
-/** @throws TensorError `attribute` if roots are missing or wrong */
+/** Throws an `attribute` error if roots are missing or wrong. */
 async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | null> {
   if (roots !== undefined) return rootsFrom(roots);
   if (isLocal(connection)) return null;
@@ -161,7 +161,7 @@ async function checkEntry(
   }
 }
 
-/** @param version the submitter's version, which is untrusted */
+/** `version` is the submitter's version, which is untrusted. */
 function otherVersion(own: string, version: unknown): string {
   const other =
     typeof version === "string" ? `ndscatter ${version.slice(0, 40)}` : "an older ndscatter";

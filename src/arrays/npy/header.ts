@@ -49,7 +49,7 @@ export interface NpyLimits {
 
 /**
  * @param limits for a file that is read in parts; by default, `file` is the whole file and becomes one tensor
- * @throws TensorError `malformed-file`, `unsupported-file`, or `too-large` for more than `maxSize` elements
+ * Throws `malformed-file`, `unsupported-file`, or `too-large` for more than `maxSize` elements.
  */
 export function readNpyHeader(
   file: Uint8Array,
@@ -77,8 +77,8 @@ export function readNpyHeader(
 }
 
 /**
- * Computes the header size of a file, in bytes, from the first twelve bytes.
- * @throws TensorError `malformed-file` or `unsupported-file` if the file is not NPY; `readNpyHeader` checks the rest
+ * Computes the header size of a file, in bytes, from the first twelve bytes. Throws `malformed-file` or
+ * `unsupported-file` if the file is not NPY; `readNpyHeader` checks the rest.
  */
 export function parseNpyHeaderLength(first: Uint8Array): number {
   checkMagic(first);

@@ -13,13 +13,13 @@ import { checkSignal } from "../../boxes/checks.ts";
 import { isUrl } from "../../boxes/file.ts";
 import { STAGE_NAMES } from "./spec.ts";
 
-/** @throws TensorError `attribute` unless `folder` is the path of a folder on this machine */
+/** Throws an `attribute` error unless `folder` is the path of a folder on this machine. */
 export function checkPath(folder: unknown, name = "folder"): void {
   if (typeof folder === "string" && folder !== "" && !/\0/.test(folder) && !isUrl(folder)) return;
   throw wrongOption(name, "the path of a folder on this machine", folder);
 }
 
-/** @throws TensorError `attribute` unless `job` comes from `openJob` */
+/** Throws an `attribute` error unless `job` comes from `openJob`. */
 export function checkJob(job: unknown): void {
   const parts: { folder?: unknown; id?: unknown; stages?: unknown } =
     typeof job === "object" && job !== null ? job : {};
@@ -30,7 +30,7 @@ export function checkJob(job: unknown): void {
   throw new TensorError("attribute", sentence, { key: "job", got: factOf(job) });
 }
 
-/** @throws TensorError `attribute` for a name that no stage has */
+/** Throws an `attribute` error for a name that no stage has. */
 export function checkStage(name: unknown): void {
   if (STAGE_NAMES.some((one) => one === name)) return;
   const nearest =

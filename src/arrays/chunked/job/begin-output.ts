@@ -24,8 +24,8 @@ import type { BegunJob } from "./spec-file.ts";
 import { temporaryOf } from "./temporary.ts";
 
 /**
- * Creates the output if it does not exist. A second call continues with the existing output.
- * @throws TensorError `attribute` if another job owns the array, or this job's output is gone
+ * Creates the output if it does not exist. A second call continues with the existing output. Throws an `attribute`
+ * error if another job owns the array, or this job's output is gone.
  */
 export async function beginOutput(job: BegunJob): Promise<void> {
   const { folder, spec } = job;
@@ -57,8 +57,8 @@ const PAUSE = 20;
 
 /**
  * Begins an NPY output again if its unfinished file was cut short, because the bytes behind the end of the file are
- * lost. All tasks that write to the file then run again.
- * @param isBegun false if the output may not have been begun; if it has, and is gone, another run may be renewing it
+ * lost. All tasks that write to the file then run again. `isBegun` is false if the output may not have been begun; if
+ * it has, and is gone, another run may be renewing it.
  */
 export async function renewOutput(
   job: Pick<BegunJob, "folder" | "spec">,

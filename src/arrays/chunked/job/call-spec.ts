@@ -41,7 +41,7 @@ export interface CallTypes {
   readonly updates?: Pick<ArrayType, "dtype" | "shape"> | undefined;
 }
 
-/** @throws TensorError like `run`, up to the shape checks */
+/** Throws the errors of `run`, up to the shape checks. */
 export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   const { call: unsettled, policies } = callFrom(spec);
   const { version, operator, fields } = unsettled;
@@ -85,10 +85,7 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
 export const refusesDuplicates = ({ call, policies }: ResolvedCall): boolean =>
   refusesRepeats(call, policies);
 
-/**
- * Checks a call as far as possible without its arrays.
- * @throws TensorError `unknown-operator`, `attribute`, `reduction`
- */
+/** Checks a call as far as possible without its arrays. Throws `unknown-operator`, `attribute`, `reduction`. */
 export function checkCall(spec: CallSpec): void {
   if (typeof spec !== "object" || spec === null) {
     throw wrongOption("call", 'an object such as { function: "scatterND", options: {} }', spec);

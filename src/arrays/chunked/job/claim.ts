@@ -41,8 +41,7 @@ const inStaging = (array: string, ...names: string[]): string =>
 
 /**
  * Checks that the folder in which jobs write and remove files of an array is not a link, because files in the link's
- * target would be changed.
- * @throws TensorError `malformed-file` for a link
+ * target would be changed. Throws a `malformed-file` error for a link.
  */
 export async function checkStaging(array: string): Promise<void> {
   for (const folder of [inStaging(array), inStaging(array, CHANGED)]) {
@@ -57,7 +56,7 @@ export async function checkStaging(array: string): Promise<void> {
   }
 }
 
-/** @throws TensorError `attribute` if another job owns the array */
+/** Throws an `attribute` error if another job owns the array. */
 export async function claim(array: string, own: Claim): Promise<void> {
   if (isUrl(array)) return claimUrl(array, own);
   const file = inStaging(array, CLAIM);
@@ -122,7 +121,7 @@ export async function readClaim(array: string): Promise<Claim | null> {
 export const isClaimed = async (array: string, { id }: Pick<Claim, "id">): Promise<boolean> =>
   (await readClaim(array))?.id === id;
 
-/** @throws TensorError `attribute` if a job other than `id` is changing the array in place */
+/** Throws an `attribute` error if a job other than `id` is changing the array in place. */
 export async function checkUnclaimed(array: string, id: string | null): Promise<void> {
   const found = await readClaim(array);
   if (found === null || found.id === id || !found.inPlace) return;
@@ -167,7 +166,7 @@ export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise
 /**
  * Removes a job's files from the array's folder, but keeps the mark that chunks are changed. The claim is removed last:
  * if the process ends earlier, the claim still names the job of the remaining files, and the next process removes them.
- * @param found the claim that was read; null if there was none
+ * `found` is the claim that was read; null if there was none.
  */
 export async function endClaim(array: string, found: Pick<Claim, "id"> | null): Promise<void> {
   const others = (await staged(array)).filter((name) => name !== CLAIM && name !== PARTIAL);

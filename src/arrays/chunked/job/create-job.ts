@@ -225,7 +225,7 @@ const otherJob = (folder: string, isOver: boolean): TensorError => {
   return new TensorError("attribute", sentence, { key: "folder", file: folder });
 };
 
-/** @throws TensorError `attribute` if a job other than `id` is changing one of the arrays in place */
+/** Throws an `attribute` error if a job other than `id` is changing one of the arrays in place. */
 async function checkInputs(
   { data, indices, updates }: JobRequest,
   id: string | null,
@@ -255,7 +255,7 @@ const REQUEST_KEYS = namesOf<JobRequest>({
   blockShape: true,
 });
 
-/** @throws TensorError `attribute` for arrays or options that a job cannot use */
+/** Throws an `attribute` error for arrays or options that a job cannot use. */
 function checkRequest(request: JobRequest): void {
   const given = objectOf("request", request, {});
   checkNames("key of a request", given, REQUEST_KEYS, {});
@@ -307,8 +307,8 @@ function checkRequest(request: JobRequest): void {
 }
 
 /**
- * Checks that locations have no secrets, because a job's file stores them for other threads and machines.
- * @throws TensorError `attribute` for a URL with a user or a query
+ * Checks that locations have no secrets, because a job's file stores them for other threads and machines. Throws an
+ * `attribute` error for a URL with a user or a query.
  */
 function checkShareable(places: readonly string[]): void {
   const secret = places.find(hasSecrets);

@@ -58,7 +58,7 @@ async function disksOf(rooms: readonly Room[], freeOf: FreeSpace): Promise<Neede
   return [...needed.values()];
 }
 
-/** @throws TensorError `too-large` if a disk has less space than needed */
+/** Throws a `too-large` error if a disk has less space than needed. */
 export async function checkDisk(rooms: readonly Room[], freeOf = freeSpaceOf): Promise<void> {
   for (const { folder, bytes, free } of await disksOf(rooms, freeOf)) {
     if (bytes <= free) continue;
@@ -76,9 +76,8 @@ const roomsOf = ({ folder, spec }: RunningJob, own: number, output: number): Roo
 ];
 
 /**
- * Checks that the disks have space for what a stage may still write.
- * @param part the fraction of the stage's tasks that are not done
- * @throws TensorError `engine` if a disk has less space
+ * Checks that the disks have space for what a stage may still write. `part` is the fraction of the stage's tasks that
+ * are not done. Throws an `engine` error if a disk has less space.
  */
 export async function checkStageDisk(
   job: RunningJob,
@@ -113,7 +112,7 @@ export class DiskWatch {
     this.#freeOf = freeOf;
   }
 
-  /** @throws TensorError `engine` if a disk has less than 16 MB free */
+  /** Throws an `engine` error if a disk has less than 16 MB free. */
   async check(job: RunningJob): Promise<void> {
     const now = performance.now();
     if (this.#seen?.id === job.spec.id && now - this.#seen.time < LOOK) return;

@@ -65,8 +65,8 @@ export interface Division extends Pick<JobPlan, "threads" | "taskBytes"> {
 }
 
 /**
- * Divides a job into blocks and chunks that fit in the memory of the request.
- * @throws TensorError `too-large` if there is not enough memory for a single thread
+ * Divides a job into blocks and chunks that fit in the memory of the request. Throws a `too-large` error if there is
+ * not enough memory for a single thread.
  */
 export async function divisionOf(
   request: JobRequest,
@@ -97,8 +97,8 @@ export const typeOf = (
 ): ArrayType => ({ dtype, shape, chunkShape });
 
 /**
- * Returns the requested block shape, or the largest that fits in memory.
- * @throws TensorError `too-large` if there is not enough memory for a single thread
+ * Returns the requested block shape, or the largest that fits in memory. Throws a `too-large` error if there is not
+ * enough memory for a single thread.
  */
 function fittingBlocks(
   { memory, threads, out, codecs, blockShape: given }: JobRequest,

@@ -138,8 +138,8 @@ export async function withdraw(spec: JobSpec): Promise<void> {
 }
 
 /**
- * Removes a job's unfinished objects, unless another job owns the location.
- * @param withChunks true to remove the chunks of an unpublished array too
+ * Removes a job's unfinished objects, unless another job owns the location. `withChunks` is true to remove the chunks
+ * of an unpublished array too.
  */
 async function endPending(spec: JobSpec, withChunks: boolean): Promise<void> {
   const { path: place } = spec.out;

@@ -17,10 +17,9 @@ import { printSpec, type JobSpec } from "./spec.ts";
 import { removeLeft, temporaryOf } from "./temporary.ts";
 
 /**
- * Creates a job's folder; an empty folder may exist.
- * @param check called immediately before the complete folder gets its name
- * @returns the job in the folder, which another process may have created
- * @throws TensorError `attribute` if the folder has other contents
+ * Creates a job's folder; an empty folder may exist. `check` is called immediately before the complete folder gets its
+ * name. Returns the job in the folder, which another process may have created. Throws an `attribute` error if the
+ * folder has other contents.
  */
 export async function makeFolder(
   folder: string,
@@ -140,8 +139,8 @@ async function removeRest(folder: string): Promise<void> {
 }
 
 /**
- * @throws TensorError `attribute` if the folder equals, contains or lies in one of the arrays, because removing one
- *   would remove the other
+ * Throws an `attribute` error if the folder equals, contains or lies in one of the arrays, because removing one would
+ * remove the other.
  */
 export function checkApart(folder: string, arrays: readonly string[]): void {
   const array = arrays.find((one) => isIn(folder, one) || isIn(one, folder));

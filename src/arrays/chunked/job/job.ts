@@ -82,10 +82,7 @@ export async function openJob(folder: string): Promise<Job> {
   return { folder, id, stages };
 }
 
-/**
- * @param spec the contents of the folder's `job.json`
- * @param guard checks each array file before it is opened
- */
+/** `spec` is the contents of the folder's `job.json`. `guard` checks each array file before it is opened. */
 export async function openContext(
   folder: string,
   spec: JobSpec,
@@ -161,7 +158,7 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
 }
 
-/** @throws TensorError `attribute` if an input has changed since a finished task read it */
+/** Throws an `attribute` error if an input has changed since a finished task read it. */
 export async function checkUnchanged(
   context: JobContext,
   stages: readonly SeenStage[] = ["partition", "apply"],
@@ -265,9 +262,9 @@ export async function jobFailure(job: Job): Promise<TensorError | null> {
 }
 
 /**
- * Checks that an unfinished job still has the folders of its stages, without which no task can end.
- * @throws TensorError `attribute` if a folder is gone, because another process is removing the job or was killed while
- *   it removed the job
+ * Checks that an unfinished job still has the folders of its stages, without which no task can end. Throws an
+ * `attribute` error if a folder is gone, because another process is removing the job or was killed while it removed the
+ * job.
  */
 export async function checkStageFolders(folder: string): Promise<void> {
   for (const stage of Object.values(FOLDERS)) {

@@ -65,10 +65,7 @@ export async function openOutput(spec: JobSpec, guard?: Guard): Promise<PendingA
   }
 }
 
-/**
- * Creates a job's new array.
- * @param like an array whose encoding the new array inherits if both have the same format
- */
+/** Creates a job's new array. `like` is an array whose encoding the new array inherits if both have the same format. */
 export async function createOutput(
   spec: JobSpec,
   type: ArrayType,
@@ -98,8 +95,7 @@ async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
 
 /**
  * Gives a job's NPY file its name. The file is linked, not renamed: a run that begins the output late, when another run
- * has published it, would replace the result by zeros.
- * @throws TensorError `attribute` if another file has the name
+ * has published it, would replace the result by zeros. Throws an `attribute` error if another file has the name.
  */
 export async function publishPart(spec: JobSpec): Promise<void> {
   const [part, file] = [partOf(spec), spec.out.path];

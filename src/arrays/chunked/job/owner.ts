@@ -9,8 +9,7 @@ import { findSpec } from "./spec-file.ts";
 /**
  * Checks that a folder does not hold another job. A removed job's folder may later hold a new job, and a late task or a
  * waiting program must not confuse the two jobs. A folder without a job passes the check, because it has no stage
- * folders, so tasks in it fail anyway.
- * @throws TensorError `engine` if the folder holds another job
+ * folders, so tasks in it fail anyway. Throws an `engine` error if the folder holds another job.
  */
 export async function checkFolder({ folder, id }: { folder: string; id: string }): Promise<void> {
   const found = await findSpec(folder);
@@ -28,8 +27,8 @@ export const replaced = (folder: string, id: string, found: string): string =>
 
 /**
  * Checks the owner of the folder and the output before a task renames its file to the final name. The task's file is
- * inside the folder, so a job that replaces the folder after this check does not receive the file.
- * @throws TensorError `engine` if another job owns the folder or the output
+ * inside the folder, so a job that replaces the folder after this check does not receive the file. Throws an `engine`
+ * error if another job owns the folder or the output.
  */
 export async function checkOwner({ folder, spec: { id, out } }: JobContext): Promise<void> {
   await checkFolder({ folder, id });

@@ -31,9 +31,8 @@ export interface PlannedJob {
 }
 
 /**
- * @param asked a hash of the request
- * @throws TensorError like `run`, up to the shape checks. `too-large` for a chunk that does not fit in memory, or
- *   results that do not fit on the disk. `attribute` if the output exists
+ * `asked` is a hash of the request. Throws the errors of `run`, up to the shape checks; `too-large` for a chunk that
+ * does not fit in memory, or results that do not fit on the disk; `attribute` if the output exists.
  */
 export async function planRequest(request: JobRequest, asked: string): Promise<PlannedJob> {
   const { call, indices, updates, out, codecs } = request;
@@ -88,7 +87,7 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
   return { ...(await planned(request, { spec, parts, takes })), parts };
 }
 
-/** Adds the planned bytes to a job. @throws TensorError `too-large` if the disks do not have enough space */
+/** Adds the planned bytes to a job. Throws a `too-large` error if the disks do not have enough space. */
 async function planned(
   { folder, out, codecs }: JobRequest,
   job: Omit<PlanParts, "costs">,
@@ -109,7 +108,7 @@ async function planned(
   return { plan, spec: { ...spec, planned: figures } };
 }
 
-/** Returns the requested chunks. @throws TensorError `attribute` for chunks that do not fit the output */
+/** Returns the requested chunks. Throws an `attribute` error for chunks that do not fit the output. */
 function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
   if (chunkShape === undefined && shards == null) return undefined;
   if (chunkShape === undefined) {
@@ -131,8 +130,8 @@ function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
 }
 
 /**
- * Checks that a job does not change its other inputs, because a task that runs again would read new values.
- * @throws TensorError `overlap` if the output overlaps another input
+ * Checks that a job does not change its other inputs, because a task that runs again would read new values. Throws an
+ * `overlap` error if the output overlaps another input.
  */
 function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefined)[]): void {
   const isOther = ({ location: { path: place, slice } }: ChunkedArray): boolean =>
@@ -151,7 +150,7 @@ function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefi
   });
 }
 
-/** @throws TensorError `attribute` if a new output exists */
+/** Throws an `attribute` error if a new output exists. */
 export async function checkOutput({ out, inPlace }: JobSpec): Promise<void> {
   if (inPlace) return;
   if (!(await (isUrl(out.path) ? holdsObjects(out.path) : isThere(out.path)))) return;
@@ -162,7 +161,7 @@ export async function checkOutput({ out, inPlace }: JobSpec): Promise<void> {
   throw outputExists(out.path);
 }
 
-/** @throws TensorError `attribute` for an array that cannot be the output, `overlap` for an output that is an input */
+/** Throws `attribute` for an array that cannot be the output, `overlap` for an output that is an input. */
 function checkKind({ out, inPlace }: JobSpec, inputs: readonly (ChunkedArray | undefined)[]): void {
   if (inPlace) {
     const [data, ...others] = inputs;

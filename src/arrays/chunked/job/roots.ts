@@ -19,10 +19,7 @@ export interface Roots {
   readonly addresses: readonly string[];
 }
 
-/**
- * @param given existing folders, and addresses
- * @throws TensorError `attribute` if the list has other entries
- */
+/** @param given existing folders, and addresses Throws an `attribute` error if the list has other entries. */
 export async function rootsFrom(given: unknown): Promise<Roots> {
   if (!Array.isArray(given) || given.length === 0) {
     const must = "roots must be a list of folders, and of addresses such as s3://bucket/prefix";
@@ -60,11 +57,11 @@ export const guardOf =
   (file) =>
     checkPlace(roots, file, "the file");
 
-/** @throws TensorError `attribute` if the folder lies outside all roots */
+/** Throws an `attribute` error if the folder lies outside all roots. */
 export const checkFolderIn = (roots: Roots, folder: string): Promise<void> =>
   checkPlace(roots, folder, "the job's folder");
 
-/** @throws TensorError `attribute` if the job's folder or one of its arrays lies outside all roots */
+/** Throws an `attribute` error if the job's folder or one of its arrays lies outside all roots. */
 export async function checkJobIn(roots: Roots, folder: string, spec: JobSpec): Promise<void> {
   await checkFolderIn(roots, folder);
   const { data, indices, updates, out } = spec;
@@ -95,8 +92,8 @@ const startsWith = (address: string, root: string): boolean =>
   address === root || address.startsWith(root.endsWith("/") ? root : `${root}/`);
 
 /**
- * Returns an address, after checking that no part is one that a server may interpret differently. @throws TensorError
- * `attribute` for such parts
+ * Returns an address, after checking that no part is one that a server may interpret differently. Throws an `attribute`
+ * error for such parts.
  */
 function plainAddress(address: string, what: string): string {
   const [, rest = ""] = /^[a-z][a-z0-9+.-]+:\/\/(.*)$/is.exec(address) ?? [];

@@ -39,8 +39,8 @@ export const tasksOf = (stages: readonly Stage[]): number =>
   stages.reduce((sum, { tasks }) => sum + tasks, 0);
 
 /**
- * Returns the time that the tasks of a job take in addition to moving and coding bytes, on one thread, in s.
- * @param task the duration of a task, in s
+ * Returns the time that the tasks of a job take in addition to moving and coding bytes, on one thread, in s. `task` is
+ * the duration of a task, in s.
  */
 export function taskSeconds(stages: readonly Stage[], task: number): number {
   const count = (name: Stage["name"]): number =>
@@ -75,8 +75,8 @@ const NO_OUTPUT = {
 };
 
 /**
- * Returns the shortage of a job's memory, or null if the job is about as fast as with more memory.
- * @param divided returns the division of the job with more memory
+ * Returns the shortage of a job's memory, or null if the job is about as fast as with more memory. `divided` returns
+ * the division of the job with more memory.
  */
 export async function shortageOf(
   memory: number,

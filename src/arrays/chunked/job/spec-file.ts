@@ -32,8 +32,8 @@ export interface BegunJob {
 }
 
 /**
- * Checks that the names in a job's folder are not links, because tasks write and remove files with these names.
- * @throws TensorError `malformed-file` for a link
+ * Checks that the names in a job's folder are not links, because tasks write and remove files with these names. Throws
+ * a `malformed-file` error for a link.
  */
 export async function checkFolderOf(folder: string): Promise<void> {
   const entries = await fs.readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
@@ -48,7 +48,7 @@ export async function checkFolderOf(folder: string): Promise<void> {
   });
 }
 
-/** @throws TensorError `malformed-file` if the folder holds no job, or contains links */
+/** Throws a `malformed-file` error if the folder holds no job, or contains links. */
 export async function openSpec(folder: string): Promise<BegunJob> {
   await checkFolderOf(folder);
   const file = await findJob(folder);

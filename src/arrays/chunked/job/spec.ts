@@ -87,7 +87,7 @@ export const STAGE_NAMES: readonly StageName[] = ["partition", "check", "apply",
 export const printSpec = (spec: JobSpec): string =>
   `${JSON.stringify({ package: packageVersion(), ...spec }, null, 2)}\n`;
 
-/** @throws TensorError `malformed-file` unless the text is a spec of this package version */
+/** Throws a `malformed-file` error unless the text is a spec of this package version. */
 export function parseSpec(text: string): JobSpec {
   const spec = parseObject(text);
   checkPackage(spec.package);

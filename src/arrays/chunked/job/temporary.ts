@@ -28,8 +28,8 @@ export const temporaryOf = (place: string): string =>
 export const isTemporary = (name: string): boolean => NAME.test(name);
 
 /**
- * Removes temporary folders and files that killed processes have left in a folder.
- * @param of the name beside which they lie; by default, any name
+ * Removes temporary folders and files that killed processes have left in a folder. `of` is the name beside which they
+ * lie; by default, any name.
  */
 export async function removeLeft(folder: string, of?: string): Promise<void> {
   const names = await fs.readdir(folder).catch(() => []);

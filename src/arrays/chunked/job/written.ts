@@ -15,9 +15,9 @@ const writingStage = ({ isGather }: Pick<JobContext, "isGather">): Exclude<Stage
 
 /**
  * Removes the marks of tasks whose chunks are gone or have another size, so that the tasks run again. An array that
- * readers see already is not examined. In place, finishes the work of interrupted runs instead.
- * @returns the error for the first such chunk of a new array; null if all chunks are complete
- * @throws TensorError `malformed-file` for such a chunk of an array that is changed in place
+ * readers see already is not examined. In place, finishes the work of interrupted runs instead. Returns the error for
+ * the first such chunk of a new array; null if all chunks are complete. Throws a `malformed-file` error for such a
+ * chunk of an array that is changed in place.
  */
 export async function forgetDamaged(job: JobContext): Promise<TensorError | null> {
   const { folder, out, spec } = job;

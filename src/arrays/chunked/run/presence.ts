@@ -35,8 +35,8 @@ export class Presence {
   }
 
   /**
-   * Runs a task and records it. @param id the job's id; without an id, nothing is recorded, because the record could be
-   * mistaken for another job's
+   * Runs a task and records it. `id` is the job's id; without an id, nothing is recorded, because the record could be
+   * mistaken for another job's.
    */
   async during(folder: string, id: string | undefined, run: () => Promise<void>): Promise<void> {
     if (id === undefined) return run();

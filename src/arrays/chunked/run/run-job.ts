@@ -121,9 +121,9 @@ export async function runJob(folder: string, options: RunJobOptions = {}): Promi
 }
 
 /**
- * Runs an open job like `runJob`. Another run may finish the job and remove its folder at any time.
- * @param freeOf the source of free disk space, if tasks run in this thread
- * @param isChecked false for a job whose inputs may have changed since its tasks read them
+ * Runs an open job like `runJob`. Another run may finish the job and remove its folder at any time. `freeOf` is the
+ * source of free disk space, if tasks run in this thread. `isChecked` is false for a job whose inputs may have changed
+ * since its tasks read them.
  */
 export async function runBegun(
   job: BegunJob,
@@ -171,7 +171,7 @@ async function noteExcess(
 const LOOK = 1000;
 
 /**
- * Calls `onNote` once if the process takes a quarter more memory than allowed. @returns a function that ends the watch
+ * Calls `onNote` once if the process takes a quarter more memory than allowed. Returns a function that ends the watch.
  */
 export function watchMemory(memory: number, onNote: (sentence: string) => void): () => void {
   const timer = setInterval(() => {

@@ -33,7 +33,7 @@ export class Runner {
   #last: Promise<void> = Promise.resolve();
 
   /**
-   * @param share memory that tasks may use, in bytes
+   * `share` is the memory that tasks may use, in bytes.
    * @param roots allowed folders and addresses of jobs and their arrays; null allows all
    */
   constructor(share: number, roots: Roots | null, freeOf: FreeSpace = freeSpaceOf) {
@@ -42,7 +42,7 @@ export class Runner {
     this.#roots = roots;
   }
 
-  /** @param id the expected id of the job; a folder with another job is refused */
+  /** `id` is the expected id of the job; a folder with another job is refused. */
   run(folder: string, stage: StageName, task: number, id?: string): Promise<void> {
     const result = this.#last
       .then(() => this.#run(folder, stage, task, id))

@@ -44,7 +44,7 @@ export interface Address {
 /** Maximum number of pieces per slice, because a task lists the pieces of a slice. */
 const MOST_PIECES = 2 ** 20;
 
-/** @throws TensorError `too-large` for chunks of more than 2^32 - 1 elements, and for more than 2^32 - 1 leads */
+/** Throws a `too-large` error for chunks of more than 2^32 - 1 elements, and for more than 2^32 - 1 leads. */
 export function addressOf(
   { positions, indexAt, addressed, axes }: Layout,
   data: readonly number[],

@@ -22,8 +22,8 @@ import {
 import type { Workspace } from "./workspace.ts";
 
 /**
- * @param allowance maximum bytes of updates in memory at once, in addition to the chunks
- * @param check called after all reads; throws if the job has lost its folder or an input has changed
+ * `allowance` is the maximum bytes of updates in memory at once, in addition to the chunks. `check` is called after all
+ * reads; throws if the job has lost its folder or an input has changed.
  */
 export async function applyTask(
   job: JobContext,
@@ -83,8 +83,8 @@ async function applyChunk(
 }
 
 /**
- * Stages a copy of a chunk without updates for a new array; does nothing in place.
- * @returns the size of the staged chunk; null if nothing is staged
+ * Stages a copy of a chunk without updates for a new array; does nothing in place. Returns the size of the staged
+ * chunk; null if nothing is staged.
  */
 async function passOn(
   job: JobContext,

@@ -117,7 +117,7 @@ function chunksAtOnce({
   return Math.max(1, Math.floor(chunksPerTask / Math.max(1, address.pieces.size)));
 }
 
-/** @param hasWholeSlices true if a gather writes whole slices that data holds in several pieces */
+/** `hasWholeSlices` is true if a gather writes whole slices that data holds in several pieces. */
 export function taskBytes(parts: JobParts, hasWholeSlices: boolean): TaskBytes {
   const { data, indices, updates, resolved, address } = parts;
   const { bytes } = DTYPES[data.dtype];
@@ -150,9 +150,8 @@ export const heldBy = (parts: Omit<JobParts, "resolved">, out: HeldBytes): numbe
 };
 
 /**
- * Returns the memory of the largest task, in bytes.
- * @param held the result of `heldBy`
- * @param block the number of positions in a block
+ * Returns the memory of the largest task, in bytes. `held` is the result of `heldBy`. `block` is the number of
+ * positions in a block.
  */
 export function neededBytes(
   { chunk, position, entry, table }: TaskBytes,
@@ -167,10 +166,7 @@ export function neededBytes(
   return Math.max(divided, applied);
 }
 
-/**
- * Returns the number of threads that fit in memory.
- * @throws TensorError `too-large` if not even one thread fits
- */
+/** Returns the number of threads that fit in memory. Throws a `too-large` error if not even one thread fits. */
 export function threadsFor(
   memory: number,
   wanted: number,
@@ -197,8 +193,8 @@ export function chunksFor(shape: readonly number[], elementBytes: number, share:
 }
 
 /**
- * Returns the shape of the largest block of positions with which every task stays within its memory share.
- * @param needed returns the memory of the largest task for a block shape
+ * Returns the shape of the largest block of positions with which every task stays within its memory share. `needed`
+ * returns the memory of the largest task for a block shape.
  */
 export function blockShapeFor(
   positions: readonly number[],
@@ -215,7 +211,7 @@ export function blockShapeFor(
   }
 }
 
-/** @throws TensorError `attribute` unless `value` is a positive integer */
+/** Throws an `attribute` error unless `value` is a positive integer. */
 export function checkCount(name: string, value: unknown): void {
   if (Number.isSafeInteger(value) && Number(value) >= 1) return;
   throw wrongOption(name, "a positive integer", value);

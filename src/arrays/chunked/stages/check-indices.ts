@@ -16,8 +16,8 @@ import type { ResolvedCall } from "../job/call-spec.ts";
 export const indexRules = ({ call, policies }: ResolvedCall): IndexRules => rulesOf(call, policies);
 
 /**
- * Returns the error for index `bad` of a part of the indices, with its coordinates in the whole indices.
- * @param origin the coordinates at which the part begins
+ * Returns the error for index `bad` of a part of the indices, with its coordinates in the whole indices. `origin` are
+ * the coordinates at which the part begins.
  */
 export function badIndex(
   resolved: ResolvedCall,
@@ -38,8 +38,7 @@ export function badIndex(
 
 /**
  * Checks the indices of a call that has no targets because data or the positions are empty. A call in memory also
- * checks them.
- * @throws TensorError `index-out-of-range`
+ * checks them. Throws `index-out-of-range`.
  */
 export async function checkUnused(
   resolved: ResolvedCall,

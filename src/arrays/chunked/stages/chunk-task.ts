@@ -24,8 +24,7 @@ export interface ChunkTask {
 }
 
 /**
- * @param numbers the numbers of consecutive chunks
- * @param most maximum bytes of the blocks' entries to read at once
+ * `numbers` is the numbers of consecutive chunks. `most` is the maximum bytes of the blocks' entries to read at once.
  */
 export async function chunkTasksOf(
   job: JobContext,

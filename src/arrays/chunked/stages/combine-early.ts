@@ -30,9 +30,8 @@ export function isAssociative(dtype: DType, reducing: Reducing): boolean {
 }
 
 /**
- * @param rows the entries' rows, by fragment; within a fragment, in the order of the updates
- * @param chunkRows the number of rows in a chunk
- * @returns null if combining is not worthwhile
+ * `rows` are the entries' rows, by fragment; within a fragment, in the order of the updates. `chunkRows` is the number
+ * of rows in a chunk. Returns null if combining is not worthwhile.
  */
 export function combineEntries(
   rows: Uint32Array,

@@ -149,8 +149,7 @@ export function chunksOfTask({ chunks, spec }: JobContext, task: number): number
 
 /**
  * Checks the stages in job.json against the arrays, because a job with a missing stage would produce a different
- * result.
- * @throws TensorError `malformed-file` for other stages
+ * result. Throws a `malformed-file` error for other stages.
  */
 export function checkStages(job: JobContext): void {
   const { address, blocks, chunks, isGather, refusesRepeats, spec } = job;

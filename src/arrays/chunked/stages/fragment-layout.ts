@@ -45,8 +45,8 @@ export const fragmentBytes = (
   count * headSize(fragments, sectionsOf(layout)) + 4 * layout.columns * entries + slices;
 
 /**
- * Returns the maximum number of bytes that tasks read of a file's head for `count` fragments.
- * @param sums the number of checksums that are read of each fragment
+ * Returns the maximum number of bytes that tasks read of a file's head for `count` fragments. `sums` is the number of
+ * checksums that are read of each fragment.
  */
 export function headBytes(
   fragments: number,

@@ -40,10 +40,9 @@ const crc32c = /* #__PURE__ */ makeCrc32c();
 export type WriteSlices = (bytes: Uint8Array, piece: number, entry: number) => Promise<void>;
 
 /**
- * Writes a file of fragments.
- * @param check called before the file gets its name; throws if the job has lost its folder or its output
- * @param writeSlices receives a function that writes slices. It must write all slices, one piece after the other, and
- *   those of a fragment in their order
+ * Writes a file of fragments. `check` is called before the file gets its name; throws if the job has lost its folder or
+ * its output. `writeSlices` receives a function that writes slices. It must write all slices, one piece after the
+ * other, and those of a fragment in their order.
  */
 export async function writeFragments(
   file: string,
@@ -145,9 +144,9 @@ export async function findFragment(
 }
 
 /**
- * Finds `count` fragments, starting with number `first`.
- * @param most maximum bytes of columns and slices to read ahead. Opening the file again for each fragment takes longer
- *   than reading a small fragment, so only short fragments are read ahead.
+ * Finds `count` fragments, starting with number `first`. `most` is the maximum bytes of columns and slices to read
+ * ahead. Opening the file again for each fragment takes longer than reading a small fragment, so only short fragments
+ * are read ahead.
  */
 export async function findFragments(
   file: string,
@@ -326,10 +325,7 @@ export async function readWholeColumn(
   if (!isRight) throw await setAside(file);
 }
 
-/**
- * Reads from a file of fragments.
- * @throws TensorError `malformed-file` for a file that is gone, damaged or cut short
- */
+/** Reads from a file of fragments. Throws a `malformed-file` error for a file that is gone, damaged or cut short. */
 async function readFile<T>(file: string, read: (handle: OpenFile) => Promise<T>): Promise<T> {
   try {
     return await withFile(file, "r", read);

@@ -25,8 +25,7 @@ export interface Located {
 }
 
 /**
- * Fills `located` for the box of positions.
- * @param words the block's indices, which lie in `indexBox`
+ * Fills `located` for the box of positions. `words` is the block's indices, which lie in `indexBox`.
  * @returns -1, or the position in `words` of the first index that the rules reject
  */
 export function locate(

@@ -34,7 +34,7 @@ export const printMark = (changed: readonly (ChangedChunk | null)[]): string =>
     .map((one) => (one === null ? UNCHANGED : `${one.name} ${one.size} ${one.before}`))
     .join("\n");
 
-/** @param sizes the sizes of a new array's stored chunks; null for a chunk that is not stored */
+/** `sizes` is the sizes of a new array's stored chunks; null for a chunk that is not stored. */
 export const printSizes = (sizes: readonly (number | null)[]): string =>
   sizes.map((size) => size ?? UNCHANGED).join("\n");
 
@@ -56,8 +56,8 @@ export async function readSizes(
 }
 
 /**
- * Reads which chunks a task changes in place; returns null if the task has no mark.
- * @throws TensorError `malformed-file` unless the mark has a line of this job for each chunk of the task
+ * Reads which chunks a task changes in place; returns null if the task has no mark. Throws a `malformed-file` error
+ * unless the mark has a line of this job for each chunk of the task.
  */
 export async function readMark(job: JobContext, task: number): Promise<ChangedChunk[] | null> {
   const marker = fileOf.task(job.folder, "applied", task);
@@ -86,10 +86,7 @@ export async function countChanged(marker: string): Promise<number> {
 export const unmark = ({ folder }: JobContext, stage: string, task: number): Promise<void> =>
   files.rm(fileOf.task(folder, stage, task), { force: true });
 
-/**
- * Writes the mark of a task.
- * @returns true if this call marked the task, false if another call already had
- */
+/** Writes the mark of a task. Returns true if this call marked the task, false if another call already had. */
 export async function mark(
   job: JobContext,
   stage: string,

@@ -119,7 +119,7 @@ export class Combiner {
     this.#counts = isCounted && slice > 0 ? new Uint32Array(this.#size / slice) : null;
   }
 
-  /** @param rows the chunk's rows, one per update; overwritten with offsets */
+  /** `rows` is the chunk's rows, one per update; overwritten with offsets. */
   add(rows: Uint32Array, updates: Storage): void {
     const { first, later } = stepsOf(this.#reducing, this.#dtype);
     const counts = this.#counts;
@@ -149,8 +149,8 @@ export class Combiner {
   }
 
   /**
-   * Combines updates with the present values, even for the first update of a target.
-   * @param positions the updates' positions, one per row
+   * Combines updates with the present values, even for the first update of a target. `positions` are the updates'
+   * positions, one per row.
    */
   combine(rows: Uint32Array, updates: Storage, positions: Uint32Array): void {
     const { later } = stepsOf(this.#reducing, this.#dtype);

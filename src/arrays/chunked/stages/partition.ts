@@ -19,10 +19,9 @@ import { sortByKey } from "./sort.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
- * @param reading maximum memory for reading, in bytes, in addition to a single chunk
- * @param check called after all reads; throws if the job has lost its folder or an input has changed
- * @throws TensorError `index-out-of-range` for the first bad index of the block, with its coordinates in the whole
- *   indices
+ * `reading` is the maximum memory for reading, in bytes, in addition to a single chunk. `check` is called after all
+ * reads; throws if the job has lost its folder or an input has changed. Throws an `index-out-of-range` error for the
+ * first bad index of the block, with its coordinates in the whole indices.
  */
 export async function partition(
   job: JobContext,
@@ -44,7 +43,7 @@ export async function partition(
   }
 }
 
-/** @param pending the block's first piece of the updates, which is read in the meantime */
+/** `pending` is the block's first piece of the updates, which is read in the meantime. */
 async function sortBlock(
   job: JobContext,
   block: number,

@@ -52,9 +52,9 @@ export const stateOfChunk = ({ chunks, data }: JobContext, chunk: number): Promi
 
 /**
  * Finishes the work of an interrupted run, and returns true if the task's chunks are in the output. Returns false for a
- * task that must run: it has no mark, or none of its chunks is changed and a staged one is lost.
- * @throws TensorError `attribute` for a chunk that another process has written since the job read or changed it.
- *   `malformed-file` for a lost or shortened chunk, and if a task that has changed its chunks has no mark
+ * task that must run: it has no mark, or none of its chunks is changed and a staged one is lost. Throws `attribute` for
+ * a chunk that another process has written since the job read or changed it; `malformed-file` for a lost or shortened
+ * chunk, and if a task that has changed its chunks has no mark.
  */
 export async function isPublished(job: JobContext, task: number): Promise<boolean> {
   if (!job.spec.inPlace) return isThere(fileOf.task(job.folder, "applied", task));
@@ -84,8 +84,8 @@ const isRenamed = async (job: JobContext, { chunk, before }: ChangedChunk): Prom
   markedState(await stateOfChunk(job, chunk)) !== before;
 
 /**
- * Returns the chunks that are neither renamed nor completely staged.
- * @throws TensorError `attribute` for a chunk that another process has written
+ * Returns the chunks that are neither renamed nor completely staged. Throws an `attribute` error for a chunk that
+ * another process has written.
  */
 async function lostChunks(
   job: JobContext,
@@ -111,7 +111,7 @@ function lostChunk({ folder, out, spec }: JobContext, { name }: { name: string }
   return malformed(`${file} was removed or cut short while the job ran; ${advice}`, { file });
 }
 
-/** @throws TensorError `malformed-file` for a chunk whose size is not the size that the job wrote */
+/** Throws a `malformed-file` error for a chunk whose size is not the size that the job wrote. */
 async function checkSizes(job: JobContext, changed: readonly ChangedChunk[]): Promise<void> {
   await inGroups(changed, async ({ chunk, size }) => {
     const found = await job.out.storedSize(job.chunks.at(chunk));
@@ -179,9 +179,8 @@ export type StageChunk = (
 ) => Promise<StagedChunk | null>;
 
 /**
- * Puts a task's chunks into the output.
- * @param stage called for several chunks at once, with the index of each chunk in the task
- * @param check called after staging; throws if the job has lost its folder or an input has changed
+ * Puts a task's chunks into the output. `stage` is called for several chunks at once, with the index of each chunk in
+ * the task. `check` is called after staging; throws if the job has lost its folder or an input has changed.
  */
 export async function publish(
   job: JobContext,

@@ -75,8 +75,8 @@ async function lookAt(job: JobContext, stage: SeenStage, task: number): Promise<
 }
 
 /**
- * Records the state of the parts that a task is about to read, or has changed in place.
- * @throws TensorError `engine` if another job owns the folder or the output
+ * Records the state of the parts that a task is about to read, or has changed in place. Throws an `engine` error if
+ * another job owns the folder or the output.
  */
 export async function noteSeen(job: JobContext, stage: SeenStage, task: number): Promise<Seen> {
   const seen = await lookAt(job, stage, task);
@@ -98,8 +98,8 @@ export async function noteSeen(job: JobContext, stage: SeenStage, task: number):
 }
 
 /**
- * Compares the inputs that a task has read with their recorded state.
- * @throws TensorError `attribute` if an input has changed
+ * Compares the inputs that a task has read with their recorded state. Throws an `attribute` error if an input has
+ * changed.
  */
 export async function checkStill(
   job: JobContext,
@@ -112,10 +112,7 @@ export async function checkStill(
   if (name !== undefined) throw changedWhileRead(job, name);
 }
 
-/**
- * Compares the inputs with the records of finished tasks.
- * @throws TensorError `attribute` if an input has changed
- */
+/** Compares the inputs with the records of finished tasks. Throws an `attribute` error if an input has changed. */
 export async function checkSeen(
   job: JobContext,
   stage: SeenStage,
@@ -125,14 +122,13 @@ export async function checkSeen(
 }
 
 /**
- * Compares chunks that a task has changed in place with their recorded state.
- * @returns false for a task that has not recorded the change of all its chunks
- * @throws TensorError `attribute` if a chunk has changed since
+ * Compares chunks that a task has changed in place with their recorded state. Returns false for a task that has not
+ * recorded the change of all its chunks. Throws an `attribute` error if a chunk has changed since.
  */
 export const checkChanged = (job: JobContext, task: number): Promise<boolean> =>
   compare(job, "apply", task);
 
-/** @returns false for a task without a record */
+/** Returns false for a task without a record. */
 async function compare(job: JobContext, stage: SeenStage, task: number): Promise<boolean> {
   const before = await readSeen(seenFile(job.folder, stage, task));
   if (before === null) return false;

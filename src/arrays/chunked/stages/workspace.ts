@@ -23,7 +23,7 @@ export class Workspace {
 
   /**
    * Returns bytes with arbitrary contents. The bytes belong to the caller until the same name is requested again.
-   * @throws TensorError `too-large` if memory is exhausted
+   * Throws a `too-large` error if memory is exhausted.
    */
   bytes(name: string, length: number): Uint8Array {
     const { buffer, byteOffset } = this.#buffer(name, length);

@@ -162,7 +162,7 @@ export class FileStore implements Store {
 
   readonly #guard: Guard;
 
-  /** @param guard called before a file is opened, written or removed */
+  /** `guard` is called before a file is opened, written or removed. */
   constructor(folder: string, guard: Guard = async () => {}) {
     this.path = path.resolve(folder);
     this.#guard = guard;

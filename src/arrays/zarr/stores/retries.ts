@@ -30,9 +30,8 @@ export class Pauses {
   }
 
   /**
-   * Returns the time to wait before the next attempt, in ms; null if no attempt is left.
-   * @param failure the error of the last attempt; a silent attempt counts as waited
-   * @param asked the time that the server asks for, in ms
+   * Returns the time to wait before the next attempt, in ms; null if no attempt is left. `failure` is the error of the
+   * last attempt; a silent attempt counts as waited. `asked` is the time that the server asks for, in ms.
    */
   next(failure?: unknown, asked = 0): number | null {
     const { retries, first, longest, total } = HTTP;

@@ -20,8 +20,8 @@ export class Silence extends Error {
 }
 
 /**
- * Waits for a promise, at most `limit` ms.
- * @param stop called on silence, and when the signal aborts; ends the awaited action
+ * Waits for a promise, at most `limit` ms. `stop` is called on silence, and when the signal aborts; ends the awaited
+ * action.
  * @throws Silence after `limit` ms; the signal's reason when it aborts
  */
 export function unlessSilent<T>(
