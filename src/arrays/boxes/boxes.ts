@@ -177,8 +177,8 @@ function copyStrided(from: Strided, into: Strided, shape: readonly number[], wid
   }
   const copy = runCopier(from.bytes, into.bytes, run * width, width);
   if (axes === 0) return copy(from.at, into.at, 1, 0, 0, 1, 0, 0);
-  // In each array, the inner loop follows the axis with the smallest step. The two axes differ only in a transposing
-  // copy.
+  // The innermost loops follow the axis with the smallest step in each array. The two axes differ only if the copy
+  // transposes.
   const row = closestAxis(from, shape, axes);
   const column = closestAxis(into, shape, axes);
   const outer = Array.from({ length: axes }, (_, axis) => axis).filter(

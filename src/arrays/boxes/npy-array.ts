@@ -188,7 +188,7 @@ export class NpyArray implements ChunkedArray {
     this.file = file;
     const bytes = product(chunkShape) * head.type.bytes;
     this.mostStored = bytes;
-    // Big-endian elements are copied before their bytes are swapped, because the caller owns the original bytes.
+    // Before big-endian elements are written, their bytes are swapped in a copy.
     this.held = { read: 0, write: head.type.bigEndian ? bytes : 0 };
     this.#head = head;
     this.dtype = dtype;

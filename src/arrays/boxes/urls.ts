@@ -87,7 +87,7 @@ export function splitUrl(location: string): { readonly folder: string; readonly 
   return { folder, name: decoded(parts.place.slice(at + 1)) };
 }
 
-/** Throws an `attribute` error for a `%` without two hexadecimal digits. */
+/** Throws an `attribute` error for text that is not valid percent-encoding. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

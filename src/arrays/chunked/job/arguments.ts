@@ -1,4 +1,4 @@
-/** Checks the arguments of the functions of jobs, before any file is read: folders, jobs and the names of stages. */
+/** Checks the arguments of job functions before any file is read. */
 
 import {
   isArray,
@@ -30,7 +30,7 @@ export function checkJob(job: unknown): void {
   throw new TensorError("attribute", sentence, { key: "job", got: factOf(job) });
 }
 
-/** Throws an `attribute` error for a name that no stage has. */
+/** Throws an `attribute` error unless a stage has this name. */
 export function checkStage(name: unknown): void {
   if (STAGE_NAMES.some((one) => one === name)) return;
   const nearest =
@@ -38,7 +38,7 @@ export function checkStage(name: unknown): void {
   throw wrongOption("name", oneOf(STAGE_NAMES), name, { allowed: STAGE_NAMES, nearest });
 }
 
-/** Checks options of a run early, because the errors would otherwise end a job that has begun. */
+/** Checks run options early, because later errors would end a job that has already begun. */
 export function checkRunOptions(options: {
   readonly signal?: unknown;
   readonly onNote?: unknown;

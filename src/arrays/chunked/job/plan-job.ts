@@ -1,6 +1,6 @@
 /**
  * Converts a request to a plan before anything is written: tasks, and the bytes, memory and disk space that they need.
- * Checks everything except the indices.
+ * All arguments except the index values are checked.
  */
 
 import { randomBytes } from "node:crypto";
