@@ -47,10 +47,7 @@ export interface NpyLimits {
   readonly maxSize: number;
 }
 
-/**
- * @param limits for a file that is read in parts; by default, `file` is the whole file and becomes one tensor
- * Throws `malformed-file`, `unsupported-file`, or `too-large` for more than `maxSize` elements.
- */
+/** With `limits`, the file may be read in parts; by default, `file` is the whole file and becomes one tensor. */
 export function readNpyHeader(
   file: Uint8Array,
   limits: NpyLimits = { fileSize: file.length, maxSize: MAX_SIZE },

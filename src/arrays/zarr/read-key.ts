@@ -46,7 +46,7 @@ export class Forbidden {
     }
   }
 
-  /** @throws the error of the first forbidden object */
+  /** Throws the error of the first forbidden object. */
   check(): void {
     if (this.#error !== null) throw this.#error;
   }

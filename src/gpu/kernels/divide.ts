@@ -10,7 +10,7 @@ import type { Guard } from "./status.ts";
 /**
  * Divides each slice of `out` that has updates by the number of its values. An invocation divides one element, or all
  * elements of one word. `counts` is the number of updates per slice.
- * @param extra 1 if the value of data counts too
+ * `extra` is 1 if the value of data also counts, and otherwise 0.
  */
 export function divideOnGpu(
   recording: Recording,

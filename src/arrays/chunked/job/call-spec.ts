@@ -81,7 +81,7 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   return { call, policies, shape: settled.shape as readonly number[], layout };
 }
 
-/** Returns true if two updates of the same target are an error. */
+/** Returns true if repeated targets are an error. */
 export const refusesDuplicates = ({ call, policies }: ResolvedCall): boolean =>
   refusesRepeats(call, policies);
 

@@ -85,7 +85,7 @@ export async function claim(array: string, own: Claim): Promise<void> {
 async function claimUrl(array: string, own: Claim): Promise<void> {
   const { staging } = await storeOf(array);
   const text = new TextEncoder().encode(JSON.stringify(own));
-  // `createPending` already rejected servers without staging.
+  // On a server without staging, creating the array fails later.
   if (staging === undefined || (await staging.putNew(CLAIM, [text]))) return;
   const found = await readClaim(array);
   if (found === null) return claimUrl(array, own);
@@ -104,7 +104,7 @@ async function readUrlClaim(array: string): Promise<string | null> {
  */
 export async function holdsObjects(place: string): Promise<boolean> {
   const store = await storeOf(place);
-  // `createPending` already rejected servers without staging.
+  // On a server without staging, creating the array fails later.
   if (store.staging === undefined) return false;
   if ((await readClaim(place)) !== null) return true;
   for await (const { key } of store.list()) if (!key.startsWith(`${STAGING}/`)) return true;

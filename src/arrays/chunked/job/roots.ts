@@ -19,7 +19,7 @@ export interface Roots {
   readonly addresses: readonly string[];
 }
 
-/** `given` contains existing folders and addresses. */
+/** `given` contains existing folders and addresses. Throws an `attribute` error for any other entry. */
 export async function rootsFrom(given: unknown): Promise<Roots> {
   if (!Array.isArray(given) || given.length === 0) {
     const must = "roots must be a list of folders, and of addresses such as s3://bucket/prefix";

@@ -101,7 +101,7 @@ async function readRecord(file: string): Promise<{ record: WorkerRecord; age: nu
   try {
     const stat = await handle.stat();
     const age = (Date.now() - stat.mtimeMs) / 1000;
-    // A larger difference is too large for a mere difference between clocks.
+    // Inaccurate clocks do not explain a larger difference.
     if (!stat.isFile() || stat.size > MOST_BYTES || Math.abs(age) > CHUNKED.stale / 1000)
       return null;
     const record: unknown = JSON.parse(await handle.readFile("utf8"));

@@ -26,7 +26,7 @@ export interface Located {
 
 /**
  * Fills `located` for the box of positions. `words` is the block's indices, which lie in `indexBox`.
- * @returns -1, or the position in `words` of the first index that the rules reject
+ * Returns the position in `words` of the first rejected index, or -1.
  */
 export function locate(
   address: Address,

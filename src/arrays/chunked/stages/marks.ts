@@ -28,7 +28,7 @@ export interface ChangedChunk {
 /** Converts an array's state to a single line, for a mark. */
 export const markedState = (state: string): string => state.replaceAll("\n", "|");
 
-/** @param changed one entry per chunk of the task; null for an unchanged chunk */
+/** `changed` has one entry per chunk of the task, which is null for an unchanged chunk. */
 export const printMark = (changed: readonly (ChangedChunk | null)[]): string =>
   changed
     .map((one) => (one === null ? UNCHANGED : `${one.name} ${one.size} ${one.before}`))

@@ -3,9 +3,8 @@
 import { NOWHERE } from "./locate.ts";
 
 /**
- * @param keys keys less than `count`; positions with the key `NOWHERE` are omitted
- * `starts` is an array of length count + 1; receives the first entry in `order` for each key. `order` receives the
- * positions sorted by key, stable. Returns the number of positions in `order`.
+ * All keys are less than `count`, except for `NOWHERE`, whose positions are omitted. `order` receives the positions
+ *   sorted by key, stable. Returns the number of positions in `order`.
  */
 export function sortByKey(
   keys: Uint32Array,

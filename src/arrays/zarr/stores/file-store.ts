@@ -175,7 +175,7 @@ export class FileStore implements Store {
     return this.path + path.sep + (path.sep === "/" ? key : key.replaceAll("/", path.sep));
   }
 
-  /** Returns the path of a key for reading. @throws the guard's error */
+  /** Returns the path of a key for reading. Throws the error of the guard. */
   async fileToRead(key: string): Promise<string> {
     const file = this.fileOf(key);
     await this.#guard(file);

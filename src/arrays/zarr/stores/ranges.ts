@@ -20,7 +20,7 @@ export interface ObjectClient {
   readonly hasConditions: boolean;
   /**
    * Returns null if the object does not exist.
-   * @throws TensorError for statuses other than success and those in `expected`
+   * Throws a TensorError for statuses other than success and those in `expected`.
    */
   send(request: Request, expected?: readonly number[]): Promise<Response | null>;
   /** Returns the error for a response that was cut off. */
@@ -153,7 +153,7 @@ async function readWhole(client: ObjectClient, first: Response | null): Promise<
   }
 }
 
-/** Waits after a response that was cut off. @throws TensorError if no attempt is left */
+/** Waits after a truncated response, or throws a TensorError if no attempt remains. */
 async function pauseAfter(client: ObjectClient, pauses: Pauses, error: unknown): Promise<void> {
   client.signal?.throwIfAborted();
   const pause = isTransient(error) ? pauses.next(error) : null;

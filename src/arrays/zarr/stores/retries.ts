@@ -45,7 +45,7 @@ export class Pauses {
     return pause;
   }
 
-  /** @throws the signal's reason when it aborts */
+  /** Throws the signal's reason when the signal aborts. */
   async wait(pause: number): Promise<void> {
     const signal = this.#signal;
     signal?.throwIfAborted();
@@ -100,7 +100,7 @@ export function retrying(
   };
 }
 
-/** Returns the response to a request, whose body may follow. @throws Silence */
+/** Returns the response to a request, whose body may follow. Throws a `Silence` error if the server is silent. */
 function answerTo(
   send: Send,
   url: URL,
