@@ -31,6 +31,8 @@ export async function minify(folder, entries) {
     packages: "external",
     plugins: [markedFiles],
     minify: true,
+    // Node prints the line of an uncaught error, which would otherwise be the whole file.
+    lineLimit: 200,
     write: false,
     format: "esm",
     platform: "neutral",

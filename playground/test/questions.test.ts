@@ -22,7 +22,7 @@ const WORDS: readonly Question[] = [
   ["bundle size", "docs/browsers.html#bundle-size"],
   ["CommonJS", "docs/browsers.html#commonjs"],
   ["Next.js", "docs/browsers.html#nextjs-and-other-servers"],
-  ["webpack", "docs/browsers.html#vite-esbuild-and-webpack"],
+  ["webpack", "docs/browsers.html#bundlers-vite-webpack-rollup-esbuild-parcel"],
   ["threads headers", "docs/browsers.html#threads"],
   ["two threads", "docs/browsers.html#threads"],
   ["CSP", "docs/browsers.html#content-security-policy-csp"],

@@ -179,9 +179,8 @@ test("an error by a policy names the source that script-src lacks", () => {
 
 test("libzstd decodes after an error, and finds what does not fit", async () => {
   const frame = await Zstd.fromConfig({ id: "zstd", level: 3 }).encode(sample(5000, 1));
-  const broken = frame.with(20, frame[20] ^ 0xff);
   for (const [bytes, size] of [
-    [broken, 5000],
+    [frame.subarray(0, -1), 5000],
     [frame.subarray(0, 100), 5000],
     [frame, 4999],
   ] as const) {

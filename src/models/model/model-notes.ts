@@ -24,12 +24,12 @@ export interface OpsetNote {
  * @example
  * ```ts
  * const model = buildModel({
- *   opsets: { "ai.onnx": 99 },
+ *   opsets: { "ai.onnx": 18 },
  *   inputs: { x: { dtype: "float32", shape: [2] } },
  *   nodes: [],
  *   outputs: { x: null },
  * });
- * modelNotes(model).length; // 1
+ * modelNotes({ ...model, opsets: { "ai.onnx": 99 } }).length; // 1
  * ```
  */
 export const modelNotes = (model: Model): string[] =>

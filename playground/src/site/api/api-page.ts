@@ -70,18 +70,27 @@ function indexPage(entries: readonly ApiEntry[]): Page {
   };
 }
 
+/** The pages of an entry's exports by name; the page of the entry itself is empty. */
+type Pages = ReadonlyMap<string, string>;
+
 /** Links the names of exports in a docstring, in backticks or in link tags, to the exports. */
-const linked = (text: string, names: ReadonlySet<string>): string =>
+const linked = (text: string, pages: Pages): string =>
   text
     .replaceAll(/\{@link ([^}]*)\}/g, "`$1`")
-    .replaceAll(/`([A-Za-z]+)[.\w]*`/g, (code, name: string) =>
-      names.has(name) ? `[${code}](#${name})` : code,
-    );
+    .replaceAll(/`([A-Za-z]+)[.\w]*`/g, (code, name: string) => {
+      const page = pages.get(name);
+      return page === undefined ? code : `[${code}](${page}#${name})`;
+    });
 
 function entryPage({ name, doc, exports }: ApiEntry, homes: Homes, imported: Names): Page {
   const own = exports.filter((one) => homes.get(keyOf(one)) === name);
   const others = exports.filter((one) => homes.get(keyOf(one)) !== name);
-  const names = new Set(own.map((one) => one.name));
+  const pages = new Map(
+    exports.map((one) => {
+      const home = homes.get(keyOf(one)) ?? name;
+      return [one.name, home === name ? "" : fileOfEntry(home)];
+    }),
+  );
   const { text, examples } = docstringOf(doc);
   const groups = GROUPS.map((group) => ({
     ...group,
@@ -105,7 +114,7 @@ function entryPage({ name, doc, exports }: ApiEntry, homes: Homes, imported: Nam
       ${documentOf(text).body} ${examples.map((example) => exampleOf(example, imported))}
       ${groups.map(
         ({ title, members }) =>
-          html`${heading(2, groupId(title), title)}${members.map((one) => exportPart(one, names, imported))}`,
+          html`${heading(2, groupId(title), title)}${members.map((one) => exportPart(one, pages, imported))}`,
       )}
       ${shared}`,
     finds: [
@@ -126,10 +135,10 @@ const findOf = ({ name, kind, doc }: Export, of: string): Find => ({
 /** Shows an example as a program, with the imports that the docstring omits. */
 const exampleOf = (text: string, names: Names): Html => codeBlock(programOf(codeOf(text), names));
 
-function exportPart(one: Export, names: ReadonlySet<string>, imported: Names): Html {
+function exportPart(one: Export, pages: Pages, imported: Names): Html {
   const { text, params, returns, throws, examples, see } = docstringOf(one.doc);
   const said = (part: string): Html =>
-    inline(linked(part.replaceAll("\n", " "), names), (to) => to);
+    inline(linked(part.replaceAll("\n", " "), pages), (to) => to);
   const first = plainText(firstSentence(text.replaceAll(/\{@link ([^}]*)\}/g, "$1")));
   const rows = params.map((param) => [html`<code>${param.name}</code>`, said(param.text)]);
   return html`<details class="fold export">
@@ -137,7 +146,7 @@ function exportPart(one: Export, names: ReadonlySet<string>, imported: Names): H
       <h3 id="${one.name}"><code>${one.name}</code></h3>
       <span class="first">${first}</span>
     </summary>
-    ${codeBlock(one.signature)} ${documentOf(linked(text, names), (to) => to).body}
+    ${codeBlock(one.signature)} ${documentOf(linked(text, pages), (to) => to).body}
     ${rows.length === 0 ? "" : table(["parameter", "meaning"], rows)}
     ${returns === "" ? "" : html`<p><strong>Returns</strong> ${said(returns)}</p>`}
     ${throws.map((error) => html`<p><strong>Throws</strong> ${said(error)}</p>`)}

@@ -120,9 +120,13 @@ async function writeBeside<T>(
   const beside = besideOf(file);
   try {
     await writeFile(beside, parts, isDurable);
-    return await place(beside);
-  } finally {
+    const placed = await place(beside);
     await files.rm(beside, { force: true });
+    return placed;
+  } catch (error) {
+    // A failed removal must not hide the error: Bun throws EFAULT if a part of the path is a file.
+    await files.rm(beside, { force: true }).catch(() => {});
+    throw error;
   }
 }
 
