@@ -151,7 +151,7 @@ async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Fr
   if (owner.op === "Loop") return loopFrame(bodied);
   if (owner.op === "Scan" && place.opsets["ai.onnx"] >= 9) return scanFrame(bodied);
   throw new NotRun(
-    `it is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not supported`,
+    `the node is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not supported`,
   );
 }
 
@@ -244,7 +244,9 @@ function made(value: Outcome | undefined): Tensor | undefined {
 function branchFrame({ owner, attribute, inputs, frame }: Bodied): Frame {
   const taken = scalarOf(made(inputs[0])) ? "then_branch" : "else_branch";
   if (taken === attribute) return frame;
-  throw new NotRun(`it is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`);
+  throw new NotRun(
+    `the node is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`,
+  );
 }
 
 /** Returns the shape of a Loop's iteration number or condition: [1] if the body declares it, as in a runtime. */
@@ -347,7 +349,7 @@ async function firstOutputs(frame: Frame, count: number, around: Around): Promis
 }
 
 const noIteration = (owner: ModelNode, { iteration }: Around): NotRun =>
-  new NotRun(`it is in ${nodeTitle(owner)}, which has no iteration ${iteration}`);
+  new NotRun(`the node is in ${nodeTitle(owner)}, which has no iteration ${iteration}`);
 
 /** Returns the integers of an attribute, or empty if the node lacks it. */
 export function integers({ attributes }: ModelNode, name: string): readonly (number | bigint)[] {
