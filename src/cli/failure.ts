@@ -84,6 +84,14 @@ const LISTED: Readonly<Record<string, string>> = {
   "commander.unknownOption": "options",
 };
 
+/** Forms of what people write as an option of commands that do not have the option. */
+const OTHER_FORMS: Readonly<Record<string, string>> = {
+  "--feed": "NAME=FILE without --feed",
+  "--reduction": "--attr reduction=NAME",
+  "--batch-dims": "--attr batch_dims=COUNT",
+  "--batch_dims": "--attr batch_dims=COUNT",
+};
+
 /** Cleans commander's message, which begins with "error:" and has a suggested name on a separate line. */
 function parserSentence({ code, message }: CommanderError): string {
   // Commander throws the whole help text as the message if no command is given.
@@ -92,8 +100,15 @@ function parserSentence({ code, message }: CommanderError): string {
     .replace(/^error: /, "")
     .replaceAll(/\s*\n\s*/g, " ")
     .replace(/ \(Did you mean (.+\?)\)$/, "; did you mean $1");
+  if (code === "commander.excessArguments" && /'(?:verify|fix|capture)'/.test(message)) {
+    return sentence.replace(/\.$/, "; write each input as --feed NAME=FILE");
+  }
+  const [option = ""] = /--[\w-]+/.exec(message) ?? [];
   const { [code]: listed } = LISTED;
   if (listed === undefined) return sentence;
+  if (Object.hasOwn(OTHER_FORMS, option)) {
+    return `unknown option '${option}'; write ${OTHER_FORMS[option]}`;
+  }
   return `${sentence}${sentence.endsWith("?") ? "" : ";"} --help lists the ${listed}`;
 }
 

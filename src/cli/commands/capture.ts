@@ -24,6 +24,7 @@ import { ProgressLine } from "../text/progress.ts";
 import {
   addRuntimeOptions,
   inModel,
+  loadRuntime,
   makeSessions,
   type RuntimeOptions,
   externalOf,
@@ -75,6 +76,7 @@ export function addCaptureCommand(program: Command, io: Io): void {
         );
       const bytes = readForRuntime(io, file);
       const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
+      await loadRuntime(io, options.runtime);
       const feeds = feedsOf(io, file, model, options);
       const { node, iteration = 0, call = 0 } = options;
       const line = new ProgressLine(io.stderr, undefined, true);

@@ -27,6 +27,7 @@ import {
 import {
   addRuntimeOptions,
   inModel,
+  loadRuntime,
   makeSessions,
   type RuntimeOptions,
   externalOf,
@@ -106,6 +107,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       }
       // Cures are measured on the whole model, so all inputs are needed even with --node.
       const { node: _, ...ofAll } = options;
+      await loadRuntime(io, options.runtime);
       const feeds = feedsOf(io, file, model, ofAll);
       const expected = expectedOf(io, file, model, options.expected);
       // The model file itself is excluded, because every reader finds the weights that are still in it.

@@ -8,6 +8,7 @@ import {
   readModel,
   verifyModel,
   type FailedNode,
+  type Model,
   type VerifiedNode,
   type VerifyProgress,
   type VerifyReport,
@@ -29,6 +30,7 @@ import { historyLines, reasonLines } from "../text/reasons.ts";
 import {
   addRuntimeOptions,
   inModel,
+  loadRuntime,
   makeSessions,
   type RuntimeOptions,
   externalOf,
@@ -115,6 +117,8 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
       const { node, iteration = 0, call = 0, runs = 1, tolerance, json = false } = options;
       const bytes = readForRuntime(io, file);
       const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
+      // Before the inputs, so that nobody prepares inputs for a runtime that is not installed.
+      await loadRuntime(io, options.runtime);
       const feeds = feedsOf(io, file, model, options);
       const expected = expectedOf(io, file, model, options.expected);
       const report = await withProgress(io, file, async (starting, onProgress) => {
@@ -130,12 +134,21 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
         const all = { ...own, others, ...how, ...chosen, ...expected };
         return inModel(file, () => verifyModel(bytes, feeds, all));
       });
-      const isRandom = options.random === true;
+      const isRandom = options.random === true && hasRandomIntegers(model, options);
       const text = json ? printJson(reportJson(file, report)) : reportText(file, report, isRandom);
       await io.stdout.write(`${text}\n`);
       if (!report.agrees) fail(WRONG_DATA);
     });
 }
+
+/** Returns true if --random generates an input of integers, which may be indices. */
+const hasRandomIntegers = ({ graph }: Model, { feed = [] }: VerifyCommand): boolean =>
+  graph.inputs.some(
+    ({ name, type }) =>
+      /^int(?:32|64)$/.test(type?.dtype ?? "int64") &&
+      !graph.constants.some((one) => one.name === name) &&
+      !feed.some((one) => one.startsWith(`${name}=`)),
+  );
 
 /** Parses a nonnegative number. Blank text is refused, because `Number` converts it to 0. */
 function parsePart(text: string): number {

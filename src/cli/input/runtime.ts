@@ -184,8 +184,12 @@ export const externalOf = (io: Io, file: string): { readonly external: ReadExter
   external: file === STDIN ? fromNoFolder : externalReader(folderOf(io, file)),
 });
 
-/** @param chosen the package named by the user, if any */
-async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
+/**
+ * Loads the runtime of the folder where the command runs.
+ * @param chosen the package named by the user, if any
+ * @throws Failure if the runtime is not installed or cannot be loaded
+ */
+export async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
   const here = createRequire(path.join(cwd, "model.js"));
   const installed = PACKAGES.flatMap((name): [string, string][] => {
     try {
