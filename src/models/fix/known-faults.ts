@@ -1,9 +1,7 @@
 /**
- * The table of known faults and their cures. `docs/known-faults.md` shows the same table, and `examples/faults/` has a
- * model for each row.
- *
- * A row of kind `repair` concerns a node that violates its own specification, and tells which call was intended. A row
- * of kind `rewrite` concerns a fault of a runtime, and expresses the same call differently.
+ * The table of known faults and their fixes. `docs/known-faults.md` shows the same table, and `examples/faults/`
+ * contains one model per row. A `repair` row describes a node that is invalid in its version, and gives the intended
+ * call. A `rewrite` row describes a fault of a runtime, and gives an equivalent call.
  */
 
 import { isTensorError } from "../../core/errors.ts";
@@ -34,15 +32,15 @@ import {
 import type { Words } from "./words.ts";
 
 interface Described {
-  /** The name of the model in `examples/faults/`. */
+  /** The model's name in `examples/faults/`. */
   readonly id: string;
-  /** The fault in a sentence, as in a report. */
+  /** A sentence about the fault, for reports. */
   readonly fault: string;
   /** The runtimes and versions in which the fault occurs. */
   readonly seen: string;
-  /** The text of the specification. */
+  /** The specification's rule that applies. */
   readonly specification: string;
-  /** A sentence about the nodes that replace the faulty node. */
+  /** A sentence about the replacement nodes. */
   readonly cure: string;
 }
 
@@ -54,15 +52,15 @@ export interface Repair extends Described {
 
 export interface Rewrite extends Described {
   readonly kind: "rewrite";
-  /** @param faulty with the intended call */
+  /** Returns true if the row describes the faulty node, whose intended call is given. */
   readonly applies: (faulty: FaultyNode) => boolean;
-  /** Writes equivalent nodes and returns the name of the result. */
+  /** Writes equivalent nodes, and returns the name of the result. */
   readonly write: (words: Words, scatter: Scatter) => string;
-  /** The opset that these nodes need. */
+  /** The opset of the equivalent nodes. */
   readonly opset: number;
 }
 
-/** A fault of the whole model that another opset cures. */
+/** A fault of the whole model that another opset fixes. */
 export interface Reversion extends Described {
   readonly kind: "reversion";
 }
@@ -81,7 +79,9 @@ const isHalf = (faulty: FaultyNode): boolean =>
 const isOrder = ({ call }: FaultyNode): boolean => ["max", "min"].includes(reductionIn(call));
 const isSum = ({ call }: FaultyNode): boolean => ["add", "mul"].includes(reductionIn(call));
 
-/** Returns true if a tensor contains NaNs or zeros, for which max and min depend on more than magnitude. */
+/**
+ * Returns true if a tensor contains NaNs or zeros, because max and min of these values depend on more than magnitude.
+ */
 function hasOddFloats({ dtype, data, size }: Tensor): boolean {
   const read = reader(dtype, data);
   for (let at = 0; at < size; at++) {
@@ -91,7 +91,7 @@ function hasOddFloats({ dtype, data, size }: Tensor): boolean {
   return false;
 }
 
-/** Reductions by the names that exporters and people use; `reductionOf` knows those of OpenVINO. */
+/** Reduction names that exporters and people use. `reductionOf` covers OpenVINO's names. */
 const WORDS: Readonly<Record<string, string>> = {
   "": "none",
   update: "none",
@@ -104,7 +104,7 @@ const WORDS: Readonly<Record<string, string>> = {
   amin: "min",
 };
 
-/** Returns ONNX's word for a reduction with another name; null if the meaning is unknown, as for a mean. */
+/** Returns ONNX's name for a reduction; null if ONNX has no such reduction, such as mean. */
 function wordFor(word: string): string | null {
   const lower = word.toLowerCase();
   const known = Object.hasOwn(WORDS, lower) ? WORDS[lower] : reductionOf(lower);
@@ -113,7 +113,6 @@ function wordFor(word: string): string | null {
 
 const KNOWN: ReadonlySet<string> = new Set(["none", "add", "mul", "max", "min"]);
 
-/** Returns the first version with a reduction, or null if none has it. */
 const sinceOf = (word: string): number | null => {
   if (!KNOWN.has(word)) return null;
   return word === "max" || word === "min" ? 18 : 16;
@@ -229,7 +228,7 @@ function countedFromEnd(call: Meant): Meant {
   return { ...call, node: { ...call.node, op, opset: 18 } };
 }
 
-/** Returns the call with indices of one more axis; Unsqueeze has had its axes as an input since opset 13. */
+/** Adds an axis to a call's indices. Unsqueeze reads its axes from an input since opset 13. */
 function asColumn(call: Meant): Meant {
   const [data, { dtype, shape, size, data: values }, ...updates] = call.inputs;
   const indices = new Tensor(dtype, [...shape, 1], size, values);
@@ -342,5 +341,4 @@ const REVERSIONS: readonly Reversion[] = [
 
 export { REPAIRS, REVERSIONS, REWRITES };
 
-/** All rows, in the order of the document. */
 export const KNOWN_FAULTS: readonly KnownFault[] = [...REWRITES, ...REPAIRS, ...REVERSIONS];

@@ -1,11 +1,11 @@
-/** Recognizes files of other formats, because users name a wrong file more often than a damaged file. */
+/** Recognizes files of other formats, because a wrong file is more common than a damaged file. */
 
 import { isTensorError, malformed, unsupported } from "../../core/errors.ts";
 import { otherKindOf } from "../../core/tensor/other-kind.ts";
 
 /**
- * Returns the result of `read`. If `read` fails and the file has another format, the error names it.
- * @param head the first `HEAD` bytes of the file, or all of it
+ * Returns the result of `read`. If `read` fails and the file has another format, the error names the format. The
+ * callback `head` returns the first `HEAD` bytes of the file, or the whole file if it is shorter.
  * @throws TensorError `unsupported-file` for a file of another format; otherwise the error of `read`
  */
 export function namingFormat<T>(head: () => Uint8Array, read: () => T): T {

@@ -6,11 +6,10 @@ import type { Graph, ModelNode } from "../model/model.ts";
 import { needsOf } from "../model/uses.ts";
 
 /**
- * Returns the nodes that some values need, and all values between them.
- *
- * @param given the names of known values: inputs of the graph, and values of enclosing graphs
+ * Returns the nodes that compute some values, and all values between them. The names in `given` are known values: graph
+ * inputs, and values of enclosing graphs.
  * @throws TensorError `shape-mismatch` for an input without a tensor, `malformed-file` for a value that no node
- *   computes
+ * computes
  */
 export function neededNodes(
   graph: Graph,

@@ -1,4 +1,4 @@
-/** Compares a runtime's result of a node with the exact result. */
+/** Compares a runtime's result with the exact result of a node. */
 
 import { printScalar } from "../../core/tensor/print.ts";
 import { reader } from "../../core/tensor/scalar.ts";
@@ -10,15 +10,12 @@ export type Likeness = Extract<Verdict, "equal" | "near" | "nan-or-zero" | "diff
 
 export interface Comparison {
   readonly verdict: Likeness;
-  /** The first element with that verdict; null if all are equal, or if data types or shapes differ. */
+  /** The first element with this verdict; null if all elements are equal, or if data types or shapes differ. */
   readonly at: readonly number[] | null;
   readonly sentence: string;
 }
 
-/**
- * Compares all elements.
- * @param tolerance the greatest difference of two near floats, relative to the larger one
- */
+/** Compares all elements. For near floats, `tolerance` is the maximum difference relative to the larger magnitude. */
 export function compare(actual: Tensor, exact: Tensor, tolerance: number): Comparison {
   if (actual.dtype !== exact.dtype || !sameShape(actual.shape, exact.shape)) {
     const [is, not] = [actual, exact].map(({ dtype, shape }) => `${dtype}${printShape(shape)}`);
@@ -39,7 +36,7 @@ export function compare(actual: Tensor, exact: Tensor, tolerance: number): Compa
   return { verdict, at, sentence: sentenceAt(actual, exact, offsetOf(at, exact.shape)) };
 }
 
-/** Describes the element at a flat position of two tensors of the same type. */
+/** Describes one element of two tensors with the same type. */
 export function sentenceAt(actual: Tensor, exact: Tensor, position: number): string {
   const [is, not] = [actual, exact].map(({ dtype, data }) =>
     printScalar(dtype, reader(dtype, data)(position)),
