@@ -98,7 +98,7 @@ export class Additions {
     const { domain, opset } = this.#target;
     if (domain === "ai.onnx") {
       const { number, name } = DTYPES[dtype].onnx;
-      // The data type is a word, not a number, before opset 6.
+      // Before opset 6, Cast stores the data type as a word.
       const to: Attribute =
         opset < 6 ? { type: "string", value: name.toUpperCase() } : { type: "int", value: number };
       return { ...common, op: "Cast", domain, attributes: { to, ...likeConvert(dtype) } };

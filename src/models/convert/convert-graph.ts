@@ -56,7 +56,7 @@ function convertOne(
 ): readonly ModelNode[] {
   const { model, target, log } = context;
   const { scope } = around;
-  // Nodes of other domains stay unchanged, because these domains have their own versions.
+  // Nodes in other domains stay unchanged, because each domain has its own versions.
   if (node.domain !== target.domain) return [convertBodies(node, scope, context)];
   const opset = opsetOf(model, node);
   const version = familyVersion(node, opset);
@@ -125,7 +125,7 @@ function replacedByBody(
       converted.push(...around.additions.takeNodes(), ...replaced);
     }
   } catch (cause) {
-    // With `force`, the node may stay unchanged, so additions for its body are discarded.
+    // With `force`, the node may stay unchanged, so changes and additions for its body are discarded.
     log.changes.length = length;
     around.additions.takeNodes();
     throw cause;

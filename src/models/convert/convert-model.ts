@@ -83,7 +83,7 @@ export function convertModel(
   const newer =
     checked.domain === "ai.onnx" ? runtimeNote(checked.opset, converted.irVersion) : null;
   if (newer !== null) notes.add(newer);
-  // An unchanged graph is returned as the caller's own object.
+  // If the graph is unchanged, the result contains the caller's own graph object.
   const graph = converted.graph === model.graph ? given.graph : converted.graph;
   return { model: { ...converted, graph }, changes, unchecked, notes: [...notes] };
 }
@@ -96,7 +96,7 @@ function convertWhole(context: ModelContext): Model {
   checkKnown(model, from, context);
   if (domain === "openvino") {
     if (!isForeign) {
-      // The model may stay unchanged, because its nodes have their own versions.
+      // OpenVINO nodes have their own versions, so the model may be returned unchanged.
       const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, context);
       return { ...model, irVersion, graph };
     }

@@ -56,7 +56,7 @@ export function convertNode(node: ModelNode, opset: number, context: GraphContex
   const notes = [...meaning.trusted, ...undeclaredType(row, meaning, context)];
   if (comparison !== null) notes.push(comparison);
   const to = { from: own.version, to: row, notes };
-  // ONNX nodes have no version of their own.
+  // ONNX nodes do not store a version.
   const says = row.domain === "ai.onnx" ? {} : { opset: firstOpset(row) };
   const isKept = row === own.version || row.domain === "ai.onnx";
   if (!isForeign && isKept && isUnchanged(node, row, names, attributes)) return { node, ...to };
@@ -141,7 +141,7 @@ function isUnchanged(
     node.op === row.name &&
     before.length === Object.keys(attributes).length &&
     before.every(([name, attribute]) => attributes[name] === attribute) &&
-    // Omitted trailing inputs may be empty names or absent.
+    // An omitted last input may have an empty name or be absent.
     node.inputs.every((name, position) => name === (inputs[position] ?? ""))
   );
 }

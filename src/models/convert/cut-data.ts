@@ -43,7 +43,7 @@ export function cutData(
     const { [axis]: dim } = part;
     if (axis === own || (dim === size && dim !== null)) continue;
     if (typeof size !== "number" || typeof dim !== "number") throw unknown();
-    // Larger indices are an error of the node, which the conversion finds when it checks the input types.
+    // Indices larger than data are an error, which a later type check reports.
     if (dim > size) continue;
     isCertain &&= certainShape(data, scope)?.[axis] === size;
     isCertain &&= certainShape(indices, scope)?.[axis] === dim;

@@ -88,7 +88,7 @@ class Translation {
     const inputs = given.inputs.map((name) => this.#aliases.get(name) ?? name);
     const node = { ...given, inputs };
     if (node.domain === target.domain) {
-      // Only ONNX models declare an opset per domain; in an IR each node has its own version.
+      // ONNX models declare an opset per domain. In an IR, each node has its own version.
       this.#nodes.push({ ...node, opset });
       return;
     }
@@ -138,7 +138,7 @@ class Translation {
     if (domain === "ai.onnx" && opset < since) {
       throw refusal(`Cast in opset ${opset} does not accept ${dtype}; opset ${since} supports it`);
     }
-    // OpenVINO has strings, but its Convert does not.
+    // OpenVINO's Convert does not accept strings.
     if (domain === "openvino" && (elementTypeOf(dtype) === null || dtype === "string")) {
       throw refusal(`Convert does not accept ${dtype}`);
     }

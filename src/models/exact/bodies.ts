@@ -52,7 +52,7 @@ export async function runBodies(
   dropped: readonly string[],
 ): Promise<void> {
   const [body] = bodies;
-  // The body of the function contains these constants; weights that only the runtime uses are not read.
+  // The function's graph contains these constants. Weights that only the runtime uses are not read.
   const isThere = (at: number): boolean =>
     body.outer === null && body.constants.has(body.graph.inputs[at]?.name ?? "");
   const inputs = node.inputs.map((name, at) =>
@@ -94,7 +94,7 @@ async function runGraph(
 }
 
 function runFunction(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
-  // The body of a function cannot use values of the graph that calls it.
+  // A function cannot use values of the calling graph.
   const frame = new Frame();
   for (const [at, { name }] of body.graph.inputs.entries()) {
     const value = own.inputs[at] ?? null;
@@ -181,7 +181,7 @@ class Iterations {
     this.#body = body;
     this.#states = states;
     this.#before = before;
-    // The states of a Loop follow the iteration number and the condition in its inputs.
+    // In a Loop's inputs, the states follow the iteration number and the condition.
     const first = 2 * before;
     this.#carried = states.map((_, at) => required(own, first + at).hold());
     const count = body.graph.outputs.length - before - states.length;

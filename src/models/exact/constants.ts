@@ -56,7 +56,7 @@ export function tracedConstants(
     if (!isShape && !isFolded) continue;
     const made = node.outputs.filter((name) => name !== "");
     const known = made.map((name) => scope.get(name).certain);
-    // A list with named or unknown elements is not a constant.
+    // A list that contains named or unknown elements is not constant.
     if (known.some(({ elements, constant }) => elements === null || constant === null)) continue;
     for (const [at, name] of made.entries())
       traced.set(name, renamed(known[at].constant as Constant, name));

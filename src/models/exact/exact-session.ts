@@ -133,7 +133,7 @@ export async function createExactSession<S extends RuntimeSession>(
   const replaced = nodesToReplace(known, nodes);
   const { needed, all } = inputsOf(known.graph);
   const borders = [...known.graph.inputs, ...known.graph.outputs];
-  // onnxruntime-node ignores values given for an input with a default, and does not carry every data type.
+  // onnxruntime-node ignores values for inputs that have a default, and cannot transfer every data type.
   const isPlain = needed.length === all.length && !borders.some(({ type }) => isCarried(type));
   if (replaced.size === 0 && isPlain) {
     let session: RuntimeSession;
@@ -287,11 +287,11 @@ class CutSession implements ExactSession<unknown> {
       const value = run.valueOf(this.#plan, frame, name);
       // oxlint-disable-next-line no-await-in-loop
       if (!value.isOwn) await run.toHost([value]);
-      // The session creates the tensor that reveals the runtime's class, if no other value has.
+      // If no value has shown the runtime's tensor class, a small session creates a tensor of this class.
       // oxlint-disable-next-line no-await-in-loop
       outputs.push([name, await this.#maker.tensorOf(value, name)]);
     }
-    // The view was copied, so its buffer in the runtime is no longer needed.
+    // The view was copied, so the runtime's buffer is no longer needed.
     for (const name of this.outputNames) if (frame.get(name)?.isOwn === false) frame.drop(name);
     return Object.fromEntries(outputs);
   }
@@ -318,7 +318,7 @@ class CutSession implements ExactSession<unknown> {
 
   release(): Promise<void> {
     return this.#inTurn(async () => {
-      // The device is destroyed with the runtime's last session.
+      // The runtime destroys the device together with its last session.
       this.#gpu?.dispose();
       await this.#parts.release();
     });

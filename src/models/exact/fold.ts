@@ -55,8 +55,7 @@ export async function foldConstants(
     graph.outputs.map(({ name }) => name),
     folding.given,
   );
-  // Each node may depend on the results of earlier nodes.
-  // oxlint-disable-next-line no-await-in-loop
+  // Nodes run one after another, because a node may use earlier results. oxlint-disable-next-line no-await-in-loop
   for (const node of graph.nodes) if (nodes.has(node)) await folding.add(node);
 }
 

@@ -25,7 +25,7 @@ export function namesOfNoTensors(graph: Graph, outer: ReadonlySet<string>): Read
     if (MAKES_NO_TENSOR.has(node.op)) names.add(output);
     if (node.op === "Optional") wrapped.set(output, input);
     if (node.op === "Identity" && names.has(input)) names.add(output);
-    // An optional of unknown origin is assumed to hold a tensor.
+    // An optional of unknown origin is assumed to contain a tensor.
     if (node.op === "OptionalGetElement" && names.has(wrapped.get(input) ?? "")) names.add(output);
     for (const name of madeByBodies(node, names)) names.add(name);
   }

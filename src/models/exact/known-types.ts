@@ -91,7 +91,7 @@ export class KnownTypes {
         const type = (node.inputs[at] ?? "") === "" ? null : this.typeOf(plan, node.inputs[at]);
         if (type === null) continue;
         const { dtype, shape } = type;
-        // A Loop's state may change its shape in each iteration.
+        // The shape of a Loop's state may change in each iteration.
         const own =
           node.op === "Loop" ? null : at < first ? shape : without(shape, axes[at - first]);
         this.#learn(body, name, { dtype, shape: own });

@@ -106,7 +106,7 @@ export class OpenParts {
       if (constant !== null) constants.push(constant);
       else if (ofInput === null) inputs.push(this.#inputOf(plan, name, nodes));
       else {
-        // The runtime neither folds nor packs an input's default, because a caller may replace it.
+        // The runtime neither folds nor packs an input's default value, because the caller may supply another value.
         constants.push(ofInput);
         defaults.push(this.#inputOf(plan, name, nodes));
       }

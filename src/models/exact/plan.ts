@@ -84,7 +84,7 @@ export function planGraph(
   const { constants, folded } = knownConstants(planned, graph, opsets, outer, scope);
   const copied = new Map<string, ModelNode>();
   const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
-  // The set contains inputs, values of enclosing graphs, and constant results.
+  // The set contains graph inputs, values of enclosing graphs, and constant results.
   const given = { has: (name: string) => !made.has(name) || folded.has(name) };
   const { nodes } = neededNodes(
     graph,
@@ -140,7 +140,7 @@ function knownConstants(
  */
 function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void {
   const isCopy = copyTest(plan);
-  // The values of a copied node exist only in the runtime's sessions.
+  // A copied node's values exist only inside the runtime's sessions.
   const isThere = (name: string): boolean => !plan.copied.has(name) || plan.constants.has(name);
   const glue = new Set(
     uses.nodes.filter(
@@ -200,7 +200,7 @@ export function isOurs(planned: Planned, node: ModelNode): boolean {
   const { model, replaced, ours } = planned;
   const known = ours.get(node);
   if (known !== undefined) return known;
-  // A recursive function is examined only once, because no runtime accepts recursion.
+  // A recursive function is examined once, because no runtime accepts recursion.
   ours.set(node, false);
   const called = functionOf(model, node);
   const graphs = [...(called === null ? [] : [called.graph]), ...bodiesIn(node)];

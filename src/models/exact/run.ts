@@ -67,8 +67,7 @@ export class ModelRun implements StepsRun {
     for (const [at, step] of plan.steps.entries()) {
       switch (step.is) {
         case "session":
-          // Each step needs the values of the earlier steps.
-          // oxlint-disable-next-line no-await-in-loop
+          // Steps run one after another, because a step needs earlier values. oxlint-disable-next-line no-await-in-loop
           await this.#runSession(plan, step, frame);
           break;
         case "call":
@@ -167,7 +166,7 @@ export class ModelRun implements StepsRun {
     const [data] = values;
     const isInPlace = mayOverwrite(step, values, frame, dropped);
     const made = namingNode(node, () => runCall(call, tensors, isInPlace ? tensors[0] : undefined));
-    // The result of an in-place scatter is its data under another name.
+    // An in-place scatter returns its data tensor under another name.
     const isSame = isInPlace && data?.given === null;
     frame.set(node.outputs[0], isSame ? data : Value.ofTensor(made));
   }

@@ -83,7 +83,7 @@ export function stepsOf(
     const own = uses.nodes.filter(
       (node) => levels.get(node) === level && !ours.has(node) && !isCopy(node),
     );
-    // A sequence or an optional can only be an output of the last session.
+    // Only the last session can return a sequence or an optional.
     const kept =
       level < count - 1 ? [] : [...plan.copied.keys()].filter((name) => isOutput.has(name));
     const needs = new Set(needsOfSession(plan, own, kept).needs);
@@ -143,7 +143,7 @@ export function needsOfSession(
       open.push(...needsOf(copied));
     }
   }
-  // A copied node may use another copied node, and both may use values of the session's nodes.
+  // Copied nodes may use each other's values and values of the session's own nodes.
   return { copies: inOrder(plan, copies), needs: [...needs].filter((name) => !made.has(name)) };
 }
 

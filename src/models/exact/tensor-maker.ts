@@ -29,7 +29,7 @@ export class TensorMaker {
   learn(value: unknown): void {
     if (this.#known !== null || typeof value !== "object" || value === null) return;
     const { constructor } = value;
-    // Plain objects serve as tensors for this package and for fake runtimes, but reveal no class.
+    // This package and fake runtimes use plain objects as tensors. A plain object does not show the tensor class.
     if (constructor !== Object && "dims" in value) this.#known = constructor as TensorClass;
   }
 
@@ -43,7 +43,7 @@ export class TensorMaker {
     if (value.device !== null) return gpuTensorOf(Class, value.device);
     const { dtype, shape, data } = value.tensor(name);
     const own = value.isOwn ? data : data.slice();
-    // The runtime's class refuses data types such as bfloat16.
+    // The runtime's tensor class rejects some data types, such as bfloat16.
     return Class === null || !("runtime" in DTYPES[dtype])
       ? { type: dtype, dims: shape, data: own }
       : new Class(dtype, own, shape);

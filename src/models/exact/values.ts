@@ -125,11 +125,11 @@ export class Value {
     if (this.#holders === 0) this.#of?.release();
     if (this.#holders > 0) return;
     this.#device?.dispose();
-    // A constant is uploaded again when it is needed again.
+    // A constant's GPU copy is freed here, and is uploaded again if necessary.
     this.#device = null;
     if (!this.isOwn) return;
     if (this.given === null) this.#tensor?.dispose();
-    // The garbage collector frees memory on the host, but a runtime buffer must be freed here.
+    // The garbage collector frees host memory, but not a runtime's buffer.
     else runtimeGpuTensor(this.given)?.dispose?.();
   }
 }

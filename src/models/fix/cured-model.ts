@@ -32,7 +32,7 @@ export function curedModel(
     return { model: rewrittenModel(given, writers), notes: [] };
   }
   try {
-    // A faulty node may violate its version, so a placeholder replaces it while the other nodes are converted.
+    // A faulty node may be invalid, so a placeholder replaces the node during the conversion of the model.
     const standIns = new Map(placed.map(({ node }) => [node, () => [standIn(node)]]));
     const plain = rewrittenModel(withDomain(given), standIns);
     const { model, notes } = convertModel(plain, { opset });

@@ -199,11 +199,11 @@ async function triedCures(
 ): Promise<Pick<FixReport, "cures" | "ignored">> {
   const cures: Cure[] = [];
   const ignored: string[] = [];
-  // A setting cannot fix a model that violates its own specification.
+  // Session settings cannot fix a model that violates the specification.
   const isOnlyExpected =
     bench.candidates.length === 0 && bench.plain.problem === null && bench.plain.results === 1;
   if (base === null && !isOnlyExpected && bench.candidates.every(isRightAsCall)) {
-    // Cures run one after the other, so that each has the whole machine.
+    // Fixes run one at a time, so that each timing has the whole machine.
     for (const { title, settings } of SETTINGS) {
       const maker = new SettingsMaker(bench.asIs.createSession, settings);
       const { createSession } = maker;
@@ -252,7 +252,7 @@ async function measured(
   const { kind, title, settings = null, model = null, nodes = null, notes = [] } = cure;
   let [nodeRuns, rightRuns] = [0, 0];
   let problem: string | null = null;
-  // The runtime cannot check the node, because this package computes it in an exact session.
+  // In an exact session, this package computes the node, so the runtime cannot check it.
   const checked = kind === "exact-session" ? [] : candidates;
   for (const candidate of checked) {
     if (candidate.intention === null || problem !== null || rightRuns < nodeRuns) break;
@@ -299,8 +299,7 @@ async function meantCures(
   const cures: Cure[] = [];
   for (const change of changes) {
     const { path, sentence, ranks } = change;
-    // A cured model changes all nodes that the runtime computes wrongly, or only the node that differs from the
-    // intended one.
+    // A change of one node cannot fix a model in which the runtime computes another node wrongly.
     if (bench.candidates.some(({ verified }) => verified.path !== path)) continue;
     const cure = meantNode(change, ranks);
     const cured = cure && curedModel(bench.model, new Map([[path, cure]]));
@@ -331,7 +330,7 @@ async function exactCure(bench: Bench): Promise<Cure> {
     ? "all"
     : candidates.map(({ verified }) => verified.path);
   const title = "an exact session";
-  // If the exact session cannot be created or does not run, the cure has failed.
+  // An exact session that cannot be created or run counts as a failed fix.
   const open = async (): Promise<Runnable> => {
     const own = { createSession, nodes, ...(external && { external }) };
     const session = await orFailure(() => createExactSession(bytes, own));

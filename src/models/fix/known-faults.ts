@@ -165,7 +165,7 @@ const REPAIRS: readonly Repair[] = [
       "ScatterND and GatherND: “indices: tensor(int64)”. The other operators: “Tind: tensor(int32), tensor(int64)”.",
     cure: "A Cast of the indices to int64.",
     applies: ({ node, inputs }) => {
-      // The second input of TensorScatter is its update.
+      // TensorScatter's second input is the update, not the indices.
       if (node.op === "TensorScatter") return false;
       const dtype = inputs[1]?.dtype;
       const isInteger = /^u?int\d+$/u.test(dtype ?? "");
@@ -215,7 +215,8 @@ const REPAIRS: readonly Repair[] = [
     applies: (call) => {
       if (!BY_TUPLES.has(call.node.op) || (call.inputs[1]?.shape.length ?? 0) === 0) return false;
       const error = outputsOrError(call);
-      // Updates of the right shape show that a list of rows was intended; otherwise the tuple must be too long.
+      // Updates of the right shape show that a list of rows was intended. Without such updates, the index tuple must be
+      // too long.
       const codes = isScatter(call) ? (["rank", "shape-mismatch"] as const) : (["rank"] as const);
       return isTensorError(error, ...codes) && exactOutputs(asColumn(call)) !== null;
     },

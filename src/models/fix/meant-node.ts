@@ -23,7 +23,7 @@ export function meantNode(
   if (meant === null) return null;
   return {
     faults: [],
-    // Slice has had its steps as an input since opset 10, and Constant nodes need no opset above 13.
+    // Slice has an input for steps since opset 10. Constant nodes need at most opset 13.
     opset: Math.max(meant.opset ?? 1, changes.length > 0 ? 13 : 1),
     write(node, words) {
       const inputs = [...node.inputs];

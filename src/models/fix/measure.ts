@@ -64,8 +64,7 @@ export async function checkNode(
     try {
       const end = performance.now() + FIX.nodeTime * share;
       while (runs === right && runs < FIX.runs && (runs === 0 || performance.now() < end)) {
-        // Runs follow one after the other, so that each has the whole machine.
-        // oxlint-disable-next-line no-await-in-loop
+        // Runs are sequential, so that each run has the whole machine. oxlint-disable-next-line no-await-in-loop
         const outputs = await session.run(feeds, names);
         runs++;
         if (names.every((name) => equals(outputs.get(name) as Tensor, exact.get(name) as Tensor)))
@@ -94,7 +93,7 @@ export async function measureModel(
   const found = await orProblem(async () => {
     const session = await open();
     try {
-      // The first run allocates memory, so it is not timed.
+      // The first run is not timed, because it allocates memory.
       results.add(digestOf(await session.run(feeds, names)));
       const end = performance.now() + FIX.modelTime;
       while (times.length + 1 < most && (times.length === 0 || performance.now() < end)) {

@@ -32,7 +32,7 @@ export async function plainModel(
   let first = await measureModel(open, feeds, names, 0);
   const typed = graph.outputs.filter(({ type }) => type !== null).map(({ name }) => name);
   if (first.problem !== null && typed.length < names.length) {
-    // An output without a type may be a sequence, which cannot be compared.
+    // An output of undeclared type may be a sequence, which cannot be compared.
     const others = await measureModel(open, feeds, typed, 0);
     if (others.problem === null) [names, first] = [typed, others];
   }

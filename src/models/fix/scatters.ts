@@ -133,7 +133,7 @@ export function orderedScatter(words: Words, scatter: Scatter): string {
     words.scalar(wide, NaN),
     words.put("Where", [isZero, zero, found]),
   ]);
-  // The sign is set by a multiplication, because Where may lose the sign of a zero.
+  // A multiplication sets the sign, because Where may lose the sign of a zero.
   const winning = words.put("Or", [is(ZERO), isWinner(data)]);
   const signs = (isMax ? [1, -1] : [-1, 1]).map((n) => words.scalar(wide, n));
   const sign = words.put("Where", [isZero, words.put("Where", [winning, ...signs]), one]);

@@ -26,7 +26,7 @@ export class SettingsMaker {
         };
         Object.defineProperty(own, name, { enumerable: true, configurable: true, get });
       }
-      // The caller's own settings come first; their getters are copied, not called.
+      // The caller's settings take precedence. Their getters are copied without being called.
       return Object.defineProperties(own, Object.getOwnPropertyDescriptors(others));
     };
     this.createSession = (model, others = {}) => createSession(model, watched(others));

@@ -36,13 +36,13 @@ const MAX_SHOWN = 8;
 export function readSmallConstant(constant: Constant): Tensor | undefined {
   try {
     const { dtype, shape } = constant;
-    // Text is skipped, because it may have any length.
+    // Text is not read, because a text may have any length.
     if (!isDType(dtype) || DTYPES[dtype].family === "string") return;
     const size = product(shape);
     if (size === 0 || size > MAX_SHOWN) return;
     return readConstant(constant);
   } catch {
-    // The value is only shown, so an error is ignored.
+    // An unreadable value is simply not shown.
     return;
   }
 }

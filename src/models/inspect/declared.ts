@@ -19,7 +19,7 @@ export function mergeViews(
   names: readonly string[],
 ): readonly Finding[] {
   const added = believed.filter((one) => !certain.some((other) => isSameFinding(one, other)));
-  // The declared types may allow a check that the certain types do not allow.
+  // Declared types may allow a check for which certain types are not enough.
   const stays = certain.filter(
     (one) => one.severity !== "note" || believed.some((other) => isSameFinding(one, other)),
   );

@@ -63,7 +63,7 @@ function withShapes(model: Model, shapes: Readonly<Record<string, readonly numbe
   if (unknown !== undefined) throw unknownInput(unknown, names, "the model");
   const inputs = model.graph.inputs.map((one) => {
     if (one.type === null || !Object.hasOwn(shapes, one.name)) return one;
-    // The memory limit is checked when the values are created.
+    // The memory limit is checked later, when the values are created.
     const shape = partialShapeOf(shapes[one.name], one.name, { input: one.name });
     return { ...one, type: { ...one.type, shape } };
   });
@@ -131,7 +131,7 @@ function axesOf({ version, settings, shapes }: KnownCall): Omit<IndexUse, "indic
   const { [axis]: size } = data;
   if (version.indexForm !== "sequences" || settings.mode === "circular" || updates === null)
     return { sizes: [size], areTuples: false };
-  // The whole sequence must fit after its start position.
+  // The whole sequence must fit between its start position and the end of the axis.
   const { [axis]: length } = updates;
   const isKnown = typeof size === "number" && typeof length === "number";
   return { sizes: [isKnown ? size - length + 1 : null], areTuples: false };

@@ -77,7 +77,7 @@ function planFindings(call: IndexedCall, indices: Tensor): Finding[] {
   const places = product(operator.layout(made, call).positions);
   const isCounted =
     places === product(operator.layout({ ...made, data: data.larger }, call).positions);
-  // In a gather without batches, each index is one offset.
+  // A gather without batches has one offset per index.
   if ((isScatter || settings.batchDims !== 0) && places > MAX_OFFSETS) {
     return [notChecked(call, `${isCounted ? `${places} ` : ""}offsets in data exceed the limit`)];
   }
@@ -110,7 +110,7 @@ function notChecked(call: IndexedCall, why: string): Finding {
 function planOf(call: IndexedCall, made: PlanInputs): Plan {
   const { data, updates } = call.shapes;
   const rules = {
-    // Another finding reports negative indices that the version does not accept.
+    // Unsupported negative indices have their own finding.
     negative: true,
     bounds: "error",
     merge: false,
@@ -159,7 +159,7 @@ function standIn(call: IndexedCall, indices: Tensor): StandIn | null {
   const sizes = (updates ?? []).map((dim) => (typeof dim === "number" ? dim : 0));
   const room = 2 * largest(indices) + Math.max(longest, ...sizes);
   const { axes } = call.operator.layout({ data: known.map(() => room), indices }, call);
-  // The first axis may be a batch with one index per sample.
+  // The first axis may be a batch axis with one index per sample.
   const [batch = 1] = indices.shape;
   const shapes = [1, longest].flatMap((least) => [least, batch].map((first) => ({ least, first })));
   for (const { least, first } of shapes) {

@@ -128,7 +128,7 @@ class Inspection {
   #checkOpsets(model: Model): void {
     for (const { id, sentence, versions } of opsetNotes(model)) {
       const found = finding(id, sentence, { got: versions.length === 1 ? versions[0] : versions });
-      // Equal versions have the same effect in every runtime.
+      // If all imports of a domain have the same version, all runtimes agree.
       this.findings.push(new Set(versions).size > 1 ? found : { ...found, severity: "note" });
     }
   }

@@ -60,7 +60,7 @@ export function inspectNode(node: ModelNode, opset: number | null, scope: Scope)
     ...inputFindings(node, operator, version, scope),
     ...contradictionOf(node, scope),
   ];
-  // An invalid node cannot race, because it does not run.
+  // An invalid node does not run, so it cannot race.
   const isWrong = findings.some(({ severity }) => severity === "wrong");
   return { version, findings: isWrong ? findings : [...findings, ...raceOf(node, scope)] };
 }
@@ -107,7 +107,7 @@ function contradictionOf({ outputs: [name = ""] }: ModelNode, scope: Scope): Fin
   const declared = scope.declared(name);
   if (declared === null) return [];
   const { certain, believed } = scope.get(name);
-  // A declaration that contradicts known facts is not trusted.
+  // Contradictory declarations are not used as facts.
   const [made] = [certain, believed].flatMap(({ type }) =>
     type === null || unifyTypes(type, declared) !== null ? [] : [type],
   );
@@ -134,7 +134,7 @@ function inspectInputs(
   const dtypes = inputs.map(({ type }) => type?.dtype ?? null);
   const findings = inspectDTypes(version, operator.versions, dtypes, reduction, fields);
 
-  // Shapes depend only on numeric attributes: axis and batch_dims.
+  // Only the numeric attributes `axis` and `batch_dims` affect shapes.
   if (unknown.some(({ type }) => type === "int")) return findings;
   let call: KnownCall;
   try {
@@ -143,7 +143,7 @@ function inspectInputs(
   } catch (error) {
     return [...findings, shapeFinding(error)];
   }
-  // The addressed axes may depend on text attributes, but not on the reduction.
+  // Text attributes other than the reduction may determine the indexed axes.
   const isPlanKnown = unknown.every(({ type, name }) => type !== "string" || name === "reduction");
   const { constant = null, type = null } = byRole(version, inputs).indices ?? NOTHING_KNOWN;
   if (constant === null || !mayBeIntegers(type) || !isPlanKnown) return findings;

@@ -193,7 +193,7 @@ function isZeroConstant(constant: Constant): boolean {
       (one: unknown) => Number(one) === 0,
     );
   } catch {
-    // Data in another file may be unreadable, and only an all-zero constant matters here.
+    // Only constants that are entirely zero matter here, so a constant with unreadable external data is skipped.
     return false;
   }
 }

@@ -47,7 +47,7 @@ export function attributeError(
   siblings: readonly OperatorVersion[],
 ): TensorError | null {
   const isKnown = hasAttribute(version, name);
-  // The caller of the function sets the value of a reference; the name belongs to this node.
+  // A referenced attribute gets its value from the function's caller, but its name belongs to this node.
   if (isReference(attribute) && isKnown) return null;
   if (isFloat(attribute) && isKnown) {
     return new TensorError(

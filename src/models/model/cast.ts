@@ -145,7 +145,8 @@ function nanSigner(dtype: DType, data: Storage): (position: number, sign: number
   const stored = bytesOf(data as NumericStorage);
   if (family === "minifloat" ? "bits" in DTYPES[dtype] : family !== "float" && family !== "half")
     return () => undefined;
-  // The sign of JavaScript's NaN depends on the machine, but 8-bit formats are written as bits.
+  // The sign of a NaN in JavaScript depends on the machine. 8-bit floats are written as bits, so the sign must be
+  // explicit.
   const kept = family === "minifloat" ? 255 : 127;
   return (position, sign) => {
     const at = (position + 1) * bytes - 1;

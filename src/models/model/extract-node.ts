@@ -77,7 +77,7 @@ function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["ops
     nodes: [node],
     constants,
   };
-  // Every constant must also be an input before this IR version.
+  // Before this IR version, every constant must also be an input.
   const irVersion = Math.max(model.irVersion, DEFAULTS_SINCE);
   return { irVersion, producer: "ndscatter", opsets: opsetsOf(node, opsets), graph };
 }

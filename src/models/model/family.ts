@@ -60,7 +60,7 @@ const knownShape = ({ type }: Known = NOTHING_KNOWN): PartialShape => type?.shap
 /** Returns the axis if it is a constant; null if unknown. */
 function axisValue({ type, constant }: Known, fields: ErrorContext): number | null {
   if (type === null) return null;
-  // The shape is checked first, so that large constants are not read.
+  // The shape check comes first, so that a large constant is not read.
   const unread = axisFrom(type, fields);
   return constant === null || !mayBeIntegers(type)
     ? unread
@@ -93,7 +93,7 @@ export function familyOutputs(
   const dtype = outputDType(version, inputs);
   if (dtype === null) return [];
   const { settings, unknown } = knownSettings(node, version, operator.versions);
-  // Shapes depend only on numeric attributes: axis and batch_dims.
+  // Only the numeric attributes `axis` and `batch_dims` affect shapes.
   const isShapeKnown = unknown.every(({ type }) => type !== "int");
   const call = knownCall(operator, version, settings, inputs, {});
   const shape = isShapeKnown ? operator.inferShape(call.shapes, call) : null;

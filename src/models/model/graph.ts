@@ -12,7 +12,7 @@ export function findOpset(
   { domain, opset }: ModelNode,
 ): number | null {
   if (opset !== undefined) return opset;
-  // The name of a domain may equal that of an object's method.
+  // A domain's name may equal the name of an inherited method.
   return Object.hasOwn(opsets, domain) ? opsets[domain] : null;
 }
 
@@ -59,7 +59,7 @@ export function repeatedValues({ inputs, nodes, constants }: Graph): readonly Re
   for (const { name } of constants) {
     if (initial.has(name))
       repeated.push({ name, maker: null, sentence: `two constants are named ${quote(name)}` });
-    // A constant that has the name of an input is the default of this input.
+    // A constant with an input's name is the input's default.
     else if (!makers.has(name)) make(name, "a constant");
     initial.add(name);
   }

@@ -143,7 +143,7 @@ const openvinoConvert: InlineOperator = ({ op, attributes }, inputs, opset) => {
     throw wrongOption("destination_type", must, destination.value, fields);
   }
   checkInputs(op, inputs, 1, opset);
-  // OpenVINO 2026.4.1 saturates only for this data type.
+  // OpenVINO 2026.4.1 saturates conversions only to this data type.
   const rules: NarrowRules = { saturates: true, roundMode: "nearest" };
   const used = dtype === "float8e8m0" ? rules : undefined;
   return [castTensor(inputs[0], dtype, { ...fields, input: "data" }, used)];

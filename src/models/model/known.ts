@@ -42,7 +42,7 @@ export function withDeclared(known: Known, declared: TensorType | null): Known {
 export const sameKnown = (a: Known, b: Known): boolean =>
   sameType(a.type, b.type) &&
   sameType(a.item ?? null, b.item ?? null) &&
-  // Constants from traced elements are new objects each time.
+  // Each tracing creates a new constant object, so constants are compared by value.
   (a.elements === null || b.elements === null
     ? a.elements === b.elements && a.constant === b.constant
     : sameDims(a.elements, b.elements));

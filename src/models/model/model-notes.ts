@@ -35,7 +35,7 @@ export const modelNotes = (model: Model): string[] =>
 export function opsetNotes({ graph, functions = [], ...model }: Model): OpsetNote[] {
   const own = importNotes(model, "the model");
   const inner = functions.flatMap((one) => importNotes(one, `the function ${quote(one.name)}`));
-  // Each layer of OpenVINO has its own version.
+  // OpenVINO layers have their own versions, so the model's opsets do not matter.
   const newest = graph.nodes.reduce(
     (most, { domain, opset = 0 }) => (domain === "openvino" && opset > most ? opset : most),
     0,

@@ -65,7 +65,7 @@ export class NodeIndex {
 
   /** Returns the location of a node; the model's own graph for an unknown node. */
   placeOf(node: ModelNode): Place {
-    // The model's graph is searched first, because visiting all nodes takes a thousand times as long.
+    // The main graph is searched first, because a visit of all nodes takes a thousand times as long.
     if (findIn(this.model.graph.nodes, (one) => one === node) !== undefined) return this.#own;
     const isIt = (placed: PlacedNode): boolean => placed.node === node;
     return (this.nodes.find(isIt) ?? this.#defining?.find(isIt))?.place ?? this.#own;
@@ -182,8 +182,8 @@ export class NodeIndex {
       const here = this.nodes.filter((placed) => placed.place === place);
       const isQuoted = ({ node }: PlacedNode): boolean => JSON.stringify(calledOf(node)) === last;
       const ways = [hasName(last), makes(last), isQuoted, isOf(last)];
-      // The path of a node in the model's own graph is a quoted name; without quotes, names in other graphs take
-      // precedence.
+      // In the model's own graph, a node's path is its quoted name. An unquoted name may belong to nodes of other
+      // graphs.
       return firstOf((path === "" ? [isQuoted] : ways).map((way) => () => here.filter(way)));
     });
   }
@@ -199,7 +199,7 @@ export class NodeIndex {
     const found = inlinedFrom(name, places).flatMap(({ place, rest }) => {
       const within = this.nodes.filter((placed) => isWithin(placed, place));
       const byText = (text: string): (() => readonly PlacedNode[])[] => [
-        // A node of a function keeps its name; a node of a branch does not.
+        // Nodes of an inlined function keep their names, but nodes of an inlined branch do not.
         () => (place.kind.is === "function" ? within.filter(hasName(text)) : []),
         () => within.filter(makes(text)),
         () => (place.kind.is === "body" ? within.filter(isOf(text)) : []),
@@ -208,7 +208,7 @@ export class NodeIndex {
       return firstOf([
         ...byText(rest),
         () => deeper.filter((placed) => isWithin(placed, place)),
-        // The path may name a function that was inlined into the branch.
+        // The path may contain a function that was inlined into the branch.
         () => deeper,
         ...byText(withoutToken(rest)),
       ]);

@@ -73,7 +73,7 @@ export class Scope {
     for (const { name, type } of inputs) this.#values.set(name, this.#inputValue(name, type));
     const hasDefaults = outer !== null || irVersion >= DEFAULTS_SINCE;
     const isInput = new Set(hasDefaults ? inputs.map(({ name }) => name) : []);
-    // The last constant of a repeated name counts, as in ONNX Runtime.
+    // If two constants have the same name, the last one counts, as in ONNX Runtime.
     for (const constant of constants) if (!isInput.has(constant.name)) this.add(constant);
   }
 
@@ -153,7 +153,7 @@ export class Scope {
     for (const [position, name] of node.outputs.entries()) {
       if (name === "") continue;
       const { [position]: known = NOTHING_KNOWN } = certain;
-      // The certain facts are still valid if only declarations make the node invalid.
+      // If only a declaration makes the node invalid, the certain facts remain valid.
       const { [position]: more = known } = believed;
       const inferred = sameKnown(more, known) ? known : more;
       const believedValue = withDeclared(inferred, this.declared(name));

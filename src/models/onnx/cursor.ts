@@ -71,9 +71,9 @@ export class FileCursor {
     const { position } = this;
     if (position >= end) throw this.#cutShort(1, end);
     let at = position - this.#start;
-    // The position only increases, so it is in the window or after it.
+    // The read position never moves back, so it cannot precede the window.
     if (at >= this.#window.length) {
-      // A skipped name or small tensor at the end of the window does not count as a jump.
+      // Skipping a name or a small tensor at the window's end does not count as a jump.
       const isNext = at <= this.#window.length + WINDOW.least;
       this.#size = isNext ? Math.min(2 * this.#size, WINDOW.most) : WINDOW.least;
       const last = Math.min(position + this.#size, this.#source.size);

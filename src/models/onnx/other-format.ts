@@ -17,7 +17,7 @@ export function namingFormat<T>(head: () => Uint8Array, read: () => T): T {
     const must = "the file must be an ONNX model, got";
     if (bytes.length === 0) throw malformed(`${must} an empty file; get it again`, {}, { cause });
     const { name: got, modelAdvice } = otherKindOf(bytes) ?? TEXT;
-    // Two bytes that are letters may also begin a truncated model.
+    // A truncated model may also begin with two letters.
     if (got === TEXT.name && (bytes.length < 3 || !isText(bytes))) throw cause;
     throw unsupported(`${must} ${got}; ${modelAdvice}`, { got }, { cause });
   }
@@ -27,7 +27,7 @@ const TEXT = { name: "text", modelAdvice: "give a model, or download the file ag
 
 function isText(head: Uint8Array): boolean {
   try {
-    // The last character may be incomplete.
+    // The head of the file may end inside a character.
     const text = new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
     return /^[\t\n\r\u0020-\u007e\u0080-\uffff]+$/.test(text);
   } catch {

@@ -97,7 +97,7 @@ export function readOutline(file: ByteSource, options: ReadOptions = {}): Model 
   const checked = readOptionsFrom(options);
   const source = sourceFrom(file, "a file must be { size, read }");
   return namingFormat(
-    // An empty file has no first bytes to read.
+    // An empty file has no head, so nothing is read.
     () =>
       source.size === 0 ? new Uint8Array() : readRange(source, 0, Math.min(source.size, HEAD)),
     () => outlineOf(source, checked),
@@ -111,7 +111,7 @@ function outlineOf(source: ByteSource, options: ReadOptions): Model {
   const { bytes, ranges } = outline.finish();
   return decodeModel(bytes, options, {
     wholeOf(part) {
-      // Tensors are views of the outline, so their offsets identify them.
+      // Tensors are views of the outline, so a byte offset identifies each tensor.
       const range = ranges.get(part.byteOffset - bytes.byteOffset);
       return range === undefined ? null : () => wholeTensor(source, part, range);
     },
@@ -165,7 +165,7 @@ class OutlineWriter {
       if (++this.#records > MAX_RECORDS) throw tooLargeModel(`more than ${MAX_RECORDS} records`);
       const begin = cursor.position;
       const tag = cursor.varint(end);
-      // The protobuf library rejects the same tags, so outlines and whole models accept the same files.
+      // The protobuf library rejects the same tags, so both readers accept the same files.
       if (tag < 8 || tag >= 2 ** 32)
         throw malformed(`byte ${begin} of the file is an illegal tag`, { byte: begin });
       const tagEnd = cursor.position;

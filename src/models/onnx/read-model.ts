@@ -215,7 +215,7 @@ function decodeNode(
     domain: domainName(domain),
     inputs: [...input],
     outputs: [...output],
-    // Assignments would be unsafe, because a file may name an attribute `__proto__`.
+    // Plain assignments would be unsafe, because a file may contain an attribute named `__proto__`.
     attributes: Object.fromEntries(attributes),
     ...sourced(source, reading),
   };
@@ -264,7 +264,7 @@ function decodeAttribute(source: AttributeProto, reading: Reading, depth: number
     case "strings": {
       const texts = (type === "string" ? [source.s] : source.strings).map(textOrNull);
       const known = texts.filter((text) => text !== null);
-      // ONNX also stores bytes that are not text in strings.
+      // ONNX strings may also contain bytes that are not text.
       if (known.length < texts.length) return { type: "other", value: `${type} of bytes` };
       return type === "string" ? { type, value: known[0] } : { type, value: known };
     }

@@ -67,7 +67,7 @@ class HeaderReader {
   #raw = NO_BYTES;
   #segmented = false;
   readonly #dims: bigint[] = [];
-  // The maps are created on demand, because a hostile file may have millions of tensors without entries.
+  // Maps are created on demand, because a hostile file may contain millions of empty tensors.
   #counts: Map<TypedField, number> | undefined;
   #entries: Map<string, string> | undefined;
 

@@ -88,7 +88,7 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
   const { name, dtype, dataType, shape, raw, counts, external, segmented } = header;
   const what = tensorTitle(name);
   if (dtype === null) {
-    // The number 0 means that no data type is given, and numbers are never negative.
+    // The type number 0 means that the data type is missing, and type numbers are never negative.
     throw (dataType <= 0 ? malformed : unsupported)(
       `${what} has data type ${dataType}, which this package does not know`,
       {
@@ -98,7 +98,7 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
       },
     );
   }
-  // A constant is read on demand, long after its file was opened.
+  // A constant may be read long after its file was opened.
   if (header.bytes.length === 0) {
     throw new TensorError("disposed", `the memory of the file that holds ${what} is gone`, {
       key: "file",
@@ -157,7 +157,7 @@ function readExternal(
   const { part } = EXTERNAL;
   if (needed <= part || rowOf(dtype).bits !== undefined)
     return decodeRaw(dtype, size, partOf(0, needed), header);
-  // The last part is read first: if the file is too short, this fails before the memory is allocated.
+  // The last part is read first, so that a file that is too short fails before memory is allocated.
   let start = Math.floor((needed - 1) / part) * part;
   const last = partOf(start, needed);
   const data = allocate(dtype, size);
@@ -188,7 +188,7 @@ function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHe
   const needed = packedBytes(dtype, size);
   if (raw.length !== needed) throw wrongLength(header, needed, raw.length);
   if (dtype === "bool") checkBools(raw, header);
-  // The bytes are copied, because their alignment is arbitrary and their memory belongs to the caller.
+  // The bytes are copied, because they may be unaligned and the memory belongs to the caller.
   return unpack(dtype, size, raw);
 }
 
@@ -199,7 +199,7 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
       `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`,
     );
   }
-  // A value of most small types is a byte with several elements, but each 6-bit element has its own value.
+  // Most small data types pack several elements into one byte, but each 6-bit element has its own value.
   const isPacked = bits !== undefined && bits !== 6;
   checkValueCount(
     header.counts.get(field) ?? 0,
@@ -252,7 +252,7 @@ function takeIntegers(
   const cell = integerOfCell(dtype);
   const { bytes } = DTYPES[cell];
   const write = writer(cell, data);
-  // The upper bits of a 6-bit element must be 0 according to ONNX, so the value is neither wrapped nor truncated.
+  // ONNX requires that the upper bits of a 6-bit element are 0, so other values are errors.
   const isSixBits = rowOf(dtype).bits === 6;
   const next: (reader: BinaryReader) => unknown =
     field === "int64Data"

@@ -139,7 +139,7 @@ export function checkMessage(
           { limit: MAX_VALUES },
         );
       }
-      // The schema declares subgraphs and tensors as bytes, so this recursion is only a few calls deep.
+      // This recursion is shallow, because the schema declares subgraphs and tensors as bytes.
       if (field.message !== undefined) check(field.message, part.subarray(start, end));
     });
   };
@@ -165,7 +165,7 @@ export function countValues(
   if (field.fieldKind !== "list" || wireType !== WireType.LengthDelimited) return null;
   const width = expected === WireType.Bit32 ? 4 : expected === WireType.Bit64 ? 8 : 0;
   if (width > 0) return (end - start) % width === 0 ? (end - start) / width : null;
-  // Only the last byte of a varint is below 128.
+  // A varint's last byte is below 128, and all other bytes are not.
   if (end > start && bytes[end - 1] >= 0x80) return null;
   let count = 0;
   for (let position = start; position < end; position++) if (bytes[position] < 0x80) count++;
@@ -225,7 +225,7 @@ export function malformedAs<T>(what: string, action: () => T): T {
     return action();
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    // The full stop is removed, because browsers add one and errors of this package have none.
+    // Browsers end messages with a full stop, which this package's errors do not have.
     const reason = messageOf(cause).replace(/\.$/, "");
     throw malformed(`${what} cannot be decoded: ${reason}`, {}, { cause });
   }

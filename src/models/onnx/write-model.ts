@@ -180,7 +180,8 @@ function attributeMessage(
   }
   if (attribute.type === "boolean") throw wrong("is a boolean, which ONNX represents as an int");
   const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
-  // The new value replaces the file's value. Only unknown fields are kept if the attribute had another type.
+  // The attribute's new value replaces the value from the file. If the attribute's type changed, only unknown fields
+  // are kept.
   if (source?.type === type) Object.assign(message, source, { name });
   else if (source?.$unknown !== undefined) message.$unknown = source.$unknown;
   message.type = type;
@@ -290,7 +291,7 @@ function valueInfoMessage({ name, type, [SOURCE]: source }: ValueInfo): ValueInf
   const message = create(ValueInfoProtoSchema);
   if (isMessage(source, ValueInfoProtoSchema)) Object.assign(message, source);
   message.name = checkUtf8(name);
-  // An unchanged type is kept, because the file may describe it in more detail than `Model` does.
+  // An unchanged type is written back as it was, because the file may contain more details than `Model`.
   if (!sameType(type, decodeType(message.type))) {
     if (type === null) delete message.type;
     else message.type = typeMessage(type);

@@ -22,7 +22,7 @@ export function readPort(port: Element, who: string): TensorType | null {
   checkDimCount(dims, who);
   const shape = dims.map(({ text }) => parseDimText(text, who));
   const dtype = dtypeOfElementType(port.attributes.get("precision") ?? NO_PRECISION);
-  // An IR writes both scalars and values of unknown rank as ports without dimensions.
+  // In an IR, scalars and values of unknown rank both have ports without dimensions.
   return dtype === null ? null : { dtype, shape: shape.length === 0 ? null : shape };
 }
 

@@ -143,7 +143,7 @@ function asByteSource(bin: unknown): ByteSource {
 
 function checkPorts(layer: Layer, inputs: number, outputs: number): void {
   const got = [layer.inputs.size, layer.outputs.size];
-  // A Result may have an output port, which OpenVINO ignores.
+  // OpenVINO ignores the output port of a Result.
   if (got[0] === inputs && (got[1] === outputs || outputs === 0)) return;
   throw malformed(
     `the numbers of inputs and outputs of ${layerTitle(layer)}, a ${layer.type}, must be ${inputs} and ${outputs}, got ${got.join(" and ")}`,
@@ -234,9 +234,9 @@ export function readBin(
 
 /** Returns the number of bytes that contain a constant's elements. */
 function usedBytes(dtype: DType, shape: readonly number[], size: number, who: string): number {
-  // The number of bytes of text does not follow from its shape.
+  // The shape of a text constant does not determine its size in bytes.
   const needed = dtype === "string" ? size : packedBytes(dtype, product(shape));
-  // OpenVINO writes one byte for an empty constant, and does not read it.
+  // OpenVINO writes one unused byte for an empty constant.
   if (size === needed || needed === 0) return needed;
   throw malformed(
     `${who} has ${printCount(size, "byte")}, but ${dtype} of the shape ${printShape(shape)} takes ${needed}`,
@@ -292,7 +292,7 @@ function nodeOfLayer(
     }
     names.add(name);
   }
-  // An attribute on <layer> would be ignored, which would change the operator's effect.
+  // Ignoring an operator attribute on <layer> would change the operator's meaning.
   const misplaced = schemas.find(
     ({ name }) => layer.element.attributes.has(name) && !LAYER_ATTRIBUTES.has(name),
   );

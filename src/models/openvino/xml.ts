@@ -173,11 +173,11 @@ type Part = Readonly<Record<string, unknown>>;
 
 function parse(body: string): readonly Part[] {
   const parser = new XMLParser({
-    // Returns parts as lists, so that a tag's name cannot become a special property.
+    // The parser returns lists, so that a tag name such as `__proto__` cannot become a property.
     preserveOrder: true,
     ignoreAttributes: false,
     attributeNamePrefix: ATTRIBUTE_PREFIX,
-    // Blanks around text are removed, and entities are decoded here.
+    // This file trims blanks and decodes entities itself.
     trimValues: false,
     tagValueProcessor: (_name, value) => value.trim(),
     parseTagValue: false,
@@ -283,7 +283,7 @@ function escapeText(text: string): string {
       { key: "text", got: factOf(text) },
     );
   }
-  // XML readers turn line breaks and tabs in attributes into spaces unless they are escaped.
+  // XML readers replace unescaped line breaks and tabs in attributes by spaces.
   return text.replaceAll(
     /[&<>"\n\r\t]/g,
     (character) => ESCAPES[character] ?? `&#${character.charCodeAt(0)};`,

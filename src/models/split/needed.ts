@@ -37,7 +37,7 @@ export function neededNodes(
         const sentence = `the input ${quote(name)} of the model needs a tensor`;
         throw new TensorError("shape-mismatch", sentence, { input: name });
       }
-      // The runtime must not require a value that the requested values do not need.
+      // The part must not require inputs that the requested values do not depend on.
       if (isWanted.has(name)) throw malformed(`no node computes ${quote(name)}`, { input: name });
     }
   }

@@ -169,7 +169,7 @@ function partAt(model: Model, uses: GraphUses, { level, levels, kept, typeOf, sc
     name !== "" &&
     (kept.has(name) || uses.usersOf(name).some((user) => levels.get(user) !== level));
   const outputs = nodes.flatMap((node) => node.outputs).filter(isOutput);
-  // Model outputs that no node computes, such as inputs, are outputs of the first part.
+  // The first part returns model outputs that no node computes, such as inputs.
   const others = graph.outputs.filter(({ name }) => level === 0 && !uses.makers.has(name));
   const passed = graph.inputs.filter(
     (one) => !inputs.includes(one) && others.some(({ name }) => name === one.name),

@@ -153,8 +153,7 @@ export async function* captures(
     for (const [place, placed] of groupByPlace(wanted)) {
       // oxlint-disable-next-line no-await-in-loop
       const known = await knownOf(values, place, placed);
-      // The runtime's memory is free before weights are read here.
-      // oxlint-disable-next-line no-await-in-loop
+      // Weights are read only after the runtime has released its memory. oxlint-disable-next-line no-await-in-loop
       await values.release();
       for (const one of placed)
         yield (isWhole) =>
@@ -286,7 +285,7 @@ function tableOf(node: ModelNode, { frame, values }: Known, external: ReadExtern
     const call = callOfNode(frame.opsets, node, inputs);
     return table.read(slicesOf(call.node, call.inputs)) ? table.tensor : null;
   } catch (error) {
-    // The check of the whole table reports the same error later.
+    // The same error is reported later, when the whole table is checked.
     if (isTensorError(error)) return null;
     throw error;
   }

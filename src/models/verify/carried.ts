@@ -68,7 +68,7 @@ function carriedModel(model: Model): CarriedModel | null {
         return dtype === undefined || carrierOf(dtype) === null ? [] : [[name, dtype] as const];
       }),
     );
-  // An input with a default keeps the default, and is not fed.
+  // An input with a default uses the default, and the caller supplies no value.
   const defaults = new Set(graph.constants.map(({ name }) => name));
   const [fed, outputs] = [
     changed(graph.inputs.filter(({ name }) => !defaults.has(name))),
@@ -155,7 +155,7 @@ export async function openModel(
         return dtype === undefined ? [name, value] : [inner(name), converted(value, dtype)];
       });
       const made = await session.run(new Map(own), names.map(nameOf));
-      // A runtime may return another data type than it declares.
+      // The returned data type may differ from the declared data type.
       return await orFailure(async () => {
         const results = names.map((name): [string, Tensor] => {
           const value = made.get(nameOf(name)) as Tensor;

@@ -24,7 +24,7 @@ export function compare(actual: Tensor, exact: Tensor, tolerance: number): Compa
   const first = firstDifference(actual, exact);
   if (first === null) return { verdict: "equal", at: null, sentence: "" };
   const [a, b] = [reader(actual.dtype, actual.data), reader(exact.dtype, exact.data)];
-  // Elements that differ only in their bits are NaNs with different bits.
+  // If only the bits differ, both elements are NaN.
   let [verdict, at]: [Likeness, readonly number[]] = ["nan-or-zero", first];
   let isFound = false;
   const isFloat = exact.dtype.includes("float");
@@ -50,9 +50,9 @@ const offsetOf = (at: readonly number[], shape: readonly number[]): number =>
 function compareElements(a: unknown, b: unknown, tolerance: number): Likeness {
   if (Object.is(a, b)) return "equal";
   if (typeof a !== "number" || typeof b !== "number") return a === b ? "equal" : "differs";
-  // The elements 0 and -0 differ only in their sign.
+  // The numbers 0 and -0 differ only in sign.
   if (a === b) return "nan-or-zero";
-  // An infinity is near only to itself.
+  // An infinity is near only to the same infinity.
   const isNear = Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
   return isNear && Number.isFinite(a) && Number.isFinite(b) ? "near" : "differs";
 }

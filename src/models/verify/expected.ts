@@ -182,8 +182,8 @@ export async function findChanges(
     const ids = new Set<string>();
     try {
       for (const { result, ...change } of otherCalls(call.node, inputs)) {
-        // Single changes come before pairs, because they prove more, and changes that other nodes can express come
-        // first.
+        // Single changes come before pairs of changes, because a single change is stronger evidence. Changes that other
+        // nodes can express come first.
         if (ids.size > 0 && change.id.includes("+")) break;
         if (ids.has(change.id)) continue;
         // oxlint-disable-next-line no-await-in-loop
@@ -216,7 +216,7 @@ function tailOf({ model, feeds, expected, createSession }: Expecting, name: stri
   const behind = names.filter((one) => one !== name);
   const place = { has: (one: string) => one === name || feeds.has(one) };
   if (!neededNodes(graph, names, place).names.has(name)) return null;
-  // The session is created with the first value, because the data type is unknown before.
+  // The session is created when the first value arrives, because the data type is not known earlier.
   let session: OpenSession | null = null;
   let fed: readonly string[] = [];
   return {
@@ -227,7 +227,7 @@ function tailOf({ model, feeds, expected, createSession }: Expecting, name: stri
         if (session === null) {
           const cut = cutModel(model, graph, behind, given);
           fed = cut.inputs;
-          // Later values may have other shapes.
+          // Shapes are left open, because later values may have other shapes.
           const inputs = cut.model.graph.inputs.map((one) =>
             one.name === name ? { name, type: { dtype: value.dtype, shape: null } } : one,
           );

@@ -44,7 +44,7 @@ export interface Frame {
 
 /** Returns a graph's initializers and the tensors of its `Constant` nodes, by name. */
 export function constantsOf({ constants, nodes }: Graph): ReadonlyMap<string, Constant> {
-  // A tensor of a data type that this package lacks is left to the runtime.
+  // The runtime handles tensors whose data type this package lacks.
   const made = nodes.flatMap((node) => constantTensor(node) ?? []).filter(({ dtype }) => dtype);
   return new Map([...constants, ...made].map((one) => [one.name, one]));
 }
@@ -85,8 +85,7 @@ async function calledFrame(
 ): Promise<Frame> {
   const defaults = around.functions.find((one) => one.name === name && one.domain === domain);
   const calls = around.nodes.filter(({ node }) => node.op === name && node.domain === domain);
-  // The only call of this function may be a node of another function; then it runs in the selected call of the other
-  // function.
+  // If another function contains the only call, the call runs in the selected call of the other function.
   const nth = calls.length === 1 && isInFunction(calls[0].place) ? 0 : around.call;
   let count = 0;
   for (const placed of calls) {
@@ -184,7 +183,7 @@ function withMore(
     else if (found !== undefined && isConstant(found)) constants.push(renamed(found, name));
     else if (found !== undefined) given.set(name, found);
   }
-  // A session is kept for the next iteration if the graph is the same object.
+  // The next iteration reuses a session if its graph is the same object.
   const { graph } = frame;
   const all = [...graph.constants, ...constants];
   return {

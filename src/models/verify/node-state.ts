@@ -120,7 +120,7 @@ export async function finish(state: State, how: Finish): Promise<VerifiedNode> {
   let { judgement, isReproducible, otherRuns } = state;
   let reruns: Reruns | null = null;
   if (state.isSuspect) {
-    // A node whose result already changed between runs need not be run alone.
+    // If the result already changed between model runs, the node need not run alone.
     const found = await rerun(first, isReproducible ? how.runtimes : [], how.onRun);
     ({ reruns } = found);
     if (found.other !== null) {
@@ -136,8 +136,7 @@ export async function finish(state: State, how: Finish): Promise<VerifiedNode> {
   const isRace = raceShown(reruns, isReproducible);
   const { result: _, call, ...facts } = judgement;
   const diagnoses = reasonsOf(judgement, { dialect: how.dialect, isRace });
-  // A change in the sign of a zero reveals a lost update, because a runtime returns the same zeros and NaNs in every
-  // run.
+  // A runtime returns the same zeros and NaNs in every run, so a changed sign of a zero shows a lost update.
   const isLost = isRace === true && facts.verdict === "nan-or-zero" && diagnoses.length > 0;
   return {
     path: first.path,

@@ -138,7 +138,7 @@ export class PlaceValues implements Around {
         open.delete(one);
       }
     }
-    // The order is the execution order; names that no node computes come last and cause separate errors.
+    // Names are in execution order. Names that no node computes come last, and each has its own error.
     await this.#make(frame, [...made.filter((name) => open.delete(name)), ...open], known);
     return new Map<string, Found>([...constants, ...known]);
   }
@@ -167,7 +167,7 @@ export class PlaceValues implements Around {
         }
         // oxlint-disable-next-line no-await-in-loop
         const { lost, failure } = await this.#lostBy(frame, open, error);
-        // Neither node is the cause if two nodes fail to load with the same message.
+        // If two nodes fail to load with the same message, neither node is the cause.
         const isAll = failure.isLoad && failure.message === said;
         said = failure.message;
         culprit = failure.at ?? culprit;
@@ -220,7 +220,7 @@ export class PlaceValues implements Around {
     if (failure !== null && lost.length > 0) return { lost, failure };
     if (names.length === 1) return { lost: names, failure: said };
     if (this.#isSearchOver) return { lost: names, failure: said };
-    // A failing node may make values that are not tensors, so each value is tried alone.
+    // The outputs are tried one by one, because some may not be tensors.
     const alone = await this.#failureOf(frame, names.slice(0, 1));
     if (alone !== null) return { lost: names.slice(0, 1), failure: alone };
     return this.#lostBy(frame, names.slice(1), said);
@@ -277,7 +277,7 @@ export class PlaceValues implements Around {
       this.#last = { graph, names: key, inputs: cut.inputs, session };
     }
     const { inputs, session } = this.#last;
-    // All frames of a graph have the same input names.
+    // The input names are the same in all frames of a graph.
     return session.run(new Map(inputs.map((name) => [name, given.get(name) as Tensor])), names);
   }
 

@@ -44,7 +44,7 @@ export async function findIteration(
     }
     return null;
   } catch (error) {
-    // An iteration cannot be the cause if the runtime cannot load the model.
+    // If the runtime cannot load the model, no iteration is the cause.
     if (error instanceof RuntimeFailure && error.isLoad) return null;
     throw error;
   } finally {
@@ -74,8 +74,8 @@ async function failingIteration(
       throw error;
     }
   };
-  // The failure is outside the loop's body if even 0 iterations fail. A Scan is not tried, because a runtime may refuse
-  // a Scan of 0 slices.
+  // If a run without iterations fails, the failure is outside the loop's body. This test excludes Scan, because a
+  // runtime may refuse a Scan without slices.
   if (node.op === "Loop" && (await messageOf(0)) !== null) return null;
   let [good, bad] = [0, 1];
   let message: string | null;

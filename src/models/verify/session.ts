@@ -108,7 +108,7 @@ export function sentenceFrom(cause: unknown): string {
   try {
     if (isError(cause)) return cause.message.trim().replaceAll(/\s*\n\s*/g, " ");
   } catch {
-    // A Proxy may throw at any access.
+    // If the value is a Proxy, reading a property may throw.
   }
   return printValue(cause);
 }

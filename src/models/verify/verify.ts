@@ -173,7 +173,7 @@ export async function verifyModel(
   const isPart = own.node !== undefined;
   const { loads, problem } = await runWhole(whole, asked.runtimes[0].createSession, isPart);
   const how = loads === "unoptimized" ? withoutOptimization(asked) : asked;
-  // Several runs test reproducibility, which is pointless if the model does not load.
+  // A model that does not load runs only once, because more runs cannot test reproducibility.
   const runs = loads === "never" ? 1 : how.runs;
   const tolerance = asked.likeness;
   const [{ createSession }] = how.runtimes;
@@ -232,8 +232,7 @@ async function compareRuns(options: Comparing): Promise<readonly State[]> {
       const said = { run, runs: all, alone: null };
       const onSearch = (searches: number): void =>
         report({ ...said, nodes: states.length, searches });
-      // Runs follow one after the other, so that each has the whole machine.
-      // oxlint-disable-next-line no-await-in-loop
+      // Runs are sequential, so that each run has the whole machine. oxlint-disable-next-line no-await-in-loop
       for await (const capture of captures(bytes, Object.fromEntries(feeds), {
         ...own,
         createSession,

@@ -75,7 +75,7 @@ async function failureOfRun(
 ): Promise<RuntimeFailure | null> {
   const failure = await failureOfSession(create, whole, isRun);
   if (failure === null || failure.isLoad) return failure;
-  // Another output replaces a sequence, because a run that returns a sequence fails in onnxruntime-node.
+  // Sequence outputs are replaced, because onnxruntime-node cannot return a sequence.
   for (const copy of copiesWithoutSequences(whole.model)) {
     // oxlint-disable-next-line no-await-in-loop
     const other = await failureOfSession(create, { model: copy, feeds: whole.feeds }, isRun);

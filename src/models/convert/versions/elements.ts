@@ -85,7 +85,7 @@ export const dropoutInputs: Part = {
     if (training !== "" && Number(step.scalarOf(training) ?? 1) !== 0)
       throw refusal(`${step.title} drops no elements, but this node may drop elements`);
     const plain = withoutAttributes(withInputs(node, { 1: "", 2: "" }), "seed");
-    // The attribute ratio has no effect if no elements are dropped.
+    // The attribute `ratio` has no effect unless elements are dropped.
     const ratio = step.scalarOf(inputOf(node, 1));
     if (ratio === null) return plain;
     return withAttribute(plain, "ratio", { type: "float", value: Math.fround(Number(ratio)) });

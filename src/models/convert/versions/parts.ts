@@ -95,7 +95,7 @@ export const sliceAxesFromBack: Part = {
       throw refusal(`${step.title} needs nonnegative axes, and ${what}`);
     }
     const counted = values.map((axis) => (axis < 0n ? axis + BigInt(rank) : axis));
-    // All lists of a Slice must have the same data type.
+    // The index inputs of a Slice must have the same data type.
     const list =
       step.dtypeOf(axes) === "int32"
         ? step.constant(node, "axes", tensor("int32", [counted.length], counted.map(Number)))

@@ -47,7 +47,7 @@ export const alongOneAxis: Part = {
         `${step.title} normalizes along the last axes, and the rank of its input is unknown`,
       );
     }
-    // The axis is swapped with the last axis before the Softmax, and swapped back afterwards.
+    // The axis becomes the last axis before the Softmax, and returns to its place afterwards.
     const order = Array.from({ length: rank }, (_, at) => at);
     const counted = fromFront(axis, rank);
     [order[counted], order[rank - 1]] = [rank - 1, counted];

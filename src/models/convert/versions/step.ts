@@ -85,7 +85,7 @@ export class Step {
 
   constant(node: ModelNode, suffix: string, value: Tensor): string {
     const { dtype, shape, data } = value;
-    // The value is part of the key, because the first output of two nodes may be left out.
+    // The key includes the value, because nodes without a first output share a name.
     const details = [dtype, shape, Array.from(data as Iterable<unknown>, String)];
     return this.#context.additions.constant(baseOf(node), suffix, () => value, details);
   }

@@ -35,7 +35,7 @@ export function unifyShapes(a: PartialShape, b: PartialShape): PartialShape {
 function broadcastDim(a: Dim, b: Dim): Dim {
   if (a === 1 || a === b) return b;
   if (b === 1) return a;
-  // The result is the size other than 1, because the other dimension is 1 or equal.
+  // A known size other than 1 is the result, because the other dimension must be 1 or equal to it.
   if (typeof a === "number") return typeof b === "number" ? sameDim(a, b) : a;
   return typeof b === "number" ? b : null;
 }

@@ -73,7 +73,7 @@ function valuesOf(constant: Constant): readonly (number | bigint)[] | null {
   try {
     return Array.from(readConstant(constant).data as Iterable<number | bigint>);
   } catch (error) {
-    // A constant that cannot be read is reported when its values are needed.
+    // An unreadable constant is reported later, when its values are needed.
     if (isTensorError(error)) return null;
     throw error;
   }

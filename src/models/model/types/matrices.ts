@@ -83,7 +83,7 @@ export const einsum: TypeRule = (view) => {
     if (dims === null) continue;
     if (dims.length !== letters.length) throw wrongNode("a term must name the axes of its input");
     for (const [axis, letter] of Array.from(letters).entries()) {
-      // A size of 1 may be broadcast.
+      // A dimension of size 1 may be broadcast.
       const { [axis]: dim } = dims;
       const before = sizes.get(letter);
       sizes.set(letter, before === undefined || before === dim ? dim : broadcastPair(before, dim));
@@ -121,7 +121,7 @@ export const recurrent =
     const all =
       layout === 0 ? [length, directions, batch, hidden] : [batch, length, directions, hidden];
     const last = layout === 0 ? [directions, batch, hidden] : [batch, directions, hidden];
-    // An attribute of version 1 can omit the sequence of outputs.
+    // In version 1, an attribute can turn off the output sequence.
     const sequence = view.opset < 7 ? null : all;
     return [output(dtype, sequence), ...Array.from({ length: states }, () => output(dtype, last))];
   };
@@ -168,7 +168,7 @@ export const loop: TypeRule = (view) =>
 
 export const scan: TypeRule = (view) => {
   const read = view.int("num_scan_inputs", null);
-  // The first input was different in version 8.
+  // Version 8 has an additional first input.
   if (read === null || read < 0 || view.opset < 9) return [];
   const states = Math.max(0, view.count - read);
   return Array.from({ length: states }, (_, at) => output(view.dtype(at), null));

@@ -24,7 +24,7 @@ export function outputsOf(
   opset: number | null,
   inputs: readonly Known[],
 ): readonly Known[] {
-  // Operators that run without a Plan run in every version.
+  // Operators without a Plan have the same rule in every version.
   const version = opset ?? (inlineOperator(node) === null ? null : Infinity);
   if (version === null) return [];
   try {

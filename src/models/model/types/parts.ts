@@ -66,7 +66,7 @@ function take(dim: Dim, { start, end, step }: Bounds): Taken {
     const isWhole = start === 0 && step === 1 && end >= END;
     return isWhole ? { dim, positions: null } : nothingKnown;
   }
-  // The specification includes the first element for such a start, and NumPy includes none.
+  // For such a start, the specification includes the first element, but NumPy includes no element.
   if (step < 0 && start < -dim) return nothingKnown;
   const [low, high] = step > 0 ? [0, dim] : [-1, dim - 1];
   const counted = (bound: number): number =>
@@ -162,7 +162,7 @@ function splitSizes(view: NodeView, dim: Dim, count: number): readonly Dim[] {
     return sizes ?? unknownDims(count);
   }
   if (typeof dim !== "number" || count === 0) return count === 1 ? [dim] : unknownDims(count);
-  // Since version 18 the last part may be smaller.
+  // Since version 18, the last part of a split may be smaller.
   const each = Math.ceil(dim / count);
   const last = dim - each * (count - 1);
   if ((view.opset < 18 && dim % count !== 0) || last < 0)

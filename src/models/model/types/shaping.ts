@@ -64,7 +64,7 @@ function reshapeDims(input: PartialShape, target: readonly Dim[], isCopying: boo
       throw wrongNode(
         `a 0 in shape must have a dimension to copy, but the input has no axis ${axis}`,
       );
-    // A copied dimension cancels on both sides, whatever its size. A product with 0 has no quotient.
+    // A copied dimension occurs in both products and cancels. A product of 0 cannot be divided.
     if (rest !== null && input[axis] !== 0) rest[axis] = 1;
     return input[axis];
   });
@@ -78,7 +78,7 @@ function reshapeDims(input: PartialShape, target: readonly Dim[], isCopying: boo
     const [before, after] = [productDims(rest), productDims(parts)];
     if (before !== after) throw wrongNode(`${before} and ${after} elements`);
   }
-  // A dimension of unknown value may itself be -1.
+  // An unknown dimension may be the -1 itself.
   return dims.map((dim) => (dim === -1 ? (target.includes(null) ? null : missing) : dim));
 }
 

@@ -25,7 +25,7 @@ const rows = (rule: TypeRule, names: string): Table =>
 const AXES_OF_SUM = 13;
 const AXES_OF_OTHERS = 18;
 
-// The rules are functions, because bundlers can remove an unused pure call, but not the calls in an unused literal.
+// Each table is a function. Bundlers remove an unused pure function call, but not the calls in an unused literal.
 
 const onnxElements = (): Table => ({
   Constant: inline.constantNode,
@@ -159,7 +159,7 @@ const microsoft = (): Table => ({
   ...rows(matrices.typeOfInput, "FusedMatMul"),
 });
 
-// A named function: minifiers would replace a function called in place by its body, which bundlers cannot omit.
+// The function has a name, because minifiers inline an immediately called function, and bundlers cannot omit its body.
 const onnx = (): Table => ({ ...onnxElements(), ...onnxAxes(), ...onnxWindows() });
 
 export const TYPE_RULES: Readonly<Record<string, Table>> = {

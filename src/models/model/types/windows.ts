@@ -65,7 +65,7 @@ function places(dim: Dim, at: number, windows: Windows, isCeil: boolean): Dim {
   const room = dim + before + after - reach;
   if (room < 0) return null;
   const count = (isCeil ? Math.ceil(room / stride) : Math.floor(room / stride)) + 1;
-  // Runtimes drop a window that would begin in the end padding, except old runtimes.
+  // Current runtimes drop a window that would begin in the end padding; old runtimes do not.
   const isBeyond = isCeil && (count - 1) * stride >= dim + before;
   return isBeyond ? null : sizeDim(count);
 }
@@ -166,7 +166,7 @@ export const resize: TypeRule = (view) => {
   if (axes === null || policy !== "stretch") return [output(dtype, unknownDims(dims.length))];
   const named = countedAxes(axes ?? dims.map((_, axis) => axis), dims.length);
   const sizes = view.opset >= 11 && view.has(3) ? view.elements(3) : undefined;
-  // With cropping, the output size also depends on the region, so the scales alone do not determine the size.
+  // With cropping, the output size also depends on the region, so the scales are not enough.
   const isCropped = view.string("coordinate_transformation_mode", "") === "tf_crop_and_resize";
   const scales = isCropped ? null : scalesOf(view);
   const resized = dims.map((dim, axis): Dim => {
