@@ -1,6 +1,6 @@
 /** Constants and nodes that a conversion adds to a graph. */
 
-import { DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
+import { rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { narrowRulesOf } from "../model/inline.ts";
 import { constant, type Attribute, type Constant, type ModelNode } from "../model/model.ts";
@@ -97,7 +97,7 @@ export class Additions {
     const common = { inputs: [from], outputs: [to], name: this.#names.fresh(`${to}/cast`) };
     const { domain, opset } = this.#target;
     if (domain === "ai.onnx") {
-      const { number, name } = DTYPES[dtype].onnx;
+      const { number, name = dtype } = rowOf(dtype).onnx;
       // Before opset 6, Cast stores the data type as a word.
       const to: Attribute =
         opset < 6 ? { type: "string", value: name.toUpperCase() } : { type: "int", value: number };

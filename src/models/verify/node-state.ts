@@ -28,13 +28,13 @@ export interface VerifiedNode {
   /** The node with its inputs, in the form that `explain` accepts; null for an equal node and for unknown inputs. */
   readonly call: NodeCall | null;
   /**
-   * The iteration or call in which the node is wrong, such as `iteration 4 of node "loop"` or `call 1 of its function`.
+   * The iteration or call in which the node is wrong, such as `iteration 4 of node "loop"` or `call 1 of f`.
    * The field is null if this is the selected iteration and call.
    */
   readonly where: string | null;
   /** False if another run gave a different result for the same inputs. */
   readonly isReproducible: boolean;
-  /** Runs with a different result, such as `run 2`, `8 threads, run 1` or `run 3 of the node alone`. */
+  /** Runs with a different result, such as `run 2` or `8 threads, run 1`. */
   readonly otherRuns: readonly string[];
   /**
    * Results of running the node alone, up to 200 times or 2 seconds in each runtime. The field is null unless two
