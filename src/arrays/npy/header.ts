@@ -47,7 +47,10 @@ export interface NpyLimits {
   readonly maxSize: number;
 }
 
-/** With `limits`, the file may be read in parts; by default, `file` is the whole file and becomes one tensor. */
+/**
+ * With `limits`, the file may be read in parts; by default, `file` is the whole file and becomes one tensor. Throws
+ * `malformed-file`, `unsupported-file`, or `too-large` for more than `maxSize` elements.
+ */
 export function readNpyHeader(
   file: Uint8Array,
   limits: NpyLimits = { fileSize: file.length, maxSize: MAX_SIZE },
