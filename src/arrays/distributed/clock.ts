@@ -7,8 +7,8 @@ export interface Clock {
   /** Returns the time since an arbitrary moment, in ms. */
   now(): number;
   /**
-   * Waits, and rejects with an AbortError when the signal aborts.
-   * @param ref false if the wait must not keep the process alive
+   * Waits, and rejects with an AbortError when the signal aborts. `ref` is false if the wait must not keep the process
+   * alive.
    */
   sleep(milliseconds: number, signal?: Signal, ref?: boolean): Promise<void>;
 }

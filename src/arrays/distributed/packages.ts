@@ -26,7 +26,7 @@ export interface QueuedJob {
   updateData(data: object): Promise<void>;
   updateProgress(progress: object): Promise<void>;
   moveToWait(token: string): Promise<unknown>;
-  /** @returns false if there are no unfinished children */
+  /** Returns false if there are no unfinished children. */
   moveToWaitingChildren(token: string): Promise<boolean>;
   /** Returns the reasons why children failed, by their keys; the id follows the last colon in a key. */
   getIgnoredChildrenFailures(): Promise<Readonly<Record<string, string>>>;
@@ -98,7 +98,7 @@ interface Ioredis {
 const INSTALL =
   "BullMQ and its Redis client are not installed; install them: npm install bullmq ioredis";
 
-/** @param from another folder to search for `node_modules` */
+/** `from` is another folder to search for `node_modules`. */
 async function load(name: string, from: string | undefined): Promise<object> {
   try {
     // Bundlers must not follow this import, because most users do not install the package.
@@ -162,7 +162,7 @@ const REFUSALS: readonly (readonly [RegExp, string])[] = [
 
 /**
  * Checks that a server can hold a queue.
- * @throws WrongRedis for a cluster, a sentinel and a replica, in which commands would fail again and again
+ * Throws a WrongRedis error for a cluster, a sentinel or a replica, in which commands would fail repeatedly.
  */
 async function checkMode(client: RedisClient): Promise<void> {
   // A user may lack the permission for this command alone.
@@ -181,7 +181,7 @@ async function checkMode(client: RedisClient): Promise<void> {
 
 /**
  * Connects to Redis, so that a wrong address is reported immediately. Afterwards, the client reconnects automatically.
- * @param onLost called with a message each time the connection is lost
+ * `onLost` is called with a message each time the connection is lost.
  */
 export async function connect(
   connection: Connection,

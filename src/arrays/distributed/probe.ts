@@ -51,7 +51,7 @@ const ALERT = 0x15;
 /**
  * Determines whether a server uses TLS by sending plain text. The promise never resolves; the signal closes the
  * connection.
- * @throws WrongRedis if only one side uses TLS
+ * Throws a WrongRedis error if only one side uses TLS.
  */
 export function otherProtocol(connection: Connection, signal: AbortSignal): Promise<never> {
   const address = addressOf(connection);
@@ -73,7 +73,7 @@ export function otherProtocol(connection: Connection, signal: AbortSignal): Prom
   });
 }
 
-/** Waits for the time within which a server must answer, and then rejects. @throws WrongRedis after that time */
+/** Waits until a server should have answered, and then rejects with a WrongRedis error. */
 export async function silence(signal: AbortSignal): Promise<never> {
   await sleep(DISTRIBUTED.answer, undefined, { signal });
   throw new WrongRedis(`it did not answer within ${DISTRIBUTED.answer / 1000} s`);

@@ -20,7 +20,7 @@ export const printNumbers = (numbers: readonly number[]): string =>
     .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`))
     .join(",");
 
-/** @returns the numbers in a text, or null if the text is malformed or has more than `most` numbers */
+/** Returns the numbers in a text, or null if the text is malformed or has more than `most` numbers. */
 export function parseNumbers(text: string, most: number): number[] | null {
   if (!/^\d{1,15}(-\d{1,15})?(,\d{1,15}(-\d{1,15})?)*$/.test(text)) return null;
   const numbers: number[] = [];

@@ -12,7 +12,7 @@ export type Connection = string | Readonly<Record<string, unknown>>;
 
 /**
  * Returns the URL with the user and the password encoded. Other text, such as the path of a socket, is unchanged.
- * @throws TensorError `attribute` for a URL that cannot be read
+ * Throws an `attribute` error for a URL that cannot be read.
  */
 export function redisUrl(text: string): string {
   const isUrl = /^rediss?:\/\//i.test(text);
@@ -24,7 +24,7 @@ export function redisUrl(text: string): string {
   throw new TensorError("attribute", sentence, { key: "connection" });
 }
 
-/** @throws TensorError `attribute` for a value that is neither text nor an object, and for a URL that cannot be read */
+/** Throws an `attribute` error for a value that is neither text nor an object, and for a URL that cannot be read. */
 export function checkConnection(connection: unknown): void {
   if (typeof connection === "string" && connection !== "") return void redisUrl(connection);
   if (typeof connection === "object" && connection !== null)

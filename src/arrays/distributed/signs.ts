@@ -24,7 +24,7 @@ interface Listed {
   readonly place: string;
 }
 
-/** @param raw a connection's name, which anyone can choose */
+/** `raw` is a connection's name, which anyone can choose. */
 function parseWorker(raw: string): Listed {
   const name = raw.slice(raw.lastIndexOf(":w:") + 3);
   const [, version, host, pid] =
@@ -80,7 +80,7 @@ export class WorkerWatch {
     this.#parts = parts;
   }
 
-  /** @returns the number of listening workers that are alive */
+  /** Returns the number of listening workers that are alive. */
   async look(): Promise<number> {
     const { queue, client, name, connection, version } = this.#parts;
     const where = `the queue ${name} of Redis at ${printAddress(connection)}`;

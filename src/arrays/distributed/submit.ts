@@ -74,7 +74,7 @@ const SHARE = 0.1;
 /**
  * Submits the job and waits until it is done. All submitters of a job share its tasks. If Redis is emptied and the
  * queue loses tasks, they are submitted again, because the folder shows which tasks remain.
- * @throws TensorError the error that ends the job, such as a bad index, or a task that has used all attempts
+ * Throws the error that ends the job, such as the error of a bad index or of a task without remaining attempts.
  */
 export async function submit(
   core: Core,

@@ -69,7 +69,7 @@ const WORKER_OPTIONS = namesOf<WorkerOptions>({
 export interface JobWorker {
   /**
    * Ends the worker: running tasks finish, and tasks that have not begun return to the queue.
-   * @param patience time, in ms, after which running tasks also return to the queue; unlimited by default
+   * @param patience the time, in ms, after which running tasks also return to the queue; unlimited by default
    */
   close(patience?: number): Promise<void>;
 }
@@ -125,7 +125,7 @@ export async function startWorker(
   return { close: (patience = Infinity) => close(patience) };
 }
 
-/** @throws TensorError `attribute` if roots are missing or wrong */
+/** Throws an `attribute` error if roots are missing or wrong. */
 async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | null> {
   if (roots !== undefined) return rootsFrom(roots);
   if (isLocal(connection)) return null;
@@ -137,7 +137,7 @@ async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | nu
 
 /**
  * Checks a queue entry before any file is opened.
- * @throws UnrecoverableError if the entry is not a job's, or the job lies outside the roots
+ * Throws an UnrecoverableError for an invalid entry, and for a job outside the roots.
  */
 async function checkEntry(
   core: Core,
@@ -161,7 +161,7 @@ async function checkEntry(
   }
 }
 
-/** @param version the submitter's version, which is untrusted */
+/** `version` is the submitter's version, which is untrusted. */
 function otherVersion(own: string, version: unknown): string {
   const other =
     typeof version === "string" ? `ndscatter ${version.slice(0, 40)}` : "an older ndscatter";
@@ -238,7 +238,7 @@ interface RootParts extends StepParts {
   readonly bullmq: Bullmq;
 }
 
-/** @throws UnrecoverableError for an error that would recur on another attempt */
+/** Throws an UnrecoverableError if every further attempt would fail in the same way. */
 async function runRoot(
   { bullmq, ...parts }: RootParts,
   root: QueuedJob,

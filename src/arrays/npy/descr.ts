@@ -42,9 +42,8 @@ const NUMPY =
 
 /**
  * Parses `descr` into an element type. A missing byte order, `=` and `|` mean little-endian, the byte order of every
- * machine that this package supports.
- * @throws TensorError `unsupported-file` for a type of NumPy that is not in the table of data types, `malformed-file` for
- *   other text
+ * machine that this package supports. Throws `unsupported-file` for a type of NumPy that is not in the table of data
+ * types, `malformed-file` for other text.
  */
 export function parseDescr(descr: string): ElementType {
   const order = "<>=|".includes(descr.charAt(0)) ? descr.charAt(0) : "";
@@ -73,8 +72,7 @@ export function parseDescr(descr: string): ElementType {
 /**
  * Returns the `descr` for a little-endian file. `characters` is the text length, and is ignored for other types.
  * One-byte types have no byte order. bfloat16 is `<V2`, not `|V2`, because ml_dtypes registers it with NumPy in this
- * form.
- * @throws TensorError `dtype` for a type that NPY does not support
+ * form. Throws a `dtype` error for a type that NPY does not support.
  */
 export function printDescr(dtype: DType, characters: number): string {
   const { npy, bytes } = rowOf(dtype);

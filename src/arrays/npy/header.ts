@@ -47,10 +47,7 @@ export interface NpyLimits {
   readonly maxSize: number;
 }
 
-/**
- * @param limits for a file that is read in parts; by default, `file` is the whole file and becomes one tensor
- * @throws TensorError `malformed-file`, `unsupported-file`, or `too-large` for more than `maxSize` elements
- */
+/** With `limits`, the file may be read in parts; by default, `file` is the whole file and becomes one tensor. */
 export function readNpyHeader(
   file: Uint8Array,
   limits: NpyLimits = { fileSize: file.length, maxSize: MAX_SIZE },
@@ -77,8 +74,8 @@ export function readNpyHeader(
 }
 
 /**
- * Computes the header size of a file, in bytes, from the first twelve bytes.
- * @throws TensorError `malformed-file` or `unsupported-file` if the file is not NPY; `readNpyHeader` checks the rest
+ * Computes the header size of a file, in bytes, from the first twelve bytes. Throws `malformed-file` or
+ * `unsupported-file` if the file is not NPY; `readNpyHeader` checks the rest.
  */
 export function parseNpyHeaderLength(first: Uint8Array): number {
   checkMagic(first);

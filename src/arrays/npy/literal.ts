@@ -20,9 +20,8 @@ export interface HeaderFields {
 const MAX_QUOTED = 64;
 
 /**
- * Parses the dictionary in `bytes` from `start` to `end`. Only blanks may surround the dictionary.
- * @throws TensorError `malformed-file`, `unsupported-file` for a structured data type, `too-large` for a dimension of
- *   2^53 or more
+ * Parses the dictionary in `bytes` from `start` to `end`. Only blanks may surround the dictionary. Throws
+ * `malformed-file`, `unsupported-file` for a structured data type, `too-large` for a dimension of 2^53 or more.
  */
 export function parseDictionary(bytes: Uint8Array, start: number, end: number): HeaderFields {
   const cursor = new LiteralCursor(bytes, start, end);

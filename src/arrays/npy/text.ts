@@ -15,9 +15,8 @@ import { ARRAYS } from "../../core/limits.ts";
 const MAX_CODE_POINT = 0x10ffff;
 
 /**
- * Decodes the strings in `codes`, which have `length` code points each, without trailing NULs.
- * @throws TensorError `malformed-file` for a number that is not a code point, `too-large` for a string longer than the
- *   JavaScript engine allows
+ * Decodes the strings in `codes`, which have `length` code points each, without trailing NULs. Throws `malformed-file`
+ * for a number that is not a code point, `too-large` for a string longer than the JavaScript engine allows.
  */
 export function decodeUcs4(
   codes: Uint32Array,
@@ -85,8 +84,8 @@ function checkCodes(
 const isSurrogate = (code: number, first: number): boolean => code >= first && code < first + 0x400;
 
 /**
- * Returns the length of the longest of `texts`, in code points; at least 1, NumPy's minimum.
- * @throws TensorError `dtype` for text that ends in a NUL, because readers would drop the NUL as padding
+ * Returns the length of the longest of `texts`, in code points; at least 1, NumPy's minimum. Throws a `dtype` error for
+ * text that ends in a NUL, because readers would drop the NUL as padding.
  */
 export function longestText(texts: readonly string[], shape: readonly number[]): number {
   let longest = 1;

@@ -41,7 +41,7 @@ async function lackOf(store: Store, what: "array" | "group", older: string): Pro
   return `${must} is a file instead of a folder with zarr.json or ${older}`;
 }
 
-/** @throws TensorError `attribute` if a file is where a folder must be created */
+/** Throws an `attribute` error if a file is where a folder must be created. */
 export async function unblocked<T>({ path }: Store, action: () => Promise<T>): Promise<T> {
   try {
     return await action();

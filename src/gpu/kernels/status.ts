@@ -77,7 +77,7 @@ export class StatusBoard {
     return this.#span;
   }
 
-  /** Returns the first word of a free slot. {@link beginCall} initializes the slot's contents. */
+  /** Returns the first word of a free slot. `beginCall` initializes the slot's contents. */
   take(): number {
     const slot = this.#unused();
     OPEN.slots++;

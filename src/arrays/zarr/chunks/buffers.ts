@@ -15,8 +15,8 @@ export class Buffers {
   #port: ClosedPort | null = null;
 
   /**
-   * Runs `action` with a buffer of `size` bytes, which is not cleared. Calls may overlap in time.
-   * @throws TensorError `too-large` if memory is exhausted
+   * Runs `action` with a buffer of `size` bytes, which is not cleared. Calls may overlap in time. Throws a `too-large`
+   * error if memory is exhausted.
    */
   async use<T>(size: number, action: (buffer: Uint8Array) => Promise<T>): Promise<T> {
     const at = this.#free.findIndex(({ length }) => length === size);
@@ -52,7 +52,7 @@ export class Buffers {
   }
 }
 
-/** Allocates memory. @throws TensorError `too-large` if memory is exhausted */
+/** Allocates memory. Throws a `too-large` error if memory is exhausted. */
 export function newBytes(size: number): Uint8Array {
   try {
     return new Uint8Array(size);

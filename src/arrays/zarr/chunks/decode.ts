@@ -36,7 +36,7 @@ export interface Reading {
   readonly concurrency: number;
 }
 
-/** Reads a box of a chunk. @throws TensorError `malformed-file` for bytes that do not decode */
+/** Reads a box of a chunk. Throws a `malformed-file` error for bytes that do not decode. */
 export async function readBox(pipeline: Pipeline, source: Source, reading: Reading): Promise<void> {
   if (pipeline.compression.length === 0) return readTurned(pipeline, source, reading);
   const bytes = await decompress(pipeline, source, reading);

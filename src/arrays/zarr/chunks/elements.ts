@@ -12,8 +12,8 @@ export const needsChange = (dtype: DType, bigEndian: boolean): boolean =>
   bigEndian || dtype === "bool" || rowOf(dtype).bits !== undefined;
 
 /**
- * Converts a file's elements to their form in memory, in place.
- * @throws TensorError `malformed-file` for a bool other than 0 or 1
+ * Converts a file's elements to their form in memory, in place. Throws a `malformed-file` error for a bool other than 0
+ * or 1.
  */
 export function toMemory(dtype: DType, bigEndian: boolean, bytes: Uint8Array, where: string): void {
   if (bigEndian) swapElements(dtype, bytes);

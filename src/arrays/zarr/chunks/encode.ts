@@ -12,8 +12,7 @@ import { MISSING, type Pipeline, type Sharding } from "./pipeline.ts";
 
 /**
  * Encodes a whole chunk as consecutive parts. The parts may alias `chunk`, so they are valid only while `chunk` is
- * unchanged.
- * @param fill the fill value; inner chunks that hold no other value are not stored
+ * unchanged. `fill` is the fill value; inner chunks that hold no other value are not stored.
  */
 export async function encodeChunk(
   pipeline: Pipeline,

@@ -5,8 +5,8 @@ import { sameShape, product } from "../../../core/tensor/shape.ts";
 import { mostStored, type Pipeline } from "./pipeline.ts";
 
 /**
- * Returns the maximum memory for reading and writing a chunk, for any elements, in bytes.
- * @param atOnce the number of inner chunks of a shard that are read at once
+ * Returns the maximum memory for reading and writing a chunk, for any elements, in bytes. `atOnce` is the number of
+ * inner chunks of a shard that are read at once.
  */
 export function heldBytes(
   pipeline: Pipeline,

@@ -4,7 +4,7 @@ import { coversChunks, pairsAlong, type AxisBoxes } from "../../boxes/axis-boxes
 import { product } from "../../../core/tensor/shape.ts";
 import { mostStored, type Pipeline } from "./pipeline.ts";
 
-/** @param boxes the boxes along each axis of the array, whose chunks begin at 0 */
+/** `boxes` are the boxes along each axis of the array, whose chunks begin at 0. */
 export function mostRead(pipeline: Pipeline, boxes: readonly AxisBoxes[]): number {
   const { compression, order, shards, storedShape } = pipeline;
   const along = order === null ? boxes : order.map((axis) => boxes[axis]);

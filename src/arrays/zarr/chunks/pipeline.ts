@@ -61,8 +61,8 @@ const MAX_DEPTH = 4;
 const MAX_INNER = 2 ** 24;
 
 /**
- * @param where the array's name in errors
- * @throws TensorError `unsupported-file` for unknown codecs, `malformed-file` for codecs that do not fit together
+ * `where` is the array's name in errors. Throws `unsupported-file` for unknown codecs, `malformed-file` for codecs that
+ * do not fit together.
  */
 export function makePipeline(
   dtype: DType,
@@ -205,7 +205,7 @@ function parseEndian({ configuration }: Codec, dtype: DType, where: string): boo
   });
 }
 
-/** Returns the axes in the order in which they are stored. @throws TensorError `malformed-file` for another list */
+/** Returns the axes in the order in which they are stored. Throws a `malformed-file` error for another list. */
 export function parseOrder(
   { configuration }: Codec,
   rank: number,
@@ -304,8 +304,8 @@ function makeIndex(
 }
 
 /**
- * Checks that chunks can be encoded, before the first one is written.
- * @throws TensorError `attribute` for a codec that can only be read here
+ * Checks that chunks can be encoded, before the first one is written. Throws an `attribute` error for a codec that can
+ * only be read here.
  */
 export function checkEncodable(pipeline: Pipeline, where: string): void {
   const reason = unwritableReason(pipeline);
