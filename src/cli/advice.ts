@@ -1,6 +1,6 @@
 /**
- * Advice for failures: the last part of a message. The library reports the error, but only the command knows the files,
- * the options and the other commands.
+ * Writes the advice at the end of a failure's message, because only the command line has the names of files, options
+ * and commands.
  */
 
 import * as fs from "node:fs";
@@ -98,9 +98,9 @@ const USUAL_OF_FLOATS = ["float32"] as const;
 /** Returns advice to convert a tensor of a wrong data type to an accepted data type, a usual data type if accepted. */
 function castAdvice({ input, at, got, expected, allowed }: TensorError): string | null {
   const types: readonly unknown[] = allowed ?? [expected];
-  // Neither an element nor an unknown data type can be converted.
+  // Converting applies neither to a single element nor to an unknown data type.
   if (!types.every(isDType) || at !== undefined || !isDType(got)) return null;
-  // The command's own messages name the files of these two tensors.
+  // The messages about `actual` and `outputGradient` already name files.
   if (input === "actual" || input === "outputGradient") return null;
   const usual = got.includes("float") ? USUAL_OF_FLOATS : USUAL;
   const dtype = usual.find((one) => types.includes(one)) ?? types[0];
@@ -110,16 +110,17 @@ function castAdvice({ input, at, got, expected, allowed }: TensorError): string 
 }
 
 function unsupportedAdvice({ command }: Case): string {
-  if (command === "convert") return "choose another --opset, or convert a single node with --node";
+  if (command === "convert")
+    return "choose another opset with --opset, or convert a single node with --node";
   if (command === "run") {
-    return "run a single node with --node, or the whole model with --with onnxruntime-node";
+    return "use --node to run a single node, or --with onnxruntime-node to run the whole model";
   }
-  return "choose a single node of the model with --node";
+  return "use --node to choose a single node of the model";
 }
 
 /** Returns advice about a file, by the ending of its name. */
 function fileAdvice({ command, file, error }: Case): string {
-  if (command === "job") return "remove the job (ndscatter job remove) and start it again";
+  if (command === "job") return "remove the job with ndscatter job remove, and start the job again";
   const [, ending = ""] =
     /\.(npy|onnx|pb|xml|zarr)(?=[:\s/[]|$)/i.exec(file ?? error.file ?? "") ?? [];
   switch (ending.toLowerCase()) {

@@ -35,23 +35,19 @@ export interface Io {
   readonly stderr: Output;
   /** Threads of a job without `--threads`, instead of the command's default; 0 runs tasks in the calling thread. */
   readonly threads?: number;
-  /**
-   * Calls `cleanup` once before a signal ends the process.
-   * @returns a function that cancels the request
-   */
+  /** Calls `cleanup` once before a signal ends the process. Returns a function that cancels the request. */
   onSignal(cleanup: () => void): () => void;
   /**
    * Calls `stop` at the first signal that asks the process to end. The command then ends in its own time; a second
-   * signal ends the process immediately.
-   * @returns a function that cancels the request
+   * signal ends the process immediately. Returns a function that cancels the request.
    */
   onInterrupt(stop: () => void): () => void;
 }
 
 /**
  * Returns an output that escapes control characters, except line breaks. Names in other people's files may contain
- * sequences that move the cursor or hide text, so all text of a command passes through such an output. An escaped
- * character in JSON is the same character.
+ * sequences that move the cursor or hide text, so all text of a command passes through such an output. Escaping a
+ * character in JSON does not change the value.
  * @param onWrite called before each text
  */
 export const guarded = (output: Output, onWrite = (): void => {}): Output => ({

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The executable: runs {@link main} with the streams, the folder and the signals of this process. */
+/** The executable: runs `main` with the streams, the folder and the signals of this process. */
 
 import { once } from "node:events";
 import * as fs from "node:fs";
@@ -61,7 +61,7 @@ const stdin: Input = {
 
 const { stdout, stderr } = process;
 
-// The message is lost in this case, but the exit status still reports the failure.
+// A message that cannot be written is lost, but the exit status still reports the failure.
 stderr.on("error", () => {});
 
 stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -80,7 +80,7 @@ function onSignal(cleanup: () => void): () => void {
   const end = (signal: NodeJS.Signals): void => {
     release();
     cleanup();
-    // Without a listener the signal ends the process, so that the parent sees the signal as the cause.
+    // The signal ends the process if no listener is left, so that the parent sees the signal as the cause.
     process.kill(process.pid, signal);
   };
   for (const signal of SIGNALS) process.on(signal, end);

@@ -73,9 +73,8 @@ const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => v
 ];
 
 /**
- * Runs one command.
+ * Runs one command, and returns the status of the process.
  * @param argv the arguments after the names of Node and the program
- * @returns the status of the process
  */
 export async function main(argv: readonly string[], given: Io): Promise<Status> {
   let isPrinted = false;

@@ -1,4 +1,4 @@
-/** Copies an array chunk by chunk. An incomplete copy is removed. */
+/** Copies an array chunk by chunk. A copy that fails is removed. */
 
 import { printCount } from "../../core/print-count.ts";
 import * as fs from "node:fs";
@@ -30,7 +30,7 @@ export interface CopyOptions {
   readonly unfinished?: boolean;
 }
 
-/** @returns a line that describes the copy */
+/** Copies the array, and returns a line that describes the copy. */
 export async function copyArray(
   io: Io,
   name: string,
@@ -130,7 +130,7 @@ function removeBegun(place: string): void {
   try {
     fs.rmdirSync(place);
   } catch {
-    // The folder contains other files.
+    // The removal fails if the folder contains other files, which must stay.
   }
 }
 
@@ -177,9 +177,8 @@ async function copyChunks(
 }
 
 /**
- * Reads the elements of a chunk of the copy.
+ * Reads the elements of a chunk of the copy. Returns false if the chunk is not stored.
  * @param at the same chunk of the source; null if the chunks differ
- * @returns false if the chunk is not stored
  */
 async function read(
   from: ChunkedArray,

@@ -28,9 +28,9 @@ export interface ArrayFacts {
   readonly fillValue?: unknown;
   readonly dimensionNames?: readonly (string | null)[];
   readonly attributes?: object;
-  /** The numbers of stored chunks or shards, and of all chunks or shards. */
+  /** The number of stored chunks or shards, and the number of all chunks or shards. */
   readonly stored?: { readonly count: number; readonly of: number };
-  /** The number of bytes on disk, and of the elements in memory. */
+  /** The number of bytes on disk, and the number of bytes in memory. */
   readonly bytes: { readonly stored?: number; readonly elements: number };
 }
 

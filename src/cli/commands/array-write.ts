@@ -12,7 +12,7 @@ import { ProgressLine } from "../text/progress.ts";
 import type { CopyOptions } from "./array-copy.ts";
 import { checkUnused, failureAt, openNamed, openToCopy } from "./array-facts.ts";
 
-/** @returns a line that describes the written part */
+/** Writes a part of the array, and returns a line that describes the part. */
 export async function writePart(
   io: Io,
   name: string,

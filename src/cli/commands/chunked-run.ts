@@ -135,7 +135,7 @@ export function isChunked(io: Io, texts: readonly string[], options: ChunkedOpti
   const inputs = texts.map((text) => partOf(io, fileOf(text)));
   const places = inputs.map(({ place }) => place);
   const outputs = (options.output ?? []).map((text) => placeOf(io, fileOf(text)));
-  // Only a chunked array can be a folder, or have parts.
+  // A folder, or a path with parts, must be a chunked array.
   return (
     [...places, ...outputs].some(isNamed) ||
     places.some(isFolder) ||
@@ -255,7 +255,7 @@ function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArra
   const known =
     names.length === 0
       ? "the axes have no names; give a number"
-      : `the axes are ${names.join(", ")}`;
+      : `the axes have the names ${names.join(", ")}`;
   throw wrongUsage(`data has no axis named ${quote(axis)}; ${didYouMean(axis, names, known)}`);
 }
 

@@ -132,7 +132,9 @@ interface Cell {
   readonly here: Scalar;
 }
 
-/** Returns text about the first cells that differ. An invalid call has no exact values. */
+/**
+ * Returns text about the first cells that differ. No text is returned for an invalid call, which has no exact values.
+ */
 const cellsOf = ({ differing, output }: Row, exact: Report["exact"]): Cell[] =>
   output === null
     ? []

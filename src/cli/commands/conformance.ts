@@ -106,7 +106,7 @@ const list = ({ cwd }: Io, folder: string): string[] =>
     new Intl.Collator("en", { numeric: true }).compare,
   );
 
-/** Never throws, because one bad folder must not hide the others. */
+/** A test that fails never throws, because one bad folder must not hide the results of the others. */
 function testFolder(io: Io, folder: string): Omit<Verdict, "name"> {
   try {
     const model = readModelFile(io, path.join(folder, MODEL));
@@ -151,15 +151,15 @@ function testDataSet(io: Io, model: Model, folder: string, set: string): string[
   const given = files.filter((name) => /^input_\d+\.pb$/.test(name));
   const wanted = files.filter((name) => /^output_\d+\.pb$/.test(name));
   const constants = new Set(graph.constants.map(({ name }) => name));
-  // Constants are also inputs before ONNX's IR version 4, but they have no files.
+  // A constant is also an input before ONNX's IR version 4, but has no file.
   const inputs = graph.inputs.filter(
     ({ name }) => graph.inputs.length === given.length || !constants.has(name),
   );
   checkCount(set, "input", given.length, inputs.length);
   checkCount(set, "output", wanted.length, graph.outputs.length);
   const read = (name: string): Tensor => readTensorFile(io, path.join(folder, set, name));
-  // An expanded CastLike declares an input that it never reads. The input's file has a different shape in some
-  // releases.
+  // An expanded CastLike declares an input that it never reads. Some releases of ONNX have a file of another shape for
+  // the input.
   const needed = new Set([
     ...graph.nodes.flatMap((node) => node.inputs),
     ...graph.outputs.map(({ name }) => name),

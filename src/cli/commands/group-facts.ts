@@ -52,18 +52,19 @@ async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {
   try {
     return await openGroup(placeOf(io, name));
   } catch (error) {
-    // Any other error comes from an existing group.
+    // An error of any other kind comes from an existing group.
     const isOther = isTensorError(error, "malformed-file", "unsupported-file");
     if (isOther && error.expected === "group") return null;
     throw failureAt(io, name, error);
   }
 }
 
-/** @returns a line with the number of members of the group */
+/** Consolidates the metadata of a group, and returns a line with the number of members. */
 export async function consolidateNamed(io: Io, name: string): Promise<string> {
   try {
     const group = await (await openGroup(placeOf(io, name))).consolidate();
-    return `${name}: ${printCount((await group.members()).length, "member")} in the metadata`;
+    const count = printCount((await group.members()).length, "member");
+    return `${name}: the metadata of the group describes ${count}`;
   } catch (error) {
     throw failureAt(io, name, error);
   }
@@ -81,8 +82,8 @@ export function printGroup(facts: GroupFacts): string {
     kind === "group" ? "group" : escapeControls(`${printWord(dtype)} ${printDims(shape)}`),
   ]);
   const names = Object.keys(attributes);
-  const list = consolidated ? ", consolidated" : "";
-  const head = `${name}: group of Zarr v${version}, ${printCount(members.length, "member")}${list}`;
+  const end = consolidated ? " and consolidated metadata" : "";
+  const head = `${name} is a Zarr v${version} group with ${printCount(members.length, "member")}${end}`;
   const rest = names.length === 0 ? [] : [["  attributes", escapeControls(names.join(", "))]];
   return `${head}\n${printTable([...rows, ...rest])}`;
 }

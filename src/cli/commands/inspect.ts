@@ -87,8 +87,8 @@ export function addInspectCommand(program: Command, io: Io, fail: (status: Statu
     .addHelpText("after", HELP)
     .action(async (files: readonly string[], options: InspectOptions) => {
       checkOneInput(files);
-      // An empty name is refused, because it usually comes from an unset shell variable. An empty path would mean the
-      // current folder.
+      // An empty name is refused, because it usually comes from an unset shell variable. An empty path is refused,
+      // because it would mean the current folder.
       if (files.includes(""))
         throw wrongUsage("a file name is empty; give a model, a folder, or - for standard input");
       const [file] = files;
@@ -120,7 +120,7 @@ async function inspectOne(io: Io, file: string, options: InspectOptions): Promis
 
 const inspectFile = (io: Io, file: string, progress: ProgressLine): Report =>
   withModel(io, file, (model) => {
-    // This step takes 5 s for 100,000 nodes, and shows no progress.
+    // Reading the nodes takes 5 s for 100,000 nodes, and shows no progress.
     progress.show(() => `${file}: inspecting ${printCount(model.graph.nodes.length, "node")}`);
     return inspectModel(model);
   });

@@ -83,7 +83,7 @@ async function listed(
       current === undefined
         ? "done"
         : (await jobFailure(job)) !== null
-          ? "stopped because of a bad index"
+          ? "a bad index stopped the job"
           : `${current.name} ${current.done} of ${current.tasks}`;
     return { state, ...facts, out: short(facts.out) };
   } catch (error) {

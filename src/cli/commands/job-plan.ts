@@ -1,10 +1,10 @@
 /** `ndscatter run ... --plan`: prints upper bounds for a job's work, and its estimated time. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printAmount, printCount } from "../../core/print-count.ts";
 import { planJob, printShortage, type JobRequest } from "../../entries/chunked.ts";
 import type { Io } from "../io.ts";
 import { printJson, printTable } from "../text/layout.ts";
-import { printAmount, printSeconds } from "./job-report.ts";
+import { printSeconds } from "./job-report.ts";
 
 export async function printPlan(io: Io, request: JobRequest, isJson: boolean): Promise<void> {
   const plan = await planJob(request);

@@ -1,6 +1,6 @@
 /** The progress and the final report of a job: bytes, rates and remaining time. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printAmount, printCount } from "../../core/print-count.ts";
 import type { JobProgress, StageName } from "../../entries/chunked.ts";
 import { CLI } from "../../core/limits.ts";
 import type { Io } from "../io.ts";
@@ -77,20 +77,6 @@ export function printProgress(
   if (own === 0 || seconds === 0) return far;
   const rate = taskBytes > 0 ? `, ${printAmount((own * taskBytes) / seconds)}/s` : "";
   return `${far}${rate}, ${printSeconds(((tasks - done) * seconds) / own)} left`;
-}
-
-const UNITS = ["B", "kB", "MB", "GB", "TB"];
-
-/** Returns a text such as `610 MB`, with three digits and powers of 1000, as disks are labelled. */
-export function printAmount(bytes: number): string {
-  let unit = 0;
-  let amount = bytes;
-  while (amount >= 999.5 && unit < UNITS.length - 1) {
-    amount /= 1000;
-    unit++;
-  }
-  const digits = unit === 0 || amount >= 100 ? String(Math.round(amount)) : amount.toPrecision(2);
-  return `${digits} ${UNITS[unit]}`;
 }
 
 /** Returns a text such as `12 s`, `3 min 20 s` or `2 h 5 min`. */

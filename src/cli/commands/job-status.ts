@@ -1,6 +1,6 @@
 /** Prints the progress of a job's stages. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printAmount, printCount } from "../../core/print-count.ts";
 import {
   remainingTasks,
   taskRate,
@@ -8,7 +8,6 @@ import {
   type JobFacts,
   type Stage,
 } from "../../entries/chunked.ts";
-import { printAmount } from "./job-report.ts";
 
 export interface StageStatus extends Stage {
   readonly done: number;

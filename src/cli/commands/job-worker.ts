@@ -82,7 +82,7 @@ export function redisOf({ env }: Io, typed: string | true | undefined): string {
 
 async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   const redis = redisOf(io, options.redis);
-  // The module is imported on demand, because it is large and rarely used.
+  // BullMQ is imported on demand, because the module is large and rarely used.
   const { createWorker } = await import("../../entries/bullmq.ts");
   const { threads = os.availableParallelism(), memory = DEFAULT_MEMORY } = options;
   const { queue = "ndscatter", root } = options;

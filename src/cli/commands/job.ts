@@ -251,10 +251,10 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
 function addTask(job: Command, io: Io): void {
   job
     .command("task")
-    .summary("run tasks of one stage")
-    .description("Run tasks of one stage of a job.")
+    .summary("run some tasks of a stage of a job")
+    .description("Run some tasks of one stage of a job.")
     .argument("<folder>", "the job's folder")
-    .argument("<stage>", "the stage: partition, check, apply, place or finish")
+    .argument("<stage>", "the name of the stage: partition, check, apply, place or finish")
     .argument("<tasks>", "the numbers of the tasks, such as 3 or 0-15")
     .option(
       "--threads <count>",
@@ -268,7 +268,7 @@ function addTask(job: Command, io: Io): void {
     )
     .option(
       "--wait <seconds>",
-      "the time to wait for the previous stage's results, if a network folder shows them late (default: 0)",
+      "the seconds to wait for results that a network folder shows late (default: 0)",
       wholeOption("--wait", 0),
     )
     .addHelpText("after", TASK_HELP)

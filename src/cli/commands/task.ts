@@ -39,7 +39,7 @@ export interface Task {
   readonly notes: readonly string[];
   /** The file of the task's model. */
   readonly file?: string;
-  /** True if the task's only output is the output of the node that {@link call} returns. */
+  /** True if the task's only output is the output of the node that `call` returns. */
   readonly isOneNode: boolean;
   execute(inputs: ReadonlyMap<string, Tensor>): Results | Promise<Results>;
   /**
@@ -48,7 +48,7 @@ export interface Task {
    */
   checkSupported(): void;
   /**
-   * Checks that {@link call} has a single node to return, before any input is read.
+   * Checks that `call` has a single node to return, before any input is read.
    * @throws Failure that lists the nodes to choose from
    */
   checkOneNode(): void;

@@ -283,7 +283,8 @@ function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
     const times = `${printCount(reruns.count, "run")} of the node alone`;
     if (reruns.problem !== null)
       said.push(`${suspect}, but the node does not run alone: ${reruns.problem}`);
-    else said.push(isEqual ? `${suspect}; also equal in ${times}` : `the same result in ${times}`);
+    else
+      said.push(isEqual ? `${suspect}; also equal in ${times}` : `${times} gave the same result`);
   }
   if (reruns?.isExactInOneThread === true) said.push("exact on one thread");
   return said;

@@ -90,7 +90,7 @@ async function runExactly(
         await session.release();
       }
     };
-    return await inModel(file, action, "give inputs as NAME=FILE");
+    return await inModel(file, action, "give each input as NAME=FILE");
   } finally {
     line.clear();
   }

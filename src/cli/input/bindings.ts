@@ -16,7 +16,7 @@ export interface CommandInputs {
 
 /**
  * Returns the files of inputs by name. An optional input gets a file only by its name.
- * @throws Failure like {@link bindFiles}, and for required inputs without a file
+ * @throws Failure like `bindFiles`, and for required inputs without a file
  */
 export function bindInputFiles(
   texts: readonly string[],
@@ -49,7 +49,7 @@ export function bindFiles(
   const files = new Map<string, string>();
   const bare: string[] = [];
   for (const text of texts) {
-    // The text before the first `=` is not enough: a name in a model may contain one.
+    // A name in a model may contain `=`, so the text before the first `=` need not be the name.
     const name = names.find((one) => text.startsWith(`${one}=`));
     if (name === undefined) {
       if (text.includes("=") && !/^[./]/.test(text) && !isUrl(text)) {

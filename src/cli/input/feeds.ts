@@ -30,7 +30,7 @@ import { wholeOption } from "./numbers.ts";
 import { collect } from "./operator-call.ts";
 import { readTensorFiles } from "./read-files.ts";
 
-/** The options of {@link addFeedOptions}, and optionally the node whose inputs are needed instead of all inputs. */
+/** The options of `addFeedOptions`, and optionally the node whose inputs are needed instead of all inputs. */
 export interface FeedOptions {
   readonly feed?: readonly string[];
   readonly random?: boolean;
@@ -193,7 +193,7 @@ function byInput(
 ): Map<string, string> {
   const found = new Map<string, string>();
   for (const text of texts) {
-    // The text before the first `=` is not enough: a name in a model may contain one.
+    // A name in a model may contain `=`, so the text before the first `=` need not be the name.
     const name = names.find((one) => text.startsWith(`${one}=`));
     if (name === undefined) {
       const given = text.slice(0, Math.max(0, text.indexOf("=")));

@@ -72,8 +72,7 @@ export interface ExplainedGradient extends Pick<GradientRequest, "file" | "ties"
 }
 
 /**
- * Parses the options.
- * @returns null if --gradient is not given
+ * Parses the options, and returns null without --gradient.
  * @throws Failure for a wrong value, and for other gradient options without --gradient
  */
 export function gradientRequest(options: GradientOptions): GradientRequest | null {

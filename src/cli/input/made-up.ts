@@ -87,12 +87,12 @@ const draw = ({ low, high, isWhole }: Span, random: Random): number =>
 const COPIES = 4;
 
 /**
- * Returns zeros for an input. Linux grants more memory than it has, so a tensor that exceeds the machine's is refused
- * here.
+ * Returns zeros for an input. A tensor that exceeds the machine's memory is refused here, because Linux grants more
+ * memory than the machine has.
  */
 function zerosOf(name: string, dtype: DType, shape: readonly number[]): Tensor {
   const title = `the input ${quote(name)}`;
-  const advice = "give smaller sizes with --dim, or the tensor with --feed";
+  const advice = "use --dim to give smaller sizes, or --feed to give the tensor";
   try {
     const made = zeros(dtype, shape);
     const bytes = ArrayBuffer.isView(made.data) ? made.data.byteLength : 0;

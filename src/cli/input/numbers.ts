@@ -16,13 +16,14 @@ export function parseInteger(text: string): number | null {
 export function parseWhole(text: string, name: string, low: number, high = Infinity): number {
   const number = parseInteger(text);
   if (number !== null && number >= low && number <= high) return number;
-  const what =
+  const got = `got ${quote(text)}`;
+  throw wrongUsage(
     high < Infinity
-      ? `an integer from ${low} to ${high}`
+      ? `${name} takes an integer from ${low} to ${high}, ${got}`
       : low === 1
-        ? "a positive integer"
-        : `an integer of ${low} or more`;
-  throw wrongUsage(`${name} takes ${what}, got ${quote(text)}`);
+        ? `${name} takes a positive integer, ${got}`
+        : `${name} takes an integer of ${low} or more, ${got}`,
+  );
 }
 
 /** Returns a parser for an option's value. @param name the option with its dashes */

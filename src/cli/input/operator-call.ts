@@ -24,7 +24,7 @@ export interface CallOptions {
   readonly axis?: string;
 }
 
-/** A call without its inputs; only checks that need inputs are left. */
+/** A call without its inputs, after all checks that need no inputs. */
 export interface Call {
   readonly node: NodeSpec;
   readonly version: OperatorVersion;
@@ -63,7 +63,10 @@ export const collect = (text: string, before: readonly string[] = []): string[] 
 
 export const isOperator = (name: string): boolean => operators().some((one) => one.name === name);
 
-/** Returns all versions of an operator, oldest first. Without a domain, the first one with the operator is used. */
+/**
+ * Returns all versions of an operator, oldest first. A call without a domain uses the first domain that has the
+ * operator.
+ */
 export function versionsOf(op: string, domain?: string): readonly OperatorVersion[] {
   const newest = resolveTyped(op, undefined, domain);
   return operators().filter((one) => one.name === op && one.domain === newest.domain);

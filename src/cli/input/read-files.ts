@@ -34,7 +34,9 @@ export const readTensorFiles = (io: Io, files: ReadonlyMap<string, string>): Map
 export const readBytes = (io: Io, file: string): Uint8Array =>
   withPath(file, () => (file === STDIN ? readInput(io) : readRange(io, file)));
 
-/** Reads a model: OpenVINO's if the name ends in `.xml` or standard input is XML, otherwise ONNX's. */
+/**
+ * Reads a model: The format is OpenVINO's if the name ends in `.xml` or standard input is XML, and ONNX's otherwise.
+ */
 export const readModelFile = (io: Io, file: string): Model =>
   withPath(file, () => {
     if (file === STDIN) return inputModel(io, NO_BIN);
@@ -80,7 +82,8 @@ export function checkOneInput(files: readonly (string | undefined)[]): void {
 }
 
 /**
- * Returns the model in standard input. An IR begins with an element or an XML declaration, which no ONNX model does.
+ * Returns the model in standard input. An IR begins with an element or an XML declaration, and an ONNX model never
+ * does.
  */
 function inputModel(io: Io, bin?: ByteSource): Model {
   const bytes = readInput(io);
@@ -101,7 +104,7 @@ export const isIR = (file: string): boolean => path.extname(file).toLowerCase() 
 /** Bytes within which the first element of an IR begins. */
 const XML_HEAD = 4096;
 
-/** Returns true if a file is an IR, not another document. True also for a file that cannot be read. */
+/** Returns true if a file is an IR, not another document. The result is also true for a file that cannot be read. */
 export function isIRFile(io: Io, file: string): boolean {
   try {
     const head = withFile(io, file, ({ size, read }) => read(0, Math.min(size, XML_HEAD)));
@@ -120,7 +123,7 @@ export function modelFiles(file: string): readonly string[] {
 export const folderOf = ({ cwd }: Io, file: string): string =>
   path.dirname(path.resolve(cwd, file));
 
-/** Returns the `.bin` of an IR, read by ranges under the rules of external data. Reading a missing one throws. */
+/** Returns the `.bin` of an IR, read by ranges under the rules of external data. Reading a missing file throws. */
 function binBeside(io: Io, file: string): ByteSource & { readonly exists: boolean } {
   const folder = folderOf(io, file);
   const location = `${path.parse(file).name}.bin`;
@@ -134,9 +137,9 @@ function binBeside(io: Io, file: string): ByteSource & { readonly exists: boolea
 }
 
 /**
- * Reads external data only within `folder`. The library has already refused absolute paths and `..`. This function
- * refuses problems that only the disk reveals: links that lead out of the folder, folders, pipes, devices, and a range
- * beyond the end of the file. Without a range it reads the whole file.
+ * Reads external data only within `folder`. The library has already refused absolute paths and `..`. The reader refuses
+ * links that lead out of the folder, folders, pipes, devices, and a range beyond the end of the file. The whole file is
+ * read if no range is given.
  */
 export const externalReader =
   (folder: string) =>
@@ -167,7 +170,8 @@ const malformed = (sentence: string, cause?: unknown): TensorError =>
 type Folder = Pick<Io, "cwd">;
 
 /**
- * `length` bytes from `offset` of a regular file, by default the whole file. Allocates at most the size of the file.
+ * `length` bytes from `offset` of a regular file, by default the whole file. The buffer never exceeds the size of the
+ * file.
  */
 const readRange = (io: Folder, file: string, offset = 0, length?: number): Uint8Array =>
   withFile(io, file, ({ size, read }) => read(offset, length ?? size - offset));
@@ -181,13 +185,13 @@ export function readLight(io: Io, file: string): Uint8Array | null {
   const name = path.basename(place);
   if ((fs.statSync(place, { throwIfNoEntry: false })?.size ?? 0) < CLI.light) return null;
   const isInFolder = path.dirname(fs.realpathSync(place)) === fs.realpathSync(path.dirname(place));
-  // External data must not have these names.
+  // A name with a backslash, a zero byte or a drive letter is not valid for external data.
   if (!isInFolder || /[\\\0]|^[A-Za-z]:/.test(name)) return null;
   return withPath(file, () => withFile(io, file, (source) => lightModel(name, source)));
 }
 
 /**
- * Returns the bytes of a model that was made from {@link readLight}, with the weights that are in the file.
+ * Returns the bytes of a model that was made from `readLight`, with the weights that are in the file.
  * @param model the file's own model in another form
  */
 export function withOwnWeights(io: Io, file: string, model: Uint8Array): Iterable<Uint8Array> {
@@ -200,7 +204,7 @@ export function withOwnWeights(io: Io, file: string, model: Uint8Array): Iterabl
 }
 
 function withFile<T>({ cwd }: Folder, file: string, action: (source: ByteSource) => T): T {
-  // Without O_NONBLOCK, opening a named pipe waits until another process writes to it.
+  // O_NONBLOCK is set, because opening a named pipe would otherwise wait until another process writes to the pipe.
   const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
   const descriptor = fs.openSync(path.resolve(cwd, file), flags);
   OPEN.files++;

@@ -52,9 +52,10 @@ export const addRuntimeChoice = (command: Command): Command =>
   command
     .optionsGroup("The runtime:")
     .addOption(
-      new Option("--runtime <package>", "the runtime to use if several are installed").choices(
-        PACKAGES,
-      ),
+      new Option(
+        "--runtime <package>",
+        "the runtime to use, if several runtimes are installed",
+      ).choices(PACKAGES),
     )
     .option("--provider <name>", "the execution provider of the runtime, such as webgpu")
     .option(
@@ -72,7 +73,7 @@ export const addRuntimeOptions = (command: Command): Command =>
     )
     .option(
       "--call <number>",
-      "for nodes in a function of the model: run only this call of the function, counted from 0 (default: 0)",
+      "run only this call of the function that contains the node, counted from 0 (default: 0)",
       wholeOption("--call", 0),
     );
 
@@ -129,8 +130,8 @@ export async function makeSessions(
 }
 
 /**
- * Returns the settings to pass to a session. If they set the thread count, onnxruntime-web gets none of them, because
- * it has one thread count for all its sessions.
+ * Returns the settings to pass to a session. A thread count is not passed to onnxruntime-web, which has one thread
+ * count for all sessions.
  */
 function settingsFor({ name }: Runtime, settings: SessionSettings = {}): SessionSettings {
   if (name === "onnxruntime-node" || !("intraOpNumThreads" in settings)) return { ...settings };
@@ -139,8 +140,9 @@ function settingsFor({ name }: Runtime, settings: SessionSettings = {}): Session
 
 /**
  * Returns a model, and the options that tell a runtime the location of the model's external data. onnxruntime-node maps
- * the files into memory and loads only the parts in use: a node beside 2.7 GB of weights takes 80 MB, where buffers of
- * the files took four times their size. onnxruntime-web opens no files, so its model gets the weights.
+ * the files into memory and loads only the parts in use: a node of a model with 2.7 GB of weights takes 80 MB, and
+ * buffers of the files would take four times the size of the files. The model for onnxruntime-web gets the weights,
+ * because that package opens no files.
  */
 function withWeights(
   { name }: Runtime,
@@ -217,8 +219,7 @@ async function importRuntime(name: string, file: string): Promise<Runtime> {
 }
 
 /**
- * Runs a model and names its file in errors. A missing input or an unknown node name is a usage error, and the sentence
- * says what to do.
+ * Runs a model and names its file in errors. A missing input or an unknown node name is a usage error.
  * @param advice how to give inputs to the command
  */
 export async function inModel<T>(

@@ -1,7 +1,7 @@
 /**
- * Writes files atomically: contents go to a temporary file in the destination's folder, which is then renamed. A link
- * is followed, so it stays a link. Another hard link of a file keeps the old contents: both names would change only if
- * the file were overwritten in place, and then an error or a signal would leave half of it.
+ * Writes files atomically: contents go to a temporary file in the destination's folder, which is then renamed. A
+ * symbolic link stays a link to the new file. Another hard link to the file keeps the old contents, because overwriting
+ * the file in place could leave half of it after an error or a signal.
  */
 
 import { randomUUID } from "node:crypto";
@@ -22,7 +22,7 @@ export interface TensorOutput {
   readonly tensor: Tensor;
 }
 
-/** Writes tensors, all or none. All of them are encoded before the first is written. */
+/** Writes tensors, all or none. All tensors are encoded before the first tensor is written. */
 export const writeTensorFiles = (io: Io, outputs: readonly TensorOutput[]): Promise<void> =>
   writeFiles(
     io,
@@ -33,8 +33,8 @@ export const writeTensorFiles = (io: Io, outputs: readonly TensorOutput[]): Prom
   );
 
 /**
- * Writes all files or none: no file is renamed before all of them are completely written. If a later rename fails,
- * earlier files have already changed. No temporary file remains, even after an error or a signal other than SIGKILL.
+ * Writes all files or none: no file is renamed before all of them are completely written. A rename that fails leaves
+ * the files renamed before it changed. No temporary file remains, even after an error or a signal other than SIGKILL.
  */
 export async function writeFiles(
   io: Io,
@@ -65,7 +65,7 @@ export async function writeFiles(
   }
   const linked = moves.filter(({ hasOtherLinks }) => hasOtherLinks).map(({ file }) => file);
   if (linked.length > 0) {
-    await printNote(io, `other hard links of ${linked.join(", ")} keep the old contents`);
+    await printNote(io, `other hard links to ${linked.join(", ")} keep the old contents`);
   }
 }
 
@@ -99,7 +99,10 @@ export function checkPlace({ cwd }: Io, file: string): Place {
 /** A longer chain of links counts as a cycle, as on Linux. */
 const MOST_LINKS = 40;
 
-/** Returns the file that an absolute path leads to, even if it does not exist. `fs.realpath` throws if it does not. */
+/**
+ * Returns the file that an absolute path leads to, even if it does not exist. The function `fs.realpath` throws for a
+ * missing file.
+ */
 function followLinks(place: string): string {
   let to = place;
   for (let hops = 0; hops < MOST_LINKS; hops++) {
@@ -113,8 +116,8 @@ function followLinks(place: string): string {
 }
 
 /**
- * Writes a new file. The file exists as soon as the function is called, so that a signal's cleanup finds it, and the
- * event loop runs while bytes are written, so that a signal is handled at once.
+ * Writes a new file. The file exists as soon as the function is called, so that the cleanup after a signal finds the
+ * file. The event loop runs while bytes are written, so that a signal is handled at once.
  */
 async function writeNew(
   place: string,
@@ -124,7 +127,7 @@ async function writeNew(
   const descriptor = fs.openSync(place, "wx", mode);
   OPEN.files++;
   try {
-    // The mode is set again, because the umask has removed bits from it.
+    // The mode of the file is set again, because the umask has removed bits.
     if (mode !== undefined) fs.fchmodSync(descriptor, mode);
     for (const bytes of given instanceof Uint8Array ? [given] : given) {
       for (let done = 0; done < bytes.length;) {

@@ -45,7 +45,7 @@ const plain =
   (call) =>
     (call.kind === "gather" ? call.batchDims === 0 : call.includeSelf) ? code(call) : null;
 
-/** The order of inputs in TensorScatter. */
+/** The names of TensorScatter's inputs, in order. */
 const SEQUENCE_INPUTS: readonly string[] = ["data", "updates", "indices"];
 
 const onnx: Code = (call) => {

@@ -45,10 +45,7 @@ const MOST_RANK = 4;
 export const isSmall = ({ size, shape }: Tensor): boolean =>
   size <= MOST_CELLS && shape.length <= MOST_RANK;
 
-/**
- * A tensor with its name or title and its type. Its cells are left out if they are too many or too wide for the
- * canvas.
- */
+/** A tensor with its name or title and its type. The cells are left out if the canvas is too small. */
 export function drawTensor(
   title: string,
   tensor: Tensor,

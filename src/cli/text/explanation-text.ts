@@ -19,7 +19,7 @@ import { drawTensor, isSmall, paint, type Canvas, type Mark } from "./drawing.ts
 import { printName } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 
-// Maximum numbers of items in the text; --json has all items.
+// The text lists at most this many items; --json lists all items.
 const MOST_TARGETS = 50;
 const MOST_STEPS = 20;
 const MOST_BAD = 20;
@@ -75,8 +75,8 @@ function badText({ badIndices, badCount }: Explanation): string {
 }
 
 const badLine = ({ input, at, axis, got, expected: [low, high] }: BadIndex): string => {
-  const range = high < low ? "takes none" : `takes ${low} to ${high}`;
-  return `${input}${printShape(at)} is ${got}, but axis ${axis} ${range}`;
+  const range = high < low ? "no index" : `${low} to ${high}`;
+  return `${input}${printShape(at)} is ${got}, but axis ${axis} takes ${range}`;
 };
 
 const andMore = (left: number): string[] => (left > 0 ? [`  and ${left} more`] : []);
@@ -296,7 +296,7 @@ function printPiece(tensor: Tensor): string {
   return `[${words.join(", ")}${tensor.size > MOST_PIECES ? ", ..." : ""}]`;
 }
 
-/** Returns the first members of a list. The remaining ones are not computed. */
+/** Returns the first members of a list. The remaining members are not computed. */
 export function* first<T>(list: Iterable<T>, most: number): Iterable<T> {
   let left = most;
   if (left <= 0) return;

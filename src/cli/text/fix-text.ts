@@ -8,7 +8,7 @@ import { expectedLines } from "./expected-text.ts";
 import { escapeControls } from "./layout.ts";
 import { cut } from "./lines.ts";
 
-/** A runtime's message may be a page long; --json has all of it. */
+/** The maximum length of a runtime's message in the text; --json has the whole message. */
 const LONGEST = 160;
 
 /** The runtime of the report, and the outcome of -o. */
@@ -20,7 +20,7 @@ interface Context {
   /** The files with data of the model, relative to its folder. */
   readonly dataFiles: readonly string[];
   readonly output: string | undefined;
-  /** Null if no file was written. */
+  /** The path of the written file; null if no file was written. */
   readonly written: string | null;
 }
 
@@ -35,7 +35,7 @@ export function fixText(file: string, report: FixReport, context: Context): stri
         ...faulty.flatMap(faultyLines),
         ...otherProblems(report),
         ...(verified.expected === null ? [] : expectedLines(verified.expected)),
-        ...(cures.length === 0 ? [] : ["cures that were tried, in order of increasing cost:"]),
+        ...(cures.length === 0 ? [] : ["the cures below were tried, in order of increasing cost:"]),
         ...cureLines(cures),
         ...(ignored.length === 0
           ? []
@@ -49,18 +49,15 @@ export function fixText(file: string, report: FixReport, context: Context): stri
 function nothingWrong({ verified, plain }: FixReport): string {
   const ran = verified.nodes.filter(({ verdict }) => verdict !== "not-run");
   const alone = ran.reduce((sum, { reruns }) => sum + (reruns?.count ?? 0), 0);
-  const tried = [
-    `${printCount(ran.length, "node")} compared bit for bit`,
-    ...(alone === 0 ? [] : [`${printCount(alone, "run")} of single nodes`]),
-    modelRuns(plain),
-  ];
-  return `nothing is wrong: ${tried.join(", ")}`;
+  const others = alone === 0 ? "" : ` and ${printCount(alone, "run")} of single nodes`;
+  const tried = `a comparison of ${printCount(ran.length, "node")}${others} found no fault`;
+  return `nothing is wrong: ${tried}, and ${modelRuns(plain)}`;
 }
 
 /** Describes how many different results the model gave. */
 const modelRuns = ({ results, runs }: FixReport["plain"]): string =>
   results === 1
-    ? `the model gave one result in ${printCount(runs, "run")}`
+    ? `the model gave the same result in ${printCount(runs, "run")}`
     : `the model gave ${results} different results in ${printCount(runs, "run")}`;
 
 function faultyLines(node: FaultyNodeReport): string[] {
@@ -116,13 +113,19 @@ function cureFacts({
     ...(kind === "exact-session" || nodeRuns === 0
       ? []
       : [
-          `the faulty nodes, each run alone, were exact in ${rightRuns} of ${printCount(nodeRuns, "run")}`,
+          `the faulty nodes were exact in ${rightRuns} of ${printCount(nodeRuns, "run")} of single nodes`,
         ]),
     modelRuns(whole),
-    ...(isExpected === null ? [] : [`the outputs are ${isExpected ? "" : "not "}as expected`]),
+    ...(isExpected === null
+      ? []
+      : [
+          isExpected
+            ? "the outputs are as expected"
+            : "the outputs differ from the expected outputs",
+        ]),
     ...(ratio === null
       ? []
-      : [`the run took ${ratio.toFixed(2)} times as long as in the plain session`]),
+      : [`the run took ${ratio.toFixed(2)} times as long as a run of the plain session`]),
     ...notes,
   ];
   return parts.join("; ");

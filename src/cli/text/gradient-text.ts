@@ -14,7 +14,7 @@ import { drawTensor, isSmall, type Canvas } from "./drawing.ts";
 import { printTable } from "./layout.ts";
 import { cellName, first, indexText, namesOf, type Names } from "./explanation-text.ts";
 
-// Maximum numbers of items in the text; --json has all items.
+// The text lists at most this many items; --json lists all items.
 const MOST_CELLS = 50;
 const MOST_TERMS = 20;
 
@@ -69,7 +69,7 @@ function cellsText(asked: ExplainedGradient, cells: readonly GradientCell[]): st
   const rows = cells.flatMap(({ input, coordinates, value, terms }) => {
     const shown = Array.from(first(terms, MOST_TERMS), termText);
     const left = terms.length - shown.length;
-    if (shown.length === 0) shown.push("none, because the element is not gathered");
+    if (shown.length === 0) shown.push("no term, because no index gathers the element");
     if (left > 0) shown.push(`and ${left} more`);
     const title = [cellName(input, coordinates), print(value)];
     return shown.map((text, nth) => [...(nth === 0 ? title : ["", ""]), text]);

@@ -2,7 +2,10 @@
 
 export const LINE_WIDTH = 80;
 
-/** Returns the width of each column, in characters. A table may have more rows than a call takes arguments. */
+/**
+ * Returns the width of each column, in characters. A loop is used, because a table may have more rows than a function
+ * call may have arguments.
+ */
 export const widthsOf = (rows: readonly (readonly string[])[]): number[] =>
   rows[0].map((_, column) => rows.reduce((most, row) => Math.max(most, row[column].length), 0));
 
@@ -20,8 +23,8 @@ export function printTable(rows: readonly (readonly string[])[]): string {
 }
 
 /**
- * Returns a paragraph with lines of at most 80 characters. `first` begins it, and further lines are indented by its
- * length.
+ * Returns a paragraph with lines of at most 80 characters. The paragraph begins with `first`, and later lines are
+ * indented by the length of `first`.
  */
 export function wrap(text: string, first = ""): string {
   const indent = " ".repeat(first.length);
@@ -38,7 +41,10 @@ export function wrap(text: string, first = ""): string {
   return first + [...lines, line].join(`\n${indent}`);
 }
 
-/** Returns a name from a file, quoted unless it is plain: control characters must not reach the terminal. */
+/**
+ * Returns a name from a file, in quotes if it has special characters, because control characters must not reach the
+ * terminal.
+ */
 export const printName = (name: string): string =>
   /^[\w./:+-]+$/.test(name) ? name : JSON.stringify(name);
 
@@ -81,7 +87,7 @@ export const JSON_HELP = "print JSON (64-bit integers, NaN and infinities as str
 
 /**
  * Formats JSON with each list of scalars on one line. 64-bit integers, NaN and infinities, which JSON lacks, become
- * strings, as in protobuf's JSON. Negative zero stays `-0`, which `JSON.stringify` would not keep.
+ * strings, as in protobuf's JSON. Negative zero stays `-0`, unlike in `JSON.stringify`.
  */
 export function printJson(value: unknown, indent = ""): string {
   const inner = `${indent}  `;

@@ -14,8 +14,8 @@ export const widthOf = ({ isTTY, columns }: Output): number =>
   isTTY ? Math.max(columns || 80, LEAST_WIDTH) : Infinity;
 
 /**
- * `text` in lines of at most `width` characters. The first begins with `indent`, the others with two more columns. A
- * word longer than a line continues on the next.
+ * `text` in lines of at most `width` characters. The first line begins with `indent`, and the others begin with two
+ * more columns. A word longer than a line continues on the next.
  */
 export function fold(text: string, width: number, indent = ""): string {
   const lines: string[] = [];
@@ -54,7 +54,7 @@ export function cut(text: string, most: number): string {
   return [...start, DOTS, ...characters.slice(characters.length - tail)].join("");
 }
 
-/** The minimum column width, in characters. Narrower columns would be unreadable. */
+/** The minimum column width, in characters. A narrower column would be unreadable. */
 const LEAST_COLUMN = 9;
 
 const GAP = 2;

@@ -44,7 +44,7 @@ export class ProgressLine {
   showNow(text: string): void {
     if (!this.#terminal.isTTY) return;
     this.#shownAt = this.#now();
-    // A line that wraps could not be replaced.
+    // A progress line is cut at the width of the terminal, because a wrapped line could not be replaced.
     const line = cut(escapeControls(text), (this.#terminal.columns || 80) - 1);
     void this.#terminal.write(`\r${line.padEnd(this.#length)}`, true);
     this.#length = line.length;

@@ -18,7 +18,7 @@ import { printType } from "./type-text.ts";
 
 /** Options for printing a report. */
 export interface ReportView {
-  /** True prints every node, in model order. */
+  /** True if every node is printed, in model order. */
   readonly all: boolean;
   /** The width in characters. */
   readonly width: number;
@@ -71,10 +71,7 @@ const nodeCounts = ({ nodeCount, nodes }: Report): string =>
 export const printCounts = ({ wrong, risky, note }: Report["counts"]): string =>
   `${wrong} wrong, ${risky} risky${note === 0 ? "" : `, ${printCount(note, "note")}`}`;
 
-/**
- * Returns the blocks of the nodes with findings. In a long list, nodes whose worst finding has the same id are one
- * kind.
- */
+/** Returns the blocks of the nodes with findings. A long list groups nodes by the id of the worst finding. */
 function worstFirst(nodes: readonly InspectedNode[], width: number): string[][] {
   const kinds = new Map<string, InspectedNode[]>();
   let count = 0;

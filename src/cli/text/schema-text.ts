@@ -43,8 +43,8 @@ const printNumber = ({ sinceVersion, opset }: OperatorVersion): string =>
     : `${sinceVersion} (opset${opset})`;
 
 const STAYS = {
-  data: "the value in data is kept unless the update is greater or less",
-  update: "the update is kept unless the value in data is greater or less",
+  data: "data keeps its value unless the update is greater (max) or less (min)",
+  update: "the update replaces the value in data unless that value is greater (max) or less (min)",
 } as const;
 
 /** Returns all facts of one version, under the specification's names. */
@@ -59,8 +59,8 @@ export function printSchema(version: OperatorVersion): string {
     ["support_level", version.supportLevel],
     ["shape inference", String(version.shapeInference)],
     ["negative indices", version.negativeIndices ? "count from the back" : "are out of range"],
-    ...(version.outOfRange === "fill" ? [["indices out of range", "give 0"]] : []),
-    ...(version.stays === undefined ? [] : [["max and min of floats", STAYS[version.stays]]]),
+    ...(version.outOfRange === "fill" ? [["out of range", "indices give 0"]] : []),
+    ...(version.stays === undefined ? [] : [["float max, min", STAYS[version.stays]]]),
     ...(version.deprecated === undefined ? [] : [["deprecated", `use ${version.deprecated}`]]),
   ]);
   const parameters = (list: OperatorVersion["inputs"]): string[] =>
@@ -103,7 +103,7 @@ function printTypeName(type: string, domain: OperatorVersion["domain"]): string 
   if (!isDType(type)) return type;
   const row = DTYPES[type];
   if (domain === "openvino") return "openvino" in row ? row.openvino : type;
-  return `tensor(${row.onnx.name})`;
+  return `tensor(${"name" in row.onnx ? row.onnx.name : type})`;
 }
 
 /** Returns the data types that indices may have, in few words. */
@@ -163,7 +163,7 @@ function withoutStartOf(other: string, text: string): string {
   return same === 0 ? text : `... ${words.slice(same).join(" ")}`;
 }
 
-/** Returns a fact of a schema in words. Its name is omitted, because the line's path ends in it. */
+/** Returns a fact of a schema in words. The name is omitted, because the path on the line ends in the name. */
 function printValue(value: unknown): string {
   if (isAttribute(value)) return printAttribute(value);
   if (Array.isArray(value)) return value.map(printValue).join(", ");

@@ -286,7 +286,7 @@ export class GpuCore implements TensorOwner {
 
   async #read({ span, dtype, size }: DeviceTensor): Promise<NumericStorage> {
     const { made: staging, refusal } = watched(this.gpu, () =>
-      this.gpu.copyForHost(span.buffer, span.bytes, "a tensor copied to the host"),
+      this.gpu.copyForHost(span.buffer, span.bytes, "copy of a tensor"),
     );
     const contents = await this.#wait(contentsOf(staging));
     const refused = await refusal;

@@ -3,7 +3,7 @@
  * changes the rule of the call, and the result is compared with the runtime's result.
  */
 
-import { nodeFrom, type NodeSpec } from "../../core/call/call.ts";
+import { MEANT_OPTIONS, nodeFrom, type NodeSpec } from "../../core/call/call.ts";
 import { tensorsOf } from "../../core/call/inputs.ts";
 import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
 import { checkLike } from "../../core/call/out.ts";
@@ -125,7 +125,13 @@ export function diagnoseOptions(
   options: unknown,
   fields: ErrorContext,
 ): { readonly dialect: DialectId | null; readonly isRace: boolean | null } {
-  const { dialect, isRace } = optionsOf(options, ["dialect", "isRace"], fields);
+  const { dialect, isRace } = optionsOf(
+    options,
+    ["dialect", "isRace"],
+    fields,
+    "options",
+    MEANT_OPTIONS,
+  );
   const found = DIALECT_IDS.find((id) => id === dialect) ?? null;
   if (dialect !== undefined && found === null) {
     throw wrongOption("dialect", oneOf(DIALECT_IDS), dialect, { ...fields, allowed: DIALECT_IDS });

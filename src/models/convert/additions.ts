@@ -1,6 +1,6 @@
 /** Constants that a conversion adds to a graph, and nodes that it adds before the converted node. */
 
-import { DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
+import { rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { narrowRulesOf } from "../model/inline.ts";
 import { constant, type Attribute, type Constant, type ModelNode } from "../model/model.ts";
@@ -99,7 +99,7 @@ export class Additions {
     const common = { inputs: [from], outputs: [to], name: this.#names.fresh(`${to}/cast`) };
     const { domain, opset } = this.#target;
     if (domain === "ai.onnx") {
-      const { number, name } = DTYPES[dtype].onnx;
+      const { number, name = dtype } = rowOf(dtype).onnx;
       // The data type is a word, not a number, before opset 6.
       const to: Attribute =
         opset < 6 ? { type: "string", value: name.toUpperCase() } : { type: "int", value: number };

@@ -47,7 +47,7 @@ export function convertNode(node: ModelNode, opset: number, context: GraphContex
   if (row === null) throw refusal(noVersion(meaning.op, target));
   const objection = objectionTo(row, meaning);
   if (objection !== null) {
-    throw refusal(`${versionTitle(row)} ${objection}${adviceFor(meaning, target)}`);
+    throw refusal(`${objection}${adviceFor(meaning, target)}`);
   }
   const isForeign = row.domain !== node.domain;
   const names = inputsFor(row, meaning, context);

@@ -168,14 +168,14 @@ export function comparisonNote(row: OperatorVersion, meaning: Meaning): string |
   const isFloat = dtype === null || stepOf({ ...settings, stays: "data" }, dtype) !== reduction;
   if (!isFloat) return null;
   const rule = (one: OperatorVersion): string =>
-    `${reduction} of ${versionTitle(one)} ${printComparison(one.stays)}`;
+    printComparison(`${reduction} of ${versionTitle(one)}`, one.stays);
   return `the results differ for NaN, and when 0 is compared with -0: ${rule(version)}, but ${rule(row)}`;
 }
 
-const printComparison = (stays: OperatorVersion["stays"]): string =>
+const printComparison = (what: string, stays: OperatorVersion["stays"]): string =>
   stays === undefined
-    ? "returns NaN if an operand is NaN, and orders -0 below 0"
-    : `keeps ${stays === "data" ? "the old value" : "the update"}`;
+    ? `${what} returns NaN if an operand is NaN, and orders -0 below 0`
+    : `${what} keeps ${stays === "data" ? "the old value" : "the update"}`;
 
 /** Returns a version's name for a reduction, or null if the version does not support it. */
 export function wordOf(version: OperatorVersion, reduction: Settings["reduction"]): string | null {
@@ -196,24 +196,28 @@ export function objectionTo(
   { version, settings, dtype }: Meaning,
 ): string | null {
   const { reduction, includeSelf, batchDims, mode, axis } = settings;
+  const title = versionTitle(row);
   const has = (setting: keyof Settings): boolean => attributeFor(row, setting) !== undefined;
   if (wordOf(row, reduction) === null) {
-    return `has no reduction ${quote(wordOf(version, reduction) ?? reduction)}`;
+    return `${title} has no reduction ${quote(wordOf(version, reduction) ?? reduction)}`;
   }
   if (reduction !== "none" && !includeSelf && !has("includeSelf")) {
-    return "always includes data in a reduction, but use_init_val is false";
+    return `${title} always includes data in a reduction, but use_init_val is false`;
   }
   if (batchDims < 0 && attributeFor(row, "batchDims")?.minimum !== undefined) {
-    return "does not accept a negative batch_dims, and the rank of indices is unknown";
+    return `${title} does not accept a negative batch_dims, and the rank of indices is unknown`;
   }
-  if (batchDims !== 0 && !has("batchDims")) return `has no batch_dims, which is ${batchDims} here`;
+  if (batchDims !== 0 && !has("batchDims"))
+    return `${title} has no batch_dims, but the node has batch_dims ${batchDims}`;
   if (batchDims > 1 && row.fusesBatches !== version.fusesBatches) {
     const makes = row.fusesBatches === true ? "merges" : "does not merge";
-    return `${makes} the ${batchDims} batch axes of its output`;
+    return `${title} ${makes} the ${batchDims} batch axes of its output`;
   }
-  if (mode !== "linear" && !has("mode")) return `has no mode ${quote(mode)}`;
-  if (axis === null && has("axis")) return "needs a constant axis";
-  return dtype === null || dataTypes(row).includes(dtype) ? null : `does not accept ${dtype}`;
+  if (mode !== "linear" && !has("mode")) return `${title} has no mode ${quote(mode)}`;
+  if (axis === null && has("axis")) return `${title} needs a constant axis`;
+  return dtype === null || dataTypes(row).includes(dtype)
+    ? null
+    : `${title} does not accept ${dtype}`;
 }
 
 export const dataTypes = (row: OperatorVersion): readonly string[] =>

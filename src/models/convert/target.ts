@@ -35,8 +35,10 @@ const NEXT = { name: "ONNX Runtime 1.32", opset: 28 };
 /** Returns a note for a model that is too new for the ONNX Runtime of most users, or null otherwise. */
 export function runtimeNote(opset: number, irVersion: number): string | null {
   const { name } = RUNTIME;
-  const next = opset > NEXT.opset ? `loads opsets up to ${NEXT.opset}` : "does";
-  const advice = `${NEXT.name} ${next}`;
+  const advice =
+    opset > NEXT.opset
+      ? `${NEXT.name} loads opsets up to ${NEXT.opset}`
+      : `${NEXT.name} loads the model`;
   if (opset > RUNTIME.opset) {
     return `${name} does not load this model: its opset is ${opset}, and ${name} loads opsets up to ${RUNTIME.opset}; ${advice}`;
   }

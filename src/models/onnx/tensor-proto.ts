@@ -3,13 +3,13 @@
  * bytes until `tensor.ts` decodes them, so that a model with gigabytes of weights, or with unknown data types, is cheap
  * to read.
  *
- * The schema supplies field names and numbers, `DTYPES` those of data types.
+ * The schema supplies field names and numbers, `DTYPES` the numbers of data types.
  */
 
 import { fromBinary, type DescField } from "@bufbuild/protobuf";
 import { BinaryReader, type WireType } from "@bufbuild/protobuf/wire";
 
-import { DTYPE_NAMES, DTYPES, type DType } from "../../core/tensor/dtype.ts";
+import { DTYPE_NAMES, type DType } from "../../core/tensor/dtype.ts";
 import { malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { dtypeOfNumber } from "../model/element-type.ts";
 import { MAX_RANK, printShape } from "../../core/tensor/shape.ts";
@@ -17,7 +17,28 @@ import { StringStringEntryProtoSchema, TensorProtoSchema } from "./schema_pb.ts"
 import { checkMessage, countValues, decodeUtf8, visitRecords } from "./wire.ts";
 
 /** The fields with individually encoded values. */
-export type TypedField = (typeof DTYPES)[DType]["onnx"]["field"];
+export type TypedField =
+  | "floatData"
+  | "doubleData"
+  | "int32Data"
+  | "int64Data"
+  | "uint64Data"
+  | "stringData";
+
+/** Fields of the data types whose values are not in `int32_data`. */
+const FIELDS: Readonly<Partial<Record<DType, TypedField>>> = {
+  string: "stringData",
+  float32: "floatData",
+  complex64: "floatData",
+  float64: "doubleData",
+  complex128: "doubleData",
+  int64: "int64Data",
+  uint32: "uint64Data",
+  uint64: "uint64Data",
+};
+
+/** Returns the typed field that may hold the values of a data type. */
+export const fieldOf = (dtype: DType): TypedField => FIELDS[dtype] ?? "int32Data";
 
 export interface TensorHeader {
   /** The message itself. */
@@ -39,9 +60,7 @@ const NO_BYTES: Uint8Array = new Uint8Array();
 const NO_COUNTS: ReadonlyMap<TypedField, number> = new Map();
 const NO_ENTRIES: ReadonlyMap<string, string> = new Map();
 
-const TYPED_FIELDS: ReadonlySet<string> = new Set(
-  DTYPE_NAMES.map((name) => DTYPES[name].onnx.field),
-);
+const TYPED_FIELDS: ReadonlySet<string> = new Set(DTYPE_NAMES.map(fieldOf));
 
 export const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.has(name);
 

@@ -28,6 +28,7 @@ import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { externalRange, readOptionsFrom, type ReadOptions } from "./external.ts";
 import { TensorProtoSchema } from "./schema_pb.ts";
 import {
+  fieldOf,
   readTensorHeader,
   tensorTitle,
   type TensorHeader,
@@ -196,10 +197,10 @@ function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHe
 }
 
 function decodeTyped(dtype: DType, size: number, field: TypedField, header: TensorHeader): Storage {
-  const { onnx, lanes, bits } = rowOf(dtype);
-  if (field !== onnx.field) {
+  const { lanes, bits } = rowOf(dtype);
+  if (field !== fieldOf(dtype)) {
     throw malformed(
-      `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`,
+      `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${fieldOf(dtype)}`,
     );
   }
   // A value of most small types is a byte with several elements, but each 6-bit element has its own value.

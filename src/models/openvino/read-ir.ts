@@ -339,7 +339,7 @@ function parseAttribute(text: string, type: string, name: string, layer: Layer):
     }
     case "boolean": {
       const value = BOOLEANS.get(text.toLowerCase());
-      if (value === undefined) throw wrong("neither true nor false");
+      if (value === undefined) throw wrong("not a boolean");
       return { type, value };
     }
     default:

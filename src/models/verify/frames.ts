@@ -108,13 +108,13 @@ async function calledFrame(
       if (!(error instanceof NotRun)) throw error;
     }
   }
-  const title = `it is in the function ${quote(name)}`;
+  const title = `the node is in the function ${quote(name)}`;
   if (count > 0)
     throw new NotRun(
       `${title}, which has no call ${nth}: of its calls, counted from 0, ${count} ran`,
     );
   throw new NotRun(
-    `${title}, ${calls.length === 0 ? "which no node calls" : "whose calls do not run"}`,
+    calls.length === 0 ? `${title}, which no node calls` : `${title}, whose calls do not run`,
   );
 }
 

@@ -31,13 +31,13 @@ export interface VerifiedNode {
    */
   readonly call: NodeCall | null;
   /**
-   * The iteration or call in which the node is wrong, such as `iteration 4 of node "loop"` or `call 1 of its function`,
+   * The iteration or call in which the node is wrong, such as `iteration 4 of node "loop"` or `call 1 of f`,
    * if it was right in the selected iteration and call; null otherwise.
    */
   readonly where: string | null;
   /** False if another run gave a different result for the same inputs. */
   readonly isReproducible: boolean;
-  /** The runs with a different result, such as `run 2`, `8 threads, run 1` or `run 3 of the node alone`. */
+  /** The runs with a different result, such as `run 2` or `8 threads, run 1`. */
   readonly otherRuns: readonly string[];
   /**
    * The results of running the node alone, at most 200 times or 2 seconds in each runtime. The value is null unless two

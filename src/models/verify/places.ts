@@ -100,7 +100,7 @@ export class PlaceValues implements Around {
   }
 
   async #findFrame(place: Place): Promise<Frame | NotRun | RuntimeFailure> {
-    if (this.#open.has(place)) return new NotRun("it is in a recursive function");
+    if (this.#open.has(place)) return new NotRun("the node is in a recursive function");
     this.#open.add(place);
     try {
       return await frameOf(place, this.#feeds, this);

@@ -1,6 +1,6 @@
 /** Checks that disks have enough space for a job, before and during the run. */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printAmount } from "../../../core/print-count.ts";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { isCode, isUrl, writeFully, withFile } from "../../boxes/file.ts";
@@ -62,7 +62,7 @@ async function disksOf(rooms: readonly Room[], freeOf: FreeSpace): Promise<Neede
 export async function checkDisk(rooms: readonly Room[], freeOf = freeSpaceOf): Promise<void> {
   for (const { folder, bytes, free } of await disksOf(rooms, freeOf)) {
     if (bytes <= free) continue;
-    const sentence = `the job needs ${printBytes(bytes)} on the disk of ${folder}, which has ${printBytes(free)} left; free some space, or use another disk`;
+    const sentence = `the job needs ${printAmount(bytes)} on the disk of ${folder}, which has ${printAmount(free)} left; free some space, or use another disk`;
     throw new TensorError("too-large", sentence, { file: folder, got: bytes, limit: free });
   }
 }
@@ -92,7 +92,7 @@ export async function checkStageDisk(
   const [own, output] = needed.map((bytes) => Math.ceil(bytes * part));
   for (const { folder, bytes, free } of await disksOf(roomsOf(job, own, output), freeOf)) {
     if (bytes <= free) continue;
-    throw fullDisk(job, folder, free, `the stage ${stage} may still write ${printBytes(bytes)}`);
+    throw fullDisk(job, folder, free, `the stage ${stage} may still write ${printAmount(bytes)}`);
   }
 }
 
@@ -123,18 +123,20 @@ export class DiskWatch {
       const least = Math.min(LEAST_FREE, Math.floor(size / 16));
       if (free >= least) continue;
       this.#seen = null;
-      throw fullDisk(job, folder, free, `a running job keeps ${printBytes(least)} free`);
+      throw fullDisk(job, folder, free, `a running job keeps ${printAmount(least)} free`);
     }
   }
 }
 
 function fullDisk({ folder }: RunningJob, place: string, free: number, why: string): TensorError {
   const sentence =
-    `the disk of ${place} has ${printBytes(free)} left, but ${why}; ` +
+    `the disk of ${place} has ${printAmount(free)} left, but ${why}; ` +
     `free some space, then finish the job (ndscatter job resume ${folder})`;
   return new TensorError("engine", sentence);
 }
 
+<<<<<<< HEAD
+=======
 /** Prints a size such as `1.2 GB` in the largest suitable unit. */
 export function printBytes(bytes: number): string {
   if (bytes < 1000) return printCount(bytes, "byte");
@@ -142,6 +144,7 @@ export function printBytes(bytes: number): string {
   return `${(bytes / 1000 ** unit).toFixed(1)} ${["kB", "MB", "GB"][unit - 1]}`;
 }
 
+>>>>>>> enarrays
 /** Returns the folder, or its nearest existing parent. */
 async function existing(folder: string): Promise<string> {
   try {

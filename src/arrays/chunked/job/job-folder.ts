@@ -13,7 +13,7 @@ import { abandon, cleanUp, namesIn } from "./finish.ts";
 import { FOLDERS } from "./job.ts";
 import { TOOK } from "./took.ts";
 import { WORKERS } from "./workers.ts";
-import { checkFolderOf, findSpec, isDone, specFile } from "./spec-file.ts";
+import { checkFolderOf, findSpec, isDone, noJob, specFile } from "./spec-file.ts";
 import { printSpec, type JobSpec } from "./spec.ts";
 import { removeLeft, temporaryOf } from "./temporary.ts";
 
@@ -76,7 +76,11 @@ const isOnlyMark = (names: readonly string[]): boolean => names.length === 1 && 
  * removed, or the partly changed array is marked.
  * @param id the only job to remove, if the folder may hold a later one
  * @param folder the path of the job's folder
+<<<<<<< HEAD
+ * @throws TensorError `malformed-file` if the folder has contents but no job, or is a file
+=======
  * @throws TensorError `malformed-file` if the folder does not contain a job
+>>>>>>> enarrays
  *
  * @example
  * ```ts
@@ -115,7 +119,8 @@ export async function removeJob(folder: string, id?: string): Promise<void> {
 async function removeAll(folder: string, id: string | undefined): Promise<void> {
   const spec = await findSpec(folder);
   if (spec === null && id !== undefined) return removeRest(folder);
-  if (spec === null || (id !== undefined && spec.id !== id)) return;
+  if (spec === null) return checkEmpty(folder);
+  if (id !== undefined && spec.id !== id) return;
   await checkFolderOf(folder);
   const isOver = await isDone(folder);
   // Stage folders are removed first, because a task cannot write a mark without its stage folder.
@@ -125,6 +130,14 @@ async function removeAll(folder: string, id: string | undefined): Promise<void> 
   if ((await findSpec(folder))?.id !== spec.id) return removeRest(folder);
   for (const file of [specFile(folder), fileOf.done(folder)]) await fs.rm(file, { force: true });
   await fs.rmdir(folder).catch(() => {});
+}
+
+/** @throws TensorError `malformed-file` if a folder without a job has contents, or is a file */
+async function checkEmpty(folder: string): Promise<void> {
+  const names = await namesIn(folder).catch((error: unknown) => {
+    throw isCode(error, "ENOTDIR") ? noJob(folder) : error;
+  });
+  if (!names.every(isMark)) throw noJob(folder);
 }
 
 /**

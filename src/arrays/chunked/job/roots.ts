@@ -6,7 +6,7 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { factOf, printValue, TensorError } from "../../../core/errors.ts";
+import { factOf, printValue, TensorError, wrongOption } from "../../../core/errors.ts";
 import { isCode, isUrl } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
 import { files } from "../../boxes/files.ts";
@@ -19,7 +19,29 @@ export interface Roots {
   readonly addresses: readonly string[];
 }
 
+<<<<<<< HEAD
+/** @throws TensorError `attribute` unless the value is null or has both lists */
+export function checkRoots(roots: unknown): asserts roots is Roots | null {
+  if (roots === null) return;
+  const { folders, addresses }: Partial<Roots> = Object(roots);
+  if (isStrings(folders) && isStrings(addresses)) return;
+  throw wrongOption(
+    "roots",
+    'null or lists such as { folders: ["/shared"], addresses: [] }',
+    roots,
+  );
+}
+
+const isStrings = (list: unknown): boolean =>
+  Array.isArray(list) && list.every((one) => typeof one === "string");
+
+/**
+ * @param given existing folders, and addresses
+ * @throws TensorError `attribute` if the list has other entries
+ */
+=======
 /** `given` contains existing folders and addresses. Throws an `attribute` error for any other entry. */
+>>>>>>> enarrays
 export async function rootsFrom(given: unknown): Promise<Roots> {
   if (!Array.isArray(given) || given.length === 0) {
     const must = "roots must be a list of folders, and of addresses such as s3://bucket/prefix";

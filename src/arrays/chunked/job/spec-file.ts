@@ -56,12 +56,14 @@ export async function openSpec(folder: string): Promise<BegunJob> {
   await checkFolderOf(folder);
   const file = await findJob(folder);
   if (file !== null) return file;
-  throw new TensorError(
-    "malformed-file",
+  throw noJob(folder);
+}
+
+export const noJob = (folder: string): TensorError =>
+  malformed(
     `${folder} must be a job's folder, but has no job.json; ndscatter job list finds jobs`,
     { file: folder },
   );
-}
 
 /** Opens the job in a folder, or returns null without a job, because another run may remove the job at any time. */
 export async function findJob(folder: string): Promise<BegunJob | null> {

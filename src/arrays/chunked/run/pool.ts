@@ -8,7 +8,7 @@ import { TensorError } from "../../../core/errors.ts";
 import { freeSpaceOf, type FreeSpace } from "../job/disk.ts";
 import { checkCount, shareOf } from "../stages/budget.ts";
 import type { StageName } from "../job/job.ts";
-import type { Roots } from "../job/roots.ts";
+import { checkRoots, type Roots } from "../job/roots.ts";
 import { Presence } from "./presence.ts";
 import type { Taker } from "../job/workers.ts";
 import { Runner } from "./runner.ts";
@@ -61,10 +61,18 @@ interface Pending {
 }
 
 /**
+<<<<<<< HEAD
+ * Starts threads that run jobs' tasks.
+ * @param freeOf the source of free disk space, for a pool without threads
+ * @param options threads, memory and allowed folders
+ * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0, and for `roots`
+ *   that are not two lists
+=======
  * Starts threads that run the tasks of jobs.
  * @param freeOf a function that measures free disk space, for a pool without threads
  * @param options the number of threads, the memory, and the allowed folders
  * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0
+>>>>>>> enarrays
  *
  * @example
  * ```ts
@@ -100,6 +108,7 @@ export function startPool(options: PoolOptions = {}, freeOf: FreeSpace = freeSpa
     by = "run",
   } = optionsOf(options, POOL_OPTIONS, {}) as PoolOptions;
   checkCount("memory", memory);
+  checkRoots(roots);
   if (threads !== 0) checkCount("threads", threads);
   const presence = new Presence(by, Math.max(1, threads), roots);
   if (threads === 0) return poolHere(new Runner(shareOf(memory, 1), roots, freeOf), presence);

@@ -22,13 +22,14 @@ import {
 } from "../job/job.ts";
 import { isThere, placeError } from "../../boxes/file.ts";
 import { printShortage } from "../job/shortage.ts";
-import { checkStageDisk, freeSpaceOf, printBytes, type FreeSpace } from "../job/disk.ts";
+import { checkStageDisk, freeSpaceOf, type FreeSpace } from "../job/disk.ts";
 import { tookOf } from "../job/took.ts";
 import { forgetDamaged } from "../job/written.ts";
 import { isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
 import type { JobSpec } from "../job/spec.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
 import { processMemory } from "./process-memory.ts";
+import { printAmount } from "../../../core/print-count.ts";
 import { product } from "../../../core/tensor/shape.ts";
 
 /** Progress of a stage. */
@@ -162,7 +163,7 @@ async function noteExcess(
     ["written", "wrote"],
   ] as const) {
     if (took[name] <= planned[name]) continue;
-    const [got, most] = [took[name], planned[name]].map(printBytes);
+    const [got, most] = [took[name], planned[name]].map(printAmount);
     onNote(`the tasks of the job ${what} ${got}, more than the planned maximum of ${most}`);
   }
 }
@@ -179,7 +180,7 @@ export function watchMemory(memory: number, onNote: (sentence: string) => void):
     const taken = processMemory();
     if (taken <= 1.25 * memory) return;
     clearInterval(timer);
-    const [got, most] = [taken, memory].map(printBytes);
+    const [got, most] = [taken, memory].map(printAmount);
     onNote(`the process takes ${got} of memory, but the job was planned for ${most} (memory)`);
   }, LOOK).unref();
   return () => clearInterval(timer);

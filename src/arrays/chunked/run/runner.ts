@@ -2,7 +2,7 @@
 
 import { printMemory } from "../stages/budget.ts";
 import { TensorError } from "../../../core/errors.ts";
-import { isUrl, placeError } from "../../boxes/file.ts";
+import { isCode, isUrl, placeError } from "../../boxes/file.ts";
 import { checkStaging } from "../job/claim.ts";
 import { needsOf, type JobContext } from "../stages/context.ts";
 import { TRAFFIC } from "../../boxes/traffic.ts";
@@ -46,7 +46,9 @@ export class Runner {
   run(folder: string, stage: StageName, task: number, id?: string): Promise<void> {
     const result = this.#last
       .then(() => this.#run(folder, stage, task, id))
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
+        // Another process may have removed the job during the task.
+        if (isCode(error, "ENOENT")) await readSpec(folder);
         throw placeError(error);
       });
     this.#last = result.catch(() => {});
