@@ -80,7 +80,7 @@ export class WorkerWatch {
     this.#parts = parts;
   }
 
-  /** Returns the number of live workers that accept the job. */
+  /** Returns the number of listening workers that show a sign of life. */
   async look(): Promise<number> {
     const { queue, client, name, connection, version } = this.#parts;
     const where = `the queue ${name} of Redis at ${printAddress(connection)}`;
