@@ -10,6 +10,7 @@ import type { ErrorCode } from "../../src/core/errors.ts";
 import * as functions from "../../src/core/functions.ts";
 import { planGather } from "../../src/core/plan-functions.ts";
 import { equals, full, tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { nodeBuffer } from "../support/node-buffer.ts";
 import { assertRefused, type Facts } from "../support/refusal.ts";
 
 const { scatterND, scatterElements, gather, gatherND, tensorScatter } = functions;
@@ -22,7 +23,7 @@ const updates = tensor([
 ]);
 const one = tensor([[1, 1, 1]]);
 const node = { op: "ScatterND", opset: 18 };
-const raw = Buffer.from(Int32Array.of(1, 2).buffer);
+const raw = nodeBuffer(Int32Array.of(1, 2));
 const inputs = [data, indices, updates];
 const promise = Promise.resolve(data);
 
@@ -34,10 +35,10 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [gather, [data, raw], "dtype", { input: "indices", got: "a Buffer", expected: "Int32Array" }],
   [gather, [data, [raw]], "dtype", { input: "indices", got: "a Buffer", expected: "Int32Array" }],
   [gather, [data, raw.buffer], "dtype", { input: "indices", got: "an ArrayBuffer", expected: "Int32Array" }],
-  [gather, [data, new DataView(raw.buffer)], "dtype", { input: "indices", got: "a DataView" }],
+  [gather, [data, new DataView(raw.buffer)], "dtype", { input: "indices", got: "a DataView", expected: "Int32Array" }],
   [gather, [long, Uint8Array.of(1)], "dtype", { input: "indices", got: "a Uint8Array", expected: "Int32Array" }],
   [scatterND, [data, raw, updates], "dtype", { input: "indices", got: "a Buffer" }],
-  [scatterND, [data, indices, Buffer.from(Float32Array.of(1).buffer)], "dtype", { input: "updates", got: "a Buffer", expected: "Float32Array" }],
+  [scatterND, [data, indices, nodeBuffer(Float32Array.of(1))], "dtype", { input: "updates", got: "a Buffer", expected: "Float32Array" }],
   [tensorScatter, [zeros("float32", [1, 4, 2]), [[[1, 2]]], raw], "dtype", { input: "write_indices", got: "a Buffer" }],
   [planGather, [[4, 3], raw], "dtype", { input: "indices", got: "a Buffer" }],
   [planGather, [[300], Uint8Array.of(1)], "dtype", { input: "indices", got: "a Uint8Array" }],
@@ -66,6 +67,8 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [scatterND, [...inputs, { reduction: "sum" }], "reduction", { got: "sum", nearest: "add" }],
   [scatterND, [...inputs, { reduction: "amax" }], "reduction", { got: "amax", nearest: "max" }],
   [scatterND, [...inputs, { reduction: "Add" }], "reduction", { got: "Add", nearest: "add" }],
+  [run, [node, inputs, { reduction: "add" }], "attribute", { key: "reduction", nearest: "node.attributes.reduction" }],
+  [run, [node, inputs, { attributes: {} }], "attribute", { key: "attributes", nearest: "node.attributes" }],
   [scatterND, [...inputs, { op: "add" }], "attribute", { key: "op", nearest: "reduction" }],
   [scatterND, [...inputs, { mode: "add" }], "attribute", { key: "mode", nearest: "reduction" }],
   [scatterND, [...inputs, { inplace: true }], "attribute", { key: "inplace", nearest: "out" }],
@@ -91,7 +94,7 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [tensor, [[1, 2], Int32Array], "dtype", { key: "dtype", got: "a function" }],
   [tensor, [data], "dtype", { key: "values", got: "an object" }],
   [tensor, [Uint8Array.of(0x93, 78, 85, 77, 80, 89, 1, 0)], "dtype", { key: "values", got: "a Uint8Array" }],
-  [tensor, [Buffer.from("\u0093NUMPY", "latin1")], "dtype", { key: "values", got: "a Uint8Array" }],
+  [tensor, [nodeBuffer(Uint8Array.of(0x93, 78, 85, 77, 80, 89))], "dtype", { key: "values", got: "a Uint8Array" }],
   [tensor, [[1, 2], "f4"], "dtype", { key: "dtype", got: "f4", nearest: "float32" }],
   // Nodes.
   [run, [node, data, indices, updates], "shape-mismatch", { key: "inputs", got: "a tensor", expected: [3, 3] }],

@@ -54,8 +54,9 @@ export function checkTupleLength(
 }
 
 /**
- * Checks that all inputs with a known rank have the same rank, at least 1.
- * @returns the common rank, or null if no rank is known
+ * Checks that all inputs with a known rank have the same rank, at least 1. Returns the common rank, or null if no rank
+ * is known.
+ *
  * @throws TensorError `rank`
  */
 export function checkSameRank(
@@ -83,8 +84,9 @@ export function checkSameRank(
 }
 
 /**
- * Checks that the first `batchDims` axes of data and indices are equal.
- * @returns the sizes of the batch axes that are known from either input
+ * Checks that the first `batchDims` axes of data and indices are equal, and returns the sizes that are known from
+ * either input.
+ *
  * @throws TensorError `shape-mismatch`
  */
 export function checkBatches(
@@ -97,8 +99,7 @@ export function checkBatches(
   if (!compatible(batches.data, batches.indices)) {
     throw new TensorError(
       "shape-mismatch",
-      `the batch axes of data and indices must be equal, ` +
-        `but they are ${printShape(batches.data)} and ${printShape(batches.indices)}`,
+      `the batch axes of data, ${printShape(batches.data)}, and of indices, ${printShape(batches.indices)}, must be equal`,
       {
         ...fields,
         input: "indices",
@@ -150,7 +151,7 @@ export function normalizeBatchDims(batchDims: number, indices: PartialShape): nu
 
 /**
  * Checks that indices are not larger than data on any axis except `axis`, because an index has the coordinates of its
- * target on those axes. If `isEqual`, the other axes must be equal. If `axis` is not known, nothing is checked.
+ * target on those axes. The other axes must be equal if `isEqual` is true. No axis is checked if `axis` is not known.
  * @throws TensorError `shape-mismatch`
  */
 export function checkIndicesFit(

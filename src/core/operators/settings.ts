@@ -190,8 +190,8 @@ function wordValue(
 }
 
 /**
- * Creates the version for a plain function: the newest version without restrictions. This version accepts every data
- * type, int32 and int64 indices, and every reduction, and its attributes have camelCase names.
+ * Creates the version for a plain function: the newest version without restrictions. The version of a plain function
+ * accepts every data type, int32 and int64 indices, and every reduction. The attributes have camelCase names.
  */
 export function plainVersion(
   versions: readonly OperatorVersion[],

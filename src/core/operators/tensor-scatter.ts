@@ -30,15 +30,16 @@ const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" 
     name: "TensorScatter",
     sinceVersion: 24,
     summary:
-      "Copies a cache and writes update into the copy. Axis 0 is the batch axis: sample b is written from " +
-      "position write_indices[b] of axis onward. In circular mode, positions wrap around at the end of the axis; in linear mode, " +
-      "they must fit.",
+      "Copies a cache and writes update into the copy. " +
+      "Sample b on axis 0, the batch axis, is written from position write_indices[b] of axis onward. " +
+      "Circular mode wraps positions at the end of the axis, and linear mode forbids positions beyond the end.",
     attributes: [
       {
         name: "axis",
         type: "int",
         default: -2,
-        description: "Axis of the sequence, in [-r, r-1] except 0, which is the batch axis.",
+        description:
+          "The sequence runs along this axis, in [-r, r-1] except 0, which is the batch axis.",
       },
       {
         name: "mode",
@@ -46,7 +47,7 @@ const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" 
         default: "linear",
         values: ["linear", "circular"],
         description:
-          "Treatment of positions beyond the end of the axis: linear forbids them, circular wraps them.",
+          "Linear mode forbids positions beyond the end of the axis, and circular mode wraps such positions.",
       },
     ],
     inputs: [
@@ -54,14 +55,14 @@ const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" 
         name: "past_cache",
         type: "T",
         role: "data",
-        description: "Tensor with shape (batch, ..., max_sequence_length, ...).",
+        description: "The cache has the shape (batch, ..., max_sequence_length, ...).",
       },
       {
         name: "update",
         type: "T",
         role: "updates",
         description:
-          "Tensor with past_cache's shape, except sequence_length <= max_sequence_length along axis.",
+          "The update has the shape of past_cache, except sequence_length <= max_sequence_length along axis.",
       },
       {
         name: "write_indices",
@@ -69,10 +70,13 @@ const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" 
         role: "indices",
         optional: true,
         description:
-          "Tensor with shape (batch), 0 by default; in linear mode, in [0, max_sequence_length - sequence_length].",
+          "Write indices have the shape (batch), and are 0 by default. " +
+          "Linear mode requires values in [0, max_sequence_length - sequence_length].",
       },
     ],
-    outputs: [{ name: "present_cache", type: "T", description: "Tensor with past_cache's shape." }],
+    outputs: [
+      { name: "present_cache", type: "T", description: "The output has the shape of past_cache." },
+    ],
     typeConstraints: [T24],
   },
 ]);

@@ -68,8 +68,8 @@ function offsetsByRules(
   // Indices are marked individually, so rows must not be merged.
   const unmerged = job.kind === "elements" ? { merge: false } : {};
   const again = read({ ...job, ...unmerged, words, step: 2 });
-  // In an axis without elements, even index 0 is outside. All indices are then omitted, so their offsets are never
-  // used.
+  // Even index 0 is outside an axis without elements. The offsets of omitted indices are never used, so any value is
+  // right.
   return { offsets: again instanceof Uint32Array ? again : new Uint32Array(job.count), outside };
 }
 
@@ -90,7 +90,7 @@ function reportBad(
 
 /**
  * Copies a job's indices, as two words each, and replaces every index outside its axis: by the nearest valid index
- * (`clip`), or by 0 with a mark. This function is slow, but only jobs with an index outside its axis call it.
+ * (`clip`), or by 0 with a mark. Copying is slow, but only jobs with an index outside its axis need the copy.
  */
 function boundedWords(
   job: IndexJob,
@@ -120,7 +120,9 @@ function boundedWords(
 const axesOf = (job: IndexJob): readonly IndexAxis[] =>
   job.kind === "tuples" ? job.axes : [job.axis];
 
-/** Creates the error for the index at `position`. This function is slow, because it prints the exact value. */
+/**
+ * Creates the error for the index at `position`. Creating the error is slow, because the message has the exact value.
+ */
 function outOfRangeError(
   indices: Tensor,
   position: number,

@@ -38,7 +38,7 @@ export function objectOf(
 function copyOrKindOf(value: unknown): Record<string, unknown> | string {
   if (typeof value !== "object" || value === null) return printValue(value);
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Nearly every object is a literal, so this case comes first.
+  // Literals are tested first, because nearly every object is a literal.
   if (prototype === Object.prototype || prototype === null) return { ...value };
   // Collections, arrays, promises and similar objects, which would look empty, have a class.
   const kind = printValue(value);
@@ -68,9 +68,9 @@ function inheritedNames(first: unknown): string[] {
 }
 
 /**
- * Copies options like {@link objectOf}, and allows only `known` names.
+ * Copies options like `objectOf`, and allows only `known` names.
  * @param what the object's name in errors
- * @param meant as in {@link checkNames}
+ * @param meant as in `checkNames`
  * @throws TensorError `attribute` if the value is not an object or has an unknown name
  */
 export function optionsOf(
@@ -99,7 +99,7 @@ export function checkNames(
   fields: ErrorContext,
   meant: Readonly<Record<string, string>> = {},
 ): void {
-  // A loop, because calling `Object.keys` would create a list of names.
+  // A loop visits the names, because `Object.keys` would create a list.
   for (const name in given) {
     if (known.includes(name) || !Object.hasOwn(given, name)) continue;
     const all = what.replace(/^\w+/, "$&s");

@@ -2,7 +2,7 @@
 
 /**
  * A tensor: a data type, a shape, and an array that stores the elements in row-major order. Only this file checks that
- * the three match; all other code may rely on it.
+ * data type, shape and elements match; all other code may rely on the check.
  */
 
 import { checkArguments } from "./arguments.ts";
@@ -42,7 +42,7 @@ export interface RuntimeTensor {
 /** Key under which a tensor's Proxy or clone finds its memory, because neither has the tensor's private fields. */
 const MEMORY: unique symbol = Symbol("memory");
 
-/** Key for `using`. In runtimes without it, compiled code, such as esbuild's, looks for the registered symbol. */
+/** Key for `using`. Compiled code looks for the registered symbol in runtimes without `Symbol.dispose`. */
 const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
 
 interface Remembered {
@@ -50,7 +50,7 @@ interface Remembered {
 }
 
 /**
- * A data type and a shape, with elements in `data`. Create tensors with {@link tensor}, {@link zeros} and {@link full}.
+ * A data type and a shape, with elements in `data`. Create tensors with `tensor`, `zeros` and `full`.
  * The compiler knows a literal shape from `S`.
  *
  * A tensor is frozen: what was checked at its creation stays true, except that the memory of `data` can be detached.
@@ -149,12 +149,12 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     memoryOf(this)?.end();
   }
 
-  /** Calls {@link dispose} at the end of a block in which `using` declares the tensor. */
+  /** Calls `dispose` at the end of a block in which `using` declares the tensor. */
   [DISPOSE](): void {
     this.dispose();
   }
 
-  /** True if {@link dispose} was called. */
+  /** True if `dispose` was called. */
   get isDisposed(): boolean {
     return memoryOf(this)?.hasEnded ?? false;
   }
@@ -222,7 +222,7 @@ export function tensor(...args: readonly unknown[]): Tensor {
 }
 
 /**
- * Creates a tensor of zeros, `false` or empty strings. Throws the same errors as {@link tensor}.
+ * Creates a tensor of zeros, `false` or empty strings. Throws the same errors as `tensor`.
  *
  * @param dtype a data type name
  * @param shape the dimensions; `[]` for a scalar
@@ -244,7 +244,7 @@ export function zeros(...args: readonly unknown[]): Tensor {
 }
 
 /**
- * Creates a tensor in which every element is `value`. Throws the same errors as {@link tensor}.
+ * Creates a tensor in which every element is `value`. Throws the same errors as `tensor`.
  *
  * @param dtype a data type name
  * @param shape the dimensions; `[]` for a scalar
@@ -322,10 +322,10 @@ export function firstDifference(
 }
 
 /**
- * Returns any tensor as a tensor of this package, over the same memory: a {@link Tensor} unchanged, or the parts, read
+ * Returns any tensor as a tensor of this package, over the same memory: a `Tensor` unchanged, or the parts, read
  * once, of a Proxy, a clone, an onnxruntime tensor or another object with `dtype`, `shape` and `data`.
  * @param input the name of `value` in error messages
- * @throws TensorError the errors of {@link tensor}, `dtype` if `value` is not a tensor, `disposed` if its memory is
+ * @throws TensorError the errors of `tensor`, `dtype` if `value` is not a tensor, `disposed` if its memory is
  *   gone
  */
 export function asTensor(value: unknown, who: ErrorContext, input?: string): Tensor {
@@ -340,7 +340,7 @@ interface TensorView {
   readonly isView: boolean;
 }
 
-/** Returns a tensor like {@link asTensor}, and whether writing to it changes the original value. */
+/** Returns a tensor like `asTensor`, and whether writing to it changes the original value. */
 export function viewAsTensor(value: unknown, who: ErrorContext, input?: string): TensorView {
   if (Tensor.isTensor(value)) {
     if (Tensor.isAlive(value)) return { tensor: value, isView: true };
@@ -362,7 +362,7 @@ function memoryOf(value: unknown): Memory | undefined {
 /**
  * Creates a tensor whose shape is the nesting of a list, unless another shape is given. A typed array is also a list.
  * @param kind JavaScript type of all elements; undefined if the data type decides
- * @throws TensorError the errors of {@link tensor}
+ * @throws TensorError the errors of `tensor`
  */
 export function fromNested(
   dtype: DType,

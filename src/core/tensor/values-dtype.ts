@@ -15,7 +15,7 @@ const DTYPES_OF_KINDS: Readonly<Record<string, DType>> = {
   string: "string",
 };
 
-/** Values whose data type {@link tensor} infers: a typed array, or nested lists of elements of one type. */
+/** Values whose data type `tensor` infers: a typed array, or nested lists of elements of one type. */
 export type TypedValues =
   | TypedArray
   | Nested<number>
@@ -34,7 +34,7 @@ type ClassName<N extends string> = N extends
   ? Lowercase<Rest>
   : never;
 
-/** Data type that {@link tensor} infers from values of the type `V`. */
+/** Data type that `tensor` infers from values of the type `V`. */
 export type DTypeOf<V> =
   IsAny<V> extends true
     ? DType
@@ -50,7 +50,7 @@ export type DTypeOf<V> =
 type ElementDType<E> =
   E extends number ? "float32" : E extends bigint ? "int64" : E extends boolean ? "bool" : "string";
 
-/** Shape that {@link tensor} infers from values of the type `V`. */
+/** Shape that `tensor` infers from values of the type `V`. */
 export type ShapeOf<V> =
   IsAny<V> extends true
     ? number[]
