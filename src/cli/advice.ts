@@ -140,7 +140,8 @@ function fileAdvice({ command, file, error }: Case): string {
 
 /** Returns advice about a system error, such as a missing file. Returns null for other values. */
 function systemAdvice(cause: unknown): string | null {
-  if (cause instanceof RangeError) return "use a smaller array, or run the command with --memory 1G";
+  if (cause instanceof RangeError)
+    return "use a smaller array, or run the command with --memory 1G";
   if (!(cause instanceof Error) || !("code" in cause)) return null;
   switch (cause.code) {
     case "ENOENT":
