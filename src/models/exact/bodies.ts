@@ -1,6 +1,8 @@
 /**
  * Runs nodes with bodies: `If` runs one branch, Loop and Scan run their body once per iteration, and a function call
- * runs the function's graph. ONNX: Operators, If-1 to -25, Loop-1 to -25, Scan-9 to -25; IR, Functions.
+ * runs the function's graph.
+ *
+ * ONNX: Operators, If-1 to -25, Loop-1 to -25, Scan-9 to -25; IR, Functions.
  */
 
 import { runNode as run } from "../../core/call/run.ts";

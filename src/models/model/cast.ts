@@ -105,10 +105,11 @@ function castNumber(
 type Narrow = (value: number, sign: number) => number;
 
 /**
- * Returns the rule of ONNX's Cast for a float of at most 8 bits; null for other data types. Source: ONNX, Cast-28. The
- * specification leaves three cases open. In floats of 4 and 6 bits, NaN becomes 0 with the opposite sign, as in ONNX's
- * reference and node tests. In float8e8m0, negative numbers count as below the smallest number, as in ONNX Runtime
- * 1.32. A float64 is first rounded to float32, as in ONNX's reference and in ONNX Runtime.
+ * Returns the rule of ONNX's Cast for a float of at most 8 bits; null for other data types.
+ *
+ * Source: ONNX, Cast-28. The specification leaves three cases open. In floats of 4 and 6 bits, NaN becomes 0 with the
+ * opposite sign, as in ONNX's reference and node tests. In float8e8m0, negative numbers count as below the smallest
+ * number, as in ONNX Runtime 1.32. A float64 is first rounded to float32, as in ONNX's reference and in ONNX Runtime.
  */
 function narrowing(dtype: DType, { saturates, roundMode }: NarrowRules): Narrow | null {
   if (DTYPES[dtype].family !== "minifloat") return null;

@@ -1,6 +1,8 @@
 /**
  * Operators that run without a Plan, because most models need them. They are ONNX's `Constant`, `Identity` and `Cast`,
- * and OpenVINO's `Convert`. ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -28. OpenVINO: Convert-1.
+ * and OpenVINO's `Convert`.
+ *
+ * ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -28. OpenVINO: Convert-1.
  */
 
 import type { DType } from "../../core/tensor/dtype.ts";

@@ -1,7 +1,9 @@
 /**
  * External data, which is tensor data in other files of the model's folder. This module decides which paths are
  * allowed. Code that opens the files must refuse links that leave the model's folder, because a path does not show
- * where its links lead. ONNX: "External Data" (docs/ExternalData.md).
+ * where its links lead.
+ *
+ * ONNX: "External Data" (docs/ExternalData.md).
  */
 
 import { malformed, printValue, TensorError, wrongOption } from "../../core/errors.ts";

@@ -1,7 +1,8 @@
 /**
  * Sparse initializers (`SparseTensorProto`), which store the nonzero values of a tensor and their positions. Reading
- * converts a sparse initializer to a dense constant. An unchanged initializer is written back in sparse form. ONNX:
- * `onnx.proto`, SparseTensorProto.
+ * converts a sparse initializer to a dense constant. An unchanged initializer is written back in sparse form.
+ *
+ * ONNX: `onnx.proto`, SparseTensorProto.
  */
 
 import { fromBinary } from "@bufbuild/protobuf";
