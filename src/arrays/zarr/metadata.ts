@@ -90,8 +90,8 @@ const FIELDS = new Set([
 ]);
 
 /**
- * `where` is the array's name in errors. Throws `malformed-file`; `unsupported-file` for a feature, `dtype` for a data
- * type that is not supported.
+ * Errors call the array `where`. Throws `malformed-file`; `unsupported-file` for a feature, `dtype` for a data type
+ * that is not supported.
  */
 export function parseMetadata(json: JsonObject, where: string): Metadata {
   if (json.zarr_format !== 3) throw wrongFormat(null, json, where, [2, 3]);

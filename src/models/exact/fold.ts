@@ -55,7 +55,8 @@ export async function foldConstants(
     graph.outputs.map(({ name }) => name),
     folding.given,
   );
-  // Nodes run one after another, because a node may use earlier results. oxlint-disable-next-line no-await-in-loop
+  // Nodes run one after another, because a node may use earlier results.
+  // oxlint-disable-next-line no-await-in-loop
   for (const node of graph.nodes) if (nodes.has(node)) await folding.add(node);
 }
 

@@ -67,7 +67,8 @@ export class ModelRun implements StepsRun {
     for (const [at, step] of plan.steps.entries()) {
       switch (step.is) {
         case "session":
-          // Steps run one after another, because a step needs earlier values. oxlint-disable-next-line no-await-in-loop
+          // Steps run one after another, because a step needs earlier values.
+          // oxlint-disable-next-line no-await-in-loop
           await this.#runSession(plan, step, frame);
           break;
         case "call":

@@ -64,7 +64,8 @@ export async function checkNode(
     try {
       const end = performance.now() + FIX.nodeTime * share;
       while (runs === right && runs < FIX.runs && (runs === 0 || performance.now() < end)) {
-        // Runs are sequential, so that each run has the whole machine. oxlint-disable-next-line no-await-in-loop
+        // Runs are sequential, so that each run has the whole machine.
+        // oxlint-disable-next-line no-await-in-loop
         const outputs = await session.run(feeds, names);
         runs++;
         if (names.every((name) => equals(outputs.get(name) as Tensor, exact.get(name) as Tensor)))

@@ -9,7 +9,7 @@ import { factOf, isArray, malformed, printValue, readForeign } from "../../core/
  * Returns a copy of an object's own properties.
  * @throws TensorError `malformed-file` for other values, and for a Map, a promise or bytes, whose copies would be empty
  */
-export function recordFrom<T>(what: string, given: T): T {
+export function recordFrom<T>(what: string, given: T, advice = ""): T {
   const copy = readForeign(
     () => (isRecord(given) ? { ...given } : null),
     "malformed-file",
@@ -17,7 +17,7 @@ export function recordFrom<T>(what: string, given: T): T {
     what,
   );
   if (copy !== null) return copy;
-  throw malformed(`${what} must be an object, got ${printValue(given)}`, {
+  throw malformed(`${what} must be an object, got ${printValue(given)}${advice}`, {
     key: what,
     got: factOf(given),
   });

@@ -20,7 +20,7 @@ import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { attributesOf, meantVersion } from "./attributes.ts";
 import { checkNode, modelFrom } from "./foreign-model.ts";
 import { recordFrom } from "./foreign.ts";
-import { checkGraph, MAX_NAMES, opsetOf, quote } from "./graph.ts";
+import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
 import { bindInputs, missingInput, unknownInput } from "./inputs.ts";
 import { nodeTitle, readConstant, type Model, type ModelNode } from "./model.ts";
@@ -59,7 +59,9 @@ export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> 
   const { graph, opsets } = model;
   checkGraph(graph);
   checkSupported(opsets, graph.nodes);
-  const bound = bindInputs(graph, recordFrom("the inputs", inputs));
+  const names = listNames(graph.inputs.map(({ name }) => name));
+  const advice = `; pass a tensor for each input by its name: ${names}`;
+  const bound = bindInputs(graph, recordFrom("the inputs", inputs, advice));
   const constants = new Map(graph.constants.map((one) => [one.name, one]));
   const values = new Map<string, Tensor>(bound);
   const valueOf = (name: string): Tensor => {

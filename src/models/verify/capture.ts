@@ -157,7 +157,8 @@ export async function* captures(
     for (const [place, placed] of groupByPlace(wanted)) {
       // oxlint-disable-next-line no-await-in-loop
       const known = await knownOf(values, place, placed);
-      // Weights are read only after the runtime has released its memory. oxlint-disable-next-line no-await-in-loop
+      // Weights are read only after the runtime has released its memory.
+      // oxlint-disable-next-line no-await-in-loop
       await values.release();
       for (const one of placed)
         yield (isWhole) =>

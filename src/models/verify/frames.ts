@@ -147,7 +147,7 @@ async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Fr
   if (owner.op === "Loop") return loopFrame(bodied);
   if (owner.op === "Scan" && place.opsets["ai.onnx"] >= 9) return scanFrame(bodied);
   throw new NotRun(
-    `it is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not supported`,
+    `the node is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not supported`,
   );
 }
 
@@ -237,7 +237,9 @@ function made(value: Outcome | undefined): Tensor | undefined {
 function branchFrame({ owner, attribute, inputs, frame }: Bodied): Frame {
   const taken = scalarOf(made(inputs[0])) ? "then_branch" : "else_branch";
   if (taken === attribute) return frame;
-  throw new NotRun(`it is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`);
+  throw new NotRun(
+    `the node is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`,
+  );
 }
 
 /**
@@ -342,7 +344,7 @@ async function firstOutputs(frame: Frame, count: number, around: Around): Promis
 }
 
 const noIteration = (owner: ModelNode, { iteration }: Around): NotRun =>
-  new NotRun(`it is in ${nodeTitle(owner)}, which has no iteration ${iteration}`);
+  new NotRun(`the node is in ${nodeTitle(owner)}, which has no iteration ${iteration}`);
 
 export function integers({ attributes }: ModelNode, name: string): readonly (number | bigint)[] {
   const one = attributes[name];

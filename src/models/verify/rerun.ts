@@ -63,7 +63,8 @@ export async function rerun(
   const same = { isExactInOneThread: null, isSame: true };
   for (const { prefix, createSession } of runtimes) {
     let own = 0;
-    // Runs are sequential, so that each run has the whole machine. oxlint-disable-next-line no-await-in-loop
+    // Runs are sequential, so that each run has the whole machine.
+    // oxlint-disable-next-line no-await-in-loop
     const { other, problem } = await untilOther(
       captured,
       { createSession, expected: captured.outputs ?? {}, most: VERIFY.reruns },

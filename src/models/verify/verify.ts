@@ -235,7 +235,8 @@ async function compareRuns(options: Comparing): Promise<readonly State[]> {
       const said = { run, runs: all, alone: null };
       const onSearch = (searches: number): void =>
         report({ ...said, nodes: states.length, searches });
-      // Runs are sequential, so that each run has the whole machine. oxlint-disable-next-line no-await-in-loop
+      // Runs are sequential, so that each run has the whole machine.
+      // oxlint-disable-next-line no-await-in-loop
       for await (const capture of captures(bytes, Object.fromEntries(feeds), {
         ...own,
         createSession,

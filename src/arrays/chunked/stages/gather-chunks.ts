@@ -175,7 +175,7 @@ async function readWanted(
     return { bytes: (await readData(job, task, memory)).bytes, spans: null };
   }
   const [length, ...rest] = box.shape;
-  // The variable counts bytes per coordinate on the first axis.
+  // The variable `step` counts bytes per coordinate on the first axis.
   const step = size / length;
   const ofPlace = rowsOfPlace(job, task);
   const wanted = new Set<number>();

@@ -3,7 +3,8 @@
 import { NOWHERE } from "./locate.ts";
 
 /**
- * All keys are less than `count`, except for `NOWHERE`, whose positions are omitted. `order` receives the sorted
+ * All keys are less than `count`, except for `NOWHERE`, whose positions are omitted. `starts` has length count + 1, and
+ * receives the first entry in `order` for each key. `order` receives the sorted
  * positions. Returns the number of positions in `order`.
  */
 export function sortByKey(
