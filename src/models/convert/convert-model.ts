@@ -152,8 +152,8 @@ function fileVersion(
 }
 
 /**
- * Checks that this package knows the model's opsets, because newer opsets may change an operator's meaning.
- * @throws TensorError `unsupported-model` for an unknown opset; with `force`, a note is added instead
+ * Checks that this package knows the model's opsets, because newer opsets may change an operator's meaning. Throws
+ * `unsupported-model` for an unknown opset; with `force`, a note is added instead.
  */
 function checkKnown(
   { opsets, functions = [] }: Model,

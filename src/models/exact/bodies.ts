@@ -23,10 +23,7 @@ export interface StepsRun {
    * outputs.
    */
   steps(plan: GraphPlan, frame: Frame): Promise<void>;
-  /**
-   * Returns a value from the graph or an enclosing graph.
-   * @throws TensorError `malformed-file` for a value that does not exist
-   */
+  /** Returns a value from the graph or an enclosing graph. Throws `malformed-file` for a value that does not exist. */
   valueOf(plan: GraphPlan, frame: Frame, name: string): Value;
   typeOf(plan: GraphPlan, name: string): TensorType | null;
   /** Copies values from a GPU to the host, where this package's operators can read them. */

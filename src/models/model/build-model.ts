@@ -137,7 +137,7 @@ const MEANT: Readonly<Record<string, string>> = {
 const MEANT_OF_NODES = { opType: "op", op_type: "op", type: "op", attrs: "attributes" };
 const MEANT_OF_TYPES = { type: "dtype", elem_type: "dtype", dims: "shape" };
 
-/** @throws TensorError `attribute` for an unknown key */
+/** Throws `attribute` for an unknown key. */
 function knownFrom<T extends object>(
   what: string,
   given: T,

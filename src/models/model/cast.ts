@@ -28,9 +28,8 @@ export const ROUND_MODES = ["up", "down", "nearest"] as const;
  * Converts a tensor to another data type. Floats are truncated to integers, integers wrap around, and every value
  * except zero becomes true. NaN keeps its sign. The `rules` are ONNX's rules for floats of at most 8 bits. Without
  * `rules`, narrow floats are rounded to nearest and do not saturate, as in OpenVINO. ONNX's node tests also require
- * that floats wrap around when they become 4-bit or 2-bit integers.
- * @throws TensorError `dtype` for complex numbers and text, and for floats outside the integer type's range, for which
- * neither specification defines a result
+ * that floats wrap around when they become 4-bit or 2-bit integers. Throws `dtype` for complex numbers and text, and
+ * for floats outside the integer type's range, for which neither specification defines a result.
  */
 export function castTensor(
   source: Tensor,

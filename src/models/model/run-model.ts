@@ -259,7 +259,7 @@ export function meantSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   return meant === version ? spec : { ...spec, opset: meant.sinceVersion };
 }
 
-/** @throws TensorError `malformed-file` for a missing required input */
+/** Throws `malformed-file` for a missing required input. */
 function checkOmitted(
   inputs: readonly (Tensor | undefined)[],
   schemas: OperatorVersion["inputs"],

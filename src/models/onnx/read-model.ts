@@ -86,7 +86,7 @@ interface Reading extends ReadOptions {
   readonly whole: WholeTensors | null;
 }
 
-/** @throws TensorError `malformed-file` for a value that is not bytes */
+/** Throws `malformed-file` for a value that is not bytes. */
 export const modelBytes = (bytes: unknown): Uint8Array =>
   plainBytes(bytes, "an ONNX model is read from", true);
 

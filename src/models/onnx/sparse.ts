@@ -64,7 +64,7 @@ export function sparseBytes({ name, [SOURCE]: source }: Constant): Uint8Array | 
   return source instanceof SparseSource && source.name === name ? source.bytes : null;
 }
 
-/** @throws TensorError `malformed-file` for invalid indices; `too-large` for a shape beyond the limit */
+/** Throws `malformed-file` for invalid indices; `too-large` for a shape beyond the limit. */
 function denseOf(values: Constant, indices: Constant, shape: readonly number[]): Tensor {
   const { name } = values;
   const size = sizeOf(shape, { input: name });

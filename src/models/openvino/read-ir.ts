@@ -137,7 +137,7 @@ function graphOfLayers(name: string, layers: readonly Layer[], bin: ByteSource |
   return graph;
 }
 
-/** @throws TensorError `malformed-file` for a `.bin` that is neither bytes nor `{ size, read }` */
+/** Throws `malformed-file` for a `.bin` that is neither bytes nor `{ size, read }`. */
 function asByteSource(bin: unknown): ByteSource {
   return isBytes(bin)
     ? sourceOfBytes(bin, "the .bin must be")
@@ -199,9 +199,8 @@ interface BinRange {
 }
 
 /**
- * Returns a constant's byte range in the `.bin`, from the constant's attributes.
- * @throws TensorError `malformed-file` if an attribute is missing or is not a number, or if the range exceeds the
- * `.bin`
+ * Returns a constant's byte range in the `.bin`, from the constant's attributes. Throws `malformed-file` if an
+ * attribute is missing or is not a number, or if the range exceeds the `.bin`.
  */
 export function binRange(
   data: ReadonlyMap<string, string>,
@@ -221,7 +220,7 @@ export function binRange(
   );
 }
 
-/** @throws TensorError `unsupported-model` without a `.bin` */
+/** Throws `unsupported-model` without a `.bin`. */
 export function readBin(
   { offset, size }: BinRange,
   bin: ByteSource | null,

@@ -202,9 +202,8 @@ function countFrom(options: Record<string, unknown>, name: string): number {
 }
 
 /**
- * Returns the feeds; each feed is read once.
- * @throws TensorError `shape-mismatch`, `dtype`, `rank` for a feed that is not an input of the model, or that differs
- * from its declaration
+ * Returns the feeds; each feed is read once. Throws `shape-mismatch`, `dtype`, `rank` for a feed that is not an input
+ * of the model, or that differs from its declaration.
  */
 export const feedsFrom = (model: Model, feeds: Feeds): ReadonlyMap<string, Tensor> =>
   bindGiven(model.graph, recordFrom("the feeds", feeds));
