@@ -134,7 +134,7 @@ async function checkWhole(store: Store): Promise<void> {
   );
 }
 
-/** Prints a value other than an object, whose text may be secret. */
+/** Prints at most 64 characters of text, or any other value like `printValue`. */
 const printPlain = (value: unknown): string =>
   typeof value === "string" ? value.slice(0, 64) : printValue(value);
 
