@@ -187,6 +187,9 @@ export interface Engine extends EngineLike {
  * ```
  */
 export function createEngine(options: EngineOptions = {}): Engine {
+  if (typeof options === "number") {
+    throw wrongOption("options", `an object such as { threads: ${String(options)} }`, options);
+  }
   const { kind = "auto", threads = 1 } = optionsOf(options, ["kind", "threads"], {});
   if (!isKind(kind)) {
     throw wrongOption("kind", oneOf(ENGINE_KINDS), kind, { allowed: ENGINE_KINDS });

@@ -286,18 +286,19 @@ export function factOf(value: unknown): Fact {
 }
 
 /**
- * Prints the built-in class of an object, such as `a Float32Array`, and `an object` if it has none. A promise is mostly
- * a forgotten `await`.
+ * Prints the built-in class of an object, such as `a Float32Array`, and `an object` if it has none. The text in
+ * parentheses is the advice for a forgotten `await`, or for an iterator instead of a list.
  */
 function printClass(value: object): string {
   let tag: string | undefined;
   try {
-    [, tag] = /^\[object (\w{1,40})/.exec(Object.prototype.toString.call(value)) ?? [];
+    [, tag] = /^\[object ([\w ]{1,40})/.exec(Object.prototype.toString.call(value)) ?? [];
   } catch {
     // A revoked Proxy has no class.
   }
   if (tag === undefined || tag === "Object") return "an object";
-  return `${/^[AEIO]/.test(tag) ? "an" : "a"} ${tag}${tag === "Promise" ? " (await it)" : ""}`;
+  const advice = tag === "Promise" ? " (await it)" : /rator/.test(tag) ? " (use [...values])" : "";
+  return `${/^[AEIO]/.test(tag) ? "an" : "a"} ${tag}${advice}`;
 }
 
 /**

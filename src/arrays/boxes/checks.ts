@@ -5,7 +5,7 @@ import { factOf, isArray, printValue, TensorError, wrongOption } from "../../cor
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
 import { bytesOf, isUint8Array, typedLength } from "../../core/tensor/storage.ts";
-import { asTensor } from "../../core/tensor/tensor.ts";
+import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import type { ArrayType } from "./array.ts";
 import { gridOf } from "./boxes.ts";
 import { Grid } from "./grid.ts";
@@ -13,7 +13,12 @@ import { Grid } from "./grid.ts";
 /** Throws an `attribute` error for a value, such as a path, that no function of this package has opened as an array. */
 export function checkOpened(input: string, array: unknown): void {
   if (typeof array === "object" && array !== null && "location" in array) return;
-  const advice = typeof array === "string" ? "; pass await openArray(path)" : "";
+  const advice =
+    typeof array === "string"
+      ? "; pass await openArray(path)"
+      : Tensor.isTensor(array)
+        ? "; for tensors, use gather or scatterND of ndscatter"
+        : "";
   const sentence = `${input} must be an array that openArray has opened, got ${printValue(array)}${advice}`;
   throw new TensorError("attribute", sentence, { input, key: input, got: factOf(array) });
 }

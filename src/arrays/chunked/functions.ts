@@ -14,7 +14,7 @@
 import { availableParallelism } from "node:os";
 import * as path from "node:path";
 import type { NodeSpec } from "../../core/call/call.ts";
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { objectOf } from "../../core/tensor/options.ts";
 import type { ArrayLocation, ChunkedArray } from "../boxes/array.ts";
 import { checkOpened } from "../boxes/checks.ts";
@@ -147,10 +147,15 @@ async function run(
   updates: ChunkedArray | undefined,
   options: ChunkedOptions,
 ): Promise<ChunkedArray> {
+  if (options === undefined) {
+    throw wrongOption("options", 'an object such as { out: "rows.npy" }', options);
+  }
   const given = objectOf("options", options, {});
   const call = callOf(name, given);
   const { memory = DEFAULT_MEMORY, threads = availableParallelism(), job } = options;
   checkOpened("data", data);
+  checkOpened("indices", indices);
+  if (updates !== undefined) checkOpened("updates", updates);
   checkCall(call);
   if (given.job !== undefined) checkPath(given.job, "job");
   checkRunOptions(given);

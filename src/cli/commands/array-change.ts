@@ -1,4 +1,4 @@
-/** Changes the shape of an array in place: appends another array, or resizes the array. */
+/** Appends to an array or resizes an array in place. */
 
 import { printCount } from "../../core/print-count.ts";
 import { printShape } from "../../entries/operators.ts";

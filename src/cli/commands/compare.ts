@@ -1,6 +1,6 @@
 /**
- * `ndscatter compare`: the results of other systems for a call, with their differences from the exact result and the
- * code for each system.
+ * Implements `ndscatter compare`, which shows each system's result, its differences from the exact result, and the
+ * equivalent code.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -98,7 +98,7 @@ interface Row extends DialectComparison {
 
 interface Report {
   readonly title: string;
-  /** The exact result, or the message of the error. */
+  /** The exact result, or the error message. */
   readonly exact: Tensor | string;
   readonly rows: readonly Row[];
 }

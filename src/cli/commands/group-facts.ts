@@ -1,4 +1,4 @@
-/** The contents of a Zarr group, as data and as text. */
+/** Describes a Zarr group, as data and as text. */
 
 import { printCount } from "../../core/print-count.ts";
 import { isTensorError } from "../../entries/index.ts";
@@ -12,10 +12,10 @@ import { escapeControls, printTable } from "../text/layout.ts";
 
 export interface GroupFacts {
   readonly path: string;
-  /** The version of Zarr. */
+  /** The Zarr format version. */
   readonly version: number;
   readonly attributes: object;
-  /** True if the members come from the group's consolidated metadata. */
+  /** True if the group's consolidated metadata lists the members. */
   readonly consolidated: boolean;
   readonly members: readonly MemberFacts[];
 }
@@ -23,12 +23,15 @@ export interface GroupFacts {
 interface MemberFacts {
   readonly name: string;
   readonly kind: "array" | "group";
-  /** The data type and the shape, as in the member's metadata. */
+  /** The data type and shape from the member's metadata. */
   readonly dtype?: unknown;
   readonly shape?: unknown;
 }
 
-/** Returns the facts of a group, or null if the name is not a group. @throws Failure for an error of a group */
+/**
+ * Describes a group, or returns null if the path does not contain a group. Throws a `Failure` if the group cannot be
+ * read.
+ */
 export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | null> {
   const group = await groupAt(io, name);
   if (group === null) return null;
@@ -47,7 +50,7 @@ export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | n
   }
 }
 
-/** Returns the group at a path, or null for anything else, because opening it as an array gives a better error. */
+/** Opens a group, or returns null for any other path, because opening that path as an array gives a better error. */
 async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {
   try {
     return await openGroup(placeOf(io, name));

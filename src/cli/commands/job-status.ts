@@ -11,9 +11,9 @@ import {
 
 export interface StageStatus extends Stage {
   readonly done: number;
-  /** Tasks per second so far; null if unknown. */
+  /** Average number of tasks per second; null if unknown. */
   readonly rate: number | null;
-  /** The remaining seconds; null if unknown. */
+  /** Estimated remaining time, in seconds; null if unknown. */
   readonly left: number | null;
 }
 
@@ -28,7 +28,7 @@ export async function statusOf(job: Job): Promise<StageStatus[]> {
   );
 }
 
-/** Returns lines that compare the resources that a job's tasks used with the plan. */
+/** Compares the resources used by a job's tasks with the job's plan. */
 export function printTook({ planned, took }: Pick<JobFacts, "planned" | "took">): string[] {
   if (took === null) return [];
   const rows = [

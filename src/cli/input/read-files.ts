@@ -1,4 +1,4 @@
-/** Reads tensors and models from disk, and at most one of them from standard input. */
+/** Reads tensors and models from disk. One of them may come from standard input. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -14,7 +14,7 @@ import { quote } from "../text/layout.ts";
 import { CLI, FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 
-/** @throws Failure for a name without a format's ending, and for a file that does not contain a tensor. */
+/** Throws a `Failure` if the file name has no known extension, or the file does not contain a tensor. */
 export function readTensorFile(io: Io, file: string): Tensor {
   if (file === STDIN) {
     return withPath(file, () => {
@@ -26,11 +26,11 @@ export function readTensorFile(io: Io, file: string): Tensor {
   return withPath(file, () => read(readRange(io, file), externalReader(folderOf(io, file))));
 }
 
-/** Returns the tensors of files, by name. */
+/** Reads several tensor files and returns their tensors by name. */
 export const readTensorFiles = (io: Io, files: ReadonlyMap<string, string>): Map<string, Tensor> =>
   new Map([...files].map(([name, file]) => [name, readTensorFile(io, file)]));
 
-/** Returns the bytes of a file, or all of standard input. */
+/** Returns a file's bytes, or all bytes from standard input. */
 export const readBytes = (io: Io, file: string): Uint8Array =>
   withPath(file, () => (file === STDIN ? readInput(io) : readRange(io, file)));
 
@@ -46,8 +46,8 @@ export const readModelFile = (io: Io, file: string): Model =>
   });
 
 /**
- * Returns the result of `action` for a model of any size. Constants are read from the files on demand, so `action` must
- * not keep them for later. An IR's `.bin` may be missing.
+ * Calls `action` with a model of any size, and returns the result. The model's constants are read from its files on
+ * demand, so `action` must not keep a reference to the model. The `.bin` file of an OpenVINO model may be missing.
  */
 export const withModel = <T>(io: Io, file: string, action: (model: Model) => T): T =>
   withPath(file, () => {
@@ -61,7 +61,7 @@ export const withModel = <T>(io: Io, file: string, action: (model: Model) => T):
     return action(readIR(readRange(io, file), bin.exists ? bin : undefined));
   });
 
-/** Returns all of standard input. */
+/** Reads all bytes from standard input. */
 function readInput({ stdin }: Io): Uint8Array {
   if (stdin.isTTY) {
     throw wrongUsage("standard input is a terminal; pipe a file into the command, or name one");
@@ -72,7 +72,7 @@ function readInput({ stdin }: Io): Uint8Array {
   return bytes;
 }
 
-/** @throws Failure if standard input is given for more than one file */
+/** Throws a `Failure` if several files refer to standard input. */
 export function checkOneInput(files: readonly (string | undefined)[]): void {
   const count = files.filter((file) => file === STDIN).length;
   if (count < 2) return;
@@ -91,7 +91,7 @@ function inputModel(io: Io, bin?: ByteSource): Model {
   return isXml ? readIR(bytes, bin) : readModel(bytes, { external: fromNoFolder });
 }
 
-/** Throws for an external file of a model in standard input, which has no folder. */
+/** Throws an error for external data, because a model from standard input has no folder. */
 export const fromNoFolder = (location = ".bin file"): never => {
   const sentence = `a model in standard input has no ${location}; give the name of the model file`;
   throw new TensorError("unsupported-model", sentence, { file: location });
@@ -101,7 +101,7 @@ const NO_BIN: ByteSource = { size: Number.MAX_SAFE_INTEGER, read: () => fromNoFo
 
 export const isIR = (file: string): boolean => path.extname(file).toLowerCase() === ".xml";
 
-/** Bytes within which the first element of an IR begins. */
+/** Maximum number of bytes before the first XML element of an OpenVINO model. */
 const XML_HEAD = 4096;
 
 /** Returns true if a file is an IR, not another document. The result is also true for a file that cannot be read. */
@@ -114,7 +114,9 @@ export function isIRFile(io: Io, file: string): boolean {
   }
 }
 
-/** Returns the files of a model: an IR has an `.xml` and a `.bin` with the same name. */
+/**
+ * Returns the file names of a model. An OpenVINO model has an `.xml` file and a `.bin` file with the same base name.
+ */
 export function modelFiles(file: string): readonly string[] {
   const { dir, name } = path.parse(file);
   return isIR(file) ? [file, path.join(dir, `${name}.bin`)] : [file];
@@ -147,7 +149,7 @@ export const externalReader =
     try {
       const home = fs.realpathSync(folder);
       const file = fs.realpathSync(path.join(home, location));
-      // The comparison includes the separator, because a sibling folder's name may begin with this folder's name.
+      // The comparison includes the path separator, because a sibling folder's name may begin with this folder's name.
       if (file.startsWith(path.join(home, path.sep))) {
         return readRange({ cwd: home }, file, offset, length);
       }
@@ -177,8 +179,8 @@ const readRange = (io: Folder, file: string, offset = 0, length?: number): Uint8
   withFile(io, file, ({ size, read }) => read(offset, length ?? size - offset));
 
 /**
- * Returns a large ONNX model whose weights stay in its file; null for a small one, and for a link that leads out of its
- * folder, because external data must be in the folder.
+ * Returns a large ONNX model whose weights remain in its file. Returns null for a small model, and for a link to a file
+ * in another folder, because external data must be in the model's folder.
  */
 export function readLight(io: Io, file: string): Uint8Array | null {
   const place = path.resolve(io.cwd, file);
@@ -232,7 +234,7 @@ function read(
   for (let done = 0; done < length;) {
     const most = Math.min(FILES.atOnce, length - done);
     const count = fs.readSync(descriptor, bytes, done, most, offset + done);
-    // The file must have been truncated after its size was read.
+    // Another process must have truncated the file after its size was read.
     if (count === 0) throw endsEarly(file, offset + done, end);
     done += count;
   }
@@ -245,7 +247,7 @@ const endsEarly = (file: string, size: number, end: number): TensorError =>
     { file, got: size, expected: end },
   );
 
-/** Returns the error for a folder, a pipe or a device where a file is expected. */
+/** Returns an error if the path is a folder, a pipe or a device instead of a regular file. */
 export const notRegular = (file: string, stat: fs.Stats): Error =>
   wrongData(
     `${file} must be a file, got ${stat.isDirectory() ? "a folder" : "a pipe or a device"}; name a file`,

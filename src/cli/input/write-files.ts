@@ -15,7 +15,6 @@ import { checkFormat } from "./tensor-format.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 
-/** A tensor and its destination file. */
 export interface TensorOutput {
   readonly file: string;
   readonly name: string;
@@ -48,7 +47,7 @@ export async function writeFiles(
   try {
     for (const { file, bytes } of outputs) {
       const { to, mode, hasOtherLinks } = checkPlace(io, file);
-      // The temporary name is not derived from the file's name, because a longer name might exceed the limit.
+      // The temporary name does not contain the file name, because a longer name might exceed the length limit.
       const from = path.join(path.dirname(to), `ndscatter-${randomUUID()}.tmp`);
       moves.push({ file, from, to, hasOtherLinks });
       try {
@@ -69,17 +68,17 @@ export async function writeFiles(
   }
 }
 
-/** The destination of an output, with facts about the file that it replaces. */
+/** Describes an output's destination and the file that the output replaces. */
 interface Place {
-  /** The absolute path with links resolved. */
+  /** Absolute path with links resolved. */
   readonly to: string;
-  /** The permissions of the existing file. */
+  /** Permissions of the existing file. */
   readonly mode?: number;
   /** True if the existing file has other hard links. */
   readonly hasOtherLinks: boolean;
 }
 
-/** @throws Failure if the folder or permissions show that `file` cannot be written */
+/** Throws a `Failure` if the folder or the permissions prevent writing `file`. */
 export function checkPlace({ cwd }: Io, file: string): Place {
   return withPath(file, () => {
     const place = path.resolve(cwd, file);
@@ -90,13 +89,13 @@ export function checkPlace({ cwd }: Io, file: string): Place {
       return { to, hasOtherLinks: false };
     }
     if (!stat.isFile()) throw notRegular(file, stat);
-    // The permission to write the replaced file is checked here, because the rename does not need it.
+    // Write permission for the replaced file is checked here, because renaming does not require it.
     fs.accessSync(to, fs.constants.W_OK);
     return { to, mode: stat.mode, hasOtherLinks: stat.nlink > 1 };
   });
 }
 
-/** A longer chain of links counts as a cycle, as on Linux. */
+/** Maximum length of a chain of links, as on Linux. A longer chain is treated as a cycle. */
 const MOST_LINKS = 40;
 
 /**
@@ -107,7 +106,7 @@ function followLinks(place: string): string {
   let to = place;
   for (let hops = 0; hops < MOST_LINKS; hops++) {
     const folder = path.dirname(to);
-    // The folder's own links are resolved first, because a relative target counts from the real folder.
+    // Links in the folder path are resolved first, because a relative link target is relative to the real folder.
     to = path.join(fs.existsSync(folder) ? fs.realpathSync(folder) : folder, path.basename(to));
     if (!fs.lstatSync(to, { throwIfNoEntry: false })?.isSymbolicLink()) break;
     to = path.resolve(path.dirname(to), fs.readlinkSync(to));
@@ -154,16 +153,13 @@ const write = (
     });
   });
 
-/**
- * Checks that an output does not replace a file that the command reads.
- * @throws Failure otherwise
- */
+/** Throws a `Failure` if an output would replace a file that the command reads. */
 export function checkNotRead(io: Io, output: string, read: readonly string[]): void {
   if (read.some((file) => file !== STDIN && isSameFile(io, output, file)))
     throw wrongUsage(`the output ${output} is a file that the command reads; give another output`);
 }
 
-/** Returns true if two paths lead to one file, existing or not. */
+/** Returns true if two paths refer to the same file, which need not exist. */
 export function isSameFile({ cwd }: Io, a: string, b: string): boolean {
   const [left, right] = [a, b].map((file) => path.resolve(cwd, file));
   if (left === right) return true;

@@ -1,4 +1,4 @@
-/** Explained gradients as text: pictures of small gradients, and tables of the terms of their elements. */
+/** Prints explained gradients as text: drawings of small gradients, and tables of each element's terms. */
 
 import type {
   Explanation,
@@ -39,7 +39,7 @@ export function gradientText(asked: ExplainedGradient, canvas: Canvas): string {
     .join("");
 }
 
-/** Prints the elements of an input that the command explains if --cell is not given. */
+/** Prints the input elements that the command explains without --cell. */
 function elementsText(asked: ExplainedGradient, input: InputGradient): string {
   const { name, gradient, count } = input;
   if (count === 0) return "";
@@ -56,7 +56,7 @@ function elementsText(asked: ExplainedGradient, input: InputGradient): string {
 
 const HEAD = ["element", "gradient", "factor * gradient of output"] as const;
 
-/** Prints a table with a line for each element of the output that a gradient comes from. */
+/** Prints a table with one line for each output element that contributes to a gradient. */
 function cellsText(asked: ExplainedGradient, cells: readonly GradientCell[]): string {
   const { explained, outputGradient } = asked;
   const { call } = explained;
@@ -77,7 +77,7 @@ function cellsText(asked: ExplainedGradient, cells: readonly GradientCell[]): st
   return rows.length === 0 ? "" : printTable([HEAD, ...rows]);
 }
 
-/** Prints the reason for a factor; in a gather, the index. */
+/** Prints the reason for a factor. For a gather, the reason is the index. */
 function whyText({ story }: Explanation, { output, reason }: GradientTerm, names: Names): string {
   if (story?.kind !== "gather") return ` (${reason})`;
   return `, ${indexText(story.cell(output).index, names)}`;

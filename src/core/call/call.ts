@@ -33,9 +33,10 @@ const NODE_PARTS = ["domain", "op", "opset", "attributes"] as const;
 const MEANT_PARTS = {
   name: "op",
   type: "op",
+  op_type: "op",
   version: "opset",
-  axis: "attributes",
-  reduction: "attributes",
+  axis: "attributes: { … }",
+  reduction: "attributes: { … }",
 } as const;
 
 /** Names that people give as options of a node's call, and the parts of the node that have their values. */

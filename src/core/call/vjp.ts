@@ -119,7 +119,7 @@ function checked(
 ): CheckedVjp {
   const { form, tensors } = formFrom(node, inputs);
   const { signature, fields } = form.call;
-  const given = optionsOf(options, known, fields);
+  const given = optionsOf(options, known, fields, "options", MEANT_OPTIONS);
   const { engine } = given;
   const executor = engine === undefined ? byDefault() : executorOf(engine, fields);
   const gradient = outputGradientOf(outputGradient, form, tensors);
@@ -161,6 +161,13 @@ function outputGradientOf(given: unknown, form: Form, tensors: Inputs<Tensor>): 
   if (gradient !== given) checkAlive(signature.inputs, tensors, fields);
   return gradient;
 }
+
+/** Options of functions, which people pass to `vjp` itself. */
+const MEANT_OPTIONS = Object.fromEntries(
+  ["reduction", "axis", "batchDims", "bounds", "negative", "includeSelf", "duplicates", "mode"].map(
+    (name) => [name, 'function: "…", options: { … }'],
+  ),
+);
 
 const OWN_OPTIONS: readonly string[] = GRADIENT_OPTIONS;
 const VJP_OPTIONS = [...OWN_OPTIONS, "engine"];

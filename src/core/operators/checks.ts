@@ -4,6 +4,7 @@
  */
 
 import { TensorError, type ErrorContext } from "../errors.ts";
+import { flatAdvice } from "../plan/bounds.ts";
 import {
   compatible,
   part,
@@ -25,14 +26,6 @@ export function checkNotScalar(input: string, shape: PartialShape, fields: Error
     got: 0,
   });
 }
-
-/**
- * Advice for `indices` of rank 1, which are a single tuple but often meant as several indices; empty for other ranks.
- */
-export const flatAdvice = (indices: PartialShape): string =>
-  indices?.length === 1
-    ? `; for separate indices, use the shape [${indices[0]}, 1], such as [[0], [1]]`
-    : "";
 
 /**
  * Checks that an index tuple has from `least` to `most` indices.
@@ -80,7 +73,10 @@ export function checkSameRank(
     if (rank === first.rank) continue;
     throw new TensorError(
       "rank",
-      `${input} must have the rank of ${first.input}, ${first.rank}, got rank ${rank}`,
+      `${input} must have the rank of ${first.input}, ${first.rank}, got rank ${rank}` +
+        (input === "indices" && rank === 1
+          ? "; to select whole rows, use gather or scatterND, with indices such as [[0], [2]]"
+          : ""),
       { ...fields, input, got: rank, expected: first.rank, other: first.input },
     );
   }

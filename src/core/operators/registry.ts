@@ -174,7 +174,7 @@ export const unknownDomain = (domain: unknown): TensorError =>
 export const wrongOpset = (opset: unknown, fields?: ErrorContext): TensorError =>
   new TensorError(
     "unknown-operator",
-    `the opset must be a positive integer, got ${printValue(opset)}`,
+    `the opset must be a positive integer, such as 18, got ${printValue(opset)}`,
     { ...fields, key: "opset", got: factOf(opset) },
   );
 

@@ -10,10 +10,11 @@ import {
   type Dim,
   type PartialShape,
 } from "../tensor/shape.ts";
+import { flatAdvice } from "../plan/bounds.ts";
 import { byTuples } from "./addressing.ts";
 import { reduced, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
-import { checkNotScalar, checkTupleLength, flatAdvice, wrongUpdates } from "./checks.ts";
+import { checkNotScalar, checkTupleLength, wrongUpdates } from "./checks.ts";
 import {
   versionsOf,
   operatorBy,
@@ -150,7 +151,7 @@ function checkUpdates(
       joinTerms(terms),
       updates,
       fields,
-      updates?.length === data?.length ? flatAdvice(indices) : "",
+      updates?.length === data?.length || updates[0] === indices?.[0] ? flatAdvice(indices) : "",
     );
   }
   if (lead !== null && !compatibleFrom(0, updates, lead.shape)) {

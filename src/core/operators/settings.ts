@@ -31,10 +31,13 @@ type SettingValue = number | string | boolean;
 /** Reduction names in the specifications that differ from the package's own names. */
 const OTHER_WORDS: Readonly<Record<string, Reduction>> = { sum: "add", prod: "mul" };
 
-/** Options of PyTorch, with the options of the plain functions that do the same. */
+/** Options of PyTorch and NumPy, with the options of the plain functions that do the same. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   reduce: "reduction",
+  op: "reduction",
+  mode: "reduction",
   dim: "axis",
+  inplace: "out",
 };
 
 /** Settings of a call whose version has no attributes. */
@@ -172,7 +175,7 @@ function wordValue(
   const meant =
     isReduction && same
       ? values.find((one) => reductionOf(one) === same)
-      : nearestName(given, values);
+      : (nearestName(given, values) ?? values.find((one) => given.startsWith(one)));
   const hint = meant ? `; did you mean "${meant}"?` : came;
   const sentence = `${name} must be ${oneOf(values)}, got ${shown}${hint}`;
   const facts = {

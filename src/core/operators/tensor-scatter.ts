@@ -98,15 +98,19 @@ function inferTensorScatter(
 ): PartialShape {
   const rank = checkSameRank({ past_cache: data, update: updates }, fields);
   if (indices !== null && indices.length !== 1) {
-    throw new TensorError("rank", `write_indices must have rank 1, got rank ${indices.length}`, {
-      ...fields,
-      input: "write_indices",
-      got: indices.length,
-      expected: 1,
-    });
+    throw new TensorError(
+      "rank",
+      `write_indices must have rank 1, got rank ${indices.length}; pass one position for each sample, such as [0]`,
+      {
+        ...fields,
+        input: "write_indices",
+        got: indices.length,
+        expected: 1,
+      },
+    );
   }
   if (rank === null) return data;
-  const axis = sequenceAxis(settings.axis, rank, fields);
+  const axis = sequenceAxis(settings.axis, data ?? updates ?? [], fields);
   if (data !== null && updates !== null) checkSequence(data, updates, axis, fields);
   const batch = (data ?? updates)?.[0];
   if (indices !== null && batch !== undefined && !compatible(indices, [batch])) {
@@ -123,12 +127,16 @@ function inferTensorScatter(
  * Checks the axis of the sequence.
  * @throws TensorError `axis` for an axis that data does not have, and for axis 0, which is the batch axis
  */
-function sequenceAxis(given: number | null, rank: number, fields: ErrorContext): number {
+function sequenceAxis(given: number | null, cache: readonly Dim[], fields: ErrorContext): number {
+  const rank = cache.length;
   const axis = normalizeAxis(Number(given), rank, fields);
   if (axis > 0) return axis;
   throw new TensorError(
     "axis",
-    `axis is ${given}, which is the batch axis (axis 0 of rank ${rank}); choose another axis for the sequence`,
+    `axis is ${given}, which is the batch axis (axis 0 of rank ${rank}); ` +
+      (given === -2
+        ? `add a batch axis to the cache, for the shape ${printShape([1, ...cache])}, or choose another axis`
+        : "choose another axis for the sequence"),
     { ...fields, axis, got: Number(given), expected: [1, rank - 1] },
   );
 }
@@ -152,7 +160,7 @@ function deriveTensorScatter(
   { settings, fields }: OperatorCall,
 ): readonly Derivation[] {
   checkNotScalar("past_cache", data, fields);
-  const axis = sequenceAxis(settings.axis, data.length, fields);
+  const axis = sequenceAxis(settings.axis, data, fields);
   return [
     { of: "updates", terms: updateTerms(data, updates ?? [], axis) },
     { of: "indices", terms: [{ text: "past_cache.shape[:1]", shape: part(data, 0, 1) }] },
@@ -180,7 +188,7 @@ function planTensorScatter(
   { settings, fields }: OperatorCall,
   rules: IndexRules,
 ): Planner {
-  const axis = sequenceAxis(settings.axis, data.length, fields);
+  const axis = sequenceAxis(settings.axis, data, fields);
   const length = updates?.[axis] ?? 0;
   const isCircular = settings.mode === "circular";
   return sequencePlanner(data, axis, length, isCircular, rules, fields);
@@ -194,7 +202,7 @@ function layoutSequences(
   { data, updates }: PlanInputs,
   { settings, fields }: OperatorCall,
 ): Layout {
-  const axis = sequenceAxis(settings.axis, data.length, fields);
+  const axis = sequenceAxis(settings.axis, data, fields);
   return {
     positions: [...data.slice(0, axis), updates?.[axis] ?? 0],
     indexAt: ([batch]) => [batch],

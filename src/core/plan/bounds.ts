@@ -39,7 +39,16 @@ export function readOffsets(
   const { bad } = offsets;
   return offsetsByRules(job, bad, rules, read, (position) => {
     const k = axesOf(job).length;
-    return outOfRangeError(indices, position, dataShape, axis + (position % k), rules, fields);
+    const advice = k > 1 ? flatAdvice(indices.shape) : "";
+    return outOfRangeError(
+      indices,
+      position,
+      dataShape,
+      axis + (position % k),
+      rules,
+      fields,
+      advice,
+    );
   });
 }
 
@@ -121,22 +130,30 @@ function outOfRangeError(
   axis: number,
   rules: IndexRules,
   fields: ErrorContext,
+  advice: string,
 ): TensorError {
   const { at, got } = describeIndex(indices, position);
   const { data, negative } = rules.shown ?? { data: dataShape, negative: rules.negative };
   const size = dataShape[axis];
   const expected = [negative ? 0 - size : 0, size - 1] as const;
-  return indexError({ ...fields, input: "indices", at, axis, got, size, expected }, data);
+  const facts = { ...fields, input: "indices", at, axis, got, size, expected };
+  // Only plain functions are called with lists; the indices of a model rarely have rank 1 by mistake.
+  return indexError(facts, data, fields.opset ? "" : advice);
 }
+
+/** Advice for `indices` of rank 1, a single tuple that is often meant as several indices; empty for other ranks. */
+export const flatAdvice = (indices: PartialShape): string =>
+  indices?.length === 1 ? "; for separate indices, use lists such as [[0], [1]]" : "";
 
 /** Creates the error for an index out of range, whose sentence states the error's fields and the shape of data. */
 export function indexError(
   facts: FieldsOf<"index-out-of-range"> & { readonly at: readonly number[] },
   data: PartialShape,
+  advice = "",
 ): TensorError {
   const { at, axis, got, size, expected } = facts;
   const range = size === 0 ? "has no elements" : `takes ${expected.join(" to ")}`;
-  const sentence = `indices${printShape(at)} is ${got}, but axis ${axis} of data ${printKnown(data)} ${range}`;
+  const sentence = `indices${printShape(at)} is ${got}, but axis ${axis} of data ${printKnown(data)} ${range}${advice}`;
   return new TensorError("index-out-of-range", sentence, facts);
 }
 

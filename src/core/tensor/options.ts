@@ -88,7 +88,8 @@ export function optionsOf(
 /**
  * Checks the names of an object's properties.
  * @param what the words for a property in errors, noun first, such as "key of a node"
- * @param meant known names, by the other names that people type for them
+ * @param meant known names, by the other names that people type for them; `attributes: { … }` if the name belongs in
+ *   the object that has the known name
  * @throws TensorError `attribute` for a name that is not known, with the name that was probably meant
  */
 export function checkNames(
@@ -105,9 +106,11 @@ export function checkNames(
     const quoted = printValue(name).replaceAll("$", "$$$$");
     const nearest = Object.hasOwn(meant, name) ? meant[name] : nearestName(name, known);
     const those = known.length === 0 ? "none can be given" : `the ${all} are ${known.join(", ")}`;
-    const hint = nearest === null ? those : `did you mean "${nearest}"?`;
+    const isNested = nearest?.includes("{") === true;
+    const near = isNested ? nearest?.replace("{ …", `{ ${name}: …`) : JSON.stringify(nearest);
+    const hint = nearest === null ? those : `did you mean ${near}?`;
     const sentence = `unknown ${what.replace(/^\w+/, `$& ${quoted}`)}; ${hint}`;
-    const facts = { ...fields, key: name, allowed: known, nearest: nearest ?? undefined };
+    const facts = { ...fields, key: name, allowed: known, nearest: nearest?.split(":")[0] };
     throw new TensorError("attribute", sentence, facts);
   }
 }

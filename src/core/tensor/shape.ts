@@ -253,13 +253,21 @@ export function greatestCommonDivisor(a: number, b: number): number {
   return a;
 }
 
-/** Returns the number of nested lists, on all levels, of a shape without elements. */
-export function countLists(shape: readonly number[]): number {
+/** Maximum number of lists without elements, because a file of 192 bytes could otherwise ask for gigabytes of lists. */
+const MAX_EMPTY_LISTS = 1e5;
+
+/**
+ * Checks the number of nested lists, on all levels, of a shape without elements.
+ * @throws TensorError `too-large`
+ */
+export function checkListCount(shape: readonly number[]): void {
   let count = 1;
   let lists = 1;
   for (let d = 0; shape[d] > 0; d++) {
     lists *= shape[d];
     count += lists;
   }
-  return count;
+  if (count <= MAX_EMPTY_LISTS) return;
+  const sentence = `the shape ${printShape(shape)} nests more than ${MAX_EMPTY_LISTS} lists`;
+  throw new TensorError("too-large", sentence, { key: "shape", limit: MAX_EMPTY_LISTS });
 }

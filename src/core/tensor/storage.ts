@@ -150,8 +150,20 @@ export function plainBytes(value: unknown, what: string, isFile = false): Uint8A
   return isFixed(bytes.buffer) ? bytes : bytes.slice();
 }
 
+function isStream(value: unknown): boolean {
+  try {
+    return typeof value === "object" && value !== null && ("pipe" in value || "pipeTo" in value);
+  } catch {
+    // A Proxy that throws is not a stream.
+    return false;
+  }
+}
+
 function fileAdvice(value: unknown): string {
   if (typeof value === "string") return "; pass the contents of the file: await readFile(path)";
+  if (isStream(value)) {
+    return "; pass the contents of the stream: await buffer(stream) of node:stream/consumers";
+  }
   const hasBuffer = /^a (Blob|File|Request|Response)$/.test(printValue(value));
   return hasBuffer ? "; pass the contents: await value.arrayBuffer()" : "";
 }

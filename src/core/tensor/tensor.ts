@@ -5,6 +5,7 @@
  * data type, shape and elements match; all other code may rely on the check.
  */
 
+import { checkArguments } from "./arguments.ts";
 import { gone } from "./lost-memory.ts";
 import { allocate, DTYPES, type DType, type Scalar, type Storage } from "./dtype.ts";
 import { Memory, type MemoryOwner } from "./memory.ts";
@@ -15,7 +16,7 @@ import { printDisposed, printTensor } from "./print.ts";
 import { reader } from "./scalar.ts";
 import { differenceAt } from "./difference.ts";
 import { classOf } from "./storage.ts";
-import { coordinatesOf, countLists, part, printShape, sameShape, shapeOf } from "./shape.ts";
+import { checkListCount, coordinatesOf, part, printShape, sameShape, shapeOf } from "./shape.ts";
 import { formOf, type DTypeOf, type ShapeOf, type TypedValues } from "./values-dtype.ts";
 import {
   checkGiven,
@@ -129,10 +130,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
   toArray(): Lists<Scalar<D>, S>;
   toArray(): AnyLists<Scalar> {
     const { dtype, shape, size, data } = asTensor(this, {});
-    if (size === 0 && countLists(shape) > MAX_EMPTY_LISTS) {
-      const sentence = `the shape ${printShape(shape)} nests more than ${MAX_EMPTY_LISTS} lists`;
-      throw new TensorError("too-large", sentence, { key: "shape", limit: MAX_EMPTY_LISTS });
-    }
+    if (size === 0) checkListCount(shape);
     const read = reader(dtype, data);
     let position = 0;
     const nest = (axis: number): AnyLists<Scalar> =>
@@ -216,7 +214,8 @@ export function tensor<const V extends TypedValues, D extends DType>(
   values: V,
   dtype: D,
 ): Tensor<D, D extends "complex64" | "complex128" ? number[] : ShapeOf<V>>;
-export function tensor(first: unknown, second?: unknown, third?: unknown): Tensor {
+export function tensor(...args: readonly unknown[]): Tensor {
+  const [first, second, third] = checkArguments(["dtype", "shape", "values"], args);
   if (typeof first === "string") return build(first, second, third, {}).tensor;
   const { dtype, shape, kind } = formOf(first, second, third);
   return fromNested(dtype, first, {}, shape, kind);
@@ -236,10 +235,12 @@ export function tensor(first: unknown, second?: unknown, third?: unknown): Tenso
 export function zeros<D extends DType, const S extends readonly number[]>(
   dtype: D,
   shape: S,
-): Tensor<D, Mutable<S>> {
+): Tensor<D, Mutable<S>>;
+export function zeros(...args: readonly unknown[]): Tensor {
+  const [dtype, shape] = checkArguments(["dtype", "shape"], args);
   checkDType(dtype, {});
   const { shape: dims, size } = shapeOf(shape);
-  return new Tensor<D, Mutable<S>>(dtype, dims, size, allocate(dtype, size));
+  return new Tensor(dtype, dims, size, allocate(dtype, size));
 }
 
 /**
@@ -258,9 +259,11 @@ export function full<D extends DType, const S extends readonly number[]>(
   dtype: D,
   shape: S,
   value: ScalarInput<NoInfer<D>>,
-): Tensor<D, Mutable<S>> {
+): Tensor<D, Mutable<S>>;
+export function full(...args: readonly unknown[]): Tensor {
+  const [dtype, shape, value] = checkArguments(["dtype", "shape", "value"], args);
   const { tensor: one } = build(dtype, [], value, {});
-  const result = zeros(dtype, shape);
+  const result = zeros(one.dtype, shape as readonly number[]);
   const cells: Storage = result.data;
   const [first, second] = one.data;
   cells.fill(first as never);
@@ -378,9 +381,6 @@ export function fromNested(
   }
   return build(dtype, shape, values, fields, kind).tensor;
 }
-
-/** Maximum number of lists without elements, because a file of 192 bytes could otherwise ask for gigabytes of lists. */
-const MAX_EMPTY_LISTS = 1e5;
 
 /** Creates a tensor from unchecked arguments. */
 function build(

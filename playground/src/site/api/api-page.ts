@@ -73,6 +73,14 @@ function indexPage(entries: readonly ApiEntry[]): Page {
 /** The pages of an entry point's exports by name; the page of the entry point itself is empty. */
 type Pages = ReadonlyMap<string, string>;
 
+const pagesOf = (entry: string, exports: readonly Export[], homes: Homes): Pages =>
+  new Map(
+    exports.map((one) => {
+      const home = homes.get(keyOf(one)) ?? entry;
+      return [one.name, home === entry ? "" : fileOfEntry(home)];
+    }),
+  );
+
 /** Links the names of exports in a docstring, in backticks or in link tags, to the exports. */
 const linked = (text: string, pages: Pages): string =>
   text
@@ -85,12 +93,7 @@ const linked = (text: string, pages: Pages): string =>
 function entryPage({ name, doc, exports }: ApiEntry, homes: Homes, imported: Names): Page {
   const own = exports.filter((one) => homes.get(keyOf(one)) === name);
   const others = exports.filter((one) => homes.get(keyOf(one)) !== name);
-  const pages = new Map(
-    exports.map((one) => {
-      const home = homes.get(keyOf(one)) ?? name;
-      return [one.name, home === name ? "" : fileOfEntry(home)];
-    }),
-  );
+  const pages = pagesOf(name, exports, homes);
   const { text, examples } = docstringOf(doc);
   const groups = GROUPS.map((group) => ({
     ...group,

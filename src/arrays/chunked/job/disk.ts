@@ -135,16 +135,6 @@ function fullDisk({ folder }: RunningJob, place: string, free: number, why: stri
   return new TensorError("engine", sentence);
 }
 
-<<<<<<< HEAD
-=======
-/** Prints a size such as `1.2 GB` in the largest suitable unit. */
-export function printBytes(bytes: number): string {
-  if (bytes < 1000) return printCount(bytes, "byte");
-  const unit = Math.min(3, Math.floor(Math.log10(bytes) / 3));
-  return `${(bytes / 1000 ** unit).toFixed(1)} ${["kB", "MB", "GB"][unit - 1]}`;
-}
-
->>>>>>> enarrays
 /** Returns the folder, or its nearest existing parent. */
 async function existing(folder: string): Promise<string> {
   try {

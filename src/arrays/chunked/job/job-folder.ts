@@ -76,11 +76,7 @@ const isOnlyMark = (names: readonly string[]): boolean => names.length === 1 && 
  * removed, or the partly changed array is marked.
  * @param id the only job to remove, if the folder may hold a later one
  * @param folder the path of the job's folder
-<<<<<<< HEAD
  * @throws TensorError `malformed-file` if the folder has contents but no job, or is a file
-=======
- * @throws TensorError `malformed-file` if the folder does not contain a job
->>>>>>> enarrays
  *
  * @example
  * ```ts

@@ -19,7 +19,6 @@ export interface Roots {
   readonly addresses: readonly string[];
 }
 
-<<<<<<< HEAD
 /** @throws TensorError `attribute` unless the value is null or has both lists */
 export function checkRoots(roots: unknown): asserts roots is Roots | null {
   if (roots === null) return;
@@ -39,9 +38,6 @@ const isStrings = (list: unknown): boolean =>
  * @param given existing folders, and addresses
  * @throws TensorError `attribute` if the list has other entries
  */
-=======
-/** `given` contains existing folders and addresses. Throws an `attribute` error for any other entry. */
->>>>>>> enarrays
 export async function rootsFrom(given: unknown): Promise<Roots> {
   if (!Array.isArray(given) || given.length === 0) {
     const must = "roots must be a list of folders, and of addresses such as s3://bucket/prefix";

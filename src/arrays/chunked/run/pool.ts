@@ -61,18 +61,11 @@ interface Pending {
 }
 
 /**
-<<<<<<< HEAD
  * Starts threads that run jobs' tasks.
- * @param freeOf the source of free disk space, for a pool without threads
- * @param options threads, memory and allowed folders
- * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0, and for `roots`
- *   that are not two lists
-=======
- * Starts threads that run the tasks of jobs.
  * @param freeOf a function that measures free disk space, for a pool without threads
  * @param options the number of threads, the memory, and the allowed folders
- * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0
->>>>>>> enarrays
+ * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0, and for `roots`
+ *   that are not two lists
  *
  * @example
  * ```ts

@@ -106,8 +106,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     pieceBytes,
     shuffle: {
       fragments: address.leads.size,
-      // The first column contains rows; a second column contains positions in the block if a later stage needs
-      // positions.
+      // The first column contains rows; the second contains positions in the block, for later stages.
       columns: isGather || refusesRepeats ? 2 : 1,
       pieceBytes: isGather ? pieceBytes.map(() => 0) : pieceBytes,
       most,
