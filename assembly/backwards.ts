@@ -3,7 +3,7 @@
  * elements, and positions count slices. All loops keep the order of the Plan, so the bits equal those of the loops in
  * JavaScript.
  *
- * Every kernel finds the maximum. For a minimum, `flip` is 1 and the signs of all operands are flipped. NaN is greater
+ * Every kernel finds the maximum. A minimum is computed as a maximum of flipped signs, with `flip` = 1. NaN is greater
  * than every number and equals NaN, and 0 equals -0. Counts stay below 2^24, so float32 represents them exactly.
  */
 
@@ -26,7 +26,7 @@ export function take(
   length: usize,
   bytes: usize,
 ): void {
-  // One word: an element of 32 bits, or two elements of 16 bits.
+  // A word holds one element of 32 bits, or two elements of 16 bits.
   if (length == 4) {
     for (let p = offsets + 4 * count, to = sequential + 4 * count; p > offsets; ) {
       p -= 4;
@@ -118,7 +118,7 @@ export function extremes<T>(
 ): void {
   const length = slice * sizeof<T>();
   const sign = flips<T>(flip);
-  // Without division, only the lowest bit of a count is kept, so that no count exceeds 1.
+  // The mask keeps only the lowest bit of a count if gradients are not divided, so that no count exceeds 1.
   const mask = ints<T>(divides ? -1 : 1);
   const own = ints<T>(-includesSelf);
   const last = count == 0 ? positions : positions + 4 * <usize>load<u32>(ends + 4 * count - 4);

@@ -12,7 +12,7 @@ import { limit, NARROW } from "./limits";
 /**
  * Addressing along one axis. `wrap`, which is added to negative indices, is the dimension, or 0 if negative indices are
  * not allowed. `step` is the distance between the offsets of consecutive indices, in addition to the contributions of
- * their values. The table passed to {@link tuples} has an Axis for each component of a tuple.
+ * their values. The table passed to `tuples` has an Axis for each component of a tuple.
  */
 @unmanaged
 class Axis {

@@ -42,7 +42,7 @@ export function prefetchSlices(
 }
 
 /**
- * Prefetches single elements like {@link prefetchSlices}, four at a time; up to three elements at the end are not
+ * Prefetches single elements like `prefetchSlices`, four at a time; up to three elements at the end are not
  * prefetched.
  */
 export function prefetchSingles(base: usize, bytes: usize, first: usize, end: usize): usize {

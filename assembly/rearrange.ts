@@ -42,8 +42,8 @@ export function every_nth(offsets: usize, starts: usize, count: usize, run: usiz
 
 /**
  * Selects the single-element updates with targets in `[low, low + span)`, in order: writes their offsets to `targets`,
- * and the updates to `values`. The loop has no branch, because a branch would often be mispredicted.
- * @returns the number of selected updates
+ * and the updates to `values`. The loop has no branch, because a branch would often be mispredicted. Returns the number
+ * of selected updates.
  */
 @inline
 export function partition<T>(

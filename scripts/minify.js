@@ -31,8 +31,9 @@ export async function minify(folder, entries) {
     packages: "external",
     plugins: [markedFiles],
     minify: true,
-    // Node prints the line of an uncaught error, which would otherwise be the whole file.
-    lineLimit: 200,
+    // Node prints the line of an uncaught error, which would otherwise be the whole file. A limit of 200 characters takes
+    // 12 kB more of the packed tarball, because gzip finds fewer repeats.
+    lineLimit: 1000,
     write: false,
     format: "esm",
     platform: "neutral",

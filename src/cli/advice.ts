@@ -1,6 +1,6 @@
 /**
- * Advice for failures: the last part of a message. The library reports the error, but only the command knows the files,
- * the options and the other commands.
+ * Writes the advice at the end of a failure's message, because only the command line has the names of files, options
+ * and commands.
  */
 
 import * as fs from "node:fs";
@@ -10,24 +10,23 @@ import { nearestName } from "../core/tensor/nearest.ts";
 import type { Failure } from "./failure.ts";
 import { printName } from "./text/layout.ts";
 
-/** A failure, and the facts on which its advice depends. */
+/** A failure and the context that determines its advice. */
 interface Case {
-  /** The name of the command, such as `run`. */
   readonly command: string;
-  /** The folder that relative paths refer to. */
+  /** The base folder for relative paths. */
   readonly cwd: string;
-  /** The file that the failure is about, as the user typed it; null for no file. */
+  /** The failing file, as the user typed it; null if no file is involved. */
   readonly file: string | null;
   readonly error: TensorError;
 }
 
-/** Matches a message that already contains advice: after a semicolon, or as a question. */
+/** Matches messages that already contain advice, after a semicolon or as a question. */
 const SAYS_ITSELF = /; |did you mean|: npm install/;
 
-/** Commands whose options `explain` also accepts. */
+/** Commands whose options also work with `explain`. */
 const EXPLAINED = new Set(["run", "compare"]);
 
-/** Advice for calls in which indices out of range are intended. */
+/** Advice for calls that intentionally contain out-of-range indices. */
 const BOUNDS = 'in code, the option bounds accepts such indices: "clip", "drop" or "fill"';
 
 const explain = ({ command, error }: Case, what: string): string | null =>
@@ -36,31 +35,31 @@ const explain = ({ command, error }: Case, what: string): string | null =>
     : null;
 
 /**
- * The advice for each error code. The entry is null if the message already says what is required, or if the command
- * never causes the error. A function in the table returns null if the message needs no advice.
+ * Maps each error code to its advice. The value is null if the message already says what to do, or if the command never
+ * causes the error. Functions return null if the message needs no advice.
  */
 export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) | null>> = {
   "shape-mismatch": (one) => explain(one, "the required shapes"),
   rank: (one) => explain(one, "the required ranks"),
   axis: (one) => explain(one, "the axes"),
   "index-out-of-range": (one) => {
-    // The command `explain` has already printed every bad index.
+    // The `explain` command has already printed every out-of-range index.
     if (one.command === "explain") return null;
     const shown = explain(one, "every bad index");
     return shown === null
       ? "check the indices against the size of that axis"
       : `${shown}; ${BOUNDS}`;
   },
-  // The command has no option that forbids repeated targets.
+  // No command option forbids repeated targets.
   "duplicate-index": null,
   dtype: ({ error }) => castAdvice(error),
   attribute: ({ error: { op } }) =>
     op === undefined ? null : `ndscatter ops ${printName(op)} lists its attributes`,
   reduction: ({ error: { op } }) =>
     op === undefined ? null : `ndscatter ops ${printName(op)} lists the reductions of its versions`,
-  // The command never passes `out` to a call, and the message of a job already contains advice.
+  // Commands never pass `out` to a call, and job messages already contain advice.
   overlap: null,
-  // The command never disposes of its tensors.
+  // Commands never dispose their tensors.
   disposed: null,
   "unknown-operator": () => "ndscatter ops lists operators and versions",
   "unsupported-model": unsupportedAdvice,
@@ -78,7 +77,7 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
       : "run ndscatter verify with the same inputs, which looks for the node that fails",
 };
 
-/** Returns the message of a failure with advice, unless the message already has advice. */
+/** Appends advice to a failure's message, unless the message already contains advice. */
 export function withAdvice(failure: Failure, command: string, cwd: string): string {
   const { message, cause, file } = failure;
   if (SAYS_ITSELF.test(message)) return message;
@@ -88,19 +87,19 @@ export function withAdvice(failure: Failure, command: string, cwd: string): stri
   return advice === null ? message : `${message}; ${advice}`;
 }
 
-/** Matches the data types that NumPy also has. */
+/** Matches data types that NumPy supports. */
 const NUMPY = /^(bool|u?int(8|16|32|64)|float(16|32|64)|complex(64|128))$/;
 
-/** Data types to suggest, in order of preference, if a message allows several. */
+/** Preferred data types for advice, if a message allows several types. */
 const USUAL = ["int64", "float32"] as const;
 const USUAL_OF_FLOATS = ["float32"] as const;
 
-/** Returns advice to convert a tensor of a wrong data type to an accepted data type, a usual data type if accepted. */
+/** Advises converting a tensor to an accepted data type, preferably a common one. */
 function castAdvice({ input, at, got, expected, allowed }: TensorError): string | null {
   const types: readonly unknown[] = allowed ?? [expected];
-  // Neither an element nor an unknown data type can be converted.
+  // Converting applies neither to a single element nor to an unknown data type.
   if (!types.every(isDType) || at !== undefined || !isDType(got)) return null;
-  // The command's own messages name the files of these two tensors.
+  // The messages about `actual` and `outputGradient` already name files.
   if (input === "actual" || input === "outputGradient") return null;
   const usual = got.includes("float") ? USUAL_OF_FLOATS : USUAL;
   const dtype = usual.find((one) => types.includes(one)) ?? types[0];
@@ -110,16 +109,17 @@ function castAdvice({ input, at, got, expected, allowed }: TensorError): string 
 }
 
 function unsupportedAdvice({ command }: Case): string {
-  if (command === "convert") return "choose another --opset, or convert a single node with --node";
+  if (command === "convert")
+    return "choose another opset with --opset, or convert a single node with --node";
   if (command === "run") {
-    return "run a single node with --node, or the whole model with --with onnxruntime-node";
+    return "use --node to run a single node, or --with onnxruntime-node to run the whole model";
   }
-  return "choose a single node of the model with --node";
+  return "use --node to choose a single node of the model";
 }
 
-/** Returns advice about a file, by the ending of its name. */
+/** Returns advice about a file, based on its file extension. */
 function fileAdvice({ command, file, error }: Case): string {
-  if (command === "job") return "remove the job (ndscatter job remove) and start it again";
+  if (command === "job") return "remove the job with ndscatter job remove, and start the job again";
   const [, ending = ""] =
     /\.(npy|onnx|pb|xml|zarr)(?=[:\s/[]|$)/i.exec(file ?? error.file ?? "") ?? [];
   switch (ending.toLowerCase()) {
@@ -132,19 +132,20 @@ function fileAdvice({ command, file, error }: Case): string {
     case "xml":
       return "save the model again with openvino.save_model";
     case "zarr":
-      return "write the array again";
+      return "write the array again with the program that created it";
     default:
-      return "write the file again";
+      return "write the file again with the program that created it";
   }
 }
 
-/** Returns advice about a system error, such as a missing file; null for other values. */
+/** Returns advice about a system error, such as a missing file. Returns null for other values. */
 function systemAdvice(cause: unknown): string | null {
-  if (cause instanceof RangeError) return "use a smaller array, or run with --memory 1G";
+  if (cause instanceof RangeError)
+    return "use a smaller array, or run the command with --memory 1G";
   if (!(cause instanceof Error) || !("code" in cause)) return null;
   switch (cause.code) {
     case "ENOENT":
-      // The command calls `access` only for the folder of an output.
+      // Commands call `access` only for output folders.
       if ("syscall" in cause && cause.syscall === "access") return "create the folder first";
       return "path" in cause ? missingAdvice(String(cause.path)) : null;
     case "EACCES":
@@ -161,7 +162,10 @@ function systemAdvice(cause: unknown): string | null {
   }
 }
 
-/** Returns advice about a missing Zarr array; the library cannot distinguish it from a folder without an array. */
+/**
+ * Returns advice about a missing Zarr array. The library cannot distinguish a missing array from a folder without an
+ * array.
+ */
 function absentAdvice({ error: { key, expected, file }, cwd }: Case): string | null {
   const isAbsent = key === undefined && (expected === "array" || expected === "group");
   if (!isAbsent || file === undefined || file.includes("://")) return null;
@@ -170,10 +174,10 @@ function absentAdvice({ error: { key, expected, file }, cwd }: Case): string | n
   return missingAdvice(place);
 }
 
-/** The maximum number of files to list. */
+/** Maximum number of listed files. */
 const MOST_LISTED = 5;
 
-/** Suggests the file that was probably meant, or lists the files of the same format if they are few. */
+/** Suggests the most similar file name, or lists a few files of the same format. */
 function missingAdvice(place: string): string {
   const { dir, name, ext } = path.parse(place);
   const names = namesIn(dir);
@@ -193,7 +197,7 @@ function missingAdvice(place: string): string {
   return `the ${ext} files in its folder are ${alike.map(printName).join(", ")}`;
 }
 
-/** Returns the sorted names in a folder, or null if the folder cannot be read. */
+/** Returns a sorted list of file names, or null if the folder is unreadable. */
 function namesIn(folder: string): readonly string[] | null {
   try {
     return fs.readdirSync(folder).toSorted();

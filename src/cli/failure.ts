@@ -1,14 +1,17 @@
-/** Failures of commands: a message on stderr, and an exit status that distinguishes wrong data from wrong usage. */
+/**
+ * Defines command failures: a message on stderr, and an exit status that distinguishes invalid data from incorrect
+ * usage.
+ */
 
 import { getSystemErrorMap } from "node:util";
 import { CommanderError } from "commander";
 import { isTensorError } from "../entries/index.ts";
 
-/** The exit status of success. */
+/** Exit status for success. */
 export const SUCCESS = 0;
-/** The exit status for wrong data, such as a bad file, tensor or test. */
+/** Exit status for invalid data, such as a malformed file, an invalid tensor or a failed test. */
 export const WRONG_DATA = 1;
-/** The exit status for wrong usage, such as an unknown command, option, operator or attribute. */
+/** Exit status for incorrect usage, such as an unknown command, option, operator or attribute. */
 export const WRONG_USAGE = 2;
 
 export type Status = typeof SUCCESS | typeof WRONG_DATA | typeof WRONG_USAGE;
@@ -16,7 +19,7 @@ export type Status = typeof SUCCESS | typeof WRONG_DATA | typeof WRONG_USAGE;
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly status: Exclude<Status, typeof SUCCESS>;
-  /** The file that the message is about, as the user typed it. */
+  /** The file that caused the failure, as the user typed it. */
   readonly file: string | null;
 
   constructor(
@@ -37,7 +40,7 @@ export const wrongData = (sentence: string, cause?: unknown, file?: string): Fai
 export const wrongUsage = (sentence: string, cause?: unknown): Failure =>
   new Failure(WRONG_USAGE, sentence, cause);
 
-/** Returns the result of `action`. A thrown TensorError becomes a usage error. */
+/** Calls `action` and returns its result. Converts a thrown `TensorError` to a usage error. */
 export function asUsage<T>(action: () => T): T {
   try {
     return action();
@@ -46,7 +49,7 @@ export function asUsage<T>(action: () => T): T {
   }
 }
 
-/** Returns the result of `action`. Messages of thrown errors get `path` as a prefix. */
+/** Calls `action` and returns its result. Adds `path` to the beginning of error messages. */
 export function withPath<T>(path: string, action: () => T): T {
   try {
     return action();
@@ -55,19 +58,19 @@ export function withPath<T>(path: string, action: () => T): T {
   }
 }
 
-/** Returns `error` as a failure whose message begins with `path`; an unrecognized error is returned unchanged. */
+/** Converts `error` to a failure with a message that begins with `path`. Unknown errors are returned unchanged. */
 export function errorAt(path: string, error: unknown): unknown {
   const reason = isTensorError(error) ? error.message : reasonOf(error);
   return reason === null ? error : wrongData(`${printFile(path)}: ${reason}`, error, path);
 }
 
-/** The name of standard input as a file to read. A file with this name is written `./-`. */
+/** File name that stands for standard input. The path `./-` refers to a regular file named `-`. */
 export const STDIN = "-";
 
-/** Returns the name of an input file, as messages print it. */
+/** Formats an input file name for messages. */
 export const printFile = (file: string): string => (file === STDIN ? "standard input" : file);
 
-/** Converts any thrown value to a failure with a message and an exit status. */
+/** Converts any thrown value to a failure. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof CommanderError) return wrongUsage(parserSentence(error), error);
@@ -78,26 +81,41 @@ export function failureOf(error: unknown): Failure {
   return wrongData(`internal error: ${message}; --debug prints the stack trace`, error);
 }
 
-/** The kinds of words that --help lists, by the parser's error code for an unknown word. */
+/** Descriptions of the words that --help lists, by commander's error code for an unknown word. */
 const LISTED: Readonly<Record<string, string>> = {
   "commander.unknownCommand": "commands",
   "commander.unknownOption": "options",
 };
 
+/** Forms of what people write as an option of commands that do not have the option. */
+const OTHER_FORMS: Readonly<Record<string, string>> = {
+  "--feed": "NAME=FILE without --feed",
+  "--reduction": "--attr reduction=NAME",
+  "--batch-dims": "--attr batch_dims=COUNT",
+  "--batch_dims": "--attr batch_dims=COUNT",
+};
+
 /** Cleans commander's message, which begins with "error:" and has a suggested name on a separate line. */
 function parserSentence({ code, message }: CommanderError): string {
-  // Commander throws the whole help text as the message if no command is given.
+  // Without a command, commander throws an error whose message is the full help text.
   if (code === "commander.help") return "a command is missing; --help lists them";
   const sentence = message
     .replace(/^error: /, "")
     .replaceAll(/\s*\n\s*/g, " ")
     .replace(/ \(Did you mean (.+\?)\)$/, "; did you mean $1");
+  if (code === "commander.excessArguments" && /'(?:verify|fix|capture)'/.test(message)) {
+    return sentence.replace(/\.$/, "; write each input as --feed NAME=FILE");
+  }
+  const [option = ""] = /--[\w-]+/.exec(message) ?? [];
   const { [code]: listed } = LISTED;
   if (listed === undefined) return sentence;
+  if (Object.hasOwn(OTHER_FORMS, option)) {
+    return `unknown option '${option}'; write ${OTHER_FORMS[option]}`;
+  }
   return `${sentence}${sentence.endsWith("?") ? "" : ";"} --help lists the ${listed}`;
 }
 
-/** Returns the message of a system error, or of this package for exhausted memory; null for any other error. */
+/** Returns the message for a system error or for exhausted memory, or null for any other error. */
 export function reasonOf(error: unknown): string | null {
   if (error instanceof RangeError) return `it does not fit in memory (${error.message})`;
   if (!(error instanceof Error) || !("errno" in error)) return null;

@@ -1,6 +1,6 @@
 /**
- * The parts of a process that a command may use. Commands take this interface as an argument and never read `process`,
- * so that one process can run many commands, as tests do.
+ * Defines the interface between commands and the process. Commands receive this interface as an argument and never
+ * access `process`, so that tests can run many commands in one process.
  */
 
 import { escapeControls, escapeExcept } from "./text/layout.ts";
@@ -9,49 +9,45 @@ import { escapeControls, escapeExcept } from "./text/layout.ts";
 export interface Output {
   /** True if the stream is a terminal. */
   readonly isTTY: boolean;
-  /** The number of characters in a line of the terminal; 80 if the stream is not one. */
+  /** Terminal width in characters; 80 if the stream is not a terminal. */
   readonly columns: number;
   /**
-   * Resolves when the stream accepts more text, so that output of any length needs little memory.
-   * @param isStyled true if the text contains colours, or replaces a line of progress
+   * Resolves when the stream accepts more text, so that long outputs need little memory. `isStyled` is true if the text
+   * contains colours, or replaces a progress line.
    */
   write(text: string, isStyled?: boolean): void | Promise<void>;
 }
 
 /** Standard input. */
 export interface Input {
-  /** True if the stream is a terminal, so that all input is typed. */
+  /** True if the stream is a terminal, and the user types the input. */
   readonly isTTY: boolean;
-  /** Returns all bytes of the stream, and blocks until it ends. */
+  /** Blocks until the stream ends, and returns all bytes. */
   read(): Uint8Array;
 }
 
 export interface Io {
-  /** The folder that relative paths refer to; an absolute path. */
+  /** Absolute path of the base folder for relative paths. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Threads of a job without `--threads`, instead of the command's default; 0 runs tasks in the calling thread. */
+  /** Default number of threads for jobs without `--threads`. With 0, tasks run in the calling thread. */
   readonly threads?: number;
-  /**
-   * Calls `cleanup` once before a signal ends the process.
-   * @returns a function that cancels the request
-   */
+  /** Calls `cleanup` once before a signal ends the process. Returns a function that cancels the request. */
   onSignal(cleanup: () => void): () => void;
   /**
    * Calls `stop` at the first signal that asks the process to end. The command then ends in its own time; a second
-   * signal ends the process immediately.
-   * @returns a function that cancels the request
+   * signal ends the process immediately. Returns a function that cancels the request.
    */
   onInterrupt(stop: () => void): () => void;
 }
 
 /**
  * Returns an output that escapes control characters, except line breaks. Names in other people's files may contain
- * sequences that move the cursor or hide text, so all text of a command passes through such an output. An escaped
- * character in JSON is the same character.
+ * sequences that move the cursor or hide text, so all text of a command passes through such an output. Escaping a
+ * character in JSON does not change the value.
  * @param onWrite called before each text
  */
 export const guarded = (output: Output, onWrite = (): void => {}): Output => ({
@@ -68,6 +64,9 @@ export const guarded = (output: Output, onWrite = (): void => {}): Output => ({
   },
 });
 
-/** Prints notes that do not change the status. Notes go to stderr, because programs read stdout. */
+/**
+ * Prints notes that do not affect the exit status. Notes go to stderr, because programs read stdout. Notes go to
+ * stderr, because programs read stdout.
+ */
 export const printNote = ({ stderr }: Io, ...sentences: readonly string[]): void | Promise<void> =>
   stderr.write(sentences.map((one) => `ndscatter: note: ${escapeControls(one)}\n`).join(""));

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The executable: runs {@link main} with the streams, the folder and the signals of this process. */
+/** The executable: runs `main` with the streams, the folder and the signals of this process. */
 
 import { once } from "node:events";
 import * as fs from "node:fs";
@@ -18,13 +18,13 @@ const output = (stream: NodeJS.WriteStream, write: Output["write"]): Output => (
   write,
 });
 
-/** Bytes read at once: the capacity of a pipe. */
+/** Bytes per read, equal to the capacity of a pipe. */
 const PIECE = 2 ** 16;
 
-/** Milliseconds before another attempt to read standard input, if it has no bytes yet. */
+/** Delay in milliseconds before standard input without available bytes is read again. */
 const PAUSE = 10;
 
-/** Reads all of standard input and blocks the event loop, because a command needs its whole input first. */
+/** Reads all of standard input synchronously, because commands need the complete input. */
 function readStdin(): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (;;) {
@@ -35,24 +35,24 @@ function readStdin(): Uint8Array {
   }
 }
 
-/** Returns the number of bytes read; 0 at the end. */
+/** Returns the number of bytes read, which is 0 at the end. */
 function readPiece(piece: Uint8Array): number {
   for (;;) {
     try {
       return fs.readSync(0, piece);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Windows reports the end of a pipe as an error.
+      // On Windows, reading beyond the end of a pipe throws an error.
       if (code === "EOF") return 0;
       if (code !== "EAGAIN") throw error;
-      // Another process has set the pipe to nonblocking mode.
+      // Another process may have set the pipe to nonblocking mode.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
     }
   }
 }
 
 const stdin: Input = {
-  // The code does not use `process.stdin`, which would begin to read.
+  // Accessing `process.stdin` would start reading, so the code uses the file descriptor.
   get isTTY() {
     return isatty(0);
   },
@@ -61,11 +61,11 @@ const stdin: Input = {
 
 const { stdout, stderr } = process;
 
-// The message is lost in this case, but the exit status still reports the failure.
+// A message that cannot be written is lost, but the exit status still reports the failure.
 stderr.on("error", () => {});
 
 stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // A closed pipe is not an error, because readers such as `head` close it when they have enough.
+  // A closed pipe is not an error, because readers such as `head` close the pipe when they have enough data.
   if (error.code === "EPIPE") process.exit();
   stderr.write(`ndscatter: the standard output: ${failureOf(error).message}\n`);
   process.exit(WRONG_DATA);
@@ -80,7 +80,7 @@ function onSignal(cleanup: () => void): () => void {
   const end = (signal: NodeJS.Signals): void => {
     release();
     cleanup();
-    // Without a listener the signal ends the process, so that the parent sees the signal as the cause.
+    // The signal ends the process if no listener is left, so that the parent sees the signal as the cause.
     process.kill(process.pid, signal);
   };
   for (const signal of SIGNALS) process.on(signal, end);

@@ -1,4 +1,4 @@
-/** The program `ndscatter`: its commands, and the conversion of failures to a status and a sentence. */
+/** Defines the program `ndscatter`: its commands, and the conversion of failures to an exit status and a message. */
 
 import { createRequire } from "node:module";
 import { inspect } from "node:util";
@@ -23,7 +23,7 @@ import { addOpsCommand } from "./commands/ops.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addVerifyCommand } from "./commands/verify.ts";
 
-// The manifest is resolved by the package's own name, because build/ and dist/ have different depths.
+// The manifest is resolved by package name, because build/ and dist/ are nested at different depths.
 const manifest: { readonly version: string; readonly description: string } = createRequire(
   import.meta.url,
 )("ndscatter/package.json");
@@ -45,7 +45,7 @@ Examples:
   ndscatter array a.npy -o a.zarr --chunks 1000,128 --codec zstd
   ndscatter help run`;
 
-/** `ndscatter version`, which prints the same as --version. */
+/** Implements `ndscatter version`, which prints the same text as --version. */
 const addVersionCommand = (program: Command, { stdout }: Io): Command =>
   program
     .command("version")
@@ -53,7 +53,8 @@ const addVersionCommand = (program: Command, { stdout }: Io): Command =>
     .action(() => stdout.write(`${manifest.version}\n`));
 
 /**
- * Functions that each add a command to the program. A command that fails without an error calls `fail` with its status.
+ * Functions that each add one command to the program. Commands call `fail` to set the exit status without throwing an
+ * error.
  */
 const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => void) => void)[] = [
   addRunCommand,
@@ -73,9 +74,8 @@ const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => v
 ];
 
 /**
- * Runs one command.
+ * Runs one command, and returns the status of the process.
  * @param argv the arguments after the names of Node and the program
- * @returns the status of the process
  */
 export async function main(argv: readonly string[], given: Io): Promise<Status> {
   let isPrinted = false;
@@ -94,14 +94,14 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
     });
   }
   try {
-    // Commander prints the whole help for an unknown command after "help".
+    // Commander prints the full help if an unknown command follows "help".
     const isKnown = program.commands.some((one) => one.name() === argv[1]);
     const isHelp = argv[0] === "help" && argv.length > 1 && !isKnown && argv[1] !== "help";
     await program.parseAsync(isHelp ? argv.slice(1) : argv, { from: "user" });
     return status;
   } catch (error) {
-    // Commander also throws after --help and --version. The error's exit code may be copied from `process.exitCode`, so
-    // success is recognized by the collected help text instead.
+    // Commander also throws an error after --help and --version. Commander may copy the exit code from
+    // `process.exitCode`, so the collected help text indicates success instead.
     if (error instanceof CommanderError && help !== "") {
       await io.stdout.write(help);
       return SUCCESS;
@@ -112,23 +112,23 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
       cutWords(withoutSecrets(withAdvice(failure, commandOf(argv), io.cwd))),
     );
     await io.stderr.write(`ndscatter: ${sentence}\n${withoutSecrets(origin)}`);
-    // The error is omitted here if a printed result already contains or explains it.
+    // The error is not printed again if the result already contains or explains it.
     if (argv.includes("--json") && !isPrinted)
       await io.stdout.write(withoutSecrets(`${printJson({ error: failureJson(failure) })}\n`));
     return failure.status;
   }
 }
 
-/** Returns the name of the command, which options of the program may precede. */
+/** Returns the command's name, which may follow global options. */
 const commandOf = (argv: readonly string[]): string =>
   argv.find((word) => !word.startsWith("-")) ?? "";
 
-/** @param writeOut receives the text of --help and --version */
+/** Passes the text of --help and --version to `writeOut`. */
 const buildProgram = (io: Io, writeOut: (text: string) => void): Command =>
   new Command("ndscatter")
     .description(manifest.description)
     .version(manifest.version, "-v, --version", "print the version")
-    // Commander's default version option is -V, so users of other tools may try it.
+    // The option -V also works, because users of other commander programs may expect it.
     .addOption(new Option("-V").hideHelp())
     .on("option:V", () => {
       writeOut(`${manifest.version}\n`);
@@ -142,7 +142,7 @@ const buildProgram = (io: Io, writeOut: (text: string) => void): Command =>
     .exitOverride()
     .configureOutput({
       writeOut,
-      // Errors are printed once, by `main`.
+      // Commander must not print errors, because `main` prints them once.
       writeErr: () => {},
       outputError: () => {},
       getOutHelpWidth: () => io.stdout.columns,

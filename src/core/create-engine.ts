@@ -22,17 +22,17 @@ import type { AxisOption, BatchOption, GatherChoices, ScatterChoices } from "./t
 
 const MOST_THREADS = 64;
 
-/** Options of {@link createEngine}. */
+/** Options of `createEngine`. */
 export interface EngineOptions {
   /**
    * Kind of engine: `"auto"`, the default, uses WebAssembly where it is available and faster, and JavaScript otherwise.
    */
   readonly kind?: EngineKind | undefined;
   /**
-   * Maximum thread count for tensors that the engine allocated, and for long gathers from other tensors; 1 by default.
-   * If the count is above 1 and several results in a row have the same length, above 32 MB, and are not disposed of, an
-   * extra Node worker prepares memory for the next result. The worker holds one buffer, which it frees after a second
-   * without such results.
+   * Maximum number of threads, 1 by default, for tensors that the engine allocated and for long gathers from other
+   * tensors. If the count is above 1 and several results in a row have the same length, above 32 MB, and are not
+   * disposed of, an extra Node worker prepares memory for the next result. The worker keeps one buffer, and frees the
+   * buffer after a second without large results.
    */
   readonly threads?: number | undefined;
 }
@@ -51,16 +51,16 @@ interface OutOption {
  * caller continues.
  *
  * Calls take effect in the order in which they were made, as if each had been awaited, regardless of their sizes,
- * policies and where their tensors are stored. The output of an earlier call may be an input. A call reads lists and
- * runs the checks that need no index values immediately; it reads tensors when its turn comes. Until the promise
- * settles, use the call's tensors only in asynchronous calls of the same engine: synchronous calls do not wait.
- * Disposing of a tensor takes effect after all calls made before `dispose()`.
+ * policies and where their tensors are stored. The output of an earlier call may be an input. A call immediately reads
+ * lists and runs the checks that need no index values. The tensors are read after all earlier calls have ended. Until
+ * the promise settles, the tensors of a call may be used only in asynchronous calls of the same engine, because
+ * synchronous calls do not wait. Disposing of a tensor takes effect after all calls made before `dispose()`.
  */
 export interface AsyncFunctions {
-  /** Number of threads that work while the caller continues; if it is 1, the caller's own thread does the work. */
+  /** Number of threads that work while the caller continues; with 1 thread, the caller's own thread does the work. */
   readonly threads: number;
   /**
-   * Runs {@link scatterND} asynchronously. Rejects with the errors that `scatterND` throws, with `disposed` if memory
+   * Runs `scatterND` asynchronously. Rejects with the errors that `scatterND` throws, with `disposed` if memory
    * was transferred before the call ended, and with `engine` if a worker dies or makes no progress for 5 seconds, which
    * leaves `out` partly written.
    */
@@ -70,34 +70,34 @@ export interface AsyncFunctions {
     updates: Updates,
     options?: ScatterChoices & OutOption,
   ): Promise<Tensor<D, S>>;
-  /** Runs {@link scatterElements} asynchronously. */
+  /** Runs `scatterElements` asynchronously. */
   scatterElements<D extends DType, S extends readonly number[]>(
     data: Tensor<D, S> | RuntimeTensor,
     indices: Indices,
     updates: Updates,
     options?: ScatterChoices & AxisOption & OutOption,
   ): Promise<Tensor<D, S>>;
-  /** Runs {@link gatherND} asynchronously. */
+  /** Runs `gatherND` asynchronously. */
   gatherND<D extends DType>(
     data: Tensor<D> | RuntimeTensor,
     indices: Indices,
     options?: GatherChoices & BatchOption & OutOption,
   ): Promise<Tensor<D>>;
-  /** Runs {@link gatherElements} asynchronously. */
+  /** Runs `gatherElements` asynchronously. */
   gatherElements<D extends DType>(
     data: Tensor<D> | RuntimeTensor,
     indices: Indices,
     options?: GatherChoices & AxisOption & OutOption,
   ): Promise<Tensor<D>>;
-  /** Runs {@link gather} asynchronously. */
+  /** Runs `gather` asynchronously. */
   gather<D extends DType>(
     data: Tensor<D> | RuntimeTensor,
     indices: Indices,
     options?: GatherChoices & AxisOption & BatchOption & OutOption,
   ): Promise<Tensor<D>>;
-  /** Runs {@link scatter} asynchronously. */
+  /** Runs `scatter` asynchronously. */
   scatter: AsyncFunctions["scatterElements"];
-  /** Runs {@link tensorScatter} asynchronously. */
+  /** Runs `tensorScatter` asynchronously. */
   tensorScatter<D extends DType, S extends readonly number[]>(
     pastCache: Tensor<D, S> | RuntimeTensor,
     update: Updates,
@@ -105,15 +105,14 @@ export interface AsyncFunctions {
     options?: plain.TensorScatterOptions,
   ): Promise<Tensor<D, S>>;
   /**
-   * Computes the gradients of a call's inputs, like {@link vjp}, in order with the other asynchronous calls. The
+   * Computes the gradients of a call's inputs, like `vjp`, in order with the other asynchronous calls. The
    * calling thread computes the gradients, and is blocked until they are complete.
    *
    * @param node a node, as in `run`, or a plain function with its options: `{ function: "scatterND", options }`
    * @param outputGradient the gradient of the output, with data's type and the output's shape
    * @returns one gradient for each input of the version, with the input's type and shape; null for indices, for an
    *   axis, and for gradients that were not requested
-   * @throws TensorError as a rejection: the errors of `vjp`, and `disposed` and `engine` as in {@link
-   *   AsyncFunctions.scatterND}
+   * @throws TensorError as a rejection: the errors of `vjp`, and `disposed` and `engine` as in `AsyncFunctions.scatterND`
    *
    * @example
    * ```ts
@@ -136,7 +135,10 @@ export interface Engine extends EngineLike {
   readonly kind: "js" | "wasm";
   /** Number of threads that work while the caller waits; always 1 in a page, which must not block. */
   readonly threads: number;
-  /** Reason why the engine has a different kind or fewer threads than requested; null if it has what was requested. */
+  /**
+   * Reason why the engine has a different kind or fewer threads than requested; null if kind and threads are as
+   * requested.
+   */
   readonly reason: string | null;
   readonly async: AsyncFunctions;
   readonly scatterND: typeof plain.scatterND;
@@ -153,8 +155,8 @@ export interface Engine extends EngineLike {
   readonly planGather: typeof plans.planGather;
   /**
    * Allocates a tensor of zeros in memory that this engine uses without copying. On WebAssembly, the tensor's `data` is
-   * backed by a SharedArrayBuffer, and only the tensor's `dispose()` frees the memory; a view that is kept longer may
-   * show another tensor.
+   * backed by a SharedArrayBuffer, and only the tensor's `dispose()` frees the memory. After `dispose()`, an old view
+   * may show another tensor.
    * @throws TensorError the errors of `zeros`, and `too-large` if the engine's memory is full
    */
   alloc<D extends DType, const S extends readonly number[]>(
@@ -163,7 +165,7 @@ export interface Engine extends EngineLike {
   ): Tensor<D, Mutable<S>>;
   /**
    * Ends the engine's threads and frees the memory of disposed results, after all pending asynchronous calls. The
-   * engine remains usable, and starts threads again when it needs them. The threads of an engine also end when it is
+   * engine remains usable, and starts threads again when needed. The threads of an engine also end when it is
    * garbage-collected.
    */
   dispose(): void;
@@ -185,6 +187,9 @@ export interface Engine extends EngineLike {
  * ```
  */
 export function createEngine(options: EngineOptions = {}): Engine {
+  if (typeof options === "number") {
+    throw wrongOption("options", `an object such as { threads: ${String(options)} }`, options);
+  }
   const { kind = "auto", threads = 1 } = optionsOf(options, ["kind", "threads"], {});
   if (!isKind(kind)) {
     throw wrongOption("kind", oneOf(ENGINE_KINDS), kind, { allowed: ENGINE_KINDS });

@@ -119,7 +119,7 @@ export const FIELDS_OF_CODES = {
 /** Code of an error. */
 export type ErrorCode = Extract<keyof typeof FIELDS_OF_CODES, string>;
 
-/** Types of fields that are narrower in errors of one code than in {@link ErrorFields}. */
+/** Types of fields that are narrower in errors of one code than in `ErrorFields`. */
 interface NarrowFields {
   readonly axis: { readonly expected: readonly [number, number] };
   readonly "index-out-of-range": {

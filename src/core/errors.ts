@@ -45,7 +45,7 @@ export const ERROR_CODES = /* @__PURE__ */ Object.freeze({
 } as const satisfies Readonly<Record<ErrorCode, string>>);
 
 /**
- * Class of every error that this package throws; `code` says what is wrong, and {@link ErrorFields} say where.
+ * Class of every error that this package throws; `code` says what is wrong, and `ErrorFields` say where.
  *
  * @example
  * ```ts
@@ -86,7 +86,7 @@ export class TensorError<C extends ErrorCode = ErrorCode> extends Error implemen
     super(prefixOf(fields) + sentence, options);
     this.code = code;
     for (const [field, value] of Object.entries(fields)) {
-      // Another error may be passed as the fields of this one; its name and code are not fields.
+      // The fields of a new error may be another error, whose name and code are not fields.
       if (value === undefined || field in this) continue;
       // Lists are copied, so that changes to an error do not affect the package's own lists.
       const own: unknown = isArray(value) ? [...value] : value;
@@ -174,7 +174,7 @@ export function isTensorError(error: unknown, ...codes: readonly ErrorCode[]): b
   return hasCode(error, ...codes) && Object.hasOwn(ERROR_CODES, error.code);
 }
 
-/** Returns true like {@link isTensorError}, but for any code, so that bundles do not need the meanings of all codes. */
+/** Returns true like `isTensorError`, but for any code, so that bundles do not need the meanings of all codes. */
 export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is TensorError {
   try {
     if (!isError(error, "TensorError")) return false;
@@ -286,18 +286,19 @@ export function factOf(value: unknown): Fact {
 }
 
 /**
- * Prints the built-in class of an object, such as `a Float32Array`, and `an object` if it has none. A promise is mostly
- * a forgotten `await`.
+ * Prints the built-in class of an object, such as `a Float32Array`, and `an object` if it has none. The text in
+ * parentheses is the advice for a forgotten `await`, or for an iterator instead of a list.
  */
 function printClass(value: object): string {
   let tag: string | undefined;
   try {
-    [, tag] = /^\[object (\w{1,40})/.exec(Object.prototype.toString.call(value)) ?? [];
+    [, tag] = /^\[object ([\w ]{1,40})/.exec(Object.prototype.toString.call(value)) ?? [];
   } catch {
     // A revoked Proxy has no class.
   }
   if (tag === undefined || tag === "Object") return "an object";
-  return `${/^[AEIO]/.test(tag) ? "an" : "a"} ${tag}${tag === "Promise" ? " (await it)" : ""}`;
+  const advice = tag === "Promise" ? " (await it)" : /rator/.test(tag) ? " (use [...values])" : "";
+  return `${/^[AEIO]/.test(tag) ? "an" : "a"} ${tag}${advice}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
- * The operators as plain functions. Plain functions have no version, so they accept every data type, int32 or int64
- * indices, and every reduction. The compiler checks known shapes (`typed-shape.ts`); everything else is checked at run
- * time.
+ * The operators as plain functions. A plain function has no version, and accepts every data type, int32 or int64
+ * indices, and every reduction. The compiler checks known shapes (`typed-shape.ts`), and all other rules are checked at
+ * run time.
  *
  * Every function completes all checks before its first write, so `out` is unchanged after an error.
  */
@@ -91,9 +91,9 @@ export function scatterND(
  * @param indices int32 or int64 tensor, typed array or nested list of rank r, with values in [-s, s-1] for an axis of size s; no
  *   larger than data along the other axes
  * @param updates data's type and the shape of indices
- * @param options `axis` in [-r, r-1], 0 by default, and the options of {@link scatterND}
+ * @param options `axis` in [-r, r-1], 0 by default, and the options of `scatterND`
  * @returns `options.out`, or a new tensor of data's type and shape
- * @throws TensorError the errors of {@link scatterND}, and `axis`
+ * @throws TensorError the errors of `scatterND`, and `axis`
  * @see ScatterElements-18 of ai.onnx, Summary
  *
  * @example
@@ -138,7 +138,7 @@ export function scatterElements(
  * @param options `batchDims` b, less than q and r, 0 by default: data and indices have equal sizes along the first b
  *   axes, and each tuple addresses its own batch; `bounds`, `negative` and `out` as described in `GatherOptions`
  * @returns `options.out`, or a new tensor of data's type and the shape `indices.shape[:-1] ++ data.shape[b+k:]`
- * @throws TensorError the errors of {@link scatterND}, except `reduction` and `duplicate-index`
+ * @throws TensorError the errors of `scatterND`, except `reduction` and `duplicate-index`
  * @see GatherND-13 of ai.onnx, Summary
  *
  * @example
@@ -174,9 +174,9 @@ export function gatherND(data: unknown, indices: unknown, options?: object): Ten
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor, typed array or nested list of rank r, with values in [-s, s-1] for an axis of size s; no
  *   larger than data along the other axes
- * @param options `axis` in [-r, r-1], 0 by default; `bounds`, `negative` and `out` as in {@link gatherND}
+ * @param options `axis` in [-r, r-1], 0 by default; `bounds`, `negative` and `out` as in `gatherND`
  * @returns `options.out`, or a new tensor of data's type and the shape of indices
- * @throws TensorError the errors of {@link gatherND}, and `axis`
+ * @throws TensorError the errors of `gatherND`, and `axis`
  * @see GatherElements-13 of ai.onnx, Summary
  *
  * @example
@@ -209,10 +209,10 @@ export function gatherElements(data: unknown, indices: unknown, options?: object
  *   scalar index removes the axis
  * @param options `axis` in [-r, r-1], 0 by default; `batchDims` b, at most axis, 0 by default: data and indices have
  *   equal sizes along the first b axes, and each index selects from its own batch (a negative b counts from q);
- *   `bounds`, `negative` and `out` as in {@link gatherND}
+ *   `bounds`, `negative` and `out` as in `gatherND`
  * @returns `options.out`, or a new tensor of data's type and the shape `data.shape[:axis] ++ indices.shape[b:] ++
  *   data.shape[axis+1:]`
- * @throws TensorError the errors of {@link gatherND}, and `axis`
+ * @throws TensorError the errors of `gatherND`, and `axis`
  * @see Gather-13 of ai.onnx, Summary; for batchDims Gather-8 of openvino
  *
  * @example
@@ -245,7 +245,7 @@ export function gather(data: unknown, indices: unknown, options?: object): Tenso
 }
 
 /**
- * Runs {@link scatterElements}. ONNX named this operator Scatter before version 11.
+ * Runs `scatterElements`. ONNX named this operator Scatter before version 11.
  *
  * @example
  * ```ts
@@ -301,7 +301,7 @@ export function tensorScatter(
   return runPlain(defaultExecutor(), tensorScatterOperator, inputs, options);
 }
 
-/** Options of {@link tensorScatter}. */
+/** Options of `tensorScatter`. */
 export interface TensorScatterOptions {
   /** Axis of the sequence, from -r to r - 1 except 0, which is the batch axis; -2 by default. */
   readonly axis?: number | undefined;

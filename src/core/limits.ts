@@ -11,17 +11,17 @@
 
 /** Sizes above which WebAssembly and threads pay off. */
 export const WASM = {
-  /** Size of a window, in bytes. A window should stay in the cache between being copied in and being used. */
+  /** Size of a window, in bytes. A window should stay in the cache until it is used. */
   window: 262_144,
-  /** Minimum number of elements to move or combine in a kernel; for fewer, the kernel call costs more than it saves. */
+  /** Minimum elements to move or combine in a kernel; a kernel call costs more than it saves for fewer elements. */
   work: 128,
-  /** Minimum elements of an asynchronous call that uses workers; for fewer, waking them costs more than it saves. */
+  /** Minimum elements of an asynchronous call on workers; waking them for fewer elements costs more than it saves. */
   submit: 4096,
   /** Minimum number of indices to read in a kernel; JavaScript reads fewer indices equally fast. */
   indices: 256,
   /** Longest slice, in bytes, that moves faster in WebAssembly even if both tensors must be copied. */
   slice: 1024,
-  /** Time that WebAssembly saves per moved element, as bytes that can be copied meanwhile; twice this if combined. */
+  /** Time that WebAssembly saves per moved element, as bytes that can be copied meanwhile; combining saves twice. */
   element: 32,
   /** Fixed cost of a reduction on copies, as bytes that can be copied meanwhile; a move costs three times as much. */
   call: 12_288,
@@ -59,15 +59,15 @@ export const GPU = {
   kept: 268_435_456,
   /** Maximum bytes by which a reused buffer may exceed four times the requested size. */
   spare: 65_536,
-  /** Size of the buffer for dispatch parameters, in bytes. When it is full, the recorded dispatches are submitted. */
+  /** Size of the buffer for dispatch parameters, in bytes. A full buffer submits the recorded dispatches. */
   params: 65_536,
-  /** Initial number of slots for call status. The number doubles when all slots are in use. */
+  /** Initial number of slots for call status. The number of slots doubles when all slots are in use. */
   slots: 64,
   /** Maximum number of pending calls before the engine requests their outcomes without being asked. */
   pending: 256,
   /** Maximum number of workgroups in a dispatch, which every device supports. */
   workgroups: 65_535,
-  /** Maximum invocations in a dispatch of atomic updates. All may update one word in turn, each within 1 µs. */
+  /** Maximum invocations in a dispatch of atomic updates, each of which may wait 1 µs for a shared word. */
   atomics: 1_048_576,
   /** Maximum table entries per position to clear the whole table: clearing 16 entries costs one random access. */
   sparse: 16,
@@ -75,7 +75,7 @@ export const GPU = {
   alone: 256,
   /** Sorted positions in a block. Drivers kill long dispatches, and llvmpipe silently ends loops after 65,535 rounds. */
   block: 15_360,
-  /** Maximum blocks of one target in a command buffer. One invocation applies all their updates, two per loop round. */
+  /** Maximum blocks of one target in a command buffer. One invocation applies all updates, two per loop round. */
   blocks: 8,
   /** Positions that one invocation of the GPU sort places in a pass. */
   run: 32,
@@ -87,13 +87,13 @@ export const GPU = {
   digit: 16,
 };
 
-/** Sizes at which WebAssembly kernels switch to another method. The host writes them into the kernels' memory. */
+/** Sizes at which WebAssembly kernels switch to another method. The host writes the sizes into the kernels' memory. */
 export const KERNELS = {
   /** Bytes to prefetch at once, which must stay in the L1 cache until they are used. */
   ahead: 16_384,
   /**
    * Minimum bytes of target memory for prefetching; smaller memory stays in the caches. Adding 1,000,000 random float32
-   * in 4 MB takes 2.9 ms without and 4.0 ms with prefetching; in 16 MB, 10 ms without and 8.4 ms with it.
+   * in 4 MB takes 2.9 ms without and 4.0 ms with prefetching; 16 MB take 10 ms without and 8.4 ms with prefetching.
    */
   far: 8_388_608,
   /** Minimum slice length, in bytes, for `memory.copy`; a loop copies shorter slices faster than the call. */
@@ -134,7 +134,7 @@ export const OFFSETS = {
   scratch: 1024,
   /** Maximum bytes per offset of a bit set that finds repeated targets; a larger bit set is replaced by a Set. */
   bits: 64,
-  /** Bytes that a bit set may always take in addition to `bits` bytes per offset, even for few offsets. */
+  /** Bytes that a bit set may take in addition to `bits` bytes per offset, for any number of offsets. */
   leastBits: 1024,
 };
 
@@ -154,18 +154,18 @@ export const SCRATCH = {
   pages: 1024,
   /** Maximum memory of an engine, and maximum scratch memory, in pages: 4 GiB, the limit of 32-bit addresses. */
   mostPages: 65_536,
-  /** Minimum useful memory, in pages: 16 MiB. A platform that refuses it is treated as if it had no WebAssembly. */
+  /** Minimum useful memory, in pages: 16 MiB. WebAssembly is not used on a platform that refuses this memory. */
   leastPages: 256,
 };
 
 /** Limits for worker threads. */
 export const THREADS = {
-  /** Updates to partition at once, so that they stay in the cache; more if `blocks` blocks would not be enough. */
+  /** Number of updates to partition at once, which stay in the cache; more if `blocks` blocks are not enough. */
   partitioned: 16_384,
   blocks: 256,
   /** Number of checks for work before a thread sleeps, because sleeping costs more than a short wait. */
   spins: 2000,
-  /** Maximum time without progress in a round, in ms. A kernel takes at most a second. */
+  /** Maximum time without progress in a round, in ms. A kernel runs for at most a second. */
   patience: 5000,
   /** Maximum time, in ms, within which at least one more worker must start. */
   start: 5000,
@@ -175,11 +175,11 @@ export const THREADS = {
 export const CHUNKED = {
   /** Maximum block entries per repeated target for combining updates early. */
   share: 8,
-  /** Maximum number of entries in a chunk's row table: 16 MB. */
+  /** Maximum number of entries in a chunk's row table, which takes 16 MB. */
   rows: 4_194_304,
   /** Number of indices to read at once if they are only checked, because no position uses them. */
   indices: 1_048_576,
-  /** Maximum starts and checksums of a file of fragments that are read at once; with 1000, garbage took 100 MB. */
+  /** Maximum starts and checksums of fragments that are read at once; a limit of 1000 left 100 MB of garbage. */
   fragments: 100,
   /** Number of files that are examined or read concurrently. */
   reads: 8,
@@ -196,7 +196,7 @@ export const CHUNKED = {
    * whole chunks if it needs at least one row in every span of this size.
    */
   gap: 65_536,
-  /** Bytes that are written to measure a disk; less if the disk has less than four times as many free. */
+  /** Bytes that are written to measure a disk; fewer if less than four times as many bytes are free. */
   probe: 134_217_728,
   /** Maximum number of files whose times are read to compute the speed of a stage. */
   rated: 500,
@@ -209,9 +209,9 @@ export const CHUNKED = {
 
 /** Limits for result memory that is kept for later results. */
 export const POOL = {
-  /** Maximum total bytes of kept buffers. Any other buffers are left to the garbage collector. */
+  /** Maximum total bytes of kept buffers. The garbage collector frees all other buffers. */
   most: 536_870_912,
-  /** Minimum bytes of a kept buffer: in Node 20, creating a shorter one takes 0.6 µs, and transferring it 0.8 µs. */
+  /** Minimum bytes of a kept buffer: Node 20 creates a shorter buffer in 0.6 µs, and transfers one in 0.8 µs. */
   least: 4096,
 };
 
@@ -224,7 +224,7 @@ export const RESERVE = { least: 33_554_433, most: 536_870_912, idle: 1000, wait:
 
 /** Limits for a model's external tensor data. */
 export const EXTERNAL = {
-  /** Bytes to read at once. Reading 2.7 GB in parts of 16 MiB takes as long as in one part, and half the memory. */
+  /** Bytes to read at once. Parts of 16 MiB halve the memory of a 2.7 GB read, which takes equally long. */
   part: 16_777_216,
   /** Bytes that are read in the time that it takes to find and read another slice, about 30 µs. */
   slice: 65_536,
@@ -242,7 +242,7 @@ export const DIAGNOSE = {
   partners: 10,
   /** Maximum number of pairs to try in larger calls. Trying a pair takes 30 ms for 10^6 cells. */
   pairs: 40,
-  /** Maximum number of values that a cell with lost updates may have. More values would match nearly any result. */
+  /** Maximum number of values that a cell with lost updates may have. Many values would match nearly any result. */
   values: 262_144,
   /** Maximum number of values that all cells with lost updates may have together, which takes 1 s. */
   steps: 3e7,
@@ -252,11 +252,11 @@ export const DIAGNOSE = {
 export const VERIFY = {
   /** Maximum number of runs: of 100, 53 differ for a graph network's node, and a third for 40,000 rows added into 8. */
   reruns: 200,
-  /** Time, in ms, after which no new run begins. 100 runs of the graph network's node take 1.1 s. */
+  /** Time, in ms, after which no new run begins; 100 runs of a graph network's node take 1.1 s. */
   rerunTime: 2000,
-  /** Maximum number of runs with one thread. If all are exact, threads cause the differences. */
+  /** Maximum number of runs with one thread. Threads cause the differences if all runs with one thread are exact. */
   oneThreadRuns: 20,
-  /** Maximum number of sessions to find nodes at which the runtime fails: a node among 1,000 takes 10. */
+  /** Maximum number of sessions to find nodes at which the runtime fails; one node among 1,000 takes 10 sessions. */
   searches: 60,
   /** Time, in ms, after which no further session is made for the search. */
   searchTime: 30_000,
@@ -319,7 +319,7 @@ export const ZARR = {
   run: 32,
   /** Maximum number of concurrent requests in a file store. */
   requests: 4,
-  /** Maximum bytes of a kept buffer. Larger ones are freed, although new memory costs a page fault per 4 kB. */
+  /** Maximum bytes of a kept buffer. Larger buffers are freed, although new memory costs a page fault per 4 kB. */
   keep: 4_194_304,
   /** Minimum size of a codec result, in bytes, that is freed after its last use; freeing takes 1 to 10 µs. */
   release: 65_536,
@@ -327,13 +327,13 @@ export const ZARR = {
   piece: 1_048_576,
 };
 
-/** Limits for requests to servers. Times are in ms. */
+/** Limits for requests to servers, with times in ms. */
 export const HTTP = {
   /** Maximum number of retries of a request. */
   retries: 5,
-  /** Maximum wait before the first retry, doubled for each later retry. The actual wait is a random fraction of it. */
+  /** Maximum wait before the first retry, doubled for each later retry. The actual wait is a random fraction. */
   first: 100,
-  /** Maximum wait that a server may ask for with `Retry-After`. A longer one is an error. */
+  /** Maximum wait that a server may ask for with `Retry-After`. A longer wait is an error. */
   longest: 30_000,
   /** Maximum total wait for all retries of a request that make no progress, including waits for silent servers. */
   total: 60_000,
@@ -348,7 +348,7 @@ export const HTTP = {
   ranges: 4,
 };
 
-/** Limits for jobs in a queue. Times are in ms. */
+/** Limits for jobs in a queue, with times in ms. */
 export const DISTRIBUTED = {
   /** Maximum queue jobs of a stage: a queue job takes 1 kB of Redis, and 10,000 keep 1,000 threads busy to the end. */
   jobs: 10_000,

@@ -20,7 +20,7 @@ type Indices = Tensor | RuntimeTensor | IndexLists;
  * @param dataShape the shape of data in later calls
  * @param indices an int32 or int64 tensor, or a nested list, whose last axis holds index tuples
  * @param options an empty object, because ScatterND has no options that affect its indices
- * @throws TensorError the errors of {@link scatterND} that depend only on the indices and the shape of data
+ * @throws TensorError the errors of `scatterND` that depend only on the indices and the shape of data
  *
  * @example
  * ```ts
@@ -35,13 +35,13 @@ export const planScatterND = (
 ): KeptPlan => keepPlan(defaultExecutor(), scatterNDOperator, dataShape, indices, options);
 
 /**
- * Compiles the indices of {@link scatterElements} into a plan that can be applied many times, like {@link
- * planScatterND}.
+ * Compiles the indices of `scatterElements` into a plan that can be applied many times, like
+ * `planScatterND`.
  *
  * @param dataShape the shape of data in later calls
  * @param indices an int32 or int64 tensor, or a nested list, with the rank of data
  * @param options `axis`, which is 0 by default
- * @throws TensorError the errors of {@link scatterElements} that depend only on the indices and the shape of data
+ * @throws TensorError the errors of `scatterElements` that depend only on the indices and the shape of data
  *
  * @example
  * ```ts
@@ -57,12 +57,12 @@ export const planScatterElements = (
 ): KeptPlan => keepPlan(defaultExecutor(), scatterElementsOperator, dataShape, indices, options);
 
 /**
- * Compiles the indices of {@link gatherND} into a plan that can be applied many times, like {@link planScatterND}.
+ * Compiles the indices of `gatherND` into a plan that can be applied many times, like `planScatterND`.
  *
  * @param dataShape the shape of data in later calls
  * @param indices an int32 or int64 tensor, or a nested list, whose last axis holds index tuples
  * @param options `batchDims`, which is 0 by default
- * @throws TensorError the errors of {@link gatherND} that depend only on the indices and the shape of data
+ * @throws TensorError the errors of `gatherND` that depend only on the indices and the shape of data
  *
  * @example
  * ```ts
@@ -77,13 +77,13 @@ export const planGatherND = (
 ): KeptPlan => keepPlan(defaultExecutor(), gatherNDOperator, dataShape, indices, options);
 
 /**
- * Compiles the indices of {@link gatherElements} into a plan that can be applied many times, like {@link
- * planScatterND}.
+ * Compiles the indices of `gatherElements` into a plan that can be applied many times, like
+ * `planScatterND`.
  *
  * @param dataShape the shape of data in later calls
  * @param indices an int32 or int64 tensor, or a nested list, with the rank of data
  * @param options `axis`, which is 0 by default
- * @throws TensorError the errors of {@link gatherElements} that depend only on the indices and the shape of data
+ * @throws TensorError the errors of `gatherElements` that depend only on the indices and the shape of data
  *
  * @example
  * ```ts
@@ -98,12 +98,12 @@ export const planGatherElements = (
 ): KeptPlan => keepPlan(defaultExecutor(), gatherElementsOperator, dataShape, indices, options);
 
 /**
- * Compiles the indices of {@link gather} into a plan that can be applied many times, like {@link planScatterND}.
+ * Compiles the indices of `gather` into a plan that can be applied many times, like `planScatterND`.
  *
  * @param dataShape the shape of data in later calls
  * @param indices an int32 or int64 tensor, or a nested list, of any shape
  * @param options `axis` and `batchDims`, both 0 by default
- * @throws TensorError the errors of {@link gather} that depend only on the indices and the shape of data
+ * @throws TensorError the errors of `gather` that depend only on the indices and the shape of data
  *
  * @example
  * ```ts

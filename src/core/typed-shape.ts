@@ -6,8 +6,8 @@
  * or a string literal. Because a tensor is never a string, the compiler then reports an error and prints the literal as
  * the reason.
  * - Shapes are compared by intersection: `[2, 4] & [2, 3]` is `never`; `[2, number] & [2, 3]` and `number[] & [2, 3]`
- *   are not. Only a definite mismatch is an error. Data types are compared in the same way, so a tensor that was read
- *   from a file (`Tensor`, with any type and shape) is accepted everywhere.
+ *   are not. The compiler reports only definite mismatches. Data types are compared in the same way, so a tensor that
+ *   was read from a file (`Tensor`, with any type and shape) is accepted everywhere.
  * - A rule is the only member of a tuple (`Verdict[0]`) that first distributes over every parameter (`S extends Shape ?
  *   ... : never`). Only then does TypeScript replace a caller's own type parameter by its constraint `readonly
  *   number[]`, which breaks no rule. With a bare conditional type, both branches would have to hold, and a function

@@ -1,6 +1,6 @@
 /**
- * The entry `ndscatter/js`: the functions of `ndscatter`, with the same errors, but only in JavaScript. Without
- * WebAssembly, a bundle is about half as large and works under every page policy, but large calls take longer. Results
+ * The entry `ndscatter/js`: the functions of `ndscatter`, with the same errors, but only in JavaScript. A bundle
+ * without WebAssembly is about half as large and works under every page policy, but large calls take longer. Results
  * are identical bit for bit.
  *
  * @example

@@ -1,4 +1,4 @@
-/** The exports common to `ndscatter/onnx` and `ndscatter/openvino`. */
+/** The exports that `ndscatter/onnx` and `ndscatter/openvino` share. */
 
 export { convertModel, type Conversion, type ConvertOptions } from "./convert/convert-model.ts";
 export type { ConvertTarget } from "./convert/target.ts";

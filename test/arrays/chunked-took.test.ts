@@ -140,7 +140,7 @@ test("a job that reads or writes more than was planned says so once", async () =
   await runJob(folder, { ...HERE, onNote: (note) => notes.push(note) });
   assert.deepEqual(
     notes.map((note) => note.replace(/read \d+/, "read N")),
-    ["the tasks of the job read N bytes, more than the planned maximum of 7 bytes"],
+    ["the tasks of the job read N B, more than the planned maximum of 7 B"],
   );
   assert.deepEqual(await readAll(path.join(home, "out.zarr")), [6, 6, 6, 6]);
 });
@@ -178,7 +178,7 @@ test("a process that takes more memory than it may says so once", async () => {
   clearInterval(alive);
   assert.match(
     notes.join(),
-    /^the process takes \S+ [MG]B of memory, but the job was planned for 1 byte \(/,
+    /^the process takes \S+ [MG]B of memory, but the job was planned for 1 B \(/,
   );
 });
 

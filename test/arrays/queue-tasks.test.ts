@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
+import { freeSpaceOf } from "../../src/arrays/chunked/job/disk.ts";
 import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
 import { jobFailure, openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
@@ -11,6 +12,7 @@ import { CLOCK } from "../../src/arrays/distributed/clock.ts";
 import type { Core } from "../../src/arrays/distributed/core.ts";
 import { stepRoot } from "../../src/arrays/distributed/steps.ts";
 import { TaskRunner } from "../../src/arrays/distributed/task-runner.ts";
+import { assertRejected } from "../support/refusal.ts";
 import { add, makeHome, makeJob, max, MEMORY, storeInputs } from "../support/job-files.ts";
 
 class WaitingError extends Error {}
@@ -65,6 +67,18 @@ const runnerOf = (pool: ReturnType<typeof startPool>, client: never, done: strin
 
 const filesIn = (folder: string, stage: string): string[] =>
   fs.readdirSync(path.join(folder, stage)).filter((name) => /^\d+$/.test(name));
+
+test("a task reports that its job was removed while the task ran", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const folder = await makeJob(home, add);
+  const pool = startPool({ threads: 0, memory: MEMORY }, async () => {
+    await removeJob(folder);
+    return freeSpaceOf(home);
+  });
+  await assertRejected("malformed-file", { file: folder }, () => pool.run(folder, "partition", 0));
+  await pool.end();
+});
 
 for (const threads of [0, 1]) {
   test(`tasks of a removed job leave the job that now has its folder alone, with ${threads} threads`, async () => {

@@ -9,7 +9,8 @@ import { createEngine } from "../../src/core/create-engine.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import * as functions from "../../src/core/functions.ts";
 import { planGather } from "../../src/core/plan-functions.ts";
-import { equals, tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { equals, full, tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { nodeBuffer } from "../support/node-buffer.ts";
 import { assertRefused, type Facts } from "../support/refusal.ts";
 
 const { scatterND, scatterElements, gather, gatherND, tensorScatter } = functions;
@@ -22,7 +23,7 @@ const updates = tensor([
 ]);
 const one = tensor([[1, 1, 1]]);
 const node = { op: "ScatterND", opset: 18 };
-const raw = Buffer.from(Int32Array.of(1, 2).buffer);
+const raw = nodeBuffer(Int32Array.of(1, 2));
 const inputs = [data, indices, updates];
 const promise = Promise.resolve(data);
 
@@ -34,10 +35,10 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [gather, [data, raw], "dtype", { input: "indices", got: "a Buffer", expected: "Int32Array" }],
   [gather, [data, [raw]], "dtype", { input: "indices", got: "a Buffer", expected: "Int32Array" }],
   [gather, [data, raw.buffer], "dtype", { input: "indices", got: "an ArrayBuffer", expected: "Int32Array" }],
-  [gather, [data, new DataView(raw.buffer)], "dtype", { input: "indices", got: "a DataView" }],
+  [gather, [data, new DataView(raw.buffer)], "dtype", { input: "indices", got: "a DataView", expected: "Int32Array" }],
   [gather, [long, Uint8Array.of(1)], "dtype", { input: "indices", got: "a Uint8Array", expected: "Int32Array" }],
   [scatterND, [data, raw, updates], "dtype", { input: "indices", got: "a Buffer" }],
-  [scatterND, [data, indices, Buffer.from(Float32Array.of(1).buffer)], "dtype", { input: "updates", got: "a Buffer", expected: "Float32Array" }],
+  [scatterND, [data, indices, nodeBuffer(Float32Array.of(1))], "dtype", { input: "updates", got: "a Buffer", expected: "Float32Array" }],
   [tensorScatter, [zeros("float32", [1, 4, 2]), [[[1, 2]]], raw], "dtype", { input: "write_indices", got: "a Buffer" }],
   [planGather, [[4, 3], raw], "dtype", { input: "indices", got: "a Buffer" }],
   [planGather, [[300], Uint8Array.of(1)], "dtype", { input: "indices", got: "a Uint8Array" }],
@@ -66,6 +67,35 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [scatterND, [...inputs, { reduction: "sum" }], "reduction", { got: "sum", nearest: "add" }],
   [scatterND, [...inputs, { reduction: "amax" }], "reduction", { got: "amax", nearest: "max" }],
   [scatterND, [...inputs, { reduction: "Add" }], "reduction", { got: "Add", nearest: "add" }],
+  [run, [node, inputs, { reduction: "add" }], "attribute", { key: "reduction", nearest: "node.attributes.reduction" }],
+  [run, [node, inputs, { attributes: {} }], "attribute", { key: "attributes", nearest: "node.attributes" }],
+  [scatterND, [...inputs, { op: "add" }], "attribute", { key: "op", nearest: "reduction" }],
+  [scatterND, [...inputs, { mode: "add" }], "attribute", { key: "mode", nearest: "reduction" }],
+  [scatterND, [...inputs, { inplace: true }], "attribute", { key: "inplace", nearest: "out" }],
+  [scatterND, [...inputs, { reduction: "multiply" }], "reduction", { got: "multiply", nearest: "mul" }],
+  [scatterND, [...inputs, { reduction: "maximum" }], "reduction", { got: "maximum", nearest: "max" }],
+  [scatterND, [data, indices, { reduction: "add" }], "dtype", { input: "updates", got: "an object" }],
+  [createEngine, [4], "attribute", { key: "options", got: 4 }],
+  // Iterators instead of lists.
+  [gather, [data, [1, 2].values()], "dtype", { input: "indices", got: "an Array Iterator (use [...values])" }],
+  [gather, [data, new Set([1]).values()], "dtype", { input: "indices", got: "a Set Iterator (use [...values])" }],
+  [gather, [data, new Map([[1, 2]]).keys()], "dtype", { input: "indices", got: "a Map Iterator (use [...values])" }],
+  // Creation of tensors.
+  [zeros, ["float32", 3, 2], "shape-mismatch", { key: "arguments", got: '("float32", 3, 2)' }],
+  [zeros, ["float32", [3], 2], "shape-mismatch", { key: "arguments", got: '("float32", a list, 2)' }],
+  [full, ["float32", 1, [3]], "shape-mismatch", { key: "arguments", got: '("float32", 1, a list)' }],
+  [full, ["float32", [3], [1]], "shape-mismatch", { key: "arguments" }],
+  [full, ["float32", [3], Float32Array.of(1)], "shape-mismatch", { key: "arguments" }],
+  [full, ["float32", [3], 1, 2], "shape-mismatch", { key: "arguments" }],
+  [full, ["complex64", 1, [3]], "shape-mismatch", { key: "arguments" }],
+  [full, [[3], "float32", 1], "dtype", { key: "dtype", got: "a list" }],
+  [tensor, ["float32", [1], [1], 2], "shape-mismatch", { key: "arguments" }],
+  [tensor, [[1, 2], { dtype: "int32" }], "dtype", { key: "dtype", got: "an object" }],
+  [tensor, [[1, 2], Int32Array], "dtype", { key: "dtype", got: "a function" }],
+  [tensor, [data], "dtype", { key: "values", got: "an object" }],
+  [tensor, [Uint8Array.of(0x93, 78, 85, 77, 80, 89, 1, 0)], "dtype", { key: "values", got: "a Uint8Array" }],
+  [tensor, [nodeBuffer(Uint8Array.of(0x93, 78, 85, 77, 80, 89))], "dtype", { key: "values", got: "a Uint8Array" }],
+  [tensor, [[1, 2], "f4"], "dtype", { key: "dtype", got: "f4", nearest: "float32" }],
   // Nodes.
   [run, [node, data, indices, updates], "shape-mismatch", { key: "inputs", got: "a tensor", expected: [3, 3] }],
   [run, [node, { data, indices, updates }], "shape-mismatch", { key: "inputs", got: "an object" }],
@@ -77,7 +107,10 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [infer, [{ op: "ScatterND", opset: 99 }, inputs], "unknown-operator", { key: "opset", got: 99 }],
   [run, [{ name: "ScatterND", opset: 18 }, inputs], "attribute", { key: "name", nearest: "op" }],
   [run, [{ ...node, reduction: "add" }, inputs], "attribute", { key: "reduction", nearest: "attributes" }],
+  [run, [{ op_type: "ScatterND", opset: 18 }, inputs], "attribute", { key: "op_type", nearest: "op" }],
+  [run, [{ op: "ScatterND" }, inputs], "unknown-operator", { key: "opset", got: "undefined" }],
   // Gradients.
+  [vjp, ["scatterND", inputs, data, { reduction: "add" }], "attribute", { key: "reduction", nearest: "function" }],
   [vjp, ["Gather", [data, [1]], one], "unknown-operator", { key: "function", got: "Gather", nearest: "gather" }],
   [vjp, [{ function: "gatherNd" }, [data, [1]], one], "unknown-operator", { key: "function", nearest: "gatherND" }],
   [vjp, [gather, [data, [1]], one], "unknown-operator", { key: "function", got: "a function" }],
@@ -98,6 +131,29 @@ test("the order of the inputs is named only where the inputs fit in another orde
   assert.match(messageOf(data, updates, indices), order);
   assert.doesNotMatch(messageOf(data, tensor([[1], [2]]), updates), order);
   assert.doesNotMatch(messageOf(data, indices, tensor("int32", [2, 3], [1, 2, 3, 4, 5, 6])), order);
+});
+
+test("errors say how flat indices, scalars and missing batches are written", () => {
+  const advice: readonly (readonly [make: Function, args: readonly unknown[], text: RegExp])[] = [
+    [gatherND, [data, [1, 5]], /use lists such as \[\[0\], \[1\]\]$/],
+    [scatterND, [data, [0, 2], [5, 6]], /use lists such as \[\[0\], \[1\]\]$/],
+    [scatterElements, [data, [0, 2, 0], updates], /use gather or scatterND/],
+    [gather, [data, tensor([3, 0])], /tensor\(…, "int64"\)$/],
+    [tensorScatter, [zeros("float32", [4, 2]), [[7, 8]], [2]], /the shape \[1, 4, 2\]/],
+    [tensorScatter, [zeros("float32", [1, 4, 2]), [[[7, 8]]], 2], /such as \[0\]$/],
+    [zeros, ["float32", 3, 2], /such as \("float32", \[3, 2\]\)/],
+    [tensor, [Uint8Array.of(0x93, 78, 85, 77, 80, 89)], /readNpy of ndscatter\/npy$/],
+    [gather, [promise, [1]], /\(await it\)$/],
+  ];
+  for (const [make, args, text] of advice) {
+    assert.throws(() => Reflect.apply(make, undefined, args), { message: text });
+  }
+});
+
+test("a value of full may be a pair, and a tensor may hold the bytes of a file", () => {
+  assert.deepEqual(full("complex64", [1], [3, 4]).toArray(), [[3, 4]]);
+  const file = Uint8Array.of(0x93, 78, 85, 77, 80, 89);
+  assert.deepEqual(tensor("uint8", [6], file).data, file);
 });
 
 test("bytes are indices of an axis that a byte can address", () => {

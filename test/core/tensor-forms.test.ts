@@ -5,6 +5,7 @@ import { test } from "node:test";
 import vm from "node:vm";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { nodeBuffer } from "../support/node-buffer.ts";
 import { assertCode, assertRefused, type Facts } from "../support/refusal.ts";
 
 const call = (...args: readonly unknown[]): Tensor => Reflect.apply(tensor, undefined, args);
@@ -52,7 +53,7 @@ const MADE: readonly (readonly [args: readonly unknown[], dtype: string, shape: 
   [[7], "float32", [], 7],
   [[7n], "int64", [], 7n],
   [[true], "bool", [], true],
-  [["uint8", [4], Buffer.of(1, 2, 3, 4)], "uint8", [4], [1, 2, 3, 4]],
+  [["uint8", [4], nodeBuffer(Uint8Array.of(1, 2, 3, 4))], "uint8", [4], [1, 2, 3, 4]],
   [["int32", [2], Uint8Array.of(1, 2)], "int32", [2], [1, 2]],
 ];
 
@@ -70,7 +71,7 @@ test("a typed array is not copied", () => {
   assert.equal(tensor(values, [2, 1]).data, values);
 });
 
-const raw = Buffer.from(Int32Array.of(1, 2).buffer);
+const raw = nodeBuffer(Int32Array.of(1, 2));
 const otherBuffer = Object.setPrototypeOf(
   vm.runInNewContext("new Uint8Array(8)"),
   vm.runInNewContext("Object.create(Uint8Array.prototype, { readInt32LE: { value() {} } })"),
@@ -97,7 +98,7 @@ const REFUSED: readonly (readonly [args: readonly unknown[], code: ErrorCode, fi
   [[{}], "dtype", { key: "values", got: "an object" }],
   [[new Set([1])], "dtype", { key: "values", got: "a Set" }],
   [[Promise.resolve([1])], "dtype", { key: "values", got: "a Promise (await it)" }],
-  [[new DataView(new ArrayBuffer(4))], "dtype", { key: "values", got: "a DataView" }],
+  [[new DataView(new ArrayBuffer(4))], "dtype", { key: "values", got: "a DataView", expected: "Int32Array" }],
   [[zeros("float32", [1])], "dtype", { key: "values" }],
   [[[1, 2], "i32"], "dtype", { key: "dtype", got: "i32", nearest: "int32" }],
   [[[1, 2], [2], 5], "dtype", { key: "dtype", got: 5 }],

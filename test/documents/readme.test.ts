@@ -49,7 +49,7 @@ test("the table of functions has exported functions, and the default axes", () =
   for (const name of names)
     assert.equal(typeof Reflect.get(ndscatterEntry, name), "function", name);
   const said = rows.filter(([, purpose]) => purpose.includes("axis -2")).map(([cell]) => cell);
-  assert.deepEqual(said, ["`tensorScatter(cache, update, positions)`"]);
+  assert.deepEqual(said, ["`tensorScatter(past_cache, update, write_indices)`"]);
   const cache = zeros("float32", [1, 4, 2]);
   const update = tensor("float32", [1, 1, 2], [7, 8]);
   assert.ok(

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DTYPE_NAMES, DTYPES } from "../../src/core/tensor/dtype.ts";
+import { DTYPE_NAMES } from "../../src/core/tensor/dtype.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import {
   buildModel,
@@ -29,6 +29,7 @@ import {
   NODE,
   TENSOR,
 } from "../support/onnx-parts.ts";
+import { fieldOf } from "../../src/models/onnx/tensor-proto.ts";
 import { assertRefused, isTaken } from "../support/refusal.ts";
 import { caseCount } from "../support/cases.ts";
 import { randomFrom, SEED } from "../support/random.ts";
@@ -37,7 +38,7 @@ const MUTATIONS = caseCount(2000, 4);
 
 const TENSORS: readonly Uint8Array[] = [
   ...DTYPE_NAMES.map((dtype) => writeTensor(zeros(dtype, [2, 3]), "name")),
-  ...DTYPE_NAMES.filter((dtype) => DTYPES[dtype].onnx.field === "int32Data").map((dtype) =>
+  ...DTYPE_NAMES.filter((dtype) => fieldOf(dtype) === "int32Data").map((dtype) =>
     file(head(dtype, 3), numbers(TENSOR.int32Data, [0, 1, 1], "varint", true)),
   ),
   file(head("int64", 3), numbers(TENSOR.int64Data, [-1, 0, 2n ** 40n], "varint", false)),

@@ -110,13 +110,13 @@ test("the functions of a first call are compiled with their files", () => {
 const IMPORTS = [
   // `Symbol.dispose`, for results declared by `using`, takes 22 bytes. A view of the bytes of tensors that are used often
   // takes 80, and a repeated call 0.93 of its time.
-  ["entries/index.js", "tensor", 11_000],
+  ["entries/index.js", "tensor", 10_700],
   // Calls that were made before, and short lists, take 0.8 kB: a call takes 0.4 to 0.8 of its time, one with lists 0.3.
   // Functions in parentheses, which V8 compiles with their file, take 0.2 kB: the first call takes 0.8 ms instead of 1.8.
   // The fields of errors take 0.4 kB.
   // The comparisons of OpenVINO's max and min take 0.5 kB, of which 0.3 are kernels.
-  ["entries/index.js", "scatterND", 38_000],
-  ["entries/js.js", "scatterND", 23_000],
+  ["entries/index.js", "scatterND", 38_700],
+  ["entries/js.js", "scatterND", 23_700],
   ["entries/index.js", "explain", Infinity],
   ["entries/index.js", "diagnose", Infinity],
 ] as const;

@@ -8,7 +8,7 @@
 import { compareDialects } from "../../src/insight/diagnose/compare-dialects.ts";
 import { NEWEST_OPSETS, roleOf, type OperatorVersion } from "../../src/core/operators/operator.ts";
 import { operators } from "../../src/core/operators/registry.ts";
-import { DTYPE_NAMES, DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
+import { DTYPE_NAMES, rowOf, type DType } from "../../src/core/tensor/dtype.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { IR_VERSION } from "../../src/models/model/opset.ts";
 import { makePipeline } from "../../src/arrays/zarr/chunks/pipeline.ts";
@@ -23,7 +23,7 @@ import { KNOWN } from "./watch-known.ts";
 /** Returns the package's facts, as lines in the form of `watch_peer.py`. */
 type Lines = (theirs: readonly string[]) => readonly string[];
 
-const onnxType = (dtype: DType): string => `tensor(${DTYPES[dtype].onnx.name})`;
+const onnxType = (dtype: DType): string => `tensor(${rowOf(dtype).onnx.name ?? dtype})`;
 const titleOf = ({ name, sinceVersion }: OperatorVersion): string => `${name}-${sinceVersion}`;
 const versionsOf = (domain: OperatorVersion["domain"]): readonly OperatorVersion[] =>
   operators().filter((version) => version.domain === domain);
@@ -48,7 +48,7 @@ function onnxVersion(version: OperatorVersion): string[] {
 const onnx: Lines = () => [
   ...[`opset ${NEWEST_OPSETS["ai.onnx"]}`, `IR ${IR_VERSION}`],
   ...DTYPE_NAMES.map((dtype) => {
-    const { name, number } = DTYPES[dtype].onnx;
+    const { name = dtype, number } = rowOf(dtype).onnx;
     return `data type ${name.toUpperCase()} = ${number}`;
   }),
   ...versionsOf("ai.onnx").flatMap(onnxVersion),

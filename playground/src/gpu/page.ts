@@ -95,7 +95,7 @@ async function makeReport(): Promise<Report | null> {
 /** Returns the adapter's vendor, architecture, device and description, if the browser reveals them. */
 function nameOf({ vendor, architecture, device, description }: GPUAdapterInfo): string {
   const told = [vendor, architecture, device, description].filter((part) => part !== "");
-  return told.length === 0 ? "unknown to the browser" : told.join(", ");
+  return told.length === 0 ? "an unknown device" : told.join(", ");
 }
 
 function showReport(report: Report, title: string): void {

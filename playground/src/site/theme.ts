@@ -1,4 +1,4 @@
-/** Applies the theme chosen on the page. Without a choice, the system's theme is used. */
+/** Applies the theme chosen on the page. The system's theme is used if the reader has chosen no theme. */
 
 try {
   const theme = localStorage.getItem("ndscatter-theme");

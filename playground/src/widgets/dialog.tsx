@@ -1,6 +1,6 @@
 /**
- * A modal dialog. Its content exists only while the dialog is open. `App` draws all dialogs at the end of the page,
- * because a modal dialog inside a hidden part would be invisible and make the whole page inert.
+ * A modal dialog. The content of a dialog exists only while the dialog is open. `App` draws all dialogs at the end of
+ * the page, because a modal dialog inside a hidden part would be invisible and make the whole page inert.
  */
 
 import type { ComponentChildren, JSX } from "preact";

@@ -7,11 +7,11 @@ import MiniSearch, { type SearchResult } from "minisearch";
 /** Words that occur in questions but do not describe a topic. */
 const STOP_WORDS = new Set(
   (
-    "a about am an and any are as at be been but by can could did do does for from get gets give gives had " +
-    "happen happens has have how i if in into is it its let make makes me much must my not of on or our own same " +
-    "should so some than that the their them then there these they this those to use used using want was way " +
-    "we were what when where which who why will with would you your"
-  ).split(" "),
+    "a,about,am,an,and,any,are,as,at,be,been,but,by,can,could,did,do,does,for,from,get,gets,give,gives,had," +
+    "happen,happens,has,have,how,i,if,in,into,is,it,its,let,make,makes,me,much,must,my,not,of,on,or,our,own,same," +
+    "should,so,some,than,that,the,their,them,then,there,these,they,this,those,to,use,used,using,want,was,way," +
+    "we,were,what,when,where,which,who,why,will,with,would,you,your"
+  ).split(","),
 );
 
 const SINGULARS = new Map(Object.entries({ axes: "axis", indices: "index" }));
@@ -41,7 +41,7 @@ const WORD = /(?<![\p{L}\p{N}_])-\p{N}+|[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*/gu
  * with `=`, so that it is not also found as a word that begins with its first part.
  */
 function wordsOf(text: string): string[] {
-  // Keyboards and documents have several minus signs, and JAX writes `x.at[i].add`.
+  // The characters for a minus sign are unified, and the index in JAX's `x.at[i].add` is removed.
   const plain = text.replaceAll(/[−–‐‑]/g, "-").replaceAll(/(?<=\w)\[[^\]]*\]\./g, ".");
   return (plain.match(WORD) ?? []).flatMap((word) => {
     if (word.startsWith("-")) return [word];
@@ -56,7 +56,7 @@ function wordsOf(text: string): string[] {
 /** Returns a word without its ending, so that "determinism" finds "deterministic"; null for words without a topic. */
 function termOf(typed: string): string | null {
   const word = typed.toLowerCase();
-  // Single digits and letters number headings and lists, or name variables.
+  // A single digit or letter is only a number of a heading or the name of a variable.
   if (word.length < 2 || STOP_WORDS.has(word)) return null;
   const singular = SINGULARS.get(word) ?? word.replace(/(?<=^[a-z]{2,}[a-rt-z])s$/, "");
   const stem = /^[a-z]+$/.test(singular)
@@ -104,7 +104,7 @@ export function searchIn<T>(
       prefix: (term) => term.length > 2,
       bm25: { k: 1.2, b: 0.4, d: 0.5 },
       weights: { fuzzy: 0.3, prefix: 0.2 },
-      // Names and numbers are copied, but words are typed.
+      // Only words are matched with typing errors, because people copy names and numbers.
       fuzzy: (term) => (/^[a-z]{5,}$/.test(term) ? 0.2 : false),
     },
   });

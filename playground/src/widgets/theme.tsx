@@ -22,7 +22,7 @@ function remember(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // Without storage, the choice lasts until the page closes.
+    // A browser without storage keeps the chosen theme until the page closes.
   }
 }
 

@@ -69,5 +69,7 @@ function shapeOf({ node, inputs }: WritableCall): readonly unknown[] {
 }
 
 /** Returns a type name such as `TensorProto.FLOAT`. */
-const protoName = ({ dtype }: Tensor): string =>
-  `TensorProto.${DTYPES[dtype].onnx.name.toUpperCase()}`;
+function protoName({ dtype }: Tensor): string {
+  const { onnx } = DTYPES[dtype];
+  return `TensorProto.${("name" in onnx ? onnx.name : dtype).toUpperCase()}`;
+}

@@ -1,11 +1,11 @@
 /**
- * Describes grids of boxes axis by axis, and counts the chunks that the boxes overlap. A job's plan computes the bytes
- * to be read from these counts, because a list of all boxes might hold millions.
+ * Describes grids of boxes axis by axis, and counts the chunks that the boxes overlap. A job plan computes the number
+ * of bytes to read from these counts, because a list of all boxes could have millions of entries.
  */
 
 import { greatestCommonDivisor } from "../../core/tensor/shape.ts";
 
-/** Extents of a grid of boxes along one axis. Boxes do not overlap. */
+/** The extents of a box grid along one axis. Boxes do not overlap. */
 export interface AxisBoxes {
   /** The coordinate at which the first box begins. */
   readonly start: number;
@@ -34,7 +34,7 @@ export function pairsAlong(
 ): number {
   if (extent === 0 || count === 0) return 0;
   const chunks = Math.floor((start + extent - 1) / chunk) - Math.floor(start / chunk) + 1;
-  // Each chunk boundary cuts at most one box in two, and cuts none if a box ends there.
+  // Each chunk boundary cuts at most one box, and cuts none if a box ends exactly at the boundary.
   const isAligned = isTiled && start % chunk === 0;
   const common = isAligned ? Math.floor((extent - 1) / leastMultiple(length, chunk)) : 0;
   return count + chunks - 1 - common;

@@ -5,20 +5,28 @@ import { factOf, isArray, printValue, TensorError, wrongOption } from "../../cor
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
 import { bytesOf, isUint8Array, typedLength } from "../../core/tensor/storage.ts";
-import { asTensor } from "../../core/tensor/tensor.ts";
+import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import type { ArrayType } from "./array.ts";
 import { gridOf } from "./boxes.ts";
 import { Grid } from "./grid.ts";
 
-/** @throws TensorError `attribute` for a value, such as a path, that is not an array of `openArray` or another opener */
+/** Throws an `attribute` error for a value, such as a path, that no function of this package has opened as an array. */
 export function checkOpened(input: string, array: unknown): void {
   if (typeof array === "object" && array !== null && "location" in array) return;
-  const advice = typeof array === "string" ? "; pass await openArray(path)" : "";
+  const advice =
+    typeof array === "string"
+      ? "; pass await openArray(path)"
+      : Tensor.isTensor(array)
+        ? "; for tensors, use gather or scatterND of ndscatter"
+        : "";
   const sentence = `${input} must be an array that openArray has opened, got ${printValue(array)}${advice}`;
   throw new TensorError("attribute", sentence, { input, key: input, got: factOf(array) });
 }
 
-/** Checks a list of non-negative integers, one per axis. Returns a copy, because the caller may change the list. */
+/**
+ * Checks a list of non-negative integers, one per axis. Returns a copy, because the caller may change the original
+ * list.
+ */
 export function checkCoordinates(given: unknown, rank: number, name: string): number[] {
   if (!isArray(given) || given.length !== rank) {
     const got = isArray(given) ? given.length : printValue(given);
@@ -41,14 +49,14 @@ export const checkStart = (given: unknown, { shape }: ArrayType): number[] =>
     ? shape.map(() => 0)
     : checkCoordinates(given, shape.length, "the start of a box");
 
-/** A box of the array, and the memory that its elements are read into or written from. */
+/** A box of the array, and the memory from which or to which its elements are copied. */
 export interface CheckedBox {
   readonly start: readonly number[];
   readonly shape: readonly number[];
   readonly bytes: Uint8Array;
 }
 
-/** Checks a box to read, and the memory that receives its elements. */
+/** Checks a box and the memory that will receive its elements. */
 export function checkRead(
   start: unknown,
   shape: unknown,
@@ -62,7 +70,7 @@ export function checkRead(
   return { start: from, shape: dims, bytes };
 }
 
-/** Checks a box to write with the elements of `values`. */
+/** Checks a box and the values that will be written to it. */
 export function checkWrite(values: unknown, start: unknown, array: ArrayType): CheckedBox {
   const { dtype, shape, data } = asTensor(values, {}, "values");
   if (dtype !== array.dtype || !isNumericStorage(data)) {
@@ -86,7 +94,7 @@ export function checkWrite(values: unknown, start: unknown, array: ArrayType): C
   return { start: from, shape, bytes: bytesOf(data) };
 }
 
-/** Checks a chunk's coordinates, and the memory that holds or receives its elements. */
+/** Checks a chunk's coordinates and the memory for its elements. */
 export function checkChunkBytes(
   at: unknown,
   bytes: unknown,
@@ -103,7 +111,7 @@ export function checkChunkBytes(
   };
 }
 
-/** Checks that the box of `shape` that begins at `start` lies within an array. */
+/** Checks that a box lies within an array. */
 function checkBox(
   start: readonly number[],
   shape: readonly number[],
@@ -140,8 +148,8 @@ export function checkChunk(at: unknown, { shape, chunkShape }: ArrayType): numbe
 }
 
 /**
- * Checks `bytes`, and returns the part that holds a box; `bytes` may be longer.
- * @param name the name of the bytes in errors
+ * Checks that `bytes` is long enough for a box, and returns exactly the bytes of the box. Errors call the argument
+ * `name`.
  */
 function checkBytes(
   bytes: unknown,
@@ -160,13 +168,15 @@ function checkBytes(
   );
 }
 
-/** @throws TensorError `attribute` for a value that is not an AbortSignal of any realm, such as a test's sandbox */
+/**
+ * Throws an `attribute` error unless the value is an AbortSignal, possibly from another realm such as a test sandbox.
+ */
 export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
   if (signal === undefined || nameOf(signal) === "[object AbortSignal]") return;
   throw wrongOption("signal", "an AbortSignal", signal);
 }
 
-/** Returns the name of a value's class; empty for a Proxy that throws. */
+/** Returns the class name of a value, or an empty string for a Proxy that throws. */
 function nameOf(value: unknown): string {
   try {
     return Object.prototype.toString.call(value);

@@ -1,4 +1,7 @@
-/** Reads and writes byte ranges of files. The operating system moves at most 2 GiB per call, and may move less. */
+/**
+ * Reads and writes byte ranges of files. An operating system call transfers at most 2 GiB, and may transfer less than
+ * requested.
+ */
 
 import { printCount } from "../../core/print-count.ts";
 import type * as Fs from "node:fs";
@@ -14,14 +17,13 @@ import { TRAFFIC } from "./traffic.ts";
 const fs = moduleOfNode("node:fs") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 
-/** Returns true for any URL, for example a location in object storage. */
+/** Returns true for any URL, such as `s3://bucket/key`. */
 export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(location);
 
-/** Returns true for a system error with one of these codes, such as `ENOENT`. */
+/** Returns true for a system error with one of the given codes, such as `ENOENT`. */
 export const isCode = (error: unknown, ...codes: string[]): boolean =>
   isError(error) && "code" in error && codes.includes(String(error.code));
 
-/** Returns true if a file or folder exists at this path. */
 export async function isThere(file: string): Promise<boolean> {
   try {
     await files.access(file);
@@ -32,7 +34,7 @@ export async function isThere(file: string): Promise<boolean> {
   }
 }
 
-/** Returns the size and times of a file or folder; null if it does not exist. */
+/** Returns the size and times of a file or folder, or null if the path does not exist. */
 export const findStat = (file: string): Promise<Fs.Stats | null> =>
   files.stat(file).catch((error: unknown) => {
     if (isCode(error, "ENOENT")) return null;
@@ -40,13 +42,13 @@ export const findStat = (file: string): Promise<Fs.Stats | null> =>
   });
 
 /**
- * Prints a file's size and modification time, which differ after a change. Times are rounded to milliseconds, because
- * some programs copy them with this precision.
+ * Prints a file's size and modification time, so that a change of the file can be detected. Times are rounded to
+ * milliseconds, because some copying programs preserve no more precision.
  */
 export const printState = ({ size, mtimeMs }: { size: number; mtimeMs: number }): string =>
   `${size} ${Math.round(mtimeMs)}`;
 
-/** Opens a file, and counts it as open until `closeFile` closes it. */
+/** Opens a file, which must be closed with `closeFile`. */
 export async function openFile(file: string, flags: string): Promise<OpenFile> {
   const handle = await files.open(file, flags === "r" ? readFlags() : flags);
   OPEN.files++;
@@ -59,13 +61,12 @@ function readFlags(): number {
   return O_RDONLY | O_NONBLOCK;
 }
 
-/** Maximum size of a text file, in bytes; the longest text is the mark of a task with 4096 chunks. */
+/** The maximum size of a text file, in bytes. The longest text is the mark of a task with 4096 chunks. */
 export const MOST_TEXT = 2 ** 20;
 
 /**
- * Reads the text of an open file.
- * @throws TensorError `malformed-file` for more than `most` bytes, and for a folder, pipe or device, because a device may be
- *   endless
+ * Reads the text of an open file. Throws a `malformed-file` error for more than `most` bytes, and for anything but a
+ * regular file, because a device may be endless.
  */
 export async function readText(handle: OpenFile, file: string, most = MOST_TEXT): Promise<string> {
   const stat = await handle.stat();
@@ -93,7 +94,9 @@ export async function findText(file: string, most = MOST_TEXT): Promise<string |
   }
 }
 
-/** System error codes for a folder, pipe, link loop or overlong name where a file is expected, or the reverse. */
+/**
+ * System error codes for a path of the wrong kind, such as a folder instead of a file, a link loop or an overlong name.
+ */
 const WRONG_PLACE = [
   "EISDIR",
   "ERR_FS_EISDIR",
@@ -105,7 +108,7 @@ const WRONG_PLACE = [
   "ENXIO",
 ];
 
-/** Converts a system error that would recur on every retry into an error about the file. */
+/** Converts a system error into an error about the file, if every retry would fail in the same way. */
 export function placeError(error: unknown): unknown {
   if (!isCode(error, ...WRONG_PLACE)) return error;
   const { code, path: place = "a file" } = error as NodeJS.ErrnoException;
@@ -113,10 +116,12 @@ export function placeError(error: unknown): unknown {
   return malformed(sentence, {}, { cause: error });
 }
 
-/** Creates an empty file, like `makeNew`. */
+/** Creates an empty file at a path that must not exist. */
 export const makeEmpty = (file: string): Promise<void> => makeNew(file, "");
 
-/** Creates a file at a path that must not exist. Links are not followed, so no other file is changed. */
+/**
+ * Creates a file at a path that must not exist. The function does not follow links, so it cannot change another file.
+ */
 export async function makeNew(file: string, text: string): Promise<void> {
   await files.writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
     if (!isCode(error, "EEXIST")) throw error;
@@ -129,8 +134,8 @@ export async function closeFile(handle: OpenFile): Promise<void> {
 }
 
 /**
- * Creates a folder and its missing parents. Node's option `recursive` is not used, because it reports "no such file" on
- * a read-only file system.
+ * Creates a folder and its missing parents. Node's option `recursive` is not used, because on a read-only file system
+ * it fails with "no such file".
  */
 export async function makeFolders(folder: string): Promise<void> {
   const parent = path.dirname(folder);
@@ -141,7 +146,7 @@ export async function makeFolders(folder: string): Promise<void> {
       await files.mkdir(folder);
     });
   } catch (error) {
-    // A read-only file system throws the same error even if the folder exists.
+    // A read-only file system reports the same error for an existing folder.
     const isFolder = await files.stat(folder).then(
       (stat) => stat.isDirectory(),
       () => false,
@@ -150,7 +155,10 @@ export async function makeFolders(folder: string): Promise<void> {
   }
 }
 
-/** Opens a file, returns the result of `use`, and closes the file. System errors get the file's path. */
+/**
+ * Opens a file, calls `use`, closes the file, and returns the result of `use`. The file's path is added to system
+ * errors.
+ */
 export async function withFile<T>(
   file: string,
   flags: "r" | "r+" | "w" | "wx",
@@ -166,11 +174,9 @@ export async function withFile<T>(
   }
 }
 
-/**
- * Adds the file's path to a system error, because errors about an open file, such as a full disk, do not name the file.
- */
+/** Adds the file's path to a system error, because errors such as a full disk do not name the open file. */
 export function withPath(error: unknown, file: string): unknown {
-  // `errno` cannot be tested, because Deno's errors lack it.
+  // The property `errno` cannot be tested, because Deno's errors lack it.
   const isBare =
     isError(error) &&
     "code" in error &&
@@ -179,7 +185,7 @@ export function withPath(error: unknown, file: string): unknown {
   return isBare ? Object.assign(error, { path: file }) : error;
 }
 
-/** Syncs a folder's entries to disk; does nothing on systems that cannot open folders. */
+/** Syncs a folder's entries to disk, or does nothing on systems that cannot open folders. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await openFile(folder, "r").catch(() => null);
   if (handle === null) return;
@@ -190,10 +196,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/**
- * Fills `into` with the bytes from position `at`.
- * @throws TensorError `malformed-file` if the file ends before `into` is full
- */
+/** Fills `into` with the bytes from position `at`. Throws a `malformed-file` error if the file ends too early. */
 export async function readFully(
   handle: Pick<OpenFile, "read">,
   into: Uint8Array,

@@ -1,9 +1,8 @@
 /**
- * File system calls that tasks make for each chunk. The main thread uses Node's promise API. Other threads use blocking
- * calls, because Node hands a call that returns a promise to another thread. The handover costs 60 to 250 µs, while the
- * call itself takes 10 to 25 µs on a local disk. Slow calls, as on a network, use promises again, because several calls
- * can then wait at once: concurrent syncs share the disk's journal, and concurrent reads share its queue. Long reads
- * and writes never block.
+ * Provides the file system calls that tasks make for each chunk. The main thread uses Node's promise API. Worker
+ * threads use blocking calls, because Node runs promise-based calls on yet another thread. Switching threads costs 60
+ * to 250 µs, while the call itself takes 10 to 25 µs on a local disk. Slow calls, for example on a network file system,
+ * use promises again, so that several calls can wait at the same time. Long reads and writes always use promises.
  */
 
 import type * as Fs from "node:fs";
@@ -31,7 +30,7 @@ const NAMES = [
   "writeFile",
 ] as const;
 
-/** An open file. Node's own handles satisfy this interface. */
+/** An open file. The interface is part of Node's `FileHandle`. */
 export interface OpenFile {
   read(
     into: Uint8Array,
@@ -62,18 +61,17 @@ export interface Files extends Pick<typeof FsPromises, (typeof NAMES)[number]> {
 export class Pace {
   readonly #slow: number;
   readonly #now: () => number;
-  /** Mean duration of a call, in ms, weighted toward recent calls. */
+  /** The mean duration of calls, in ms, weighted toward recent calls. */
   #mean = 0;
-  /** The number of promise-based calls left before a blocking call is tried again. */
+  /** The number of promise-based calls until a blocking call is tried again. */
   #rest = 0;
 
-  /** @param slow mean duration, in ms, above which calls stop blocking */
+  /** Calls stop blocking if their mean duration exceeds `slow` ms. */
   constructor(slow: number, now = () => performance.now()) {
     this.#slow = slow;
     this.#now = now;
   }
 
-  /** Returns true if the next call should block. */
   next(): boolean {
     if (this.#rest === 0) return true;
     this.#rest--;
@@ -85,8 +83,7 @@ export class Pace {
     try {
       return action();
     } finally {
-      // The duration is capped, so that a single call that waits for the disk's journal does not make all calls count
-      // as slow.
+      // The duration is capped, so that one slow call does not make all calls count as slow.
       const time = Math.min(this.#now() - begin, 2 * this.#slow);
       this.#mean += (time - this.#mean) / 16;
       if (this.#mean > this.#slow) [this.#mean, this.#rest] = [0, FILES.rest];
@@ -94,7 +91,7 @@ export class Pace {
   }
 }
 
-/** Returns file system calls that block while they are fast. */
+/** Returns file system calls that block as long as they are fast. */
 export function blockingFiles(): Files {
   const pace = new Pace(FILES.slowCall);
   const paces = { reads: new Pace(FILES.slowRead), syncs: new Pace(FILES.slowSync) };
@@ -116,7 +113,7 @@ export function blockingFiles(): Files {
   return { ...(Object.fromEntries(calls) as Omit<Files, "open">), open };
 }
 
-/** Makes a call through Node's callback API, and returns a promise. */
+/** Converts a call with a callback to a promise. */
 const byCallback = <T>(call: (done: (error: Error | null, value: T) => void) => void): Promise<T> =>
   new Promise((resolve, reject) =>
     call((error, value) => {

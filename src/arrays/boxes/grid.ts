@@ -1,5 +1,5 @@
 /**
- * A regular grid of boxes over a shape: the chunks of an array, or the blocks of a list. Boxes are numbered in
+ * A regular grid that divides a shape into boxes, such as chunks of an array or blocks of a list. Boxes are numbered in
  * row-major order.
  */
 
@@ -27,7 +27,6 @@ export class Grid {
     this.size = product(this.counts);
   }
 
-  /** Returns the coordinates of a box in the grid. */
   at(number: number): number[] {
     return coordinatesOf(number, this.counts);
   }
@@ -36,7 +35,7 @@ export class Grid {
     return this.boxAt(this.at(number));
   }
 
-  /** Returns a box's start and shape, clipped at the end of an axis. */
+  /** Returns the start and the shape of a box, clipped at the end of each axis. */
   boxAt(at: readonly number[]): Box {
     const { shape, chunkShape } = this;
     const start = at.map((coordinate, d) => coordinate * chunkShape[d]);
@@ -44,10 +43,7 @@ export class Grid {
   }
 }
 
-/**
- * Returns the shape of the largest chunk that is contiguous in row-major memory and has at most `most` elements, but at
- * least one.
- */
+/** Returns the shape of the largest contiguous chunk with at most `most` elements, and at least one element. */
 export function contiguousChunks(shape: readonly number[], most: number): number[] {
   const strides = stridesOf(shape);
   const axis = strides.findIndex((stride) => stride <= most);
@@ -57,8 +53,8 @@ export function contiguousChunks(shape: readonly number[], most: number): number
 }
 
 /**
- * Returns true if every chunk is contiguous in row-major memory: its shape is ones, then any size, then whole axes.
- * Chunks in order then hold all elements in row-major order.
+ * Returns true if every chunk is contiguous in row-major memory. The chunk shape is then ones, any size, and whole
+ * axes. Consecutive contiguous chunks then contain all elements in row-major order.
  */
 export function areContiguous(chunkShape: readonly number[], shape: readonly number[]): boolean {
   if (chunkShape.length !== shape.length) return false;
@@ -68,7 +64,7 @@ export function areContiguous(chunkShape: readonly number[], shape: readonly num
   return wide === -1 || chunkShape.every((dim, d) => d <= wide || dim >= dims[d]);
 }
 
-/** Returns true if every block of a grid consists of whole chunks, so that no two blocks share a chunk. */
+/** Returns true if every block consists of whole chunks, so that blocks never share a chunk. */
 export const areWhole = (
   blockShape: readonly number[],
   shape: readonly number[],
@@ -79,6 +75,6 @@ export const areWhole = (
 const clamp = (value: number, low: number, high: number): number =>
   Math.max(low, Math.min(value, high));
 
-/** Returns the chunk shape for arrays whose format does not define chunks: contiguous, and about 64 MiB. */
+/** Returns the default chunk shape for formats without chunks: contiguous chunks of about 64 MiB. */
 export const defaultChunks = (shape: readonly number[], elementBytes: number): number[] =>
   contiguousChunks(shape, Math.max(1, Math.floor(ARRAYS.chunk / Math.max(1, elementBytes))));

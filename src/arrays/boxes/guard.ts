@@ -1,7 +1,7 @@
 /**
- * Type of the check that is made before a file is opened, written or removed. The type has a separate file, because
- * declarations without Node's types use it.
+ * Declares the function that checks a path before the file is opened, written or removed. The type has its own file,
+ * because declarations that do not depend on Node's types use it.
  */
 
-/** @throws TensorError if a link leads outside the allowed folders */
+/** Throws a TensorError if a link leads outside the allowed folders. */
 export type Guard = (file: string) => Promise<void>;

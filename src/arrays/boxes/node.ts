@@ -1,6 +1,6 @@
 /**
- * Gets Node's built-in modules in Node, Bun and Deno; null in a browser. Nothing is imported, so a bundler for pages
- * has nothing to resolve.
+ * Provides Node's built-in modules in Node, Bun and Deno, or null in a browser. The file imports nothing, so a bundler
+ * for web pages has nothing to resolve.
  */
 
 import type * as Fs from "node:fs";
@@ -24,7 +24,7 @@ export function moduleOfNode<Name extends keyof Modules>(name: Name): Modules[Na
   return process.getBuiltinModule?.(name) ?? null;
 }
 
-/** @throws TensorError `attribute` if the location is a path and the environment has no files, such as a browser */
+/** Throws an `attribute` error for a path in an environment without files, such as a browser. */
 export function checkFiles(location: string): void {
   if (moduleOfNode("node:fs") !== null) return;
   const sentence = `${location} is a path, which a page cannot read; give a URL of https:// or s3://`;

@@ -1,7 +1,7 @@
 /**
  * Reads and writes NPY files as arrays of chunks, by byte ranges. NPY does not define chunks, so the caller chooses a
- * chunk shape that is contiguous in the file. Only files in C order are accepted, because such chunks are not
- * contiguous in Fortran order.
+ * chunk shape that is contiguous in the file. Files in Fortran order are rejected, because their chunks are not
+ * contiguous.
  */
 
 import type * as Fs from "node:fs/promises";
@@ -46,21 +46,19 @@ import { sliceOf } from "./slice.ts";
 const fs = moduleOfNode("node:fs/promises") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 
-/** Maximum number of elements; larger numbers are not exact. */
+/** The maximum number of elements, because JavaScript cannot represent larger integers exactly. */
 const MAX_ELEMENTS = Number.MAX_SAFE_INTEGER;
 
-/** Maximum size of a header, in bytes. NumPy's headers are shorter: 64 dimensions take 1.4 kB. */
+/** Maximum size of a header, in bytes. NumPy writes shorter headers: 64 dimensions take 1.4 kB. */
 const MAX_HEADER_BYTES = 2 ** 20;
 
 /** Suffix of an incomplete file. */
 const PENDING = ".part";
 
 /**
- * Opens an NPY file.
- * @param chunkShape a shape of ones, then any size, then whole axes, such as `[1, 1000, 128]` for an array of shape
- *   `[8, 50000, 128]`; by default, chunks have about 64 MiB
- * @throws TensorError `malformed-file` for a missing or damaged file, `unsupported-file` unless the file is NPY in C order,
- *   `dtype` for text, `shape-mismatch` for chunks that are not contiguous; file system errors are passed on
+ * Opens an NPY file. `chunkShape` consists of ones, then any size, then whole axes; by default, chunks have about 64
+ * MiB. Throws `malformed-file` for a missing or damaged file, `unsupported-file` unless the file is NPY in C order,
+ * `dtype` for text, or `shape-mismatch` for chunks that are not contiguous.
  */
 export async function openNpyArray(
   file: string,
@@ -73,9 +71,9 @@ export async function openNpyArray(
 }
 
 /**
- * Creates an NPY file, which has a temporary path until it is published. Chunks need not be contiguous.
- * @param part the temporary path
- * @throws TensorError `dtype` for text, and for a data type that NPY lacks; the file system's `EEXIST`
+ * Creates an NPY file at a temporary path, which is renamed when the array is published. Chunks need not be contiguous.
+ * `part` is the temporary path. Throws `dtype` for text and other data types that NPY lacks, or the system error
+ * `EEXIST`.
  */
 export async function createPendingNpy(
   file: string,
@@ -94,7 +92,7 @@ export async function createPendingNpy(
   return openPendingNpy(absolute, type.chunkShape, part);
 }
 
-/** Opens a file that `createPendingNpy` created, even if it was published. */
+/** Opens a file from `createPendingNpy`, published or not. */
 export async function openPendingNpy(
   file: string,
   chunkShape?: readonly number[],
@@ -125,16 +123,16 @@ const headOf = (file: string): Promise<Head> =>
     return headIn({ size, state: `${size} ${mtimeMs}`, read }, path.basename(file));
   });
 
-/** A file in any location, which is read by byte ranges. */
+/** A local or remote file that is read by byte ranges. */
 export interface NpySource {
   /** File size, in bytes. */
   readonly size: number;
-  /** Text that changes when the file changes. */
+  /** Text that changes whenever the file changes. */
   readonly state: string;
   readonly read: ReadAt;
 }
 
-/** Reads the header from the first bytes of the file. @param name the file's name in error messages */
+/** Reads the header from the first bytes of the file. Error messages call the file `name`. */
 export async function headIn(
   { size: fileSize, state, read }: NpySource,
   name: string,
@@ -153,7 +151,7 @@ export async function headIn(
   const contents = readNpyHeader(bytes, { fileSize, maxSize: MAX_ELEMENTS });
   const { type, shape, start, fortranOrder } = contents;
   checkNumeric(type.dtype, name);
-  // C order and Fortran order are the same if fewer than two axes are longer than 1.
+  // C order and Fortran order are identical if fewer than two axes are longer than 1.
   if (fortranOrder && shape.filter((dim) => dim > 1).length > 1) {
     const advice = "save it again with np.save(path, np.ascontiguousarray(array))";
     throw unsupported(
@@ -190,13 +188,13 @@ export class NpyArray implements ChunkedArray {
     this.file = file;
     const bytes = product(chunkShape) * head.type.bytes;
     this.mostStored = bytes;
-    // Big-endian elements are copied before their bytes are swapped.
+    // Before big-endian elements are written, their bytes are swapped in a copy.
     this.held = { read: 0, write: head.type.bigEndian ? bytes : 0 };
     this.#head = head;
     this.dtype = dtype;
     this.shape = head.shape;
     this.chunkShape = chunkShape;
-    // A default chunk shape is not recorded, so another shape can be chosen later.
+    // A default chunk shape is not recorded, so that another shape can be chosen later.
     this.location = { format: "npy", path: file, ...(given !== undefined && { chunkShape }) };
     this.fingerprint = head.fingerprint;
   }
@@ -245,7 +243,7 @@ export class NpyArray implements ChunkedArray {
     await this.writeTo(await this.place(), at, from);
   }
 
-  /** Returns the path of the file to read and write. */
+  /** Returns the current path of the file. */
   protected async place(): Promise<string> {
     return this.file;
   }
@@ -301,7 +299,7 @@ export class NpyArray implements ChunkedArray {
     }
   }
 
-  /** Returns the byte ranges that a box covers in the file. */
+  /** Returns the byte ranges of a box in the file. */
   #runs(start: readonly number[], shape: readonly number[]): Run[] {
     const { bytes } = this.#head.type;
     return contiguousRuns(this.shape, start, shape).map(({ at, place, length }) => ({
@@ -312,9 +310,7 @@ export class NpyArray implements ChunkedArray {
   }
 }
 
-/**
- * An unpublished NPY file. Chunks are written directly into the file, because no reader sees it before it is published.
- */
+/** An unpublished NPY file. Chunks are written directly to the file, because readers cannot see an unpublished file. */
 class PendingNpyArray extends NpyArray implements PendingArray {
   readonly #part: string;
 
@@ -349,7 +345,7 @@ class PendingNpyArray extends NpyArray implements PendingArray {
   }
 
   async storedSize(at: readonly number[]): Promise<number | null> {
-    // Another run may publish the file at any time, so the final name is examined last.
+    // Another run may publish the file at any time, so the final name is checked last.
     const stat = (await findStat(this.#part)) ?? (await findStat(this.file));
     if (stat === null || stat.size < this.fileSize) return null;
     return product(clippedShape(at, this.shape, this.chunkShape)) * DTYPES[this.dtype].bytes;
@@ -372,7 +368,7 @@ class PendingNpyArray extends NpyArray implements PendingArray {
   }
 }
 
-/** @throws TensorError `shape-mismatch` unless the chunks are contiguous in a file of shape `shape` */
+/** Throws a `shape-mismatch` error unless the chunks are contiguous in a file of shape `shape`. */
 export function checkContiguous(chunkShape: readonly number[], shape: readonly number[]): void {
   if (!isArray(chunkShape)) throw wrongOption("chunkShape", "a list of integers", chunkShape);
   if (areContiguous(chunkShape, shape)) return;

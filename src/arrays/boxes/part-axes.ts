@@ -1,4 +1,4 @@
-/** Maps coordinates and shapes between an array and a part of the array. This file reads no elements. */
+/** Maps coordinates and shapes between an array and a part of the array. */
 
 import { TensorError } from "../../core/errors.ts";
 import { greatestCommonDivisor, printShape, sameShape } from "../../core/tensor/shape.ts";
@@ -8,7 +8,7 @@ import type { Box } from "./grid.ts";
 import { pairsAlong, type AxisBoxes } from "./axis-boxes.ts";
 import { NONE } from "./ranges.ts";
 
-/** An axis: coordinate i of the part is coordinate `start + i * step` of the array. */
+/** Describes an axis of a part: coordinate i of the part is coordinate `start + i * step` of the array. */
 interface Along {
   readonly start: number;
   readonly step: number;
@@ -21,26 +21,26 @@ const alongOf = (part: AxisPart): Along =>
     ? { start: part, step: 1, count: 1, isDropped: true }
     : { start: part[0], step: part[1], count: part[2], isDropped: false };
 
-/** Elements of a box of the part that lie in one chunk of the array. All shapes have the rank of the array. */
+/** The overlap of a box in the part with a chunk of the array. All shapes have the array's rank. */
 interface BasePart {
   readonly at: readonly number[];
-  /** The first coordinates, relative to the chunk of the array. */
+  /** The first coordinates of the overlap, relative to the array's chunk. */
   readonly chunkStart: readonly number[];
-  /** The first coordinates, relative to the box of the part. */
+  /** The first coordinates of the overlap, relative to the box. */
   readonly boxStart: readonly number[];
   /** The number of elements along each axis. */
   readonly shape: readonly number[];
 }
 
 export class PartAxes {
-  /** Array axes that the part keeps. */
+  /** The array axes that remain in the part. */
   readonly kept: readonly number[];
   readonly shape: readonly number[];
   readonly steps: readonly number[];
   readonly #base: ChunkedArray;
   readonly #along: readonly Along[];
 
-  /** @throws TensorError `index-out-of-range` for a part that extends beyond the array */
+  /** Throws an `index-out-of-range` error for a part that extends beyond the array. */
   constructor(base: ChunkedArray, parts: readonly AxisPart[]) {
     this.#base = base;
     this.#along = parts.map(alongOf);
@@ -51,15 +51,15 @@ export class PartAxes {
   }
 
   /**
-   * Returns the part's chunk shape.
-   * @param isExclusive true if no two chunks may share a chunk of the array; such chunks may be as long as the part
+   * Returns the part's chunk shape. If `isExclusive` is true, different chunks of the part never overlap the same chunk
+   * of the array, so a chunk may be as long as the part.
    */
   chunkShape(isExclusive: boolean): number[] {
     const { chunkShape } = this.#base;
     return this.kept.map((axis) => chunkAlong(this.#along[axis], chunkShape[axis], isExclusive));
   }
 
-  /** Translates ranges of the part's axes into ranges of all axes of the array. */
+  /** Translates ranges along the part's axes into ranges along all array axes. */
   inner(ranges: readonly AxisPart[]): AxisPart[] {
     const inner = ranges.values();
     return this.#along.map((along): AxisPart => {
@@ -71,14 +71,14 @@ export class PartAxes {
     });
   }
 
-  /** Divides a box along the array's chunks; chunks without elements of the box are skipped. */
+  /** Divides a box along the array's chunk boundaries, and omits chunks that do not overlap the box. */
   *partsOf(box: Box): Generator<BasePart> {
     const { chunkShape } = this.#base;
     const start = this.first(box.start);
     const shape = this.span(box.shape);
     for (const { at, boxStart, chunkStart, shape: own } of chunksOf(start, shape, chunkShape)) {
       const { steps } = this;
-      // The first element in the chunk's range, and the position after the last.
+      // These bounds are the first position in the chunk's range and the position after the last.
       const first = boxStart.map((from, axis) => Math.ceil(from / steps[axis]));
       const end = own.map((dim, axis) => Math.ceil((boxStart[axis] + dim) / steps[axis]));
       const counts = end.map((to, axis) => to - first[axis]);
@@ -94,14 +94,12 @@ export class PartAxes {
     }
   }
 
-  /** Returns true if no step skips elements of the array within a box of `shape`. */
+  /** Returns true if a box of this shape skips no array elements. */
   isRun(shape: readonly number[]): boolean {
     return sameShape(this.span(shape), this.whole(shape));
   }
 
-  /**
-   * Returns a value per axis of the array: from `value` for axes that the part keeps, from `dropped` for the others.
-   */
+  /** Returns one value per array axis: `value` for axes of the part, and `dropped` for other axes. */
   #spread(
     values: readonly number[],
     value: (along: Along, given: number) => number,
@@ -113,7 +111,6 @@ export class PartAxes {
     );
   }
 
-  /** Returns the array coordinates of a box's first element. */
   first(start: readonly number[]): number[] {
     return this.#spread(
       start,
@@ -122,7 +119,7 @@ export class PartAxes {
     );
   }
 
-  /** Returns the shape that a box of the part spans in the array, including skipped elements. */
+  /** Returns the shape that a box spans in the array, including skipped elements. */
   span(shape: readonly number[]): number[] {
     return this.#spread(
       shape,
@@ -132,8 +129,8 @@ export class PartAxes {
   }
 
   /**
-   * Converts boxes of the part to boxes of the array, axis by axis.
-   * @param cut the shape of the pieces in which a box is read if the part skips elements
+   * Converts boxes of the part to boxes of the array, one axis at a time. If the part skips elements, boxes are read in
+   * pieces of shape `cut`.
    */
   boxesOf(boxes: readonly AxisBoxes[], cut: readonly number[]): AxisBoxes[] {
     const isRun = this.steps.every((step) => step === 1);
@@ -155,7 +152,7 @@ export class PartAxes {
     });
   }
 
-  /** Converts a shape of the part to a shape of the array, with 1 for dropped axes. */
+  /** Converts a shape of the part to a shape of the array, in which dropped axes have size 1. */
   whole(shape: readonly number[]): number[] {
     return this.#spread(
       shape,
@@ -164,7 +161,7 @@ export class PartAxes {
     );
   }
 
-  /** Returns the start of a box, relative to the start of an enclosing box. */
+  /** Returns the start of a box relative to an enclosing box. */
   within(start: readonly number[], box: readonly number[]): number[] {
     const inner = start.map((from, axis) => from - box[axis]);
     return this.#spread(
@@ -206,7 +203,7 @@ function checkWithin(along: readonly Along[], { shape, location }: ChunkedArray)
 function chunkAlong({ start, step, count }: Along, chunk: number, isExclusive: boolean): number {
   const most = Math.max(1, count);
   if (!isExclusive) return Math.min(most, Math.max(1, Math.floor(chunk / step)));
-  // The preceding step would lie in another chunk, so the part's chunks can begin at chunk boundaries of the array.
+  // If the preceding step lies in another chunk, chunks of the part can begin at chunk boundaries of the array.
   if (start % chunk < step) return Math.min(most, chunk / greatestCommonDivisor(chunk, step));
   return most;
 }

@@ -1,13 +1,12 @@
-/** Converts axis ranges from Python's notation to the form that a job's file stores. */
+/** Converts axis ranges from Python's notation to the form that job files store. */
 
 import { factOf, isArray, printValue, TensorError } from "../../core/errors.ts";
 import { printShape } from "../../core/tensor/shape.ts";
 import type { AxisPart, AxisRange } from "./array.ts";
 
 /**
- * Resolves ranges against a shape, axis by axis; an axis without a range is included in full.
- * @throws TensorError `rank` for more ranges than axes, `index-out-of-range` for a coordinate outside its axis,
- *   `attribute` for a malformed range
+ * Resolves ranges against a shape; an axis without a range is included in full. Throws `rank` for more ranges than
+ * axes, `index-out-of-range` for a coordinate outside its axis, `attribute` for a malformed range.
  */
 export function partsOf(ranges: readonly AxisRange[], shape: readonly number[]): AxisPart[] {
   if (ranges.length > shape.length) {
@@ -52,7 +51,7 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
       got: factOf(range),
     });
   }
-  // Python also clips ranges that extend beyond the axis.
+  // Ranges that extend beyond the axis are clipped, as in Python.
   const placeOf = (end: number): number => Math.min(dim, Math.max(0, end < 0 ? end + dim : end));
   const start = placeOf(from ?? 0);
   const count = Math.ceil((placeOf(to ?? dim) - start) / step);
@@ -60,8 +59,8 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
 }
 
 /**
- * Returns true if the two parts have disjoint ranges along some axis, so that they share no element. False does not
- * prove that the parts share an element, because steps may interleave.
+ * Returns true if the ranges of two parts are disjoint along some axis, so that the parts share no element. If the
+ * result is false, the parts may still be disjoint, because their steps may interleave.
  */
 export const areApart = (a: readonly AxisPart[], b: readonly AxisPart[]): boolean =>
   a.some((one, axis) => {

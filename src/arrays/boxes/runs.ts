@@ -4,7 +4,7 @@ import { ARRAYS } from "../../core/limits.ts";
 import { product, stridesOf } from "../../core/tensor/shape.ts";
 import type { AxisBoxes } from "./axis-boxes.ts";
 
-/** A run of `length` elements, at position `at` of the array and position `place` of the box. */
+/** A run of `length` elements at position `at` in the array and position `place` in the box. */
 export interface Run {
   readonly at: number;
   readonly place: number;
@@ -12,8 +12,8 @@ export interface Run {
 }
 
 /**
- * Divides a box into its longest contiguous runs, in order. The box has shape `box` and begins at `start` in an array
- * of shape `shape`.
+ * Divides a box into its longest contiguous runs, in order. In an array with shape `shape`, the box has first
+ * coordinates `start` and shape `box`.
  */
 export function contiguousRuns(
   shape: readonly number[],
@@ -23,7 +23,7 @@ export function contiguousRuns(
   const size = product(box);
   if (size === 0) return [];
   const strides = stridesOf(shape);
-  // Trailing axes that the box covers completely belong to the run of the preceding axis.
+  // Trailing axes that the box covers completely extend the run of the preceding axis.
   let axis = shape.length - 1;
   while (axis > 0 && box[axis] === shape[axis]) axis--;
   const length = product(box, Math.max(axis, 0));
@@ -45,7 +45,7 @@ export function contiguousRuns(
 /** Fills `into` with a file's bytes from position `at`. */
 export type ReadAt = (at: number, into: Uint8Array) => Promise<void>;
 
-/** Groups runs that are read with one call: a single long run, or short runs that are close together. */
+/** Groups runs for reading: each group is a single long run, or several short runs that are close together. */
 export function* groupsOf(runs: readonly Run[]): Generator<readonly Run[]> {
   const { fileRun, span: most } = ARRAYS;
   for (let first = 0, last = 0; first < runs.length; first = ++last) {
@@ -74,9 +74,8 @@ export async function readGroup(
 }
 
 /**
- * Returns the maximum bytes read for a grid of boxes in an array of shape `shape`, if each box's runs are read in
- * groups.
- * @param width element size, in bytes
+ * Returns the maximum number of bytes that reading a grid of boxes takes, if runs are read in groups.
+ * `width` is the element size, in bytes.
  */
 export function mostInGroups(
   shape: readonly number[],
@@ -90,8 +89,8 @@ export function mostInGroups(
   while (axis > 0 && lengths[axis] === shape[axis]) axis--;
   const run = product(lengths, Math.max(axis, 0)) * width;
   if (elements === 0 || axis <= 0 || run >= fileRun) return elements;
-  // `group` counts the bytes from the start of the first run to the end of the last. An axis with too large a step ends
-  // the group.
+  // The variable `group` is the number of bytes from the start of the first run to the end of the last run. An axis
+  // with too large a step ends the group.
   let group = run;
   for (axis--; axis >= 0; axis--) {
     const step = product(shape, axis + 1) * width;

@@ -1,5 +1,5 @@
 /**
- * Presents part of an array as an array: a range of coordinates along each axis, with steps. Reads and writes go to the
+ * Presents part of an array, with a range and a step along each axis, as an array. Reads and writes go to the
  * underlying array.
  */
 
@@ -25,7 +25,7 @@ import { Grid, type Box } from "./grid.ts";
 import { PartAxes } from "./part-axes.ts";
 import { partsOf, printParts } from "./ranges.ts";
 
-/** Returns the part of an array that the ranges select. @throws TensorError like `partsOf` */
+/** Returns the part of an array that the ranges select. Throws the errors of `partsOf`. */
 export const sliceOf = (array: ChunkedArray, ranges: readonly AxisRange[]): SlicedArray =>
   new SlicedArray(array, partsOf(ranges, array.shape));
 
@@ -41,14 +41,12 @@ export class SlicedArray implements StagedArray {
   readonly dimensionNames: readonly (string | null)[] | null;
   readonly #axes: PartAxes;
   readonly #width: number;
-  /** The number of array chunks that this object has staged, by staged name. */
+  /** The number of array chunks staged under each name. */
   readonly #staged = new Map<string, number>();
 
   /**
-   * For internal use.
-   * @param isExclusive true if no two chunks of the slice may share a chunk of the array, so that each can be written
-   *   independently; such chunks may be as long as the slice
-   * @param readAs the chunk shape of the slice; derived from the array's chunk shape by default
+   * If `isExclusive` is true, chunks of the slice can be written independently, because they never overlap the same
+   * array chunk. `readAs` is the slice's chunk shape, which by default is derived from the array's chunk shape.
    */
   constructor(
     base: ChunkedArray,
@@ -82,11 +80,10 @@ export class SlicedArray implements StagedArray {
     this.#width = rowOf(base.dtype).bytes;
     const chunk = product(base.chunkShape) * this.#width;
     const { read, write } = base.held;
-    // Reading includes the elements that a step skips; an array chunk that is partly covered is read before it is
+    // Reading includes elements that a step skips. An array chunk that is only partly covered is read before it is
     // written.
     const span = product(this.#axes.span(this.chunkShape)) * this.#width;
-    // A box that covers only part of a chunk's rows is copied from whole rows, or in an NPY file, from a range of the
-    // file.
+    // A box that covers only part of a chunk's rows is copied from whole rows or, in an NPY file, from a byte range.
     const rows = base.location.format === "npy" ? ARRAYS.span : chunk;
     const isRun = this.#axes.isRun(this.chunkShape);
     this.held = {
@@ -95,17 +92,17 @@ export class SlicedArray implements StagedArray {
     };
   }
 
-  /** Returns the same slice with chunks that share no chunk of the array. */
+  /** Returns the same slice, but different chunks never overlap the same array chunk. */
   exclusive(): SlicedArray {
     return new SlicedArray(this.base, this.location.slice ?? [], true);
   }
 
-  /** Returns the same slice with chunks of any shape; each chunk is read from all array chunks that it overlaps. */
+  /** Returns the same slice with another chunk shape; each chunk is read from all array chunks that it overlaps. */
   readAs(chunkShape: readonly number[]): SlicedArray {
     return new SlicedArray(this.base, this.location.slice ?? [], false, chunkShape);
   }
 
-  /** Returns a part of this part, as a part of the underlying array. */
+  /** Returns part of this slice, as a slice of the underlying array. */
   slice(...ranges: readonly AxisRange[]): SlicedArray {
     return new SlicedArray(this.base, this.#axes.inner(partsOf(ranges, this.shape)));
   }
@@ -136,7 +133,7 @@ export class SlicedArray implements StagedArray {
     return this.base.mostRead(this.#axes.boxesOf(boxes, this.chunkShape));
   }
 
-  /** The staging limits, including the reading of array chunks that this part covers only partly. */
+  /** The staging limits, which include reading array chunks that the slice covers only partly. */
   get mostStaged(): Staged {
     const { base, chunkShape } = this;
     const own = this.shape.map((dim, axis) => tiled(dim, chunkShape[axis]));
@@ -149,7 +146,7 @@ export class SlicedArray implements StagedArray {
       return tiled(extent === 0 ? 0 : end - first, chunk, first);
     });
     const reads = product(whole.map(({ count }) => count));
-    // An array chunk that two chunks of this part share is read twice.
+    // If two chunks of this slice overlap the same array chunk, that chunk is read twice.
     const read = reads === 0 ? 0 : (base.mostRead(whole) / reads) * files;
     return { read: Math.ceil(read), written: files * base.mostStored, files };
   }
@@ -227,7 +224,7 @@ export class SlicedArray implements StagedArray {
     return this.#sumOfParts(at, (part) => base.storedSize(part));
   }
 
-  /** Sums the sizes of a chunk's parts; returns null if a part has none. */
+  /** Sums the sizes of a chunk's parts, or returns null if a size is missing. */
   async #sumOfParts(
     at: readonly number[],
     sizeOf: (part: readonly number[], number: number) => Promise<number | null>,
@@ -304,7 +301,7 @@ export class SlicedArray implements StagedArray {
     }
   }
 
-  /** Divides a box along the slice's chunks. */
+  /** Divides a box along the slice's chunk boundaries. */
   *#pieces({ start, shape }: Box): Generator<Box> {
     for (const part of chunksOf(start, shape, this.chunkShape)) {
       yield { start: start.map((from, axis) => from + part.boxStart[axis]), shape: part.shape };

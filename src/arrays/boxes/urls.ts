@@ -1,6 +1,6 @@
 /**
- * Composes and prints array URLs. A user, a password or a query may be secret (a presigned URL has its signature in the
- * query), so errors, files and messages omit them.
+ * Composes array URLs, and prints them without secrets. The user, the password and the query of a URL may be secret, so
+ * errors, files and messages omit them.
  */
 
 import { TensorError } from "../../core/errors.ts";
@@ -19,10 +19,11 @@ interface UrlParts {
   readonly query: string;
 }
 
-/** Splits a URL into parts, without the fragment, which servers do not see; returns null for a path. */
+/** Splits a URL into parts without the fragment, which servers never receive; returns null for a path. */
 function partsOf(location: string): UrlParts | null {
-  // An unencoded password may contain slashes. Digits between a colon and the first slash are a port, not a password. A
-  // path of a Redis URL contains no `@`, so everything before the last `@` may be a password.
+  // A password that is not percent-encoded may contain slashes. Digits between a colon and the first slash are a port,
+  // not a password. The path of a Redis URL contains no `@`, so everything before the last `@` may be part of a
+  // password.
   const pattern = /^rediss?:/i.test(location)
     ? /^(rediss?:\/\/)(.*@)?([^?#]*)(\?[^#]*)?/is
     : /^([a-z][a-z0-9+.-]+:\/\/)([^/?#]*@|[^/?#[]*:(?!\d*\/)[^?#]*@)?([^?#]*)(\?[^#]*)?/is;
@@ -45,29 +46,32 @@ export function shownUrl(location: string): string {
 }
 
 /**
- * Removes secrets from the URLs in a text. The scheme's length is limited, because without a limit, 100 kB of letters
- * took 9 seconds.
+ * Removes secrets from the URLs in a text. The expression limits the scheme's length, because otherwise 100 kB of
+ * letters took 9 seconds.
  */
 export const withoutSecrets = (text: string): string =>
   text.replaceAll(/[a-z][a-z0-9+.-]{1,30}:\/\/[^\s"'<>]*[^\s"'<>:;,.)]/gi, shownUrl);
 
-/** Returns true for a URL that has a user or a query, hidden or not. */
+/** Returns true for a URL with a user or a query, even if either is hidden. */
 export function hasSecrets(location: string): boolean {
   const parts = partsOf(location);
   return parts !== null && parts.user + parts.query !== "";
 }
 
-/** Returns true for a URL that cannot be opened, because its secrets are hidden. */
+/** Returns true for a URL whose secrets are hidden, and which therefore cannot be opened. */
 export const isHidden = (location: string): boolean =>
   hasSecrets(location) && shownUrl(location) === print(partsOf(location) as UrlParts);
 
-/** Returns a location without user, query and fragment; the suffix shows the format. */
+/** Returns a location without user, query and fragment, so that the suffix shows the file format. */
 export const placeOfUrl = (location: string): string => {
   const parts = partsOf(location);
   return parts === null ? location : parts.scheme + parts.place;
 };
 
-/** Returns the location of `name` in a folder or a group. The query stays after the path. */
+/**
+ * Returns the location of `name` in a folder or a group. If the location has a query, the query follows the extended
+ * path.
+ */
 export function within(location: string, name: string): string {
   const parts = partsOf(location);
   if (parts === null) return `${location}/${name}`;
@@ -75,7 +79,7 @@ export function within(location: string, name: string): string {
   return print({ ...parts, place: `${parts.place.replace(/\/+$/, "")}/${encoded}` });
 }
 
-/** Splits the URL of a file into its folder and name. */
+/** Splits a file's URL into folder and name. */
 export function splitUrl(location: string): { readonly folder: string; readonly name: string } {
   const parts = partsOf(location) as UrlParts;
   const at = parts.place.lastIndexOf("/");
@@ -83,7 +87,7 @@ export function splitUrl(location: string): { readonly folder: string; readonly 
   return { folder, name: decoded(parts.place.slice(at + 1)) };
 }
 
-/** @throws TensorError `attribute` for a `%` that does not begin an encoded byte */
+/** Throws an `attribute` error for text that is not valid percent-encoding. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

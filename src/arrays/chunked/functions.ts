@@ -1,24 +1,20 @@
 /**
- * `scatterChunked` and `gatherChunked`: the scatter and gather functions, for chunked arrays. `docs/arrays/chunked.md`
- * explains how a job works.
+ * Scatters and gathers chunked arrays of any size. The document `docs/arrays/chunked.md` explains how jobs work.
  *
  * The files of a job's code, by the question that each file answers:
  *
- *     job/spec.ts, job.ts                                               what does a job consist of, and what is done?
- *     job/create-job.ts, stages/budget.ts, job/disk.ts                  what is checked before there is a job?
- *     stages/address.ts, locate.ts                                      which chunk and row does each position lead to?
- *     stages/partition.ts, check.ts, apply.ts, place.ts, job/finish.ts  what does each task do?
- *     stages/fragments.ts                                               what do stages leave for each other?
- *     stages/publish.ts                                                 how does a chunk get into the output once?
- *     job/claim.ts                                                      whose is an array, and how much of it is changed?
- *     job/owner.ts, spec-file.ts                                        is it still the same job?
- *     run/run-job.ts, pool.ts, runner.ts, worker.ts, tasks.ts           who runs tasks in this process?
+ * job/spec.ts, job.ts what does a job consist of, and what is done? job/create-job.ts, stages/budget.ts, job/disk.ts
+ * what is checked before there is a job? stages/address.ts, locate.ts which chunk and row does each position lead to?
+ * stages/partition.ts, check.ts, apply.ts, place.ts, job/finish.ts what does each task do? stages/fragments.ts what do
+ * stages leave for each other? stages/publish.ts how does a chunk get into the output once? job/claim.ts whose is an
+ * array, and how much of it is changed? job/owner.ts, spec-file.ts is it still the same job? run/run-job.ts, pool.ts,
+ * runner.ts, worker.ts, tasks.ts who runs tasks in this process?
  */
 
 import { availableParallelism } from "node:os";
 import * as path from "node:path";
 import type { NodeSpec } from "../../core/call/call.ts";
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { objectOf } from "../../core/tensor/options.ts";
 import type { ArrayLocation, ChunkedArray } from "../boxes/array.ts";
 import { checkOpened } from "../boxes/checks.ts";
@@ -34,29 +30,29 @@ import { openLocated } from "./job/open-arrays.ts";
 import { DEFAULT_MEMORY } from "./run/pool.ts";
 import { runBegun, type RunJobOptions } from "./run/run-job.ts";
 
-/** Options of a chunked call: a plain function with its options, or a node, and how the job runs. */
+/** Options of a chunked call: a plain function and its options, or a node; and limits for the job. */
 export interface ChunkedOptions extends RunJobOptions {
-  /** The path of the new array (`.npy` or Zarr), or `data` itself, to change data in place. */
+  /** The path of the new array (`.npy` or Zarr), or `data` itself to change data in place. */
   readonly out: string | ChunkedArray;
   /** The name of the plain function; by default, `scatterND` or `gatherND`. */
   readonly function?: string | undefined;
-  /** A node of an operator version, instead of a plain function. */
+  /** The attributes of a node, instead of a plain function. */
   readonly node?: NodeSpec | undefined;
-  /** The value of the axis, if the node takes it as an input. */
+  /** The axis, if it is an input of the node. */
   readonly axis?: number | undefined;
   /**
-   * The job's folder, which remains after the call, so that the same call can resume after an interruption. By default,
-   * a folder next to the output, which is removed when the job is done.
+   * The job's folder, which is kept after the call, so that an interrupted call can be resumed. By default, a temporary
+   * folder next to the output is used.
    */
   readonly job?: string | undefined;
   /**
-   * The codecs of a new Zarr array, in the form that `createArray` accepts, such as `["zstd"]`. By default, the codecs
-   * of data, which must be writable.
+   * The codecs of a new Zarr array, in the format of `createArray`, such as `["zstd"]`. By default, the new array has
+   * data's codecs, which must be writable.
    */
   readonly codecs?: CreateOptions["codecs"] | undefined;
   /**
    * The chunk shape of a new Zarr array; with `shards`, the shape of the chunks inside a shard. By default, a scatter
-   * uses data's chunk shape, and a gather the largest that memory allows.
+   * uses data's chunk shape, and a gather uses the largest chunk shape that memory allows.
    */
   readonly chunkShape?: CreateOptions["chunkShape"] | undefined;
   /** The shard shape of a new Zarr array, a multiple of `chunkShape`. */
@@ -69,7 +65,7 @@ export interface ChunkedOptions extends RunJobOptions {
   readonly includeSelf?: boolean | undefined;
 }
 
-/** Names of options that plain functions do not have. */
+/** Names of options that only chunked functions have. */
 const OWN: ReadonlySet<string> = new Set([
   "out",
   "function",
@@ -86,17 +82,17 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Applies updates to data, in a new array or in place, with the same bits as `scatterND` in memory. All indices are
- * checked before the output is begun, so a bad index leaves everything unchanged.
+ * Applies updates to data, in a new array or in place. The result is bit-identical to that of `scatterND` in memory.
+ * All indices are checked before anything is written, so a bad index leaves all arrays unchanged.
  *
- * @param data an array of any data type but string and of any size, read and written chunk by chunk
+ * @param data an array of any size and any data type except string
  * @param indices an array of any size, with a data type and shape that the function or node accepts
  * @param updates an array of any size, with the data type of `data` and a shape that the function or node accepts
- * @param options `out` is required; other options are the plain function's, and limits
+ * @param options the required `out`, the options of the plain function, and limits
  * @returns the opened output
- * @throws TensorError like the function or node. `too-large` for a chunk that does not fit in memory, or results that
- *   do not fit on the disk. `overlap` or `attribute` for an output that is an input or exists. The signal's reason if
- *   aborted
+ * @throws TensorError the errors of the function or node. `too-large` for a chunk that does not fit in memory, or
+ *   results that do not fit on the disk. `overlap` or `attribute` for an output that is an input or exists. If the
+ *   signal aborts, its reason is thrown
  * @see ScatterND-18 of ai.onnx, Summary
  *
  * @example
@@ -120,12 +116,12 @@ export const scatterChunked = (
 ): Promise<ChunkedArray> => run("scatterND", data, indices, updates, options);
 
 /**
- * Gathers the elements or slices of `data` that the indices address into a new array, with the same bits as `gatherND`
- * in memory.
+ * Gathers the elements or slices of `data` that the indices address into a new array. The result is bit-identical to
+ * that of `gatherND` in memory.
  *
  * @param data an array of any data type but string and of any size
  * @param indices an array of any size
- * @param options `out` is required; other options are the plain function's, and limits
+ * @param options the required `out`, the options of the plain function, and limits
  * @throws TensorError like `scatterChunked`
  * @see GatherND-13 of ai.onnx, Summary
  *
@@ -151,10 +147,15 @@ async function run(
   updates: ChunkedArray | undefined,
   options: ChunkedOptions,
 ): Promise<ChunkedArray> {
+  if (options === undefined) {
+    throw wrongOption("options", 'an object such as { out: "rows.npy" }', options);
+  }
   const given = objectOf("options", options, {});
   const call = callOf(name, given);
   const { memory = DEFAULT_MEMORY, threads = availableParallelism(), job } = options;
   checkOpened("data", data);
+  checkOpened("indices", indices);
+  if (updates !== undefined) checkOpened("updates", updates);
   checkCall(call);
   if (given.job !== undefined) checkPath(given.job, "job");
   checkRunOptions(given);
@@ -190,8 +191,8 @@ async function run(
   }
   await end();
   if (out === null) return openLocated(made);
-  // The output is opened only by its path, because the chunks that the job chose for an NPY file are irrelevant to the
-  // caller.
+  // The output is opened without a chunk shape, because the chunks that the job chose for an NPY file do not concern
+  // the caller.
   return openArray(made.path);
 }
 

@@ -1,4 +1,4 @@
-/** The clock that submitters and workers use for waiting. A simulation passes its own clock. */
+/** The clock that submitters and workers use for waiting. Simulations supply their own clock. */
 
 import type { Signal } from "../../core/platform-types.ts";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,8 +7,8 @@ export interface Clock {
   /** Returns the time since an arbitrary moment, in ms. */
   now(): number;
   /**
-   * Waits, and rejects with an AbortError when the signal aborts.
-   * @param ref false if the wait must not keep the process alive
+   * Waits for some time, or rejects with an AbortError as soon as the signal aborts. With `ref: false`, the wait does
+   * not keep the process alive.
    */
   sleep(milliseconds: number, signal?: Signal, ref?: boolean): Promise<void>;
 }

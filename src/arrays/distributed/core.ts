@@ -1,6 +1,6 @@
 /**
- * Functions that engines need to run a job: list the remaining tasks, and run a task. This file does not refer to
- * queues, and engines do not know what a task does.
+ * Declares the functions that engines need to run a job: one lists the remaining tasks, and one runs a task. The
+ * interface is independent of queues, and engines need not know what a task does.
  */
 
 import type { Roots } from "../chunked/job/roots.ts";
@@ -9,18 +9,18 @@ import type { Taker } from "../chunked/job/workers.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
 import type { TensorError } from "../../core/errors.ts";
 
-/** Functions on jobs' folders. A job's folder is the only state; an engine's own knowledge of a job is a hint. */
+/** Functions on job folders. The folder is the only state of a job, so any state in an engine is only a hint. */
 export interface Core {
-  /** The ndscatter version, which must be the same on all machines that work on a job. */
+  /** The version of ndscatter, which must be the same on all machines that work on a job. */
   readonly version: string;
   openJob(folder: string): Promise<Job>;
   /** Returns true if this machine can see the folder. */
   isSeen(folder: string): Promise<boolean>;
-  /** Lists the numbers of unfinished tasks, in ascending order. */
+  /** Lists the numbers of unfinished tasks in ascending order. */
   remainingTasks(job: Job, stage: StageName): Promise<readonly number[]>;
   /**
-   * Returns the error of a bad index; null if none has been found so far. When the stage that finds bad indices is
-   * done, this is the error of the first bad index.
+   * Returns the error of a bad index, or null if no bad index has been found so far. After the stage that checks
+   * indices, the error is that of the first bad index.
    */
   jobFailure(job: Job): Promise<TensorError | null>;
   startPool(options: {
@@ -31,7 +31,7 @@ export interface Core {
   }): Pick<TaskPool, "run" | "end">;
 }
 
-/** Current stage of a job. */
+/** The current stage of a job. */
 export interface CurrentStage {
   readonly stage: Stage;
   /** The numbers of the remaining tasks; never empty. */
@@ -44,10 +44,10 @@ export async function currentStage(
   job: Job,
 ): Promise<CurrentStage | null> {
   const last = job.stages.at(-1);
-  // The last stage is checked first, because files of earlier stages may be gone when it is done.
+  // The last stage is checked first, because after it files of earlier stages may be missing.
   if (last === undefined || (await remainingTasks(job, last.name)).length === 0) return null;
   for (const stage of job.stages) {
-    // A stage begins after the previous one is done.
+    // A stage begins only after the previous stage is done.
     // oxlint-disable-next-line no-await-in-loop
     const remaining = await remainingTasks(job, stage.name);
     if (remaining.length > 0) return { stage, remaining };
@@ -56,8 +56,8 @@ export async function currentStage(
 }
 
 /**
- * Returns the error that ends a job. The error is final when the stage that finds bad indices is done, that is, when
- * the next stage begins.
+ * Returns the error with which a job ends. The error is final once the stage that checks indices is done and the next
+ * stage begins.
  */
 export const finalFailure = async (
   { jobFailure }: Pick<Core, "jobFailure">,

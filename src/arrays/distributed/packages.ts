@@ -1,6 +1,6 @@
 /**
- * Loads BullMQ and its Redis client, which are optional packages, when a function needs them. The types in this file
- * declare only the members in use, so that this package's types do not depend on either.
+ * Loads BullMQ and its Redis client, which are optional dependencies, when a function needs them. The types declare
+ * only members in use, so that this package's types do not depend on these packages.
  */
 
 import { createRequire } from "node:module";
@@ -13,7 +13,7 @@ import { redisUrl, withoutPassword, type Connection } from "./redis-url.ts";
 
 export type { Connection } from "./redis-url.ts";
 
-/** A job in a queue. */
+/** A BullMQ job. */
 export interface QueuedJob {
   readonly id?: string | undefined;
   readonly name: string;
@@ -26,9 +26,9 @@ export interface QueuedJob {
   updateData(data: object): Promise<void>;
   updateProgress(progress: object): Promise<void>;
   moveToWait(token: string): Promise<unknown>;
-  /** @returns false if there are no unfinished children */
+  /** Returns false if all children are finished. */
   moveToWaitingChildren(token: string): Promise<boolean>;
-  /** Returns the reasons why children failed, by their keys; the id follows the last colon in a key. */
+  /** Returns the reasons why children failed, by key. The id of a child follows the last colon of its key. */
   getIgnoredChildrenFailures(): Promise<Readonly<Record<string, string>>>;
   removeUnprocessedChildren(): Promise<void>;
   remove(options: { readonly removeChildren: boolean }): Promise<void>;
@@ -48,14 +48,14 @@ export interface JobQueue extends Emitter {
   add(name: string, data: object, options: object): Promise<QueuedJob>;
   addBulk(jobs: readonly NewJob[]): Promise<unknown>;
   getJob(id: string): Promise<QueuedJob | undefined>;
-  /** Lists the workers' connections with the names that the workers chose. */
+  /** Lists the connections of workers, including the names that the workers chose. */
   getWorkers(): Promise<readonly { readonly rawname?: string }[]>;
   isPaused(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface QueueWorker extends Emitter {
-  /** The owner of the timer that renews locks. The timer keeps the process alive until `close`. */
+  /** The owner of the timer that renews locks. The object's timer keeps the process alive until `close`. */
   readonly lockManager?: { close(): Promise<void> };
   close(): Promise<void>;
 }
@@ -74,16 +74,16 @@ export interface RedisClient extends Emitter {
   readonly status: string;
   connect(): Promise<void>;
   disconnect(): void;
-  /** Returns lines of names and values. */
+  /** Returns information about the server as lines of names and values. */
   info(): Promise<string>;
   get(key: string): Promise<string | null>;
   mget(keys: readonly string[]): Promise<readonly (string | null)[]>;
-  /** Sets a key that expires after `milliseconds`. */
+  /** Sets a key that expires after the given number of milliseconds. */
   set(key: string, value: string, unit: "PX", milliseconds: number): Promise<unknown>;
   duplicate(...options: readonly unknown[]): RedisClient;
 }
 
-/** A Redis client, and the copies of it that BullMQ makes to wait for jobs. */
+/** A Redis client, including the copies that BullMQ makes to wait for jobs. */
 export interface RedisConnection {
   readonly client: RedisClient;
   readonly isReady: boolean;
@@ -98,7 +98,7 @@ interface Ioredis {
 const INSTALL =
   "BullMQ and its Redis client are not installed; install them: npm install bullmq ioredis";
 
-/** @param from another folder to search for `node_modules` */
+/** `from` is another folder to search for `node_modules`. */
 async function load(name: string, from: string | undefined): Promise<object> {
   try {
     // Bundlers must not follow this import, because most users do not install the package.
@@ -120,7 +120,7 @@ async function load(name: string, from: string | undefined): Promise<object> {
   }
 }
 
-/** Returns true if the package is missing; returns false if one of its dependencies is. */
+/** Returns true if the package itself is missing, and false if one of its dependencies is missing. */
 const isMissing = (error: unknown, name: string): boolean =>
   isError(error) &&
   "code" in error &&
@@ -135,7 +135,7 @@ const brokenPackage = (name: string, cause: unknown): TensorError =>
     { cause },
   );
 
-/** Returns a module's exports. A CommonJS module's exports are the properties of its default export. */
+/** Returns the exports of a module. For a CommonJS module, the exports are properties of the default export. */
 const exportsOf = (module: object): object =>
   "default" in module && typeof module.default === "object" && module.default !== null
     ? { ...module.default, ...module }
@@ -153,7 +153,7 @@ function unusable(connection: Connection, why: string, cause: unknown): TensorEr
   return new TensorError("engine", sentence, {}, { cause: withoutPassword(cause, connection) });
 }
 
-/** Meanings of a server's refusals, which begin with a word in capitals. */
+/** The meanings of error replies, by the capitalized word with which a reply begins. */
 const REFUSALS: readonly (readonly [RegExp, string])[] = [
   [/^WRONGPASS|invalid password/i, "it refuses the password; check the user and the password"],
   [/^NOAUTH/, "it requires a password; give redis://:PASSWORD@HOST:PORT"],
@@ -161,11 +161,11 @@ const REFUSALS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Checks that a server can hold a queue.
- * @throws WrongRedis for a cluster, a sentinel and a replica, in which commands would fail again and again
+ * Checks that a server supports queues. Throws a WrongRedis error for a cluster, a sentinel or a replica, in which
+ * commands would fail repeatedly.
  */
 async function checkMode(client: RedisClient): Promise<void> {
-  // A user may lack the permission for this command alone.
+  // A Redis user may lack permission for this particular command.
   const info = await client.info().catch(() => "");
   const [, mode] = /^redis_mode:(\w+)/m.exec(info) ?? [];
   if (mode === "cluster") {
@@ -180,8 +180,8 @@ async function checkMode(client: RedisClient): Promise<void> {
 }
 
 /**
- * Connects to Redis, so that a wrong address is reported immediately. Afterwards, the client reconnects automatically.
- * @param onLost called with a message each time the connection is lost
+ * Connects to Redis immediately, so that a wrong address is reported at once. After a lost connection, the client
+ * reconnects automatically. `onLost` is called with a message whenever the connection is lost.
  */
 export async function connect(
   connection: Connection,
@@ -207,7 +207,7 @@ export async function connect(
     return other;
   };
   const disconnect = (): void => {
-    // BullMQ may be about to reconnect.
+    // The closed connection may belong to a client that is about to reconnect.
     isOver = true;
     for (const one of clients) one.disconnect();
   };
@@ -215,7 +215,7 @@ export async function connect(
   let isConnected = false;
   client.on("error", (error) => {
     const text = withoutPassword(textOf(error), connection).message;
-    // The client retries repeatedly and reports the same message each time.
+    // The client reports the same message after every attempt.
     if (isConnected && text !== reason) onLost(`Redis at ${printAddress(connection)}: ${text}`);
     reason = text;
   });
@@ -244,7 +244,7 @@ export async function connect(
   };
 }
 
-/** BullMQ, Redis and a clock, on which submitters and workers depend. */
+/** The dependencies of submitters and workers: BullMQ, Redis and a clock. */
 export interface Surroundings {
   readonly clock: Clock;
   loadBullmq(from: string | undefined): Promise<Bullmq>;
@@ -255,22 +255,24 @@ export interface Surroundings {
   ): Promise<RedisConnection>;
 }
 
-/** Default dependencies: the installed BullMQ, Redis over the network, and this machine's clock. */
+/** The default dependencies: the installed BullMQ, Redis over the network, and this machine's clock. */
 export const SURROUNDINGS: Surroundings = { clock: CLOCK, loadBullmq, connect };
 
 const OPTIONS = {
   lazyConnect: true,
-  // Workers wait while Redis is unreachable, and BullMQ accepts only this value.
+  // BullMQ requires this value, with which commands wait while Redis is unreachable.
   maxRetriesPerRequest: null,
 };
 
-/** Returns the text of an error. Connecting to a host name with several addresses fails with one error per address. */
+/**
+ * Returns the message of an error. If a host name has several addresses, a failed connection has one error per address.
+ */
 function textOf(error: unknown): string {
   const errors = isError(error) && "errors" in error ? error.errors : [];
   return isArray(errors) && errors.length > 0 ? textOf(errors[0]) : messageOf(error);
 }
 
-/** Prints the host and port of a connection, without a password. */
+/** Prints the host and port of a connection, without its password. */
 export function printAddress(connection: Connection): string {
   if (typeof connection === "string") {
     const url = redisUrl(connection);

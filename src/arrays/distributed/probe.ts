@@ -1,7 +1,7 @@
 /**
- * Finds out why a Redis client gets no answer from a server: one side alone uses TLS, or the server is silent. The
- * client's own errors do not distinguish these cases. If only the client uses TLS, it waits until the connection times
- * out. If only the server uses TLS, the client sees the connection close.
+ * Finds out why a Redis server does not answer: either only one side uses TLS, or the server is silent. The errors of
+ * the Redis client do not distinguish these cases. If only the client uses TLS, the client waits until the connection
+ * times out. If only the server uses TLS, the server closes the connection.
  */
 
 import * as net from "node:net";
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DISTRIBUTED } from "../../core/limits.ts";
 import { redisUrl, type Connection } from "./redis-url.ts";
 
-/** Error whose message states, as the end of a sentence, why a server cannot be used. */
+/** An error that explains why a server cannot be used. The message is the end of a sentence. */
 export class WrongRedis extends Error {}
 
 interface Address {
@@ -18,7 +18,7 @@ interface Address {
   readonly isTls: boolean;
 }
 
-/** Returns the host and port of a connection; null if it has none, as for a Unix socket. */
+/** Returns the host and port of a connection, or null without a host, as for a Unix socket. */
 function addressOf(connection: Connection): Address | null {
   if (typeof connection !== "string") {
     const { host = "127.0.0.1", port = 6379, path, tls } = connection;
@@ -33,10 +33,10 @@ function addressOf(connection: Connection): Address | null {
   return { host, port: port === "" ? 6379 : Number(port), isTls: protocol === "rediss:" };
 }
 
-/** Host names of this machine. */
+/** The host names that mean this machine. */
 const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
 
-/** Returns true for a server that only this machine can reach: on the loopback address, or through a Unix socket. */
+/** Returns true for a server that only this machine can reach, by the loopback address or a Unix socket. */
 export function isLocal(connection: Connection): boolean {
   const address = addressOf(connection);
   if (address !== null && (typeof connection === "string" || !("sentinels" in connection)))
@@ -45,13 +45,12 @@ export function isLocal(connection: Connection): boolean {
   return typeof socket === "string" && socket.startsWith("/");
 }
 
-/** First byte of a TLS alert, which a TLS server sends in response to plain text. */
+/** The first byte of a TLS alert, with which a TLS server responds to plain text. */
 const ALERT = 0x15;
 
 /**
- * Determines whether a server uses TLS by sending plain text. The promise never resolves; the signal closes the
- * connection.
- * @throws WrongRedis if only one side uses TLS
+ * Sends plain text to a server to detect whether the server uses TLS. The promise never resolves. An aborted signal
+ * closes the connection. Throws a WrongRedis error if only one side uses TLS.
  */
 export function otherProtocol(connection: Connection, signal: AbortSignal): Promise<never> {
   const address = addressOf(connection);
@@ -59,7 +58,7 @@ export function otherProtocol(connection: Connection, signal: AbortSignal): Prom
     if (address === null) return;
     const { host, port, isTls } = address;
     const socket = net.connect({ host, port, signal });
-    // If the connection fails, the client's error is sufficient.
+    // If the connection fails, the error of the Redis client is sufficient.
     socket.on("error", () => {});
     socket.on("connect", () => socket.write("PING\r\n"));
     socket.once("data", ([first]) => {
@@ -73,7 +72,7 @@ export function otherProtocol(connection: Connection, signal: AbortSignal): Prom
   });
 }
 
-/** Waits for the time within which a server must answer, and then rejects. @throws WrongRedis after that time */
+/** Waits until a server should have answered, and then rejects with a WrongRedis error. */
 export async function silence(signal: AbortSignal): Promise<never> {
   await sleep(DISTRIBUTED.answer, undefined, { signal });
   throw new WrongRedis(`it did not answer within ${DISTRIBUTED.answer / 1000} s`);

@@ -1,9 +1,6 @@
-/**
- * Converts lists of task numbers to and from text such as `0-3,7`, which is used in job data, in job names and for
- * Slurm.
- */
+/** Converts lists of task numbers to and from text such as `0-3,7`, for job data, job names and Slurm. */
 
-/** Divides an ascending list into runs, each given by its first and last number. */
+/** Divides an ascending list into runs, each with its first and last number. */
 function runsOf(numbers: readonly number[]): [number, number][] {
   const runs: [number, number][] = [];
   for (const number of numbers) {
@@ -14,13 +11,13 @@ function runsOf(numbers: readonly number[]): [number, number][] {
   return runs;
 }
 
-/** Prints an ascending list. */
+/** Prints an ascending list as text. */
 export const printNumbers = (numbers: readonly number[]): string =>
   runsOf(numbers)
     .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`))
     .join(",");
 
-/** @returns the numbers in a text, or null if the text is malformed or has more than `most` numbers */
+/** Parses a list of numbers, or returns null if the text is malformed or has more than `most` numbers. */
 export function parseNumbers(text: string, most: number): number[] | null {
   if (!/^\d{1,15}(-\d{1,15})?(,\d{1,15}(-\d{1,15})?)*$/.test(text)) return null;
   const numbers: number[] = [];
@@ -32,7 +29,7 @@ export function parseNumbers(text: string, most: number): number[] | null {
   return numbers;
 }
 
-/** Splits a list into parts of a given length; the last part may be shorter. */
+/** Splits a list into parts of the given length, except for a shorter last part. */
 export const inParts = (numbers: readonly number[], length: number): (readonly number[])[] =>
   Array.from({ length: Math.ceil(numbers.length / length) }, (_, part) =>
     numbers.slice(part * length, (part + 1) * length),

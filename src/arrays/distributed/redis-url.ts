@@ -1,18 +1,18 @@
 /**
- * Reads the URL of a Redis. Passwords are often generated, and `/`, `#` and `?` end the host in a URL, so a password
- * that is not encoded has to be found. The password may be anywhere in a URL that cannot be read, so errors never show
- * the text.
+ * Parses the URL of a Redis server. Generated passwords often contain `/`, `#` or `?`, which end the host of a URL, so
+ * unencoded passwords must be detected. Errors never quote an invalid URL, because the password may be anywhere in its
+ * text.
  */
 
 import { messageOf, TensorError, wrongOption } from "../../core/errors.ts";
 import { objectOf } from "../../core/tensor/options.ts";
 
-/** A URL such as `redis://host:6379`, or options of ioredis. */
+/** A URL such as `redis://host:6379`, or ioredis options. */
 export type Connection = string | Readonly<Record<string, unknown>>;
 
 /**
- * Returns the URL with the user and the password encoded. Other text, such as the path of a socket, is unchanged.
- * @throws TensorError `attribute` for a URL that cannot be read
+ * Returns the URL with an encoded user and password. Other text, such as a socket path, is returned unchanged. Throws
+ * an `attribute` error for an invalid URL.
  */
 export function redisUrl(text: string): string {
   const isUrl = /^rediss?:\/\//i.test(text);
@@ -24,7 +24,7 @@ export function redisUrl(text: string): string {
   throw new TensorError("attribute", sentence, { key: "connection" });
 }
 
-/** @throws TensorError `attribute` for a value that is neither text nor an object, and for a URL that cannot be read */
+/** Throws an `attribute` error for an invalid URL, and for a value that is neither text nor an object. */
 export function checkConnection(connection: unknown): void {
   if (typeof connection === "string" && connection !== "") return void redisUrl(connection);
   if (typeof connection === "object" && connection !== null)
@@ -36,7 +36,7 @@ export function checkConnection(connection: unknown): void {
   );
 }
 
-/** Returns true for a URL whose parts fit a Redis server, so that no part is a piece of a password. */
+/** Returns true for a URL that is valid for Redis, so that none of its parts can be a piece of a password. */
 function isPlain(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { pathname, search, hash, username, password } = new URL(text);
@@ -54,7 +54,9 @@ function isEncoded(text: string): boolean {
   }
 }
 
-/** The last `@` ends the user, because neither a host nor the number of a database contains this character. */
+/**
+ * The last `@` ends the user and the password, because neither a host nor a database number contains this character.
+ */
 function withEncodedUser(text: string): string {
   const [, scheme = "", user, place = ""] = /^(rediss?:\/\/)(.*)@(.*)$/is.exec(text) ?? [];
   if (user === undefined) return text;
@@ -65,7 +67,7 @@ function withEncodedUser(text: string): string {
 const encode = (text: string): string =>
   encodeURIComponent(isEncoded(text) ? decodeURIComponent(text) : text);
 
-/** Returns an error without the passwords of a connection, which clients repeat in the arguments of a command. */
+/** Returns an error without the passwords that clients repeat in command arguments. */
 export function withoutPassword(cause: unknown, connection: Connection): Error {
   const text = messageOf(cause);
   return new Error(passwordsOf(connection).reduce((all, one) => all.replaceAll(one, "***"), text));

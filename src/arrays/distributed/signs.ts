@@ -1,7 +1,7 @@
 /**
- * Finds a queue's workers from the connections that Redis reports. The name of a worker's connection contains the
- * worker's version, host and process. A worker also renews a key that expires, because Redis keeps the connection of a
- * machine that has lost power for minutes.
+ * Finds a queue's workers by the connections that Redis reports. The name of a worker's connection contains its
+ * version, host and process. Each worker also renews a key that expires, because Redis keeps the connection of a dead
+ * machine for minutes.
  */
 
 import { randomBytes } from "node:crypto";
@@ -10,7 +10,7 @@ import { DISTRIBUTED } from "../../core/limits.ts";
 import type { Clock } from "./clock.ts";
 import { printAddress, type Connection, type JobQueue, type RedisClient } from "./packages.ts";
 
-/** Returns a name for a worker, unique within this process. */
+/** Returns a worker name that is unique within this process. */
 export function workerName(version: string): string {
   const parts = [version, os.hostname(), process.pid, randomBytes(3).toString("hex")];
   // Connection names cannot contain spaces.
@@ -19,12 +19,12 @@ export function workerName(version: string): string {
 
 interface Listed {
   readonly name: string;
-  /** The worker's version; null for another program, or for a version that did not report it. */
+  /** The worker's version, or null for another program or an old version that did not report it. */
   readonly version: string | null;
   readonly place: string;
 }
 
-/** @param raw a connection's name, which anyone can choose */
+/** `raw` is the name of a connection, which any program can choose. */
 function parseWorker(raw: string): Listed {
   const name = raw.slice(raw.lastIndexOf(":w:") + 3);
   const [, version, host, pid] =
@@ -37,8 +37,8 @@ function parseWorker(raw: string): Listed {
 const signOf = (name: string): string => `ndscatter:worker:${name}`;
 
 /**
- * Renews a worker's sign of life, a key that expires, until the signal aborts. Nothing is renewed while Redis is
- * unreachable.
+ * Renews a worker's sign of life, which is an expiring key, until the signal aborts. While Redis is unreachable, the
+ * key is not renewed.
  */
 export async function giveSigns(
   client: RedisClient,
@@ -47,14 +47,14 @@ export async function giveSigns(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    // The command is not awaited, because it waits while Redis is unreachable.
+    // The command is not awaited, because it may wait for a long time while Redis is unreachable.
     client.set(signOf(name), "", "PX", DISTRIBUTED.silent).catch(() => {});
     // oxlint-disable-next-line no-await-in-loop
     await clock.sleep(DISTRIBUTED.sign, signal, false).catch(() => {});
   }
 }
 
-/** Objects that a submitter uses to look for its queue's workers. */
+/** The objects with which a submitter looks for workers. */
 export interface WatchParts {
   readonly queue: JobQueue;
   readonly client: RedisClient;
@@ -64,23 +64,23 @@ export interface WatchParts {
   readonly onNote: (sentence: string) => void;
 }
 
-/** Maximum number of workers that a message names. */
+/** The maximum number of workers that a message names. */
 const NAMED = 3;
 
-/** Looks for a queue's workers, and reports once each reason why the job may not progress. */
+/** Looks for a queue's workers, and reports each reason why the job may not progress once. */
 export class WorkerWatch {
   readonly #parts: WatchParts;
-  /** Workers without a sign of life when last checked. */
+  /** The workers that had no sign of life at the last check. */
   #silent: ReadonlySet<string> = new Set();
   #wasEmpty = false;
-  /** The messages that currently apply. */
+  /** The messages that apply at present. */
   #said: ReadonlySet<string> = new Set();
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
   }
 
-  /** @returns the number of listening workers that are alive */
+  /** Returns the number of listening workers that show a sign of life. */
   async look(): Promise<number> {
     const { queue, client, name, connection, version } = this.#parts;
     const where = `the queue ${name} of Redis at ${printAddress(connection)}`;
@@ -89,8 +89,8 @@ export class WorkerWatch {
     const known = workers.filter((worker) => worker.version !== null);
     const signs = known.length === 0 ? [] : await client.mget(known.map((one) => signOf(one.name)));
     const silent = known.filter((_, at) => signs[at] === null);
-    // A worker is reported after two checks, because workers often start together with the job, and Redis may just have
-    // been emptied.
+    // A worker without a sign of life is reported only after two checks, because it may just have started, or Redis may
+    // just have been emptied.
     const dead = silent.filter((one) => this.#silent.has(one.name));
     const strange = workers.filter((one) => one.version !== version);
     const isEmpty = workers.length === 0;

@@ -1,7 +1,7 @@
 /**
- * Prints a job for Slurm: a shell script that submits each stage as a job array, which begins after the previous stage
- * has succeeded. This file does not run sbatch. Schedulers that number tasks differently can call the same command: see
- * the examples in `docs/arrays/distributed.md`.
+ * Prints a shell script that runs a job in Slurm: each stage is a job array that begins after the previous stage has
+ * succeeded. The functions in this file do not run sbatch. Other schedulers can call the same command: see the examples
+ * in `docs/arrays/distributed.md`.
  */
 
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
@@ -15,29 +15,29 @@ import { printNumbers } from "./ranges.ts";
 
 /** Options of `slurmScript`. */
 export interface SlurmOptions {
-  /** The command line that runs ndscatter on a node; `["ndscatter"]` by default. */
+  /** The command that runs ndscatter on a node; `["ndscatter"]` by default. */
   readonly command?: readonly string[] | undefined;
-  /** The number of tasks per array element; by default, one per thread, or as many as `mostElements` requires. */
+  /** The number of tasks per array element; by default, one task per thread, or as many as `mostElements` requires. */
   readonly tasksPerElement?: number | undefined;
   /**
-   * Maximum number of array elements; 1000 by default. Element numbers must be less than Slurm's MaxArraySize, which is
-   * 1001 unless the cluster is configured differently.
+   * The maximum number of array elements; 1000 by default. Slurm's setting MaxArraySize, 1001 by default, must be
+   * greater than every element number.
    */
   readonly mostElements?: number | undefined;
-  /** The number of elements that run at once; by default, as many as the cluster allows. */
+  /** The number of array elements that run at the same time; by default, as many as the cluster allows. */
   readonly atOnce?: number | undefined;
-  /** The number of an element's tasks that run at once, each on a processor; 1 by default. */
+  /** The number of tasks per array element that run at the same time, each on a processor; 1 by default. */
   readonly threads?: number | undefined;
-  /** Memory for all threads of an element together, in bytes; 1 GiB by default, the same as for the command. */
+  /** The memory for all threads of an array element together, in bytes; 1 GiB by default, as for the command. */
   readonly memory?: number | undefined;
   readonly partition?: string | undefined;
-  /** Time limit in Slurm's notation, such as `2:00:00`. */
+  /** The time limit in Slurm's notation, such as `2:00:00`. */
   readonly time?: string | undefined;
-  /** The folder for the elements' output; by default, the folder in which the script runs. */
+  /** The folder for the output of array elements; by default, the folder in which the script runs. */
   readonly logs?: string | undefined;
   /** Additional sbatch options, one word each. */
   readonly sbatch?: readonly string[] | undefined;
-  /** True to make the script wait for the end of the job and return the status of the last stage. */
+  /** True if the script should wait for the end of the job and return the status of the last stage. */
   readonly wait?: boolean | undefined;
 }
 
@@ -55,26 +55,26 @@ const SLURM_OPTIONS = namesOf<SlurmOptions>({
   wait: true,
 });
 
-/** The numbers of the remaining tasks, by stage. */
+/** The remaining task numbers, by stage. */
 type Remaining = ReadonlyMap<StageName, readonly number[]>;
 
 const DEFAULT_MOST_ELEMENTS = 1000;
 
 /**
- * Factor by which more memory is requested, because Slurm kills an element that takes more memory than requested, and
- * also counts cached files.
+ * The ratio of requested to needed memory, because Slurm also counts cached files and kills an element that exceeds its
+ * request.
  */
 const RESERVE = 1.25;
 
-/** Delimiter that ends the node's script inside the submitting script. */
+/** The delimiter that ends the script for nodes inside the submitting script. */
 const END = "END_OF_NDSCATTER_TASKS";
 
 /**
- * Returns a script that submits a job's remaining tasks. The script may run twice, and a new script may run while tasks
- * of an earlier script still run, because a finished task does nothing when it runs again.
- * @param core replaces the functions on jobs' folders, for other kinds of jobs
+ * Returns a script that submits a job's remaining tasks. Running a script twice is safe, even while tasks of an earlier
+ * script are running, because finished tasks are skipped.
+ * @param core a replacement for the functions on job folders, for other kinds of jobs
  * @param job a job from `openJob`
- * @param options the command, and the sizes of job arrays
+ * @param options the command, and the size of job arrays
  * @throws TensorError `attribute` for a path or an option that a script cannot contain
  *
  * @example
@@ -118,7 +118,7 @@ export async function slurmScript(
   return printSlurmScript(job, remaining, options);
 }
 
-/** Prints the script for the remaining tasks of each stage. */
+/** Prints a script for the remaining tasks of each stage. */
 export function printSlurmScript(job: Job, remaining: Remaining, options: SlurmOptions): string {
   checkOptions(options);
   const stages = job.stages.filter(({ name }) => (remaining.get(name) ?? []).length > 0);
@@ -144,7 +144,7 @@ export function printSlurmScript(job: Job, remaining: Remaining, options: SlurmO
     ...(options.wait === true ? [] : [`printf 'submitted %s\\n' "${ids}"`]),
     `printf '%s\\n' ${quote(`see: ${call} ${folder}`)} >&2`,
   ];
-  // The last submission takes longest with --wait, so the hint is printed before it.
+  // With --wait, the last submission lasts until the job ends, so the hint is printed before it.
   const order = options.wait === true ? [...tail, ...parts] : [...parts, ...tail];
   return `${[...head, ...order].join("\n")}\n`;
 }
@@ -155,7 +155,7 @@ interface Place {
   readonly options: SlurmOptions;
 }
 
-/** Returns the lines that submit one stage and store its Slurm id in a variable named after the stage. */
+/** Returns the lines that submit a stage and store its Slurm id in a variable with the stage's name. */
 function submission(
   { folder }: Job,
   stage: Stage,
@@ -166,7 +166,7 @@ function submission(
   const { threads = 1, memory = DEFAULT_MEMORY } = options;
   const fitting = Math.ceil(stage.tasks / mostElements);
   const length = Math.max(options.tasksPerElement ?? threads, fitting);
-  // The tasks of element e are the same no matter which tasks remain.
+  // An array element always has the same tasks, no matter which tasks remain.
   const elements = [...new Set(remaining.map((task) => Math.floor(task / length)))];
   const array = printNumbers(elements) + (atOnce === undefined ? "" : `%${atOnce}`);
   const logs = options.logs === undefined ? "" : `${options.logs.replaceAll("%", "%%")}/`;
@@ -186,7 +186,7 @@ function submission(
   ].map(quote);
   const dependency = before === undefined ? [] : [`"--dependency=afterok:$${before}"`];
   const call = [...command, "job", "task", folder, stage.name].map(quote).join(" ");
-  // The script is in a function, because some shells misparse quotes within `$(...)`.
+  // The script is in a shell function, because some shells misparse quotes within `$(...)`.
   return [
     `${stage.name}_tasks() {`,
     `  cat <<'${END}'`,
@@ -198,17 +198,17 @@ function submission(
     END,
     "}",
     `${stage.name}=$(${stage.name}_tasks | sbatch ${[...words, ...dependency].join(" ")})`,
-    // In a federation, the id is followed by the cluster's name, which is removed.
+    // The name of the cluster, which follows the id in a federation, is removed.
     `${stage.name}=\${${stage.name}%%;*}`,
   ];
 }
 
-/** Time for which a network file system may show an old listing, in s; NFS's default is a minute. */
+/** The time for which a network file system may show an outdated listing, in s. The default for NFS is a minute. */
 const PATIENCE = 70;
 
-/** Quotes a shell word. */
+/** Quotes a word for the shell. */
 function quote(word: string): string {
-  // A line break could end the inner script, and a NUL ends every argument.
+  // A line break could end the inner script, and a NUL ends any argument.
   if (/[\n\r\0]/.test(word)) {
     throw new TensorError("attribute", `a script cannot contain the name ${printValue(word)}`, {
       key: "name",

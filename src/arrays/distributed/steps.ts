@@ -1,7 +1,8 @@
 /**
- * Runs a job in BullMQ. Each task of a stage needs all tasks of the previous stage, which a tree of BullMQ jobs cannot
- * express. A single job, the root, adds the tasks of a stage as its children, waits for them, and is called again for
- * the next stage. The root reads from the folder which tasks remain, so it may run any number of times.
+ * Runs jobs in BullMQ. All tasks of a stage depend on all tasks of the previous stage, which a tree of BullMQ jobs
+ * cannot express. Therefore a single BullMQ job, the root, adds the tasks of a stage as children, waits for them, and
+ * then continues with the next stage. The root reads the remaining tasks from the folder, so it may run any number of
+ * times.
  */
 
 import { createHash } from "node:crypto";
@@ -14,32 +15,31 @@ import { currentStage, finalFailure, type Core } from "./core.ts";
 import type { JobQueue, QueuedJob, RedisClient } from "./packages.ts";
 import { inParts, printNumbers } from "./ranges.ts";
 
-/** Name of the root, as dashboards show it. Jobs with tasks are named after their stage. */
+/** The name of the root in dashboards. BullMQ jobs with tasks have the name of their stage. */
 export const ROOT = "job";
 
 export interface RootData {
   readonly folder: string;
-  /** The job's id, because the folder may hold another job later. */
+  /** The id of the job, because the folder may later contain another job. */
   readonly id: string;
-  /** The submitter's ndscatter version. */
+  /** The submitter's version of ndscatter. */
   readonly version: string;
-  /** The number of attempts per task. */
   readonly attempts: number;
-  /** Minimum number of tasks per BullMQ job. */
+  /** The minimum number of tasks per BullMQ job. */
   readonly tasksPerJob: number;
-  /** The stage whose tasks were added last, and the number of times that they were added. */
+  /** The last stage whose tasks were added, and how often they were added. */
   readonly stage?: StageName;
   readonly round?: number;
-  /** The error code of the failure. The message is the job's `failedReason`. */
+  /** The error code of the failure. The message of the failure is in the job's `failedReason`. */
   readonly code?: ErrorCode;
 }
 
 export interface TaskData {
   readonly folder: string;
-  /** The job's id, because the folder may hold another job later. */
+  /** The id of the job, because the folder may later contain another job. */
   readonly id: string;
   readonly version: string;
-  /** Identifies the root that added the tasks. */
+  /** An identifier of the root that added the tasks. */
   readonly run: string;
   readonly stage: StageName;
   /** A list of task numbers, such as `0-3,7`. */
@@ -50,12 +50,12 @@ export interface TaskData {
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.length <= MOST_TEXT && !value.includes("\0");
 
-/** Maximum length of a text, which exceeds any path and any list of 10,000 task numbers. */
+/** The maximum length of a text; any path and any list of 10,000 task numbers is shorter. */
 const MOST_TEXT = 2 ** 18;
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 1;
 
-/** Checks a queue entry, because anyone with access to Redis may have written it. */
+/** Checks a queue entry, which any program with access to Redis may have written. */
 export function isEntry({ name, data }: Pick<QueuedJob, "name" | "data">): boolean {
   const { folder, id, run, attempts, tasksPerJob, stage, round, tasks } = (data ?? {}) as Partial<
     Record<string, unknown>
@@ -71,43 +71,44 @@ export function isEntry({ name, data }: Pick<QueuedJob, "name" | "data">): boole
 }
 
 /**
- * Returns the id of a job's root. All submitters of the folder get the same id, so that they share the root. BullMQ's
- * ids must not contain colons or be numbers.
+ * Returns the id of the root of a job. The id depends only on the folder, so that all submitters share the root. An id
+ * in BullMQ must not contain a colon or be a number.
  */
 export const rootId = ({ id, folder }: Job): string =>
   `nd-${createHash("sha256").update(`${id}\0${folder}`).digest("hex").slice(0, 24)}`;
 
 /**
- * Returns text that identifies one root. Submitting the job again creates a root with the same id but a different time.
+ * Returns text that identifies a particular root. If a job is submitted again, the new root has the same id but a
+ * different time.
  */
 export const runOf = ({ id, timestamp }: QueuedJob): string => `${id}-${timestamp.toString(36)}`;
 
-/** Returns the Redis key that marks a root as withdrawn, so that no more of its tasks begin. */
+/** Returns the Redis key that marks a root as withdrawn, so that no further tasks of this root begin. */
 export const takenBack = (run: string): string => `ndscatter:taken-back:${run}`;
 
-/** Returns true if a root's submitter has withdrawn it. */
+/** Returns true if the submitter has withdrawn the root. */
 export const isTakenBack = async (client: RedisClient, run: string): Promise<boolean> =>
   (await client.get(takenBack(run))) !== null;
 
 /**
- * Number of attempts for the last task. The last task checks the files of all other tasks, so attempts continue for 63
- * s, after which a listing cannot be stale.
+ * The number of attempts for the last task. The last task checks the files of all other tasks, so its attempts continue
+ * for 63 s, until listings are up to date.
  */
 const FINISH_ATTEMPTS = 7;
 
-/** Maximum number of times that tasks of a stage may report success although the folder does not show it. */
+/** The maximum number of times that a stage's tasks may report success without leaving marks in the folder. */
 const MOST_ROUNDS = 12;
 
-/** Waits before repeated listings, in ms, because a listing on NFS may be out of date. */
+/** The waits before repeated listings, in ms, because listings on NFS may be outdated. */
 const LISTING_AGES = [0, 100, 400, 1500, 4000];
 
-/** Reason why a root ends without a result. */
+/** The reason why a root ends without a result. */
 export interface RootFailure {
   readonly sentence: string;
   readonly code: ErrorCode;
 }
 
-/** State of a root after a step: done, failed, or waiting for its children. */
+/** The state of a root after a step: done, failed, or waiting for its children. */
 export type RootStep = "done" | "waiting" | RootFailure;
 
 /** Dependencies of a root. */
@@ -118,7 +119,7 @@ export interface StepParts {
   readonly clock: Clock;
 }
 
-/** Handles a call of the root: adds the tasks of the next stage and makes the root wait for them. */
+/** Performs a step of the root: adds the tasks of the next stage, and makes the root wait for these tasks. */
 export async function stepRoot(
   { core, queue, client, clock }: StepParts,
   root: QueuedJob,
@@ -128,22 +129,22 @@ export async function stepRoot(
   const job = await core.openJob(folder);
   if (job.id !== id) return { sentence: replaced(folder, id, job.id), code: "engine" };
   for (;;) {
-    // Each iteration handles a stage, and stages run in order.
+    // Each iteration handles one stage, in order.
     /* oxlint-disable no-await-in-loop */
     const failure = await childFailure(queue, root);
     if (failure !== null) {
       await root.removeUnprocessedChildren();
       return failure;
     }
-    // The result is false if no child is pending, because none was added or all finished before the root could wait.
+    // The result is false if no child is pending, either because none was added or because all have finished.
     if (await root.moveToWaitingChildren(token)) return "waiting";
-    // Another submitter that is still waiting for the job will submit it again.
+    // If another submitter is waiting for the job, it will submit the job again.
     if (await isTakenBack(client, runOf(root))) return "done";
     const next = await nextTasks(core, clock, job, root.data as RootData);
     if (next === null) return "done";
     if ("sentence" in next) return next;
     if (next.round > MOST_ROUNDS) return lostTasks(job, next);
-    // The withdrawal is checked again, because finding the tasks takes seconds if the listing was stale.
+    // The withdrawal is checked again, because finding the tasks may have taken seconds.
     if (await isTakenBack(client, runOf(root))) return "done";
     const { stage, round, remaining } = next;
     await root.updateData({ ...(root.data as RootData), stage, round });
@@ -155,7 +156,7 @@ export async function stepRoot(
 
 interface NextTasks {
   readonly stage: StageName;
-  /** The number of times that tasks of this stage have been added, including this time. */
+  /** The number of times that tasks of this stage have been added, including this step. */
   readonly round: number;
   readonly remaining: readonly number[];
 }
@@ -188,7 +189,7 @@ async function childFailure(queue: JobQueue, root: QueuedJob): Promise<RootFailu
   const [key, reason] = first;
   const child = await queue.getJob(key.slice(key.lastIndexOf(":") + 1));
   const { code = "engine", stage, tasks } = (child?.data ?? {}) as Partial<TaskData>;
-  // BullMQ reports this message for a job that killed one worker after another.
+  // BullMQ fails a job with this message after the job has killed several workers.
   const sentence = reason.startsWith("job stalled")
     ? `tasks ${tasks} of ${stage} ended every worker that ran them, perhaps because memory was exhausted`
     : reason;
@@ -215,11 +216,11 @@ async function addTasks(
     name: stage,
     data: { folder, id, version, run, stage, tasks: printNumbers(part) } satisfies TaskData,
     opts: {
-      // The id is fixed, so that a root that is called twice adds each child once. The id includes the root's time,
-      // because children of an earlier root may still be in the queue.
+      // The id is fixed, so that a repeated step adds each child only once. The id contains the root's time, because
+      // children of an earlier root may still be queued.
       jobId: `${run}-${stage}-${part[0]}-${part.at(-1)}`,
       parent: { id: root.id, queue: root.queueQualifiedName },
-      // If a child fails, the root is called immediately, and reports the child's error.
+      // If a child fails, the root continues immediately and reports the child's error.
       continueParentOnFailure: true,
       attempts: stage === "finish" ? Math.max(attempts, FINISH_ATTEMPTS) : attempts,
       backoff: { type: "exponential", delay: DISTRIBUTED.backoff, jitter: 0.5 },
@@ -229,12 +230,15 @@ async function addTasks(
   }));
   const { batch } = DISTRIBUTED;
   for (let first = 0; first < jobs.length; first += batch) {
-    // The queue commands are sent one at a time.
+    // The loop sends one queue command at a time.
     // oxlint-disable-next-line no-await-in-loop
     await queue.addBulk(jobs.slice(first, first + batch));
   }
 }
 
-/** Returns true for machine errors, which another attempt may avoid. Errors in a file's contents would recur. */
+/**
+ * Returns true for errors of the machine, which another attempt may avoid. Errors about the contents of a file would
+ * recur.
+ */
 export const isWorthRetry = (error: unknown): boolean =>
   !isTensorError(error) || error.code === "engine";

@@ -23,37 +23,38 @@ import { WorkerWatch } from "./signs.ts";
 import { isTakenBack, ROOT, rootId, runOf, takenBack, type RootData } from "./steps.ts";
 import { QUEUE } from "./worker.ts";
 
-/** Progress of a job. */
+/** The progress of a job. */
 export interface SubmitProgress {
   readonly stage: StageName;
-  /** The number of finished tasks of the stage, out of `tasks`. */
+  /** The number of finished tasks in the stage, out of `tasks`. */
   readonly done: number;
   readonly tasks: number;
-  /** The number of the queue's workers; null until it is known. */
+  /** The number of workers of the queue, or null before it is known. */
   readonly workers: number | null;
 }
 
 /** Options of `submitJob`. */
 export interface SubmitOptions {
-  /** A URL such as `redis://host:6379`, or options of ioredis. */
+  /** A URL such as `redis://host:6379`, or ioredis options. */
   readonly connection: Connection;
-  /** The name of the queue; `ndscatter` by default. */
+  /** The queue's name; `ndscatter` by default. */
   readonly queue?: string | undefined;
-  /**
-   * The number of attempts per task before the job fails; 3 by default. A task with a bad index is never tried again.
-   */
+  /** The number of attempts per task before the job fails; 3 by default. A task with a bad index is never repeated. */
   readonly attempts?: number | undefined;
   /**
-   * The number of tasks that a worker takes at once and runs sequentially; by default 1, or more if the job has 10,000
-   * tasks or more.
+   * The number of tasks that a worker takes together and runs sequentially; by default 1, or more for jobs with at
+   * least 10,000 tasks.
    */
   readonly tasksPerJob?: number | undefined;
-  /** Withdraws the job: running tasks finish, and no others begin unless another submitter waits for the job. */
+  /**
+   * A signal that withdraws the job: running tasks finish, and no further tasks begin unless another submitter waits
+   * for the job.
+   */
   readonly signal?: Signal | undefined;
   readonly onProgress?: ((progress: SubmitProgress) => void) | undefined;
-  /** Called with a message for each error after which the work is tried again. */
+  /** Called with a message for each error after which work is repeated. */
   readonly onNote?: ((sentence: string) => void) | undefined;
-  /** A folder whose `node_modules` may contain BullMQ if it is not installed next to this package. */
+  /** A folder whose `node_modules` contains BullMQ, if BullMQ is not installed next to this package. */
   readonly from?: string | undefined;
 }
 
@@ -68,13 +69,13 @@ const SUBMIT_OPTIONS = namesOf<SubmitOptions>({
   from: true,
 });
 
-/** Maximum fraction of the time for listing the folder, because NFS takes long to list 10,000 tasks. */
+/** The maximum fraction of time for listing the folder, because NFS takes long to list 10,000 tasks. */
 const SHARE = 0.1;
 
 /**
- * Submits the job and waits until it is done. All submitters of a job share its tasks. If Redis is emptied and the
- * queue loses tasks, they are submitted again, because the folder shows which tasks remain.
- * @throws TensorError the error that ends the job, such as a bad index, or a task that has used all attempts
+ * Submits a job and waits until the job is done. All submitters of a job share its tasks. If the queue loses tasks
+ * because Redis is emptied, the remaining tasks are submitted again. Throws the error that ends the job, such as the
+ * error of a bad index or of a task without remaining attempts.
  */
 export async function submit(
   core: Core,
@@ -90,7 +91,7 @@ export async function submit(
   checkPath(folder);
   checkConnection(connection);
   checkRunOptions(options);
-  // The path is made absolute, because workers receive it and may run in other folders.
+  // Workers receive an absolute path, because they may run in other folders.
   const job = await core.openJob(path.resolve(folder));
   const bullmq = await surroundings.loadBullmq(from);
   const redis = await surroundings.connect(connection, from, onNote);
@@ -102,7 +103,7 @@ export async function submit(
     const { client } = redis;
     await new Submission({ core, job, queue, client, clock }, submitted).wait();
   } finally {
-    // The queue does not own the connection, so each must be closed.
+    // The connection does not belong to the queue, so both must be closed.
     redis.disconnect();
     await queue.close().catch(() => {});
   }
@@ -133,11 +134,11 @@ class Submission {
   #differences = 0;
   #workers: number | null = null;
   #countedAt = -Infinity;
-  /** True once the queue has the job. */
+  /** True as soon as the queue contains the job. */
   #isBegun = false;
-  /** True once Redis has recorded the withdrawal. */
+  /** True as soon as Redis has recorded the withdrawal. */
   #isTakenBack = false;
-  /** The check of the queue that is in progress, if any. */
+  /** The current check of the queue, if any. */
   #following: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
 
@@ -169,7 +170,7 @@ class Submission {
         if (!this.#isTakenBack) this.#options.onNote?.(LEFT_BEHIND);
         signal.throwIfAborted();
       }
-      // A lost connection must not prevent checking the folder or the signal.
+      // The folder and the signal must be checked even if the connection is lost.
       this.#following ??= this.#lookAtQueue();
       if (await this.#isDone()) return;
       const pause = Math.max(DISTRIBUTED.period, (this.#clock.now() - start) / SHARE);
@@ -190,7 +191,7 @@ class Submission {
     this.#following = null;
   }
 
-  /** Adds the root, after removing the root of an earlier attempt, because ids are fixed. */
+  /** Adds the root after removing the root of an earlier attempt, because both have the same id. */
   async #begin(): Promise<void> {
     const earlier = await this.#queue.getJob(this.#id);
     if (earlier !== undefined) await this.#clear(earlier);
@@ -200,11 +201,11 @@ class Submission {
   async #clear(root: QueuedJob): Promise<void> {
     const state = await root.getState();
     if (state !== "failed" && state !== "completed") return;
-    // Removal may fail because another submitter has removed the root, or added a new root, which can be used instead.
+    // The removal may fail because another submitter has removed the root or added a new root, which can then be used.
     await root.remove({ removeChildren: false }).catch(() => {});
   }
 
-  /** Adds the root, unless the queue already has it. */
+  /** Adds the root unless the queue already contains it. */
   async #add(): Promise<void> {
     const { attempts, tasksPerJob } = this.#options;
     const { folder, id } = this.#job;
@@ -213,7 +214,7 @@ class Submission {
     const data: RootData = { folder, id, version, attempts, tasksPerJob };
     await this.#queue.add(ROOT, data, {
       jobId: this.#id,
-      // The root has priority, because it only adds tasks, which queue behind tasks of other jobs.
+      // The root has priority, because it only adds tasks, which are queued behind the tasks of other jobs.
       lifo: true,
       attempts: 3,
       backoff: { type: "exponential", delay: 1000 },
@@ -232,12 +233,11 @@ class Submission {
     return false;
   }
 
-  /** Checks the root in the queue: adds it again if Redis has lost it, and throws its error if it failed. */
+  /** Checks the root in the queue, adds it again if Redis has lost it, and throws its error if it failed. */
   async #follow(): Promise<void> {
     if (this.#clock.now() - this.#countedAt > DISTRIBUTED.count) {
       this.#workers = await this.#watch.look();
-      // The interval begins when Redis answers, because connections that Redis has lost are counted again a few seconds
-      // later.
+      // The interval begins when Redis answers, because reconnecting workers are counted a few seconds later.
       this.#countedAt = this.#clock.now();
     }
     const root = await this.#queue.getJob(this.#id);
@@ -248,11 +248,11 @@ class Submission {
     } else if (state === "failed") {
       const current = await currentStage(this.#core, this.#job);
       if (current === null) return;
-      // The job was read before its state, so its error may be missing.
+      // The job was read before its state changed, so its error may be missing.
       const failed = await this.#queue.getJob(this.#id);
-      // Another submitter has submitted the job again in the meantime.
+      // Another submitter has already submitted the job again.
       if (failed?.failedReason === undefined) return;
-      // The root has only the message of a bad index; the folder also has its coordinates.
+      // The root contains only the message about a bad index, while the folder also contains the coordinates.
       throw (
         (await finalFailure(this.#core, this.#job, current)) ??
         failureOf(failed, failed.failedReason)
@@ -265,19 +265,19 @@ class Submission {
     }
   }
 
-  /** Records the withdrawal in Redis, so that no more tasks of the job begin, and removes the job from the queue. */
+  /** Records the withdrawal in Redis, so that no further tasks begin, and removes the job from the queue. */
   async #withdraw(): Promise<void> {
-    // If the root is being added, it is withdrawn as well.
+    // A root that is just being added must also be withdrawn.
     await this.#following;
     const first = await this.#queue.getJob(this.#id);
     if (first !== undefined)
       await this.#client.set(takenBack(runOf(first)), "", "PX", DISTRIBUTED.takenBack);
     this.#isTakenBack = true;
-    // A root that a worker is running cannot be removed. The worker soon ends the root or makes it wait, so the next
-    // attempt succeeds.
+    // While a worker runs the root, the root cannot be removed. The worker soon finishes this step of the root, so the
+    // next attempt succeeds.
     /* oxlint-disable no-await-in-loop */
     for (let root = first; root !== undefined; root = await this.#queue.getJob(this.#id)) {
-      // Another submitter has submitted the job in the meantime.
+      // Another submitter has already submitted the job.
       if (runOf(root) !== runOf(first as QueuedJob)) return;
       await root.removeUnprocessedChildren();
       const isRemoved = await root.remove({ removeChildren: false }).then(

@@ -11,7 +11,7 @@ import type { Bullmq, QueuedJob, RedisClient } from "./packages.ts";
 import { parseNumbers } from "./ranges.ts";
 import { isTakenBack, isWorthRetry, type TaskData } from "./steps.ts";
 
-/** Finished tasks that a worker reports. */
+/** The finished tasks that a worker reports. */
 export interface TasksDone {
   readonly folder: string;
   readonly stage: StageName;
@@ -20,10 +20,10 @@ export interface TasksDone {
   readonly seconds: number;
 }
 
-/** Callbacks for a worker. */
+/** The callbacks of a worker. */
 export interface TaskOptions {
   readonly onDone?: ((tasks: TasksDone) => void) | undefined;
-  /** Called with a message for each error after which the work is tried again. */
+  /** Called with a message for each error after which work is repeated. */
   readonly onNote?: ((sentence: string) => void) | undefined;
 }
 
@@ -68,7 +68,7 @@ export class TaskRunner {
     this.#aborted.abort();
   }
 
-  /** Runs a queue entry's tasks sequentially. Running a finished task again does nothing. */
+  /** Runs the tasks of a queue entry sequentially. If a finished task runs again, nothing happens. */
   async run(job: QueuedJob, token: string): Promise<void> {
     const { bullmq, client, clock } = this.#parts;
     const { WaitingError, UnrecoverableError } = bullmq;
@@ -80,7 +80,7 @@ export class TaskRunner {
     }
     const { signal } = this.#aborted;
     for (const task of numbers) {
-      // An entry's tasks run sequentially; other entries' tasks run concurrently.
+      // The tasks of one entry run sequentially, while different entries run concurrently.
       // oxlint-disable-next-line no-await-in-loop
       if (await isTakenBack(client, run)) return;
       // oxlint-disable-next-line no-await-in-loop
@@ -105,7 +105,7 @@ export class TaskRunner {
     const { bullmq, clock, core, pool } = this.#parts;
     this.#running++;
     try {
-      // The queue may still hold tasks of a removed job, and the folder may now hold another job.
+      // The queue may still contain tasks of a removed job whose folder now contains another job.
       await pool.run(folder, stage, task, signal, (job.data as TaskData).id);
     } catch (error) {
       if (signal.aborted) return;
@@ -125,8 +125,8 @@ export class TaskRunner {
 }
 
 /**
- * Fails after a delay if this machine cannot see the folder. An immediate failure would let this machine take all tasks
- * before other machines do. The task is then tried again, perhaps on another machine.
+ * If this machine cannot see the job's folder, the call fails after a delay. Without the delay, this machine would take
+ * all tasks before other machines do. The failed task is repeated, perhaps on another machine.
  */
 export async function checkSeen(
   core: Pick<Core, "isSeen">,
@@ -140,7 +140,7 @@ export async function checkSeen(
   throw new TensorError("engine", sentence, {}, { cause });
 }
 
-/** Returns an error's message. If the machine may be the cause, the message names the task and the machine. */
+/** Returns the message of an error. If the machine may be the cause, the message names the task and the machine. */
 function sentenceOf(error: unknown, stage: StageName, task: number): string {
   const message = messageOf(error);
   return isTensorError(error) && error.code !== "engine"

@@ -1,4 +1,4 @@
-/** A worker takes tasks of all jobs in a queue and runs them in a thread pool. */
+/** A worker takes tasks of any job from a queue and runs them in a thread pool. */
 
 import * as os from "node:os";
 import { namesOf, optionsOf } from "../../core/tensor/options.ts";
@@ -28,29 +28,29 @@ import { giveSigns, workerName } from "./signs.ts";
 import { isEntry, ROOT, stepRoot, type RootData, type StepParts, type TaskData } from "./steps.ts";
 import { checkSeen, TaskRunner, type TasksDone } from "./task-runner.ts";
 
-/** Default name of the queue. */
+/** The default queue name. */
 export const QUEUE = "ndscatter";
 
 /** Options of `createWorker`. */
 export interface WorkerOptions {
-  /** A URL such as `redis://host:6379`, or options of ioredis. */
+  /** A URL such as `redis://host:6379`, or ioredis options. */
   readonly connection: Connection;
-  /** The name of the queue; `ndscatter` by default. */
+  /** The queue's name; `ndscatter` by default. */
   readonly queue?: string | undefined;
-  /** The number of tasks that run at once. */
+  /** The number of tasks that run at the same time. */
   readonly threads: number;
-  /** Memory for all threads together, in bytes. */
+  /** The memory for all threads together, in bytes. */
   readonly memory: number;
   /**
-   * Folders that hold jobs and their arrays, and addresses such as `s3://bucket/prefix`; a job that lies, reads or
-   * writes outside these roots is refused. Required unless the queue is on this machine, because anyone who can write
-   * to the queue can name jobs.
+   * The folders and addresses, such as `s3://bucket/prefix`, in which jobs may read and write. A job outside these
+   * roots is refused. Roots are required unless the queue is on this machine, because anyone with access to the queue
+   * can name jobs.
    */
   readonly roots?: readonly string[] | undefined;
-  /** A folder whose `node_modules` may contain BullMQ if it is not installed next to this package. */
+  /** A folder whose `node_modules` contains BullMQ, if BullMQ is not installed next to this package. */
   readonly from?: string | undefined;
   readonly onDone?: ((tasks: TasksDone) => void) | undefined;
-  /** Called with a message for each error after which the work is tried again. */
+  /** Called with a message for each error after which work is repeated. */
   readonly onNote?: ((sentence: string) => void) | undefined;
 }
 
@@ -68,15 +68,15 @@ const WORKER_OPTIONS = namesOf<WorkerOptions>({
 /** A running worker. */
 export interface JobWorker {
   /**
-   * Ends the worker: running tasks finish, and tasks that have not begun return to the queue.
-   * @param patience time, in ms, after which running tasks also return to the queue; unlimited by default
+   * Ends the worker. Running tasks finish, and other tasks return to the queue.
+   * @param patience the time, in ms, after which running tasks also return to the queue; unlimited by default
    */
   close(patience?: number): Promise<void>;
 }
 
 /**
- * Maximum number of times that a task may lose its worker, because machines may come and go. A task that exceeds the
- * memory kills every worker that runs it, so the number must be limited.
+ * The maximum number of workers that a task may lose, because machines may come and go. The number must be limited,
+ * because a task that exceeds memory kills every worker that runs it.
  */
 const MAX_STALLED_COUNT = 10;
 
@@ -125,7 +125,7 @@ export async function startWorker(
   return { close: (patience = Infinity) => close(patience) };
 }
 
-/** @throws TensorError `attribute` if roots are missing or wrong */
+/** Throws an `attribute` error if roots are missing or invalid. */
 async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | null> {
   if (roots !== undefined) return rootsFrom(roots);
   if (isLocal(connection)) return null;
@@ -136,8 +136,8 @@ async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | nu
 }
 
 /**
- * Checks a queue entry before any file is opened.
- * @throws UnrecoverableError if the entry is not a job's, or the job lies outside the roots
+ * Checks a queue entry before opening any file. Throws an UnrecoverableError for an invalid entry, and for a job
+ * outside the roots.
  */
 async function checkEntry(
   core: Core,
@@ -161,7 +161,7 @@ async function checkEntry(
   }
 }
 
-/** @param version the submitter's version, which is untrusted */
+/** `version` is the submitter's version, as an untrusted text. */
 function otherVersion(own: string, version: unknown): string {
   const other =
     typeof version === "string" ? `ndscatter ${version.slice(0, 40)}` : "an older ndscatter";
@@ -171,7 +171,7 @@ function otherVersion(own: string, version: unknown): string {
   );
 }
 
-/** Reports a worker's errors, except for a lost connection, which the connection reports. */
+/** Reports the errors of a worker, except for a lost connection, which the Redis client reports. */
 function noteErrors(worker: QueueWorker, queue: JobQueue, onNote: (sentence: string) => void) {
   for (const emitter of [worker, queue]) {
     emitter.on("error", (error) => {
@@ -201,24 +201,24 @@ async function closeAll({ runner, worker, queue, pool, redis, clock }: Parts, pa
   const over = new AbortController();
   if (patience !== Infinity) clock.sleep(patience, over.signal).then(giveUp, () => {});
   try {
-    // Closing a worker waits for Redis. If Redis is gone, the worker's locks expire.
+    // The call that closes a worker waits for Redis. If Redis stays unreachable, the worker's locks expire.
     const closed = worker.close().then(() => queue.close());
     await Promise.race([closed, untilLost(redis, runner, clock, over.signal)]);
   } finally {
     over.abort();
     redis.disconnect();
-    // `worker.close` does this last, so it would never happen while Redis is unreachable.
+    // `worker.close` ends with this call, which would never happen while Redis is unreachable.
     await worker.lockManager?.close();
     await pool.end();
   }
 }
 
-/** Interval between checks of a closing worker, in ms. */
+/** The interval between checks of a closing worker, in ms. */
 const LOOK = 50;
 
 /**
- * Waits until no task runs and Redis has been unreachable for `goodbye` milliseconds. A worker has the same time for
- * returning tasks.
+ * Waits until no task is running and Redis has been unreachable for `goodbye` ms. The limit for returning tasks to the
+ * queue is the same.
  */
 async function untilLost(
   redis: RedisConnection,
@@ -238,7 +238,7 @@ interface RootParts extends StepParts {
   readonly bullmq: Bullmq;
 }
 
-/** @throws UnrecoverableError for an error that would recur on another attempt */
+/** Throws an UnrecoverableError if every further attempt would fail in the same way. */
 async function runRoot(
   { bullmq, ...parts }: RootParts,
   root: QueuedJob,

@@ -1,32 +1,31 @@
 /**
- * Parses and prints `descr`, NumPy's code for a data type and its byte order, such as `<f4`, `>i8`, `|b1` and `<U12`.
- * The table of data types lists the letter codes; this file handles the byte order before a letter and the length after
- * it.
+ * Parses and prints `descr`, NumPy's code for a data type and a byte order, such as `<f4`, `>i8`, `|b1` or `<U12`. The
+ * letter codes are in the table of data types; this file handles the preceding byte order and the following length.
  */
 
 import { DTYPE_NAMES, DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { factOf, malformed, TensorError, unsupported } from "../../core/errors.ts";
 
-/** The storage format of a file's elements. */
+/** The storage format of elements in a file. */
 export interface ElementType {
   readonly dtype: DType;
-  /** Size of one element, in bytes. The size of a string is a multiple of 4, possibly 0. */
+  /** The size of an element, in bytes. The size of text elements is a multiple of 4, possibly 0. */
   readonly bytes: number;
   /**
-   * Size, in bytes, of the unit that is reversed to change the byte order: complex numbers have two units, text has one
-   * per character.
+   * The size, in bytes, of the unit whose bytes are reversed to change the byte order. Complex numbers have two units,
+   * and text has one unit per character.
    */
   readonly unit: number;
   readonly bigEndian: boolean;
 }
 
-/** Bytes per character of text, because NumPy stores code points (UCS-4). */
+/** The number of bytes per character, because NumPy stores text as code points (UCS-4). */
 export const BYTES_PER_CHARACTER = 4;
 
-/** Maximum text length, because NumPy stores the byte size of an element in 31 bits. */
+/** The maximum text length, because NumPy stores the byte size of an element in 31 bits. */
 const MAX_CHARACTERS = Math.floor((2 ** 31 - 1) / BYTES_PER_CHARACTER);
 
-/** Error text for NumPy data types that this package does not support. */
+/** Descriptions of NumPy data types that this package does not support. */
 const UNREAD: Readonly<Record<string, string>> = {
   O: "Python objects, which need pickle and cannot be read; save numbers or text, for example array.astype('U')",
   S: "byte strings, which cannot be read; save text, for example array.astype('U')",
@@ -36,15 +35,14 @@ const UNREAD: Readonly<Record<string, string>> = {
   m: "durations, which cannot be read; save integers, for example array.view('int64')",
 };
 
-/** The codes of NumPy's data types, with or without a size and a unit of time. */
+/** NumPy's data type codes, with an optional size and an optional unit of time. */
 const NUMPY =
   /^(?:[?bBhHiIlLqQpPefdgFDG]|b1|[iu][1248]|f(?:2|4|8|12|16)|c(?:8|16|24|32)|O8?|[SaV]\d*|[mM](?:8(?:\[[^\]]*\])?)?)$/;
 
 /**
- * Parses `descr` into an element type. A missing byte order, `=` and `|` mean little-endian, the byte order of every
- * machine that this package supports.
- * @throws TensorError `unsupported-file` for a type of NumPy that is not in the table of data types, `malformed-file` for
- *   other text
+ * Parses `descr` into an element type. A missing byte order, `=` and `|` mean little-endian, which all supported
+ * machines use. Throws `unsupported-file` for a NumPy data type that this package does not support, or `malformed-file`
+ * for other text.
  */
 export function parseDescr(descr: string): ElementType {
   const order = "<>=|".includes(descr.charAt(0)) ? descr.charAt(0) : "";
@@ -71,10 +69,9 @@ export function parseDescr(descr: string): ElementType {
 }
 
 /**
- * Returns the `descr` for a little-endian file. `characters` is the text length, and is ignored for other types.
- * One-byte types have no byte order. bfloat16 is `<V2`, not `|V2`, because ml_dtypes registers it with NumPy in this
- * form.
- * @throws TensorError `dtype` for a type that NPY does not support
+ * Returns the `descr` of a data type in a little-endian file. `characters` is the text length, which other types
+ * ignore. One-byte types have no byte order. The code of bfloat16 is `<V2`, not `|V2`, because ml_dtypes registers this
+ * code with NumPy. Throws a `dtype` error for a data type that NPY does not support.
  */
 export function printDescr(dtype: DType, characters: number): string {
   const { npy, bytes } = rowOf(dtype);

@@ -1,7 +1,7 @@
 /**
- * Reads and writes the part of an NPY file before the elements. This part consists of `\x93NUMPY`, a version, the
- * header length (two bytes in version 1.0, four in 2.0 and 3.0), and the header itself. Versions 2.0 and 3.0 differ in
- * the encoding of field names, which only structured data types have.
+ * Reads and writes the header of an NPY file, which precedes the elements. An NPY file begins with `\x93NUMPY`, a
+ * version, and the header length, which takes two bytes in version 1.0 and four bytes in 2.0 and 3.0. Versions 2.0 and
+ * 3.0 differ in the encoding of field names, which only structured data types have.
  *
  * All sizes in the header are compared with the file length before anything is allocated.
  */
@@ -13,7 +13,7 @@ import { MAX_SIZE, printShape, product } from "../../core/tensor/shape.ts";
 import { parseDescr, type ElementType } from "./descr.ts";
 import { parseDictionary } from "./literal.ts";
 
-/** Contents of an NPY file. The elements occupy bytes `start` to `end`. */
+/** The contents of an NPY file. The elements are the bytes from `start` to `end`. */
 export interface NpyContents {
   readonly type: ElementType;
   readonly shape: readonly number[];
@@ -28,28 +28,25 @@ const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59] as const;
 const VERSION_AT = MAGIC.length;
 const LENGTH_AT = VERSION_AT + 2;
 
-/** Size of the header's length field, in bytes, by version. */
+/** The size of the length field, in bytes, by version. */
 const LENGTH_BYTES: Readonly<Record<string, 2 | 4>> = { "1.0": 2, "2.0": 4, "3.0": 4 };
 
-/** Alignment of the header's end, in bytes. */
+/** The alignment of the header's end, in bytes. */
 const HEADER_ALIGNMENT = 64;
 
-/** Number of digits for which NumPy reserves space, so that the first dimension can grow in place. */
+/** The number of digits for which NumPy reserves space, so that the first dimension can grow in place. */
 const DIMENSION_DIGITS = 21;
 
-/**
- * Limits for reading a header from the first bytes of a file: the size of the whole file, and the maximum number of
- * elements.
- */
+/** Limits for reading a header from the first bytes of a file: the file size and the maximum number of elements. */
 export interface NpyLimits {
-  /** File size, in bytes. */
+  /** The file size, in bytes. */
   readonly fileSize: number;
   readonly maxSize: number;
 }
 
 /**
- * @param limits for a file that is read in parts; by default, `file` is the whole file and becomes one tensor
- * @throws TensorError `malformed-file`, `unsupported-file`, or `too-large` for more than `maxSize` elements
+ * With `limits`, `file` may contain only the first bytes; by default, `file` is the whole file. Throws
+ * `malformed-file`, `unsupported-file`, or, for more than `maxSize` elements, `too-large`.
  */
 export function readNpyHeader(
   file: Uint8Array,
@@ -77,8 +74,8 @@ export function readNpyHeader(
 }
 
 /**
- * Computes the header size of a file, in bytes, from the first twelve bytes.
- * @throws TensorError `malformed-file` or `unsupported-file` if the file is not NPY; `readNpyHeader` checks the rest
+ * Computes the header size, in bytes, from the first twelve bytes of a file. Throws `malformed-file` or
+ * `unsupported-file` if the file is not NPY. The function `readNpyHeader` checks the rest.
  */
 export function parseNpyHeaderLength(first: Uint8Array): number {
   checkMagic(first);
@@ -120,7 +117,7 @@ function checkLength(file: Uint8Array, end: number, what: string): void {
   );
 }
 
-/** Returns the number of elements, after checking that the file holds all of them. */
+/** Checks that the file contains all elements, and returns their number. */
 function checkElements(
   { fileSize, maxSize }: NpyLimits,
   start: number,
@@ -144,7 +141,7 @@ function checkElements(
       { key: "size", got: present, expected: size * bytes },
     );
   }
-  // Strings of length 0 take no bytes, so only this check prevents a small file from creating 2^32 empty strings.
+  // Empty strings take no bytes, so only this check prevents a small file from creating 2^32 strings.
   if (bytes === 0 && size > fileSize) {
     throw malformed(`the NPY file declares ${size} empty strings, more than it has bytes`, {
       key: "size",
@@ -156,19 +153,18 @@ function checkElements(
 }
 
 /**
- * Returns the bytes before the elements of a C-ordered file, exactly as NumPy writes them: version 1.0, padded to full
- * blocks of 64 bytes. With at most 64 dimensions, the header is far shorter than 65536 bytes, the length that would
- * require version 2.0.
+ * Returns the header of a file in C order, exactly as NumPy writes it: version 1.0, padded to a multiple of 64 bytes.
+ * With at most 64 dimensions, the header is shorter than 65536 bytes, from which version 2.0 is required.
  */
 export function printNpyHeader(descr: string, shape: readonly number[]): Uint8Array {
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
-  // NumPy reserves no digits for a scalar, but the header ends at byte 128 either way.
+  // NumPy reserves no digits for a scalar, but the header ends at byte 128 in either case.
   const growth = DIMENSION_DIGITS - String(shape[0]).length;
   const header =
     `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }` + " ".repeat(growth);
   const from = LENGTH_AT + 2;
   const unpadded = from + header.length + 1;
-  // NumPy adds a full block of padding to a header that is already aligned.
+  // NumPy adds 64 bytes of padding to a header that is already aligned.
   const end = unpadded + HEADER_ALIGNMENT - (unpadded % HEADER_ALIGNMENT);
   const bytes = new Uint8Array(end).fill(0x20);
   bytes.set(MAGIC);

@@ -1,11 +1,11 @@
 /**
- * Converts elements in a file's byte order and axis order to those of a tensor. Bits are moved through integer views,
- * so NaN payloads are kept.
+ * Converts elements from the byte order and axis order of a file to those of a tensor. The elements are copied as
+ * integers, so NaN payloads are preserved.
  */
 
 import type { NumericStorage } from "../../core/tensor/dtype.ts";
 
-/** Reverses the bytes of each unit in place; `array` may be unaligned. `unit` is 1, 2, 4 or 8 bytes. */
+/** Reverses the bytes of each unit in place, even in unaligned memory. The size `unit` must be 1, 2, 4 or 8 bytes. */
 export function swapBytes(array: NumericStorage, unit: number): void {
   const { buffer, byteOffset, byteLength } = array;
   if (byteOffset % unit !== 0) {
@@ -33,8 +33,8 @@ const reversed = (word: number): number =>
   (word << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24);
 
 /**
- * Copies elements of `bytes` bytes each from column-major (Fortran) order to row-major order. `source` and `target`
- * have the same length and do not overlap.
+ * Copies elements of `bytes` bytes from column-major (Fortran) order to row-major order. `source` and `target` must
+ * have the same length and must not overlap.
  */
 export function toRowMajor(
   source: NumericStorage,
@@ -44,7 +44,7 @@ export function toRowMajor(
 ): void {
   const from = cellsOf(source, bytes);
   const to = cellsOf(target, bytes);
-  // Axes of size 1 do not affect positions. The first of the other axes varies fastest in the source.
+  // Axes of size 1 do not affect positions. In the source, the first of the remaining axes varies fastest.
   const axes = shape.filter((dim) => dim !== 1);
   if (axes.length < 2) return to.set(from);
   const words = bytes / from.BYTES_PER_ELEMENT;
@@ -59,7 +59,7 @@ export function toRowMajor(
       for (let word = 0; word < words; word++) to[out++] = from[at + word];
     }
     let axis = last - 1;
-    // Elements run out before the first axis can overflow, so the first coordinate is not checked.
+    // The loop ends before the first coordinate can overflow, so this coordinate is not checked.
     for (; axis > 0 && ++coordinates[axis] === axes[axis]; axis--) {
       start -= (axes[axis] - 1) * strides[axis];
       coordinates[axis] = 0;
@@ -69,8 +69,8 @@ export function toRowMajor(
 }
 
 /**
- * Returns a view of the storage with the largest word of 1, 2 or 4 bytes that divides an element. Only three
- * typed-array classes are used, because a loop that sees five takes 28 ns per element instead of 2 ns.
+ * Views storage as words of 1, 2 or 4 bytes, with the largest size that divides an element. There are only three word
+ * sizes, because a loop over five typed-array classes takes 28 ns per element instead of 2 ns.
  */
 function cellsOf(
   { buffer, byteOffset, byteLength }: NumericStorage,

@@ -1,7 +1,7 @@
 /**
- * Parses the dictionary in the header of an NPY file. Only those tokens of Python literals that NumPy writes are
- * accepted. Each byte is read once, so time and memory are bounded by the file size. `descr.ts` parses the value of
- * `descr`.
+ * Parses the dictionary in the header of an NPY file. The parser accepts only the Python tokens that NumPy writes. The
+ * parser reads each byte once, so its time and memory are bounded by the file size. The file `descr.ts` parses the
+ * value of `descr`.
  */
 
 import { malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
@@ -14,15 +14,14 @@ export interface HeaderFields {
 }
 
 /**
- * Maximum length of quoted text; keys and valid `descr` values are shorter. The limit also bounds how much of the file
- * an error message quotes.
+ * The maximum length of quoted text, which is longer than any key or valid `descr`. The limit also bounds the quotes in
+ * error messages.
  */
 const MAX_QUOTED = 64;
 
 /**
- * Parses the dictionary in `bytes` from `start` to `end`. Only blanks may surround the dictionary.
- * @throws TensorError `malformed-file`, `unsupported-file` for a structured data type, `too-large` for a dimension of
- *   2^53 or more
+ * Parses the dictionary in the bytes from `start` to `end`. Only white space may surround the dictionary. Throws
+ * `malformed-file`, `unsupported-file` for a structured data type, or `too-large` for a dimension of 2^53 or more.
  */
 export function parseDictionary(bytes: Uint8Array, start: number, end: number): HeaderFields {
   const cursor = new LiteralCursor(bytes, start, end);
@@ -118,7 +117,7 @@ function parseDimension(cursor: LiteralCursor): number {
   return dimension;
 }
 
-/** Cursor in the header. Every method skips blanks before its token. */
+/** A cursor in the header. Every method skips white space before its token. */
 class LiteralCursor {
   readonly bytes: Uint8Array;
   readonly end: number;
@@ -130,13 +129,13 @@ class LiteralCursor {
     this.end = end;
   }
 
-  /** Returns the next byte that is not blank, or -1 at the end. */
+  /** Returns the next byte that is not white space, or -1 at the end. */
   peek(): number {
     while (this.at < this.end && isBlank(this.bytes[this.at])) this.at++;
     return this.at < this.end ? this.bytes[this.at] : -1;
   }
 
-  /** Returns true and advances past `token` if it comes next. */
+  /** Advances past `token` and returns true if this token is next. */
   accept(token: string): boolean {
     this.peek();
     if (this.at + token.length > this.end) return false;
@@ -175,11 +174,11 @@ class LiteralCursor {
     throw this.unexpected(`the quote that ends ${printValue(text)}`);
   }
 
-  /** Parses a decimal number. Numbers of 2^53 or more lose digits, but never round down into the safe integers. */
+  /** Parses a decimal number. The result is inexact from 2^53, but never a safe integer. */
   digits(): number {
     if (!isDigit(this.peek())) throw this.unexpected("a number");
     let number = 0;
-    // Above 2^53, each digit multiplies the number by ten, so rounding cannot bring it below 2^53 again.
+    // Above 2^53, each further digit multiplies the number by ten, so rounding cannot make it smaller than 2^53 again.
     for (; this.at < this.end && isDigit(this.bytes[this.at]); this.at++) {
       number = number * 10 + (this.bytes[this.at] - 0x30);
     }
@@ -203,6 +202,6 @@ class LiteralCursor {
 
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
-/** Returns true for a space, tab, newline or carriage return. */
+/** Returns true for white space: a space, tab, newline or carriage return. */
 const isBlank = (byte: number): boolean =>
   byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;

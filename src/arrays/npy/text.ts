@@ -1,10 +1,9 @@
 /**
- * Converts text to and from NumPy's storage: each element has as many code points (UCS-4) as the longest, padded with
- * NULs.
+ * Converts text to and from NumPy's format, in which all elements have the same number of code points (UCS-4), padded
+ * with NULs.
  *
- * NumPy treats a lone surrogate as a code point, so lone surrogates are read and written unchanged. A high surrogate
- * followed by a low surrogate is two characters in Python but one in JavaScript, so a file with such a pair is
- * rejected.
+ * NumPy treats a lone surrogate as a code point, so lone surrogates are converted unchanged. A surrogate pair is two
+ * characters in Python but one in JavaScript, so a file with such a pair is rejected.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -15,9 +14,8 @@ import { ARRAYS } from "../../core/limits.ts";
 const MAX_CODE_POINT = 0x10ffff;
 
 /**
- * Decodes the strings in `codes`, which have `length` code points each, without trailing NULs.
- * @throws TensorError `malformed-file` for a number that is not a code point, `too-large` for a string longer than the
- *   JavaScript engine allows
+ * Decodes strings of `length` code points, and removes trailing NULs. Throws `malformed-file` for a number that is not
+ * a code point, or `too-large` for a string that is too long for JavaScript.
  */
 export function decodeUcs4(
   codes: Uint32Array,
@@ -25,8 +23,8 @@ export function decodeUcs4(
   size: number,
   shape: readonly number[],
 ): string[] {
-  // The array is grown, because V8 turns an array that is created with more than 2^25 elements into a hash table (12 s
-  // instead of 0.8 s for 4e7 texts).
+  // The array grows step by step, because V8 turns an array with more than 2^25 initial elements into a hash table (12
+  // s instead of 0.8 s for 4e7 texts).
   const texts: string[] = [];
   for (let position = 0; position < size; position++) {
     const start = position * length;
@@ -81,12 +79,12 @@ function checkCodes(
   }
 }
 
-/** Returns true if `code` is one of the 1,024 surrogates that begin with `first`. */
+/** Returns true if `code` is one of 1,024 consecutive surrogates, the first of which is `first`. */
 const isSurrogate = (code: number, first: number): boolean => code >= first && code < first + 0x400;
 
 /**
- * Returns the length of the longest of `texts`, in code points; at least 1, NumPy's minimum.
- * @throws TensorError `dtype` for text that ends in a NUL, because readers would drop the NUL as padding
+ * Returns the length of the longest text in code points, but at least NumPy's minimum of 1. Throws a `dtype` error for
+ * text that ends in a NUL, because readers would remove the NUL as padding.
  */
 export function longestText(texts: readonly string[], shape: readonly number[]): number {
   let longest = 1;
@@ -116,7 +114,7 @@ function countCodePoints(text: string): number {
   return count;
 }
 
-/** Writes `texts` into `codes`, with `length` code points each; `codes` must be filled with zeros. */
+/** Writes texts into `codes` with `length` code points each. The memory of `codes` must contain zeros. */
 export function encodeUcs4(texts: readonly string[], length: number, codes: Uint32Array): void {
   for (let position = 0; position < texts.length; position++) {
     let out = position * length;

@@ -8,17 +8,18 @@ import { printNpyHeader } from "./header.ts";
 import { encodeUcs4, longestText } from "./text.ts";
 
 /**
- * The type `Uint8Array<ArrayBuffer>`, which `Blob` and `fetch` accept, in a form that TypeScript before 5.7 also
+ * The type `Uint8Array<ArrayBuffer>`, which `Blob` and `fetch` require, in a form that TypeScript before 5.7 also
  * compiles.
  */
 type OwnBytes = ReturnType<typeof Uint8Array.of>;
 
 /**
- * Returns the bytes of an NPY file that holds `tensor`: version 1.0, C order, little-endian, byte for byte as `np.save`
+ * Returns an NPY file with the elements of `tensor`: version 1.0, C order, little-endian, byte for byte as `np.save`
  * writes it (NEP 1, `numpy.lib.format`).
  *
- * Text is stored as `<U` with the length of the longest string in code points, at least 1. The type bfloat16 is stored
- * as `<V2`, as in ml_dtypes; NumPy without ml_dtypes reads `<V2` as raw bytes. All bits are kept.
+ * Text is stored as `<U` with the length of the longest string in code points, but at least 1. The data type bfloat16
+ * is stored as `<V2`, as in ml_dtypes; NumPy without ml_dtypes reads `<V2` as raw bytes. All bits are kept, including
+ * NaN payloads.
  *
  * @param tensor of any data type that NPY supports; int4 and uint4, for example, are not supported
  * @throws TensorError `dtype` for text that ends in a NUL, which the format cannot keep, for a data type that NPY does
@@ -45,7 +46,7 @@ export function writeNpy(tensor: Tensor | RuntimeTensor): OwnBytes {
   if (isNumericStorage(data)) {
     file.set(bytesOf(data), header.length);
   } else {
-    // The header ends at a multiple of 64, so the characters are aligned.
+    // The header's size is a multiple of 64, so the characters are aligned.
     encodeUcs4(data, length, new Uint32Array(file.buffer, header.length));
   }
   return file;

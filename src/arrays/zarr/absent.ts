@@ -1,6 +1,6 @@
 /**
- * Errors for locations that hold no array or group, or cannot hold one. The errors name the file or folder at the
- * location.
+ * Creates errors for locations that contain no array or group, or cannot contain one. The errors state what is at the
+ * location instead.
  */
 
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
@@ -9,7 +9,7 @@ import { isCode } from "../boxes/file.ts";
 import { placeOfUrl } from "../boxes/urls.ts";
 import { orPage, type Store } from "./stores/store.ts";
 
-/** Returns the error for a location that holds neither an array of Zarr v3 nor one of v2. */
+/** Returns the error for a location without a Zarr v3 or v2 array. */
 export async function absentArray(store: Store): Promise<TensorError> {
   const file = store.path;
   const kind = await kindAt(store);
@@ -22,13 +22,13 @@ export async function absentArray(store: Store): Promise<TensorError> {
   );
 }
 
-/** Returns the error for a location that holds no group. */
+/** Returns the error for a location without a group. */
 export async function absentGroup(store: Store): Promise<TensorError> {
   const { path: file } = store;
   return malformed(await lackOf(store, "group", ".zgroup"), { file, expected: "group" });
 }
 
-/** Says what is at a location without metadata: a folder, a file, or nothing. */
+/** States what a location without metadata is: a folder, a file, or nothing. */
 async function lackOf(store: Store, what: "array" | "group", older: string): Promise<string> {
   const must = `${store.path} must be a Zarr ${what}, but`;
   const kind = await store.kindOfPath?.();
@@ -41,7 +41,7 @@ async function lackOf(store: Store, what: "array" | "group", older: string): Pro
   return `${must} is a file instead of a folder with zarr.json or ${older}`;
 }
 
-/** @throws TensorError `attribute` if a file is where a folder must be created */
+/** Throws an `attribute` error if a file exists where a folder must be created. */
 export async function unblocked<T>({ path }: Store, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -52,10 +52,10 @@ export async function unblocked<T>({ path }: Store, action: () => Promise<T>): P
   }
 }
 
-/** Returns the kind of the file at a store's path; null for a folder, a missing file and an unknown kind. */
+/** Returns the kind of file at a store's path, or null for a folder, a missing file and an unknown kind. */
 async function kindAt(store: Store): Promise<FileKind | null> {
   const named = kindOfName(placeOfUrl(store.path));
-  // A server has folders only in names.
+  // On a server, folders exist only as parts of names.
   if (store.head === undefined) return named;
   const head = await store.head(HEAD);
   return head === null ? null : (otherKindOf(head) ?? named);

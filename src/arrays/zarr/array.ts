@@ -42,7 +42,7 @@ import { nestedKeys, parseKey, printKey, type Codec, type Metadata } from "./met
 import { checkEncodable, makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
 import { inParallel, stagingOf, type Store } from "./stores/store.ts";
 
-/** Number and total size of the stored chunks. */
+/** The number and total size of the stored chunks. */
 export interface StoredChunks {
   readonly chunks: number;
   readonly bytes: number;
@@ -56,35 +56,32 @@ export class ZarrArray implements PendingArray {
   readonly mostStored: number;
   readonly dtype: DType;
   readonly shape: readonly number[];
-  /** The shape of the elements in one file or object: of a shard, if the array has shards. */
+  /** The shape of the elements in one file or object, which is the shape of a shard if the array has shards. */
   readonly chunkShape: readonly number[];
-  /** The shape of the chunks in a shard; null without shards. */
+  /** The shape of the chunks in a shard, or null without shards. */
   readonly innerChunkShape: readonly number[] | null;
   /** The Zarr version. */
   readonly version: 2 | 3;
-  /** Codecs in the form of `zarr.json`; Zarr v2 codecs are translated to v3. */
+  /** The codecs in the form of `zarr.json`; Zarr v2 codecs are translated to v3. */
   readonly codecs: readonly Codec[];
   readonly attributes: JsonObject;
   readonly dimensionNames: readonly (string | null)[] | null;
   /** For internal use. */
   readonly metadata: Metadata;
   readonly store: Store;
-  /**
-   * False once the array's metadata is known to have changed, because this object would pad chunks at the end of the
-   * old shape.
-   */
+  /** False after the array's metadata has changed, because this object would pad chunks for the old shape. */
   isCurrent = true;
-  /** Finds out whether a job that had partly changed the array when it was opened is still unfinished. */
+  /** Checks whether the job that had partly changed the array is still unfinished. */
   findUnfinished: (() => Promise<Unfinished | null>) | null = null;
   readonly #isDurable: boolean;
   readonly #pipeline: Pipeline;
   readonly #buffers = new Buffers();
-  /** The result of `printEncoding`, kept because computing it takes 10 µs per copied chunk. */
+  /** The cached result of `printEncoding`, which takes 10 µs to compute per copied chunk. */
   #encoding: string | null = null;
 
   /**
-   * For internal use: callers check the arguments.
-   * @param isDurable true if a chunk must be synced before it replaces another; otherwise a crash may leave it empty
+   * For internal use by callers that check the arguments.
+   * @param isDurable true if a chunk must be synced before it replaces another chunk; otherwise a crash may empty it
    */
   constructor(store: Store, metadata: Metadata, fingerprint: string, isDurable = false) {
     this.#isDurable = isDurable;
@@ -105,7 +102,7 @@ export class ZarrArray implements PendingArray {
     this.innerChunkShape = this.#pipeline.shards?.inner.shape ?? null;
   }
 
-  /** The value of elements that are not stored. */
+  /** The fill value, which elements have if they are not stored. */
   get fillValue(): Scalar {
     const storage = allocate(this.dtype, 1);
     if (isNumericStorage(storage)) bytesOf(storage).set(this.metadata.fill);
@@ -134,7 +131,7 @@ export class ZarrArray implements PendingArray {
     );
   }
 
-  /** Writes the part of a box that lies in one chunk, keeping the chunk's other elements. */
+  /** Writes the part of a box that lies in one chunk, and keeps the chunk's other elements. */
   async #writePart(part: ChunkPart, from: Place): Promise<void> {
     const { at, shape, chunkStart } = part;
     const { width } = this.#pipeline;
@@ -165,7 +162,7 @@ export class ZarrArray implements PendingArray {
     const parts = [...chunksOf(start, shape, this.chunkShape)];
     const states = new Map<string, string>();
     if (parts.length === 1) {
-      // Most boxes are single chunks.
+      // Usually, a box is a single chunk.
       const key = printKey(this.metadata.keys, parts[0].at);
       return `${key} ${await this.store.stateOf(key)}`;
     }
@@ -223,7 +220,7 @@ export class ZarrArray implements PendingArray {
     return true;
   }
 
-  /** Called for a missing chunk. @throws TensorError `malformed-file` if the chunk is stored under its nested key */
+  /** Handles a missing chunk. @throws TensorError `malformed-file` if the chunk exists under its nested key */
   async #checkKeys(at: readonly number[]): Promise<void> {
     const { keys } = this.metadata;
     if (keys.isAssumed !== true || at.length < 2) return;
@@ -347,7 +344,7 @@ export class ZarrArray implements PendingArray {
     );
   }
 
-  /** Counts the stored chunks and their bytes. Lists all chunks, but reads none. */
+  /** Counts the stored chunks and their bytes, by listing all chunks without reading them. */
   async stored(): Promise<StoredChunks> {
     const grid = gridOf(this.shape, this.chunkShape);
     let [chunks, bytes] = [0, 0];
@@ -362,7 +359,7 @@ export class ZarrArray implements PendingArray {
 
   /**
    * For internal use.
-   * @throws TensorError `attribute` for a codec that can only be read, and for an array whose shape has changed
+   * @throws TensorError `attribute` for a codec that supports only reading, and for an array whose shape has changed
    */
   checkWritable(): void {
     if (!this.isCurrent) throw changedSince(this.store);
@@ -379,7 +376,7 @@ export class ZarrArray implements PendingArray {
   }
 }
 
-/** Returns the error for an array whose metadata has changed since the array was opened. */
+/** Returns the error for an array whose metadata has changed after it was opened. */
 export const changedSince = ({ path }: Store): TensorError =>
   new TensorError(
     "attribute",
@@ -387,6 +384,6 @@ export const changedSince = ({ path }: Store): TensorError =>
     { key: "metadata", file: path },
   );
 
-/** Prints the metadata that determines a chunk's encoded bytes. */
+/** Prints all metadata that affects the encoded bytes of a chunk. */
 const printEncoding = ({ dtype, chunkShape, codecs, fill }: Metadata): string =>
   printJson([dtype, chunkShape, codecs.map((codec): JsonObject => ({ ...codec })), [...fill]]);

@@ -1,6 +1,6 @@
 /**
- * Reads the claim of a job that changes an array in place, and how much of the array is changed. Readers of an array see
- * old and new chunks until the job is finished.
+ * Reads the claim of a job that changes an array in place, and the progress of the change. Until the job is finished,
+ * readers of the array see both old and new chunks.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -12,9 +12,9 @@ import { CHANGED, CLAIM, type Store } from "./stores/store.ts";
 export interface Claim {
   readonly id: string;
   readonly inPlace: boolean;
-  /** The job's folder; null for a claim by an older version, which recorded only the id. */
+  /** The job's folder, or null for a claim by an older version, which recorded only the id. */
   readonly folder: string | null;
-  /** The number of chunks of the array. */
+  /** The number of chunks in the array. */
   readonly chunks: number;
 }
 
@@ -30,18 +30,18 @@ export function parseClaim(text: string): Claim {
   return { id: text, inPlace: true, folder: null, chunks: 0 };
 }
 
-/** Sums the changed chunks in the names of the files that record them; tasks did not write names of other forms. */
+/** Sums the numbers of changed chunks in file names, and ignores names of any other form. */
 export const countChanges = (names: readonly string[]): number =>
   names.reduce((sum, name) => sum + Number(/^\d+\.(\d{1,9})$/.exec(name)?.[1] ?? 0), 0);
 
 /** The changes of an unfinished job. */
 export interface Unfinished {
   readonly sentence: string;
-  /** The error for reading the array as if it were whole. */
+  /** The error for reading the array as if it were unchanged or complete. */
   readonly error: TensorError;
 }
 
-/** Returns the changes that an unfinished job has made to an array; null without such a job. */
+/** Returns the changes that an unfinished job has made to an array, or null without such a job. */
 export async function findUnfinished(store: Store): Promise<Unfinished | null> {
   const { path, staging } = store;
   // Arrays in object storage are not changed in place.

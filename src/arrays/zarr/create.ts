@@ -73,7 +73,7 @@ export const MEANT: Readonly<Record<string, string>> = {
   attrs: "attributes",
 };
 
-/** @throws TensorError `attribute` for a value that is not an object, and for an unknown or misspelled name */
+/** Throws an `attribute` error for a value that is not an object, and for an unknown or misspelled name. */
 export function createOptionsOf(given: unknown): CreateOptions {
   const options = optionsOf(given, NAMES, {}, "options", MEANT);
   checkOverwrite(options["overwrite"]);
@@ -86,8 +86,7 @@ export function checkOverwrite(overwrite: unknown): void {
 }
 
 /**
- * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `rank` or `too-large` for options that do not
- *   describe a valid array
+ * Throws `attribute`, `dtype`, `shape-mismatch`, `rank` or `too-large` for options that do not describe a valid array.
  */
 export function metadataOf(given: CreateOptions, where: string): Metadata {
   const options = createOptionsOf(given);
@@ -102,7 +101,7 @@ export function metadataOf(given: CreateOptions, where: string): Metadata {
   }
 }
 
-/** @throws TensorError like `metadataOf`; `attribute` for codecs that can only be read here */
+/** Throws the errors of `metadataOf`; `attribute` for codecs that can only be read here. */
 export function writableMetadataOf(options: CreateOptions, where: string): Metadata {
   const metadata = metadataOf(options, where);
   const { dtype, chunkShape, codecs } = metadata;
@@ -286,7 +285,7 @@ const CONFIGURATIONS: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Checks the keys of a new array's codec, because a misspelled setting would be written into the file and ignored.
- * @throws TensorError `attribute` for an unknown key
+ * Throws an `attribute` error for an unknown key.
  */
 function checkCodecKeys(codec: unknown): void {
   if (!isObject(codec as Json)) return;

@@ -74,8 +74,8 @@ const unreadType = (name: string, where: string): TensorError => {
 };
 
 /**
- * Parses `data_type`.
- * @throws TensorError `dtype` for an unsupported data type, `malformed-file` for a value that is not a data type
+ * Parses `data_type`. Throws `dtype` for an unsupported data type, `malformed-file` for a value that is not a data
+ * type.
  */
 export function parseDataType(value: Json | undefined, where: string): DType {
   const named = isObject(value) ? value.name : value;
@@ -91,7 +91,7 @@ export function parseDataType(value: Json | undefined, where: string): DType {
   return dtype;
 }
 
-/** Returns Zarr's name for a data type. @throws TensorError `dtype` for text */
+/** Returns Zarr's name for a data type. Throws a `dtype` error for text. */
 export function printDataType(dtype: DType): string {
   const name = NAMES[dtype];
   if (name !== null) return name;
@@ -156,8 +156,7 @@ const SPECIAL: ReadonlyMap<string, number> = new Map([
 
 /**
  * Parses a `fill_value` into the bytes of one element. Null, which zarrita and Zarr v2 write for a missing value, means
- * zero.
- * @throws TensorError `malformed-file` for a value that the data type cannot represent
+ * zero. Throws a `malformed-file` error for a value that the data type cannot represent.
  */
 export function parseFillValue(dtype: DType, value: Json | undefined, where: string): Uint8Array {
   const { family, lanes, bytes, bits, storage } = rowOf(dtype);

@@ -28,9 +28,8 @@ const MAX_DEPTH = 100;
 export const MAX_JSON_BYTES = 2 ** 24;
 
 /**
- * Parses the object in `bytes`.
- * @param file the file's name in errors
- * @throws TensorError `malformed-file`; `unsupported-file` for text beyond the limits
+ * Parses the object in `bytes`. `file` is the file's name in errors. Throws `malformed-file`; `unsupported-file` for
+ * text beyond the limits.
  */
 export const parseJson = (bytes: Uint8Array, file: string): JsonObject =>
   parseObject(decodeText(bytes, file), file).value;
@@ -257,9 +256,8 @@ class Parser {
 
 /**
  * Replaces or adds one member in the text of an object. The rest of the text is unchanged, because parsing and printing
- * may change a number's type for other readers: Python reads 1.0 as a float, but 1 as an int.
- * @param value the member's value, as JSON
- * @throws TensorError like `parseJson`
+ * may change a number's type for other readers: Python reads 1.0 as a float, but 1 as an int. `value` is the member's
+ * value, as JSON. Throws the errors of `parseJson`.
  */
 export function withMember(
   bytes: Uint8Array,
@@ -281,8 +279,8 @@ const MAX_DIGITS = 40;
 
 /**
  * Prints `value` as JSON. A number that was parsed is printed as the file had it. Bigints are printed as digits, and
- * values that JSON lacks, such as NaN, in the form that Python and this parser accept.
- * @param text the text of a number that was parsed
+ * values that JSON lacks, such as NaN, in the form that Python and this parser accept. `text` is the text of a number
+ * that was parsed.
  */
 export function printJson(value: Json, indent = "", text?: string): string {
   if (typeof value === "bigint") return value.toString();

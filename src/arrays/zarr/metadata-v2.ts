@@ -19,10 +19,7 @@ import {
   wrongFormat,
 } from "./metadata.ts";
 
-/**
- * @param attributes the contents of `.zattrs`, if it exists
- * @throws TensorError like `parseMetadata`
- */
+/** `attributes` is the contents of `.zattrs`, if it exists. Throws the errors of `parseMetadata`. */
 export function parseMetadataV2(
   json: JsonObject,
   attributes: JsonObject | undefined,

@@ -90,8 +90,8 @@ const FIELDS = new Set([
 ]);
 
 /**
- * @param where the array's name in errors
- * @throws TensorError `malformed-file`; `unsupported-file` for a feature, `dtype` for a data type that is not supported
+ * Errors call the array `where`. Throws `malformed-file`; `unsupported-file` for a feature, `dtype` for a data type
+ * that is not supported.
  */
 export function parseMetadata(json: JsonObject, where: string): Metadata {
   if (json.zarr_format !== 3) throw wrongFormat(null, json, where, [2, 3]);
@@ -187,7 +187,7 @@ export function parseCodecs(value: Json | undefined, where: string): Codec[] {
   });
 }
 
-/** Parses a list of dimensions. @throws TensorError `malformed-file`, `rank`, `too-large` */
+/** Parses a list of dimensions. Throws `malformed-file`, `rank`, `too-large`. */
 export function parseShape(value: Json | undefined, field: string, where: string): number[] {
   if (!isList(value))
     throw malformed(`the ${field} of ${where} must be a list of integers`, {
@@ -300,7 +300,7 @@ export function newAttributes(value: Json): JsonObject {
   return mapNumbers(value, (one) => (Number.isFinite(one) ? one : String(one))) as JsonObject;
 }
 
-/** @throws TensorError `attribute` for a value such as undefined or a Date, which JSON cannot hold */
+/** Throws an `attribute` error for a value such as undefined or a Date, which JSON cannot hold. */
 function checkJson(value: unknown, name: string): void {
   const kind = printValue(value);
   if (kind === "an object" || kind === "a list") {

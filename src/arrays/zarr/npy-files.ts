@@ -27,7 +27,7 @@ export async function openNpy(path: string, chunkShape?: readonly number[]): Pro
   return orAbsent(path, () => openNpyArray(path, chunkShape));
 }
 
-/** @throws TensorError `malformed-file` if the file does not exist */
+/** Throws a `malformed-file` error if the file does not exist. */
 async function orAbsent<T>(path: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -38,7 +38,7 @@ async function orAbsent<T>(path: string, action: () => Promise<T>): Promise<T> {
   }
 }
 
-/** @param store the store that contains the file, if it is on a server */
+/** `store` is the store that contains the file, if it is on a server. */
 export async function openNpyIn(
   store: Store,
   name: string,
@@ -53,7 +53,7 @@ export async function openPendingNpy(path: string): Promise<PendingArray> {
   return orAbsent(path, () => openPendingNpy(path));
 }
 
-/** @throws TensorError `attribute` for options that do not apply to NPY */
+/** Throws an `attribute` error for options that do not apply to NPY. */
 export async function createNpy(path: string, given: CreateOptions): Promise<PendingArray> {
   const { like, dtype, shape, chunkShape, overwrite } = optionsOf(
     given,

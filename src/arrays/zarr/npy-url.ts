@@ -12,8 +12,8 @@ import { inParallel, orPage, type Source, type Store } from "./stores/store.ts";
 const FIRST = 1024;
 
 /**
- * @throws TensorError `malformed-file` if the file is missing or damaged, `unsupported-file` if it is not NPY; `engine` if
- *   the server refuses the request
+ * Throws `malformed-file` if the file is missing or damaged, `unsupported-file` if it is not NPY; `engine` if the
+ * server refuses the request.
  */
 export async function openNpyInStore(
   store: Store,

@@ -119,9 +119,7 @@ export async function openArray(
   throw await absentArray(store);
 }
 
-/**
- * @throws TensorError `malformed-file` if a job that was changing the array in place was abandoned before it finished
- */
+/** Throws a `malformed-file` error if a job that was changing the array in place was abandoned before it finished. */
 async function checkWhole(store: Store): Promise<void> {
   const { staging } = store;
   // Arrays in object storage are not changed in place.
@@ -195,8 +193,8 @@ export function costsOf(options: CreateOptions): ChunkCosts {
 }
 
 /**
- * Encodes a sample chunk for an array created with these options.
- * @returns the stored bytes; null if chunks are stored exactly as in memory
+ * Encodes a sample chunk for an array created with these options. Returns the stored bytes; null if chunks are stored
+ * exactly as in memory.
  */
 export async function encodeSample(
   options: CreateOptions,
@@ -290,7 +288,7 @@ function checkLocation(location: unknown): string {
   throw wrongOption("location", "a path or a URL, as text", location);
 }
 
-/** @throws TensorError `attribute` for a URL, because single files on servers cannot be written */
+/** Throws an `attribute` error for a URL, because single files on servers cannot be written. */
 function checkPath(location: string): string {
   if (!isUrl(location)) return location;
   const sentence = `${shownUrl(location)} must be a path, because object storage cannot hold an NPY file; write Zarr to s3://`;

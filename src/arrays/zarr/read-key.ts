@@ -7,7 +7,7 @@ import { readAll, type Source, type Store } from "./stores/store.ts";
 /** Opens the object under a key; null if there is none. */
 export type Open = (key: string) => Promise<Source | null>;
 
-/** Reads the metadata stored under a key. @returns null if nothing is stored there */
+/** Reads the metadata stored under a key. Returns null if nothing is stored there. */
 export async function readKey(
   { path }: Store,
   key: string,
@@ -35,7 +35,7 @@ export async function readKey(
 export class Forbidden {
   #error: unknown = null;
 
-  /** @returns null if the object is missing or forbidden */
+  /** Returns null if the object is missing or forbidden. */
   async read(store: Store, key: string, open: Open): Promise<Uint8Array | null> {
     try {
       return await readKey(store, key, open);
@@ -46,7 +46,7 @@ export class Forbidden {
     }
   }
 
-  /** @throws the error of the first forbidden object */
+  /** Throws the error of the first forbidden object. */
   check(): void {
     if (this.#error !== null) throw this.#error;
   }

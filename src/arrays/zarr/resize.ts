@@ -198,7 +198,7 @@ async function resized(
   return { other, text };
 }
 
-/** Reads an array's metadata. @throws TensorError `attribute` if the metadata has changed since the array was opened */
+/** Reads an array's metadata. Throws an `attribute` error if the metadata has changed since the array was opened. */
 async function readUnchanged(own: ZarrArray): Promise<Uint8Array> {
   const { store, fingerprint } = own;
   const text = await readKey(store, metadataKey(own), (name) => store.open(name));

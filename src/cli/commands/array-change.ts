@@ -1,4 +1,4 @@
-/** Changes the shape of an array in place: appends another array, or resizes the array. */
+/** Appends to an array or resizes an array in place. */
 
 import { printCount } from "../../core/print-count.ts";
 import { printShape } from "../../entries/operators.ts";
@@ -14,7 +14,7 @@ export interface ChangeOptions {
   readonly resize?: readonly number[];
 }
 
-/** @returns a line with the array's new shape */
+/** Changes the array, and returns a line with its new shape. */
 export async function changeArray(io: Io, name: string, options: ChangeOptions): Promise<string> {
   const { append: more, axis = "0", resize: shape } = options;
   if (more !== undefined && shape !== undefined) {

@@ -1,4 +1,4 @@
-/** Copies an array chunk by chunk. An incomplete copy is removed. */
+/** Copies an array chunk by chunk. A copy that fails is removed. */
 
 import { printCount } from "../../core/print-count.ts";
 import * as fs from "node:fs";
@@ -30,7 +30,7 @@ export interface CopyOptions {
   readonly unfinished?: boolean;
 }
 
-/** @returns a line that describes the copy */
+/** Copies the array, and returns a line that describes the copy. */
 export async function copyArray(
   io: Io,
   name: string,
@@ -52,7 +52,7 @@ export async function copyArray(
   const progress = new ProgressLine(io.stderr);
   try {
     const copied = await copyChunks(from, into, progress, (error) => failureAt(io, name, error));
-    // A job that has started in the meantime may have changed some chunks before they were read.
+    // A concurrent job may have changed some chunks before the copy read them.
     if (options.unfinished !== true) await checkUnused(io, name, from);
     await into.publish();
     await into.endStaging();
@@ -98,11 +98,10 @@ function createOptions(
   if (chunks !== undefined) return { ...shared, chunkShape: chunks };
   const row = shape.slice(1).reduce((all, dim) => all * dim, DTYPES[dtype].bytes);
   const [rows = 1] = chunkShape;
-  // A chunk of the copy holds whole rows, a multiple of the source's chunk height.
+  // Each chunk of the copy holds complete rows, and its height is a multiple of the source's chunk height.
   const { npy: most } = CLI;
   const many = Math.max(1, Math.floor(most / (rows * row || 1))) * rows;
-  // A chunk is decoded once per read, so chunks should need only one read, but a very wide chunk does not fit in
-  // memory.
+  // Every read decodes the whole chunk, so one read per chunk is preferable. A very wide chunk does not fit in memory.
   const fits = !shape.includes(0) && many * row <= 4 * most;
   if (!fits) return shared;
   return {
@@ -111,7 +110,7 @@ function createOptions(
   };
 }
 
-/** Creates the copy. Throws a Failure for wrong options; errors of the system pass through. */
+/** Creates the copy. Throws a `Failure` for invalid options. System errors are not converted. */
 async function create(io: Io, output: string, options: CreateOptions): Promise<PendingArray> {
   try {
     return await createPending(placeOf(io, output), options);
@@ -121,7 +120,7 @@ async function create(io: Io, output: string, options: CreateOptions): Promise<P
   }
 }
 
-/** Removes all files of an incomplete copy, and the folder if it is otherwise empty. */
+/** Removes all files of an incomplete copy, and the folder if no other files remain. */
 function removeBegun(place: string): void {
   if (isNpy(place)) return fs.rmSync(`${place}.part`, { force: true });
   for (const name of ["c", ".ndscatter"]) {
@@ -130,7 +129,7 @@ function removeBegun(place: string): void {
   try {
     fs.rmdirSync(place);
   } catch {
-    // The folder contains other files.
+    // The removal fails if the folder contains other files, which must stay.
   }
 }
 
@@ -161,7 +160,7 @@ async function copyChunks(
       const chunk = buffer.subarray(0, size);
       // oxlint-disable-next-line no-await-in-loop
       const isStored = await read(from, isSameGrid ? at : null, { start, box }, chunk, blame);
-      // NPY has no fill value, so every element is written.
+      // NPY files have no fill value, so every element is written.
       isStaged = isStored || into.location.format === "npy";
       // oxlint-disable-next-line no-await-in-loop
       if (isStaged) await into.stageChunk(at, chunk, name);
@@ -177,9 +176,8 @@ async function copyChunks(
 }
 
 /**
- * Reads the elements of a chunk of the copy.
+ * Reads the elements of a chunk of the copy. Returns false if the chunk is not stored.
  * @param at the same chunk of the source; null if the chunks differ
- * @returns false if the chunk is not stored
  */
 async function read(
   from: ChunkedArray,

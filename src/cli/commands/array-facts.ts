@@ -1,4 +1,4 @@
-/** The facts about a stored array, as data and as text. */
+/** Describes a stored array, as data and as text. */
 
 import { printCount } from "../../core/print-count.ts";
 import * as fs from "node:fs";
@@ -15,26 +15,26 @@ import { escapeControls, printTable } from "../text/layout.ts";
 export interface ArrayFacts {
   readonly path: string;
   readonly format: "npy" | "zarr";
-  /** The version of Zarr. */
+  /** The Zarr format version. */
   readonly version?: number;
-  /** True for a part of an array, which is not stored separately. */
+  /** True for an array slice, which is not stored separately. */
   readonly isPart?: true;
   readonly dtype: DType;
   readonly shape: readonly number[];
-  /** The chunk shape; with shards, the shape of the chunks within a shard. */
+  /** The chunk shape. In a sharded array, the shape of the inner chunks. */
   readonly chunks?: readonly number[];
   readonly shards?: readonly number[];
   readonly codecs?: readonly Codec[];
   readonly fillValue?: unknown;
   readonly dimensionNames?: readonly (string | null)[];
   readonly attributes?: object;
-  /** The numbers of stored chunks or shards, and of all chunks or shards. */
+  /** The number of stored chunks or shards, and the number of all chunks or shards. */
   readonly stored?: { readonly count: number; readonly of: number };
-  /** The number of bytes on disk, and of the elements in memory. */
+  /** The number of bytes on disk, and the number of bytes in memory. */
   readonly bytes: { readonly stored?: number; readonly elements: number };
 }
 
-/** Opens an array by the name that the user typed. */
+/** Opens an array by its name on the command line. */
 export async function openNamed(
   io: Io,
   name: string,
@@ -48,8 +48,8 @@ export async function openNamed(
 }
 
 /**
- * Opens an array to copy its elements. An array that a job is changing is refused, or causes a note with --unfinished.
- * @throws Failure that names the typed array
+ * Opens a source array for copying. If a job is changing the array, the function throws, or prints a note if
+ * --unfinished is given. Throws a `Failure` that contains the name on the command line.
  */
 export async function openToCopy(
   io: Io,
@@ -62,7 +62,7 @@ export async function openToCopy(
   return array;
 }
 
-/** @throws Failure while a job is changing the array */
+/** Throws a `Failure` if a job is changing the array. */
 export async function checkUnused(
   io: Io,
   name: string,
@@ -76,7 +76,7 @@ export async function checkUnused(
   });
 }
 
-/** Returns an error about an array that names the array as the user typed it. */
+/** Replaces the array's name in an error with the name on the command line. */
 export function failureAt(io: Io, name: string, error: unknown): unknown {
   if (!isTensorError(error)) return errorAt(name, error);
   const shown = shownUrl(name);
@@ -108,7 +108,7 @@ export async function factsOf(typed: string, array: ChunkedArray): Promise<Array
     const stored = isUrl(place) ? {} : { stored: fs.statSync(place).size };
     return { path: name, format, dtype, shape, bytes: { ...stored, elements } };
   }
-  // Plain HTTP servers cannot list objects.
+  // Plain HTTP servers cannot list their files.
   const isListed = !isUrl(place) || place.startsWith("s3:");
   const found = isListed ? await array.stored() : null;
   const of = product(shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis])));
@@ -167,7 +167,7 @@ export function printFacts(facts: ArrayFacts): string {
 
 const printNumber = (value: number): string => value.toLocaleString("en-US");
 
-/** Returns a codec with its main settings. */
+/** Formats a codec with its main settings. */
 function printCodec({ name, configuration = {} }: Codec): string {
   const { codecs } = configuration;
   if (name === "sharding_indexed" && Array.isArray(codecs)) {

@@ -1,4 +1,4 @@
-/** Writes an array into a part of an existing array. */
+/** Writes an array into a slice of an existing array. */
 
 import { printCount } from "../../core/print-count.ts";
 import { printShape } from "../../entries/operators.ts";
@@ -12,7 +12,7 @@ import { ProgressLine } from "../text/progress.ts";
 import type { CopyOptions } from "./array-copy.ts";
 import { checkUnused, failureAt, openNamed, openToCopy } from "./array-facts.ts";
 
-/** @returns a line that describes the written part */
+/** Writes a part of the array, and returns a line that describes the part. */
 export async function writePart(
   io: Io,
   name: string,
@@ -41,7 +41,7 @@ export async function writePart(
   const progress = new ProgressLine(io.stderr);
   try {
     await writeChunks(io, { name, from }, { name: output, into }, progress);
-    // A job that has started in the meantime may have read old values of some chunks and new values of others.
+    // A concurrent job may have read old values from some chunks and new values from others.
     await check();
     return `${output}: ${printKind(into)} written`;
   } finally {
@@ -51,7 +51,7 @@ export async function writePart(
 
 const printKind = ({ dtype, shape }: ChunkedArray): string => `${dtype} ${printShape(shape)}`;
 
-/** Copies one chunk of the part at a time, so that only this chunk is in memory. */
+/** Copies the slice chunk by chunk, so that only one chunk is in memory. */
 async function writeChunks(
   io: Io,
   { name, from }: { readonly name: string; readonly from: ChunkedArray },

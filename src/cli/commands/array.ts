@@ -1,4 +1,4 @@
-/** `ndscatter array`: describes a stored array, or copies it chunk by chunk to another format or encoding. */
+/** Implements `ndscatter array`, which describes a stored array, or copies it to another format or encoding. */
 
 import type { Command } from "commander";
 import { wrongUsage } from "../failure.ts";
@@ -56,7 +56,7 @@ Examples:
   ndscatter array 'a.zarr[-1000:, ::10]' -o part.npy
   ndscatter array part.npy -o 'a.zarr[-1000:, ::10]'`;
 
-/** Returns the error message for options that cannot be combined. */
+/** Returns the error message for incompatible options. */
 const without = (what: string, odd: string): string =>
   `${what} be used with --${odd}; leave --${odd} out`;
 
@@ -128,7 +128,7 @@ function parseShape(text: string, least: number): readonly number[] {
   throw wrongUsage(`a shape must be ${what}, such as 1000,128, got ${quote(text)}`);
 }
 
-/** Parses a codec such as `zstd` or `zstd:3`. The level is checked when the array is created. */
+/** Parses a codec such as `zstd` or `zstd:3`. The compression level is checked when the array is created. */
 export function addCodec(text: string, codecs: CopyOptions["codec"] = []): CopyOptions["codec"] {
   const [, name, level] = /^([\w-]+)(?::(-?\d{1,6}))?$/.exec(text) ?? [];
   if (name === undefined) {

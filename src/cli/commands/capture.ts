@@ -1,4 +1,4 @@
-/** `ndscatter capture`: writes a node of a model with its real inputs to files. */
+/** Implements `ndscatter capture`, which saves one model node and its actual inputs to files. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -24,6 +24,7 @@ import { ProgressLine } from "../text/progress.ts";
 import {
   addRuntimeOptions,
   inModel,
+  loadRuntime,
   makeSessions,
   type RuntimeOptions,
   externalOf,
@@ -75,6 +76,7 @@ export function addCaptureCommand(program: Command, io: Io): void {
         );
       const bytes = readForRuntime(io, file);
       const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
+      await loadRuntime(io, options.runtime);
       const feeds = feedsOf(io, file, model, options);
       const { node, iteration = 0, call = 0 } = options;
       const line = new ProgressLine(io.stderr, undefined, true);
@@ -108,7 +110,7 @@ async function writeCase(
   }: {
     readonly model: Model;
     readonly captured: CapturedCall;
-    /** The files that the command has read. */
+    /** All input files of the command. */
     readonly read: readonly string[];
   },
 ): Promise<void> {
@@ -154,7 +156,7 @@ async function writeCase(
   await io.stdout.write(`${lines.map(escapeControls).join("\n")}\n`);
 }
 
-/** Returns the input positions of constant indices and of a constant axis, which remain constants. */
+/** Returns the positions of inputs that remain constants: constant indices and a constant axis. */
 function constantIndices(
   model: Model,
   { node, call, path: place }: CapturedCall,
@@ -165,7 +167,7 @@ function constantIndices(
   try {
     constants = new Set(extractNode(model, place).graph.constants.map(({ name }) => name));
   } catch (error) {
-    // The types of the other inputs may be unknown before the model runs.
+    // Other input types may be unknown before the model runs.
     if (isTensorError(error)) return fixed;
     throw error;
   }
@@ -177,7 +179,7 @@ function constantIndices(
   return fixed;
 }
 
-/** Returns the node as a model whose inputs have the operator's parameter names. */
+/** Converts the node to a model, with inputs named after the operator's parameters. */
 function modelOf(
   { node, call }: CapturedCall,
   outputs: readonly Tensor[],

@@ -1,6 +1,6 @@
 /**
- * `ndscatter run` on arrays that may exceed memory: a chunked job, run in this process, by the workers of a queue, or
- * by Slurm.
+ * Implements `ndscatter run` for arrays that may exceed memory. A chunked job runs in this process, in queue workers,
+ * or on Slurm.
  */
 
 import * as fs from "node:fs";
@@ -58,7 +58,6 @@ export interface ChunkedOptions extends CallOptions {
   readonly json?: boolean;
 }
 
-/** Options that select a chunked run. */
 const CHUNKED = [
   "memory",
   "job",
@@ -126,16 +125,16 @@ export function addChunkedOptions(command: Command): Command {
     );
 }
 
-/** Returns the file name in `NAME=FILE`, or the whole text if it has no name. */
+/** Extracts the file name from `NAME=FILE`; text without a name is returned unchanged. */
 const fileOf = (text: string): string => text.replace(/^\w+=/, "");
 
-/** Returns true if an option or an input selects a chunked run. */
+/** Returns true if the options or inputs require a chunked run. */
 export function isChunked(io: Io, texts: readonly string[], options: ChunkedOptions): boolean {
   if (CHUNKED.some((name) => options[name] !== undefined)) return true;
   const inputs = texts.map((text) => partOf(io, fileOf(text)));
   const places = inputs.map(({ place }) => place);
   const outputs = (options.output ?? []).map((text) => placeOf(io, fileOf(text)));
-  // Only a chunked array can be a folder, or have parts.
+  // A folder, or a path with parts, must be a chunked array.
   return (
     [...places, ...outputs].some(isNamed) ||
     places.some(isFolder) ||
@@ -143,14 +142,11 @@ export function isChunked(io: Io, texts: readonly string[], options: ChunkedOpti
   );
 }
 
-/** Returns true if only a chunked array can have this name. */
+/** Returns true if the name can only refer to a chunked array. */
 const isNamed = (file: string): boolean =>
   isUrl(file) || path.extname(file).toLowerCase() === ".zarr";
 
-/**
- * Returns true if the path is a folder. Returns false for a name that the system rejects, because the error appears
- * when the file is read or written.
- */
+/** Returns false for an invalid path, because reading or writing the file will report the error. */
 function isFolder(file: string): boolean {
   try {
     return fs.statSync(file).isDirectory();
@@ -159,7 +155,7 @@ function isFolder(file: string): boolean {
   }
 }
 
-/** @throws Failure for a target or a combination of options that chunked runs do not support */
+/** Throws a `Failure` if chunked runs do not support the target or the options. */
 function checkUsage(target: string, options: ChunkedOptions): void {
   const { expect, queue, redis, job, slurm, tasksPerElement } = options;
   if (!isOperator(target)) {
@@ -193,7 +189,7 @@ export async function runChunked(
   const spec = await createJob(request);
   const wasDone = (await remainingTasks(await openJob(folder), "finish")).length === 0;
   const { shortage = null } = spec.planned ?? {};
-  // A job that runs in this process prints the note itself.
+  // The local job runner prints this note itself.
   const isElsewhere = options.slurm === true || redis !== undefined;
   if (isElsewhere && shortage !== null) await printNote(io, printShortage(shortage));
   if (options.slurm === true) return printSlurm(io, folder, slurmOf(options));
@@ -208,7 +204,7 @@ export async function runChunked(
     }
     throw error;
   }
-  // The workers of the queue may have removed the folder already.
+  // Queue workers may have already removed the folder.
   const facts = await describeJob(folder).catch(() => null);
   await endFolder(folder, spec.id, options);
   const out = await openArray(spec.out.path);
@@ -240,12 +236,12 @@ const slurmOf = ({ memory, threads, tasksPerElement }: ChunkedOptions): SlurmOpt
   ...(threads !== undefined && { threads }),
 });
 
-/** Removes the folder of a finished job unless the user gave --job. */
+/** Removes a finished job's folder, unless the user specified it with --job. */
 async function endFolder(folder: string, id: string, { job }: ChunkedOptions): Promise<void> {
   if (job === undefined) await removeJob(folder, id);
 }
 
-/** Returns the call, with a named axis resolved to its number. */
+/** Returns the call with its axis name replaced by the axis number. */
 function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArray): Call {
   const { axis } = options;
   if (axis === undefined || !isName(axis)) return parseCall(target, options);
@@ -255,7 +251,7 @@ function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArra
   const known =
     names.length === 0
       ? "the axes have no names; give a number"
-      : `the axes are ${names.join(", ")}`;
+      : `the axes have the names ${names.join(", ")}`;
   throw wrongUsage(`data has no axis named ${quote(axis)}; ${didYouMean(axis, names, known)}`);
 }
 
@@ -267,7 +263,7 @@ async function requestOf(
   texts: readonly string[],
   options: ChunkedOptions,
 ): Promise<{ readonly call: Call; readonly request: JobRequest }> {
-  // Files are assigned before the axis is known, because resolving an axis name may require reading data.
+  // Files are assigned before the axis name is resolved, because resolving the name may require reading data.
   const { axis } = options;
   const isNamed = axis !== undefined && isName(axis);
   const { version, title, given } = parseCall(

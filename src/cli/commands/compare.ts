@@ -1,6 +1,6 @@
 /**
- * `ndscatter compare`: the results of other systems for a call, with their differences from the exact result and the
- * code for each system.
+ * Implements `ndscatter compare`, which shows each system's result, its differences from the exact result, and the
+ * equivalent code.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -98,7 +98,7 @@ interface Row extends DialectComparison {
 
 interface Report {
   readonly title: string;
-  /** The exact result, or the message of the error. */
+  /** The exact result, or the error message. */
   readonly exact: Tensor | string;
   readonly rows: readonly Row[];
 }
@@ -132,7 +132,9 @@ interface Cell {
   readonly here: Scalar;
 }
 
-/** Returns text about the first cells that differ. An invalid call has no exact values. */
+/**
+ * Returns text about the first cells that differ. No text is returned for an invalid call, which has no exact values.
+ */
 const cellsOf = ({ differing, output }: Row, exact: Report["exact"]): Cell[] =>
   output === null
     ? []

@@ -1,8 +1,9 @@
 /**
- * `ndscatter conformance`: runs test folders of ONNX's backend suite. A folder contains `model.onnx` and data sets
- * `test_data_set_0`, … with `input_0.pb`, … and `output_0.pb`, … in the order of the graph's inputs and outputs.
+ * Implements `ndscatter conformance`, which runs test folders from the ONNX backend suite. Each folder contains
+ * `model.onnx` and data sets named `test_data_set_0`, `test_data_set_1` and so on. The files in a data set, such as
+ * `input_0.pb` and `output_0.pb`, are numbered in graph order.
  *
- * Results are compared bit for bit; ONNX's own runner allows a relative error of 1e-3.
+ * The command compares results bit for bit, whereas the ONNX test runner allows a relative error of 1e-3.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -55,7 +56,7 @@ export function addConformanceCommand(
 interface Verdict {
   readonly name: string;
   readonly status: "ok" | "FAIL" | "skipped";
-  /** The reason for a failure or a skip. */
+  /** The reason why the test failed or was skipped. */
   readonly reason?: string;
 }
 
@@ -67,7 +68,7 @@ async function testAll(io: Io, dir: string, json: boolean): Promise<{ failed: nu
     verdicts.push(verdict);
     // oxlint-disable-next-line no-await-in-loop
     if (!json) await io.stdout.write(`${printVerdict(verdict)}\n`);
-    // The event loop gets a turn to write the line and to notice a closed pipe.
+    // Yielding to the event loop lets it write the line and detect a closed pipe.
     // oxlint-disable-next-line no-await-in-loop
     await setImmediate();
   }
@@ -87,7 +88,7 @@ const printVerdict = ({ name, status, reason }: Verdict): string =>
 const MODEL = "model.onnx";
 const DATA_SET = /^test_data_set_\d+$/;
 
-/** @throws Failure if `dir` is not a test folder and contains none */
+/** Throws a `Failure` if `dir` neither is nor contains a test folder. */
 function findFolders(io: Io, dir: string): string[] {
   if (isTestFolder(io, dir)) return [dir];
   const folders = list(io, dir)
@@ -100,13 +101,13 @@ function findFolders(io: Io, dir: string): string[] {
 const isTestFolder = (io: Io, folder: string): boolean =>
   list(io, folder).some((name) => name === MODEL || DATA_SET.test(name));
 
-/** Returns the names in a folder. Numbers in the names are compared by value, so that `input_10` follows `input_9`. */
+/** Lists a folder in natural order, in which `input_10` follows `input_9`. */
 const list = ({ cwd }: Io, folder: string): string[] =>
   withPath(folder, () => fs.readdirSync(path.resolve(cwd, folder))).toSorted(
     new Intl.Collator("en", { numeric: true }).compare,
   );
 
-/** Never throws, because one bad folder must not hide the others. */
+/** A test that fails never throws, because one bad folder must not hide the results of the others. */
 function testFolder(io: Io, folder: string): Omit<Verdict, "name"> {
   try {
     const model = readModelFile(io, path.join(folder, MODEL));
@@ -124,17 +125,14 @@ function testFolder(io: Io, folder: string): Omit<Verdict, "name"> {
   }
 }
 
-/** A test of a feature that this package does not have. */
+/** Reports that a test needs an unsupported feature. */
 class Unsupported extends Failure {}
 
-/**
- * Returns true if a Cast failed because of its data types: text, floats below 16 bits, or integers that cannot hold a
- * value.
- */
+/** Returns true if a Cast failed because this package does not support its data types. */
 const isMissingCast = (error: unknown): boolean =>
   isTensorError(error, "dtype", "attribute") && error.op === "Cast";
 
-/** Returns the reason why a model cannot run here, or null. */
+/** Returns the reason why a model is not supported, or null. */
 function obstacleOf(model: Model): string | null {
   const missing = unsupportedOperators(model);
   if (missing.length > 0) return missing.join(", ");
@@ -144,22 +142,22 @@ function obstacleOf(model: Model): string | null {
     : `the input ${quote(odd.name)} must be a tensor of a data type that this package has`;
 }
 
-/** Returns the first difference of each output, as sentences. */
+/** Describes each output's first difference in a sentence. */
 function testDataSet(io: Io, model: Model, folder: string, set: string): string[] {
   const { graph } = model;
   const files = list(io, path.join(folder, set));
   const given = files.filter((name) => /^input_\d+\.pb$/.test(name));
   const wanted = files.filter((name) => /^output_\d+\.pb$/.test(name));
   const constants = new Set(graph.constants.map(({ name }) => name));
-  // Constants are also inputs before ONNX's IR version 4, but they have no files.
+  // A constant is also an input before ONNX's IR version 4, but has no file.
   const inputs = graph.inputs.filter(
     ({ name }) => graph.inputs.length === given.length || !constants.has(name),
   );
   checkCount(set, "input", given.length, inputs.length);
   checkCount(set, "output", wanted.length, graph.outputs.length);
   const read = (name: string): Tensor => readTensorFile(io, path.join(folder, set, name));
-  // An expanded CastLike declares an input that it never reads. The input's file has a different shape in some
-  // releases.
+  // An expanded CastLike declares an input that it never reads. Some releases of ONNX have a file of another shape for
+  // the input.
   const needed = new Set([
     ...graph.nodes.flatMap((node) => node.inputs),
     ...graph.outputs.map(({ name }) => name),
@@ -189,8 +187,8 @@ function testDataSet(io: Io, model: Model, folder: string, set: string): string[
 }
 
 /**
- * Returns a tensor that is declared as bfloat16 but stored as uint16, as in ONNX up to release 1.18, or null for any
- * other tensor.
+ * Reinterprets a uint16 tensor as bfloat16, because ONNX test files up to release 1.18 store bfloat16 values as uint16.
+ * Returns null for other tensors.
  */
 const bfloat16Of = ({ dtype, shape, data }: Tensor, { type }: ValueInfo): Tensor | null =>
   dtype === "uint16" && type?.dtype === "bfloat16" && data instanceof Uint16Array

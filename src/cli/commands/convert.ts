@@ -1,4 +1,4 @@
-/** `ndscatter convert`: converts a model to another opset of ONNX, or from ONNX to OpenVINO and back. */
+/** Implements `ndscatter convert`, which converts a model to another ONNX opset, or between ONNX and OpenVINO. */
 
 import { printCount } from "../../core/print-count.ts";
 import * as path from "node:path";
@@ -91,7 +91,7 @@ export function addConvertCommand(program: Command, io: Io): void {
       const conversion = withPath(file, () => convert(model, target, force));
       await writeFiles(
         io,
-        // Encoding the output reads the source's constants, whose data may be in other files.
+        // Encoding the output reads the source model's constants, which may be in external files.
         withPath(file, () => encode(output, conversion.model)),
       );
       const print = json ? conversionJson : conversionText;
@@ -100,8 +100,8 @@ export function addConvertCommand(program: Command, io: Io): void {
 }
 
 /**
- * Returns the conversion target, which depends on the ending of the output. The target is null for a single node that
- * keeps its opset.
+ * Selects the conversion target from the output's file extension. Returns null for a single node whose opset does not
+ * change.
  */
 function targetOf({ output, opset, node }: ConvertCommand): ConvertTarget | null {
   if (isIR(output)) return { domain: "openvino", ...(opset !== undefined && { opset }) };
@@ -115,14 +115,13 @@ function targetOf({ output, opset, node }: ConvertCommand): ConvertTarget | null
   throw wrongUsage("an ONNX model needs --opset, such as --opset 18");
 }
 
-/** Returns the opset of an ONNX model. */
 function ownTarget({ opsets }: Model): ConvertTarget {
   const { "ai.onnx": opset } = opsets;
   if (opset !== undefined) return { opset };
   throw wrongUsage("a node of an IR needs --opset, such as --opset 18");
 }
 
-/** Checks the name of the output before any file is read. */
+/** Validates the output file name before reading any file. */
 function checkOutput(io: Io, file: string, output: string): void {
   for (const place of modelFiles(output)) {
     checkNotRead(io, place, modelFiles(file));
@@ -139,17 +138,17 @@ function convert(model: Model, target: ConvertTarget, force: boolean): Conversio
   }
 }
 
-/** Returns the files of a model; an ONNX model may have data in other files. */
+/** Returns all files of a model, including external data files. */
 export const filesOf = (file: string, model: Model): readonly string[] => [
   ...modelFiles(file),
   ...withPath(file, () => externalFiles(model)).map((one) => path.join(path.dirname(file), one)),
 ];
 
-/** Checks the positions of data files: a written ONNX model refers to the same files, relative to its own folder. */
+/** Checks the locations of data files, because the written ONNX model refers to the same files by relative paths. */
 export function checkExternal(io: Io, file: string, output: string, model: Model): void {
   const isBeside = file !== STDIN && isSameFile(io, path.dirname(file), path.dirname(output));
   if (isIR(output) || isIR(file) || isBeside) return;
-  // The source file itself is excluded, because weights that are still in it are copied into the output.
+  // The source model file is excluded, because its embedded weights are copied into the output.
   const files = withPath(file, () => externalFiles(model)).filter(
     (one) => one !== path.basename(file),
   );
@@ -173,7 +172,7 @@ function encode(output: string, model: Model): { file: string; bytes: Uint8Array
   ];
 }
 
-/** The maximum number of changes to list; more changes are counted by kind. */
+/** Maximum number of listed changes. Longer lists are summarized by kind. */
 const MAX_LINES = 20;
 
 function changeLines(changes: readonly string[]): readonly string[] {

@@ -1,4 +1,4 @@
-/** `ndscatter explain`: explains what an operator, or one node of a model, does with tensors from files. */
+/** Implements `ndscatter explain`, which explains how an operator or a model node processes tensors from files. */
 
 import type { Command } from "commander";
 import {
@@ -118,7 +118,7 @@ async function explainTask(
         expected?.text ?? "",
       ];
   for (const part of parts) {
-    // The loop waits for the reader of the output, because the whole text may exceed memory.
+    // The loop waits until earlier output has been read, because the whole text may exceed memory.
     // oxlint-disable-next-line no-await-in-loop
     await io.stdout.write(part, canvas.isColoured);
   }
@@ -127,11 +127,11 @@ async function explainTask(
   if (sentence !== undefined) throw wrongData(sentence, error);
 }
 
-/** The comparison of another runtime's result with the exact result. */
+/** Compares another runtime's result with the exact result. */
 interface Expectation {
   readonly facts: object;
   readonly text: string;
-  /** The difference in words; undefined if the results are equal. */
+  /** Description of the difference; undefined if the results are equal. */
   readonly sentence?: string;
 }
 
@@ -170,8 +170,8 @@ function expectation(
 }
 
 /**
- * Explains a result of an invalid call; returns null if `diagnose` refuses the call. The error names the file of the
- * result if its type or shape differs from the output's.
+ * Explains a runtime's result for an invalid call. Returns null if `diagnose` throws an error. The error names the
+ * result file if its data type or shape differs from the output's.
  */
 function explained(
   { node, inputs }: NodeCall,

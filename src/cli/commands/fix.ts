@@ -1,5 +1,6 @@
 /**
- * `ndscatter fix`: finds a cure for scatters and gathers that are wrong in the user's runtime, and measures it there.
+ * Implements `ndscatter fix`, which finds a fix for incorrect scatters and gathers and tests the fix in the user's
+ * runtime.
  */
 
 import * as path from "node:path";
@@ -27,6 +28,7 @@ import {
 import {
   addRuntimeOptions,
   inModel,
+  loadRuntime,
   makeSessions,
   type RuntimeOptions,
   externalOf,
@@ -104,11 +106,12 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
         checkPlace(io, output);
         checkExternal(io, file, output, model);
       }
-      // Cures are measured on the whole model, so all inputs are needed even with --node.
+      // Fixes are tested on the whole model, so all inputs are required even with --node.
       const { node: _, ...ofAll } = options;
+      await loadRuntime(io, options.runtime);
       const feeds = feedsOf(io, file, model, ofAll);
       const expected = expectedOf(io, file, model, options.expected);
-      // The model file itself is excluded, because every reader finds the weights that are still in it.
+      // The model file is excluded, because readers always find weights embedded in the model file.
       const dataFiles = externalFiles(model).filter((one) => one !== path.basename(file));
       let runtime = "";
       const report = await withProgress(io, file, async (starting, onProgress) => {
@@ -128,7 +131,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     });
 }
 
-/** Functions that create sessions on the CPU, if the user chose another execution provider. */
+/** Session factories for the CPU, needed if the user selected another execution provider. */
 async function onCpu(
   io: Io,
   file: string,
@@ -141,7 +144,7 @@ async function onCpu(
   return { "the execution provider cpu": own.createSession };
 }
 
-/** Writes the cured model and returns its path; returns null for a cure without a model. */
+/** Writes the fixed model and returns its path, or returns null if the fix does not change the model. */
 async function writeCure(
   io: Io,
   file: string,
@@ -153,7 +156,7 @@ async function writeCure(
   return output;
 }
 
-/** Shows the current measurement on a terminal. */
+/** Shows the current measurement in the terminal. */
 async function withProgress(
   io: Io,
   file: string,

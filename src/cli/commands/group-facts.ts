@@ -1,4 +1,4 @@
-/** The contents of a Zarr group, as data and as text. */
+/** Describes a Zarr group, as data and as text. */
 
 import { printCount } from "../../core/print-count.ts";
 import { isTensorError } from "../../entries/index.ts";
@@ -12,10 +12,10 @@ import { escapeControls, printTable } from "../text/layout.ts";
 
 export interface GroupFacts {
   readonly path: string;
-  /** The version of Zarr. */
+  /** The Zarr format version. */
   readonly version: number;
   readonly attributes: object;
-  /** True if the members come from the group's consolidated metadata. */
+  /** True if the group's consolidated metadata lists the members. */
   readonly consolidated: boolean;
   readonly members: readonly MemberFacts[];
 }
@@ -23,12 +23,15 @@ export interface GroupFacts {
 interface MemberFacts {
   readonly name: string;
   readonly kind: "array" | "group";
-  /** The data type and the shape, as in the member's metadata. */
+  /** The data type and shape from the member's metadata. */
   readonly dtype?: unknown;
   readonly shape?: unknown;
 }
 
-/** Returns the facts of a group, or null if the name is not a group. @throws Failure for an error of a group */
+/**
+ * Describes a group, or returns null if the path does not contain a group. Throws a `Failure` if the group cannot be
+ * read.
+ */
 export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | null> {
   const group = await groupAt(io, name);
   if (group === null) return null;
@@ -47,23 +50,24 @@ export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | n
   }
 }
 
-/** Returns the group at a path, or null for anything else, because opening it as an array gives a better error. */
+/** Opens a group, or returns null for any other path, because opening that path as an array gives a better error. */
 async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {
   try {
     return await openGroup(placeOf(io, name));
   } catch (error) {
-    // Any other error comes from an existing group.
+    // An error of any other kind comes from an existing group.
     const isOther = isTensorError(error, "malformed-file", "unsupported-file");
     if (isOther && error.expected === "group") return null;
     throw failureAt(io, name, error);
   }
 }
 
-/** @returns a line with the number of members of the group */
+/** Consolidates the metadata of a group, and returns a line with the number of members. */
 export async function consolidateNamed(io: Io, name: string): Promise<string> {
   try {
     const group = await (await openGroup(placeOf(io, name))).consolidate();
-    return `${name}: ${printCount((await group.members()).length, "member")} in the metadata`;
+    const count = printCount((await group.members()).length, "member");
+    return `${name}: the metadata of the group describes ${count}`;
   } catch (error) {
     throw failureAt(io, name, error);
   }
@@ -81,8 +85,8 @@ export function printGroup(facts: GroupFacts): string {
     kind === "group" ? "group" : escapeControls(`${printWord(dtype)} ${printDims(shape)}`),
   ]);
   const names = Object.keys(attributes);
-  const list = consolidated ? ", consolidated" : "";
-  const head = `${name}: group of Zarr v${version}, ${printCount(members.length, "member")}${list}`;
+  const end = consolidated ? " and consolidated metadata" : "";
+  const head = `${name} is a Zarr v${version} group with ${printCount(members.length, "member")}${end}`;
   const rest = names.length === 0 ? [] : [["  attributes", escapeControls(names.join(", "))]];
   return `${head}\n${printTable([...rows, ...rest])}`;
 }

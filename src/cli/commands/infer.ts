@@ -1,4 +1,4 @@
-/** `ndscatter infer`: infers the type of an operator's output from the types of its inputs. */
+/** Implements `ndscatter infer`, which infers the output type of an operator from its input types. */
 
 import type { Command } from "commander";
 import { infer } from "../../entries/index.ts";

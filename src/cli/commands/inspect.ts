@@ -1,4 +1,4 @@
-/** `ndscatter inspect`: prints the errors and risks in the scatters and gathers of models. */
+/** Implements `ndscatter inspect`, which reports errors and risks in the scatters and gathers of models. */
 
 import { printCount } from "../../core/print-count.ts";
 import { setImmediate } from "node:timers/promises";
@@ -87,8 +87,8 @@ export function addInspectCommand(program: Command, io: Io, fail: (status: Statu
     .addHelpText("after", HELP)
     .action(async (files: readonly string[], options: InspectOptions) => {
       checkOneInput(files);
-      // An empty name is refused, because it usually comes from an unset shell variable. An empty path would mean the
-      // current folder.
+      // An empty name is refused, because it usually comes from an unset shell variable. An empty path is refused,
+      // because it would mean the current folder.
       if (files.includes(""))
         throw wrongUsage("a file name is empty; give a model, a folder, or - for standard input");
       const [file] = files;
@@ -120,22 +120,21 @@ async function inspectOne(io: Io, file: string, options: InspectOptions): Promis
 
 const inspectFile = (io: Io, file: string, progress: ProgressLine): Report =>
   withModel(io, file, (model) => {
-    // This step takes 5 s for 100,000 nodes, and shows no progress.
+    // Reading the nodes takes 5 s for 100,000 nodes, and shows no progress.
     progress.show(() => `${file}: inspecting ${printCount(model.graph.nodes.length, "node")}`);
     return inspectModel(model);
   });
 
-/** The totals over all models that have been inspected. */
+/** Totals for all inspected models. */
 interface Totals {
   models: number;
-  /** The number of models with findings. */
   found: number;
   unreadable: number;
   nodes: number;
   readonly counts: Record<keyof Counts, number>;
 }
 
-/** Inspects models one by one, so that only one model is in memory. */
+/** Inspects models sequentially, to keep only one model in memory. */
 async function inspectAll(
   io: Io,
   files: readonly string[],
@@ -153,11 +152,11 @@ async function inspectAll(
       showPlace(found.file);
       const outcome = inspectFound(io, found, progress);
       progress.clear();
-      // Failures are stored like reports, because both are printed in the order of the files.
+      // Failures are stored with the reports, because the output follows the order of the files.
       /* oxlint-disable no-await-in-loop */
       if (outcome instanceof Failure) {
         totals.unreadable++;
-        // Names of files in a folder may contain control characters.
+        // File names may contain control characters.
         await io.stderr.write(
           `ndscatter: ${escapeControls(withAdvice(outcome, "inspect", io.cwd))}\n`,
         );
@@ -165,7 +164,7 @@ async function inspectAll(
         addTo(totals, outcome);
       }
       await print.report(found.file, outcome);
-      // The event loop gets a turn to write the text and to notice a closed pipe.
+      // Yielding to the event loop lets it write the text and detect a closed pipe.
       await setImmediate();
       /* oxlint-enable no-await-in-loop */
     }
@@ -176,7 +175,7 @@ async function inspectAll(
   return counts;
 }
 
-/** Returns the report on a file, or its failure. A usage error ends the command. */
+/** Inspects a file and returns the report or the failure. Usage errors are thrown, and end the command. */
 function inspectFound(
   io: Io,
   { file, failure }: FoundFile,
@@ -200,13 +199,12 @@ function addTo(totals: Totals, report: Report): void {
   }
 }
 
-/** Prints the reports on several models. */
 interface Printer {
   report(file: string, outcome: Report | Failure): void | Promise<void>;
   end(totals: Totals): void | Promise<void>;
 }
 
-/** Prints a line or a block for each model, with blank lines around blocks. */
+/** Prints one line or one block per model, with blank lines around blocks. */
 function textPrinter({ stdout }: Io, view: ReportView): Printer {
   let last: "nothing" | "line" | "block" = "nothing";
   const print = (text: string, kind: "line" | "block"): void | Promise<void> => {
@@ -235,7 +233,7 @@ function printTotals({ models, found, unreadable, nodes, counts }: Totals): stri
   return `${facts.join(", ")}: ${printCounts(counts)}`;
 }
 
-/** Prints a JSON list, one report at a time. */
+/** Prints the reports as a JSON list, one report at a time. */
 function jsonPrinter({ stdout }: Io): Printer {
   let isEmpty = true;
   return {

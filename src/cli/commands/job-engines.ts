@@ -1,4 +1,4 @@
-/** Runs a job in this process or by the workers of a queue, or prints a script for Slurm. */
+/** Runs a job locally or in queue workers, or generates a Slurm script. */
 
 import { printCount } from "../../core/print-count.ts";
 import * as path from "node:path";
@@ -11,23 +11,19 @@ import type { JobReport } from "./job-report.ts";
 import { ProgressLine } from "../text/progress.ts";
 
 export interface LocalRun {
-  /** The memory for all tasks, in bytes. */
+  /** Memory limit for all tasks, in bytes. */
   readonly memory?: number;
   readonly threads?: number;
 }
 
 export interface RedisRun {
-  /** The URL of the Redis server. */
+  /** The Redis server URL. */
   readonly redis: string;
   readonly queue?: string | undefined;
-  /** The number of attempts per task. */
   readonly attempts?: number | undefined;
 }
 
-/**
- * Runs a job in this process.
- * @throws Failure when a signal stops it
- */
+/** Runs a job in this process. Throws a `Failure` if a signal stops the job. */
 export async function runHere(
   io: Io,
   folder: string,
@@ -60,8 +56,8 @@ export async function runHere(
 }
 
 /**
- * Submits a job to a queue, shows its progress and waits until it is done.
- * @throws Failure when a signal stops it, which withdraws the job from the queue
+ * Submits a job to a queue and shows its progress until the job is done. Throws a `Failure` if a signal stops the
+ * command, which also withdraws the job from the queue.
  */
 export async function runWithRedis(
   io: Io,
@@ -98,7 +94,7 @@ export async function runWithRedis(
   }
 }
 
-/** Prints the progress of a job: one changing line on a terminal, otherwise a new line from time to time. */
+/** Prints a job's progress. A terminal shows a single updating line; other outputs get a new line at intervals. */
 function printer({ stderr }: Io, line: ProgressLine): (progress: SubmitProgress) => void {
   let printedAt = -Infinity;
   let printed = "";
@@ -122,8 +118,8 @@ function printProgress({ stage, done, tasks, workers }: SubmitProgress): string 
 }
 
 /**
- * Prints the script that submits a job to Slurm.
- * @param options the memory and threads of each element of a Slurm array
+ * Prints a script that submits the job to Slurm. `options` specifies the memory and threads for each element of a Slurm
+ * job array.
  */
 export async function printSlurm(
   io: Io,

@@ -1,4 +1,4 @@
-/** `ndscatter job list`: lists the jobs below a folder, and unfinished arrays. */
+/** Implements `ndscatter job list`, which lists jobs and unfinished arrays in a folder tree. */
 
 import { printCount } from "../../core/print-count.ts";
 import * as path from "node:path";
@@ -10,7 +10,6 @@ import { folderOf, isUrl } from "../input/places.ts";
 import { JSON_HELP, printJson, printTable } from "../text/layout.ts";
 import { statusOf } from "./job-status.ts";
 
-/** @param job the command `ndscatter job` */
 export function addJobList(job: Command, io: Io): void {
   job
     .command("list")
@@ -26,17 +25,17 @@ export function addJobList(job: Command, io: Io): void {
     );
 }
 
-/** A line of `ndscatter job list`. */
+/** One line in the output of `ndscatter job list`. */
 interface ListedJob {
-  /** The folder of the job; null if unknown. */
+  /** The job's folder; null if unknown. */
   readonly folder: string | null;
   readonly state: string;
-  /** The call of the job; null if the job cannot be read. */
+  /** The job's call; null if the job cannot be read. */
   readonly call: string | null;
-  /** The output, or the unfinished array. */
+  /** The output array of a job, or an unfinished array without a job. */
   readonly out: string | null;
   readonly inPlace?: boolean;
-  /** The number of chunks that have been changed in place. */
+  /** The number of chunks that the job has changed in place. */
   readonly changed?: number | null;
   readonly chunks?: number;
 }
@@ -83,7 +82,7 @@ async function listed(
       current === undefined
         ? "done"
         : (await jobFailure(job)) !== null
-          ? "stopped because of a bad index"
+          ? "a bad index stopped the job"
           : `${current.name} ${current.done} of ${current.tasks}`;
     return { state, ...facts, out: short(facts.out) };
   } catch (error) {

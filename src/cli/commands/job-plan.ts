@@ -1,10 +1,10 @@
-/** `ndscatter run ... --plan`: prints upper bounds for a job's work, and its estimated time. */
+/** Implements `ndscatter run --plan`, which prints upper bounds for a job's work, and an estimated running time. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printAmount, printCount } from "../../core/print-count.ts";
 import { planJob, printShortage, type JobRequest } from "../../entries/chunked.ts";
 import type { Io } from "../io.ts";
 import { printJson, printTable } from "../text/layout.ts";
-import { printAmount, printSeconds } from "./job-report.ts";
+import { printSeconds } from "./job-report.ts";
 
 export async function printPlan(io: Io, request: JobRequest, isJson: boolean): Promise<void> {
   const plan = await planJob(request);
@@ -23,10 +23,10 @@ export async function printPlan(io: Io, request: JobRequest, isJson: boolean): P
       "memory",
       `at most ${printAmount(plan.memory)}: Node and ${printCount(threads, "thread")}, with tasks of ${printAmount(taskBytes)}`,
     ],
-    ["reads", `at most ${[...reads, `${printAmount(shuffle)} between the stages`].join(", ")}`],
+    ["reads", `at most ${[...reads, `${printAmount(shuffle)} of intermediate data`].join(", ")}`],
     [
       "writes",
-      `at most ${printAmount(written.output)} of the output, ${printAmount(written.shuffle)} between the stages`,
+      `at most ${printAmount(written.output)} of the output, ${printAmount(written.shuffle)} of intermediate data`,
     ],
     [
       "disk",

@@ -1,26 +1,26 @@
-/** The progress and the final report of a job: bytes, rates and remaining time. */
+/** Formats a job's progress and final report: bytes, rates and remaining time. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printAmount, printCount } from "../../core/print-count.ts";
 import type { JobProgress, StageName } from "../../entries/chunked.ts";
 import { CLI } from "../../core/limits.ts";
 import type { Io } from "../io.ts";
 import { ProgressLine } from "../text/progress.ts";
 
-/** The width of a bar, in characters. */
+/** Width of a progress bar, in characters. */
 const BAR = 20;
 
-/** The time and the amount of data of a finished stage. */
+/** Duration and data volume of a finished stage. */
 export interface StageTimes {
   readonly stage: StageName;
   readonly tasks: number;
-  /** The number of bytes that the tasks of the stage have read and written in this run. */
+  /** Bytes that the stage's tasks have read and written in this run. */
   readonly bytes: number;
   readonly seconds: number;
 }
 
 export class JobReport {
   readonly stages: StageTimes[] = [];
-  /** The speed of the disk in bytes per second; null if not measured. */
+  /** Disk speed in bytes per second; null if not measured. */
   disk: number | null = null;
   readonly #io: Io;
   readonly #line: ProgressLine;
@@ -47,12 +47,12 @@ export class JobReport {
     this.#line.clear();
   }
 
-  /** Total seconds of all stages. */
+  /** Total duration of all stages, in seconds. */
   get seconds(): number {
     return this.stages.reduce((sum, { seconds }) => sum + seconds, 0);
   }
 
-  /** Returns a line for each stage that took at least a second, and for the disk if its speed was measured. */
+  /** Formats a line for each stage that took at least a second, and a line for the disk speed if it was measured. */
   lines(): string[] {
     const disk =
       this.disk === null ? [] : [`  the disk: ${printAmount(this.disk)}/s, written and synced`];
@@ -65,7 +65,7 @@ export class JobReport {
   }
 }
 
-/** Returns a line such as `apply [####### ] 22 of 60, 610 MB/s, 12 s left`. */
+/** Formats a line such as `apply [#######     ] 22 of 60, 610 MB/s, 12 s left`. */
 export function printProgress(
   { stage, done, tasks, taskBytes, before, seconds }: JobProgress,
   hasBar: boolean,
@@ -77,20 +77,6 @@ export function printProgress(
   if (own === 0 || seconds === 0) return far;
   const rate = taskBytes > 0 ? `, ${printAmount((own * taskBytes) / seconds)}/s` : "";
   return `${far}${rate}, ${printSeconds(((tasks - done) * seconds) / own)} left`;
-}
-
-const UNITS = ["B", "kB", "MB", "GB", "TB"];
-
-/** Returns a text such as `610 MB`, with three digits and powers of 1000, as disks are labelled. */
-export function printAmount(bytes: number): string {
-  let unit = 0;
-  let amount = bytes;
-  while (amount >= 999.5 && unit < UNITS.length - 1) {
-    amount /= 1000;
-    unit++;
-  }
-  const digits = unit === 0 || amount >= 100 ? String(Math.round(amount)) : amount.toPrecision(2);
-  return `${digits} ${UNITS[unit]}`;
 }
 
 /** Returns a text such as `12 s`, `3 min 20 s` or `2 h 5 min`. */

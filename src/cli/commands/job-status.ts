@@ -1,6 +1,6 @@
 /** Prints the progress of a job's stages. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printAmount, printCount } from "../../core/print-count.ts";
 import {
   remainingTasks,
   taskRate,
@@ -8,13 +8,12 @@ import {
   type JobFacts,
   type Stage,
 } from "../../entries/chunked.ts";
-import { printAmount } from "./job-report.ts";
 
 export interface StageStatus extends Stage {
   readonly done: number;
-  /** Tasks per second so far; null if unknown. */
+  /** Average number of tasks per second; null if unknown. */
   readonly rate: number | null;
-  /** The remaining seconds; null if unknown. */
+  /** Estimated remaining time, in seconds; null if unknown. */
   readonly left: number | null;
 }
 
@@ -29,7 +28,7 @@ export async function statusOf(job: Job): Promise<StageStatus[]> {
   );
 }
 
-/** Returns lines that compare the resources that a job's tasks used with the plan. */
+/** Compares the resources used by a job's tasks with the job's plan. */
 export function printTook({ planned, took }: Pick<JobFacts, "planned" | "took">): string[] {
   if (took === null) return [];
   const rows = [

@@ -1,4 +1,4 @@
-/** `ndscatter job worker`: runs tasks of the jobs in a queue until it is stopped. */
+/** Implements `ndscatter job worker`, which runs tasks from a job queue until the user stops the worker. */
 
 import { printCount } from "../../core/print-count.ts";
 import * as os from "node:os";
@@ -39,12 +39,9 @@ Examples:
   ndscatter job worker --redis redis://queue:6379 --root /shared/jobs
   ndscatter job worker --redis redis://queue:6379 --root /shared --memory 8G`;
 
-/**
- * The time for tasks to finish after a stop request, in milliseconds; service managers wait for at least 30 seconds.
- */
+/** Milliseconds that running tasks get to finish after a stop request. Service managers wait at least 30 seconds. */
 const PATIENCE = 20_000;
 
-/** @param job the command `ndscatter job` */
 export function addJobWorker(job: Command, io: Io): void {
   job
     .command("worker")
@@ -70,8 +67,8 @@ export function addJobWorker(job: Command, io: Io): void {
 }
 
 /**
- * Returns the URL of the queue's Redis, from --redis or from the variable NDSCATTER_REDIS.
- * @throws Failure if both are missing
+ * Returns the queue's Redis URL, from --redis or the environment variable NDSCATTER_REDIS. Throws a `Failure` if
+ * neither is set.
  */
 export function redisOf({ env }: Io, typed: string | true | undefined): string {
   const url = typeof typed === "string" ? typed : env["NDSCATTER_REDIS"];
@@ -82,7 +79,7 @@ export function redisOf({ env }: Io, typed: string | true | undefined): string {
 
 async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   const redis = redisOf(io, options.redis);
-  // The module is imported on demand, because it is large and rarely used.
+  // BullMQ is imported on demand, because the module is large and rarely used.
   const { createWorker } = await import("../../entries/bullmq.ts");
   const { threads = os.availableParallelism(), memory = DEFAULT_MEMORY } = options;
   const { queue = "ndscatter", root } = options;
@@ -113,7 +110,7 @@ async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   await report.end();
 }
 
-/** Prints a worker's output: one changing line on a terminal, otherwise a line for each range of tasks. */
+/** Prints a worker's output. A terminal shows a single updating line; other outputs get a line per range of tasks. */
 class WorkerReport {
   readonly #io: Io;
   readonly #line: ProgressLine;

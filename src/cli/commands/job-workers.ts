@@ -1,4 +1,4 @@
-/** Shows the processes that work on a job in `ndscatter job status`. */
+/** Lists the processes that work on a job, for `ndscatter job status`. */
 
 import { printCount } from "../../core/print-count.ts";
 import type { JobWorkerFacts, Taker } from "../../entries/chunked.ts";
@@ -11,7 +11,7 @@ const TAKERS: Readonly<Record<string, string>> = {
   task: "job task",
 };
 
-/** Returns a table with a line for each process that works on the job, or an empty text if no process has reported. */
+/** Returns a table of the job's worker processes, or an empty string if no process has reported. */
 export function printWorkers(workers: readonly JobWorkerFacts[]): string {
   if (workers.length === 0) return "";
   const rows = workers.map(({ host, process, by, threads, done, seconds, rate, age }) => [
@@ -26,7 +26,9 @@ export function printWorkers(workers: readonly JobWorkerFacts[]): string {
   return `${table}\n`;
 }
 
-/** Returns the kind of process that calls `ndscatter job task`: an element of a Slurm array, or any other process. */
+/**
+ * Returns the type of the process that runs `ndscatter job task`: an element of a Slurm job array, or another process.
+ */
 export function takerOf(env: Readonly<Record<string, string | undefined>>): Taker {
   const { SLURM_ARRAY_JOB_ID: job, SLURM_ARRAY_TASK_ID: element, SLURM_JOB_ID: single } = env;
   const id = job === undefined || element === undefined ? single : `${job}_${element}`;

@@ -1,4 +1,4 @@
-/** `ndscatter job`: shows, resumes and removes jobs, and runs single tasks for schedulers. */
+/** Implements `ndscatter job`, which shows, resumes and removes jobs, and runs individual tasks for schedulers. */
 
 import { printCount } from "../../core/print-count.ts";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -95,7 +95,7 @@ async function resumeJob(io: Io, given: string, options: LocalRun): Promise<void
   await io.stdout.write([`${given}: done`, ...took, ""].join("\n"));
 }
 
-/** Returns lines that compare the cost of a long job with its plan. */
+/** Compares a long job's actual cost with its plan. */
 async function tookLines(folder: string, { seconds }: JobReport): Promise<string[]> {
   return seconds > CLI.long ? printTook(await describeJob(folder)).map((line) => `  ${line}`) : [];
 }
@@ -150,7 +150,7 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
   if (failure !== null) throw wrongData(failure.message, failure);
 }
 
-/** Returns the time of day after `seconds`, and the date if the day is not today. */
+/** Formats the time of day in `seconds` from now, with the date if it is not today. */
 function timeIn(seconds: number): string {
   const then = new Date(Date.now() + 1000 * seconds);
   const time = then.toTimeString().slice(0, 5);
@@ -189,7 +189,7 @@ async function runTasks(
       );
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
-    // A status other than 0 keeps a scheduler from starting the next stage.
+    // A nonzero status prevents a scheduler from starting the next stage.
     const failure = await jobFailure(job);
     if (failure !== null) throw wrongData(failure.message, failure);
   } finally {
@@ -199,8 +199,8 @@ async function runTasks(
 }
 
 /**
- * @param until the time of the last attempt, in milliseconds of `performance.now()`
- * @throws Failure if tasks of a previous stage are not done
+ * `until` is the deadline, in milliseconds of `performance.now()`. Throws a `Failure` if the previous stage has
+ * unfinished tasks.
  */
 async function checkTurn(job: Job, name: StageName, until: number): Promise<void> {
   if ((await remainingTasks(job, "finish")).length === 0) return;
@@ -219,10 +219,10 @@ async function checkTurn(job: Job, name: StageName, until: number): Promise<void
   }
 }
 
-/** The maximum number of tasks in one command; a process needs minutes to hours for this number. */
+/** Maximum number of tasks per command. Running this many tasks takes minutes to hours. */
 const MOST_TASKS = 1_000_000;
 
-/** Returns the numbers in a text such as `0-3,7`. */
+/** Parses task numbers such as `0-3,7`. */
 export function parseTasks(text: string, { name, tasks }: Stage): number[] {
   const ranges = text.split(",").map((part): [number, number] => {
     const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? [];
@@ -231,7 +231,7 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
     }
     if (Number(first) >= tasks)
       throw wrongUsage(`tasks of ${name} must be from 0 to ${tasks - 1}, got ${part}`);
-    // A scheduler's last range may exceed the last task.
+    // The last range from a scheduler may extend beyond the last task.
     return [Number(first), Math.min(Number(last), tasks - 1)];
   });
   const numbers: number[] = [];
@@ -251,24 +251,24 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
 function addTask(job: Command, io: Io): void {
   job
     .command("task")
-    .summary("run tasks of one stage")
-    .description("Run tasks of one stage of a job.")
+    .summary("run some tasks of a stage of a job")
+    .description("Run some tasks of one stage of a job.")
     .argument("<folder>", "the job's folder")
-    .argument("<stage>", "the stage: partition, check, apply, place or finish")
+    .argument("<stage>", "the name of the stage: partition, check, apply, place or finish")
     .argument("<tasks>", "the numbers of the tasks, such as 3 or 0-15")
     .option(
       "--threads <count>",
-      "the number of tasks that run at once (default: 1)",
+      "the maximum number of tasks to run at once (default: 1)",
       wholeOption("--threads", 1),
     )
     .option(
       "--memory <size>",
-      "the memory for all tasks that run at once (default: 1G)",
+      "the memory limit for all tasks that run at once (default: 1G)",
       parseMemory,
     )
     .option(
       "--wait <seconds>",
-      "the time to wait for the previous stage's results, if a network folder shows them late (default: 0)",
+      "the seconds to wait for results that a network folder shows late (default: 0)",
       wholeOption("--wait", 0),
     )
     .addHelpText("after", TASK_HELP)

@@ -1,4 +1,4 @@
-/** `ndscatter ops`: lists operators and versions, prints one version, or compares two versions. */
+/** Implements `ndscatter ops`, which lists operators and versions, shows one version, or compares two versions. */
 
 import type { Command } from "commander";
 import { operators, type OperatorVersion } from "../../entries/index.ts";
@@ -52,7 +52,7 @@ export function addOpsCommand(program: Command, io: Io): void {
     });
 }
 
-/** The output of `ndscatter ops`, as data for programs and as text for people. */
+/** The output of `ndscatter ops`, as JSON data and as text. */
 interface Answer {
   readonly facts: unknown;
   text(): string;
@@ -84,7 +84,7 @@ function show(operator: string, { domain, opset, diff }: OpsOptions): Answer {
   return { facts: versions, text: () => printHistory(versions) + printOthers(versions[0]) };
 }
 
-/** Returns a line about an operator of the same name in another domain, if one exists. */
+/** Returns a line about the operator with the same name in another domain, if one exists. */
 function printOthers({ name, domain }: OperatorVersion): string {
   const other = operators().find((one) => one.name === name && one.domain !== domain);
   return other === undefined ? "" : `\n\n${other.domain} has one too: --domain ${other.domain}`;

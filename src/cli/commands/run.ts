@@ -1,4 +1,4 @@
-/** `ndscatter run`: runs an operator, a model or one node of a model on tensors from files. */
+/** Implements `ndscatter run`, which runs an operator, a model or a model node on tensors from files. */
 
 import type { Command } from "commander";
 import type { Diagnosis, Tensor } from "../../entries/index.ts";
@@ -140,10 +140,7 @@ function resultOf(results: ReadonlyMap<string, Tensor>, name: string): Tensor {
   return result;
 }
 
-/**
- * Checks the output files before any input is read.
- * @param kept files that must not be overwritten
- */
+/** Validates the output files before reading any input. The outputs must not overwrite files in `kept`. */
 function checkTargets(io: Io, targets: readonly string[], kept: readonly string[]): void {
   for (const [position, target] of targets.entries()) {
     checkFormat(target);
@@ -156,8 +153,8 @@ function checkTargets(io: Io, targets: readonly string[], kept: readonly string[
 }
 
 /**
- * Checks that an output replaces an input only if both have the same type, as in an in-place update. An output of
- * another type would destroy the input.
+ * Checks that an output overwrites an input file only if their types are equal, as in an in-place update. An output
+ * with a different type would destroy the input data.
  */
 function checkInPlace(
   io: Io,
@@ -179,20 +176,20 @@ function checkInPlace(
   }
 }
 
-/** The results of a run, by output name. */
+/** Results by output name. */
 interface Outcome {
   readonly results: ReadonlyMap<string, Tensor>;
-  /** The files to which results were written. */
+  /** Files that contain results. */
   readonly targets: ReadonlyMap<string, string>;
-  /** The files of expected results. */
+  /** Files that contain expected results. */
   readonly expectations: ReadonlyMap<string, string>;
-  /** The differences between results and expected results; null for equal results. */
+  /** Differences between actual and expected results; null if the results are equal. */
   readonly differences: ReadonlyMap<string, Difference | null>;
-  /** Candidate explanations of the differences. */
+  /** Possible explanations for the differences. */
   readonly reasons: ReadonlyMap<string, readonly Diagnosis[]>;
 }
 
-/** Returns true if a result is printed, because it is neither written nor compared. */
+/** Returns true if the result must be printed, because the user neither saves nor compares it. */
 const isPrinted = ({ targets, expectations }: Outcome, name: string): boolean =>
   !targets.has(name) && !expectations.has(name);
 

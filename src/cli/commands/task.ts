@@ -1,6 +1,6 @@
 /**
- * The target of `ndscatter run` and `explain`: an operator, a model, or one node of a model, with named inputs and
- * outputs.
+ * Defines the target of `ndscatter run` and `ndscatter explain`: an operator, a model or a model node, with named
+ * inputs and outputs.
  */
 
 import * as fs from "node:fs";
@@ -25,37 +25,31 @@ import { printName } from "../text/layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
 import { readModelFile } from "../input/read-files.ts";
 
-/** Tensors by output name. */
+/** Output tensors by name. */
 export type Results = ReadonlyMap<string, Tensor>;
 
 export interface Task {
-  /** The task's name in messages. */
+  /** Name of the task, for messages. */
   readonly title: string;
   readonly inputs: readonly string[];
-  /** Inputs that may be omitted, because they are optional or the model has values for them. */
+  /** Names of inputs that may be omitted, because they are optional or have default values in the model. */
   readonly optional: ReadonlySet<string>;
   readonly outputs: readonly string[];
-  /** Remarks for the user. */
+  /** Notes for the user. */
   readonly notes: readonly string[];
-  /** The file of the task's model. */
+  /** The model file. */
   readonly file?: string;
-  /** True if the task's only output is the output of the node that {@link call} returns. */
+  /** True if the task's only output is the output of the node that `call` returns. */
   readonly isOneNode: boolean;
   execute(inputs: ReadonlyMap<string, Tensor>): Results | Promise<Results>;
-  /**
-   * Checks that the task can run, before any input is read.
-   * @throws Failure with the operators that this package cannot run
-   */
+  /** Checks that the task can run, before reading any input. Throws a `Failure` that lists unsupported operators. */
   checkSupported(): void;
   /**
-   * Checks that {@link call} has a single node to return, before any input is read.
+   * Checks that `call` has a single node to return, before any input is read.
    * @throws Failure that lists the nodes to choose from
    */
   checkOneNode(): void;
-  /**
-   * Returns the task's only node with its inputs.
-   * @throws Failure for a model of several nodes
-   */
+  /** Returns the task's only node with its inputs. Throws a `Failure` if the model has several nodes. */
   call(inputs: ReadonlyMap<string, Tensor>): NodeCall;
 }
 
@@ -77,7 +71,7 @@ export function addTaskArguments(command: Command): Command {
   );
 }
 
-/** @throws Failure for a target that is neither an operator nor a model, and for options that it does not accept. */
+/** Throws a `Failure` if the target is neither an operator nor a model, or does not support the options. */
 export function findTask(io: Io, target: string, options: TaskOptions): Task {
   const { node, ...call } = options;
   if (isOperator(target)) {
@@ -86,7 +80,7 @@ export function findTask(io: Io, target: string, options: TaskOptions): Task {
       `--node needs a model, but ${target} is an operator; for a file with this name, write ./${target}`,
     );
   }
-  // If the file does not exist, the registry's error suggests the operator that was probably meant.
+  // If the file does not exist, the registry's error suggests the most similar operator name.
   const isFile = fs.existsSync(path.resolve(io.cwd, target));
   if (/^\w+$/.test(target) && !isFile) parseCall(target, call);
   const odd = (["domain", "opset", "attr", "axis"] as const).find(
@@ -179,7 +173,7 @@ function nodeTask(file: string, model: Model, index: NodeIndex, placed: PlacedNo
   };
 }
 
-/** The maximum number of operators named in an error. */
+/** Maximum number of operators that an error lists. */
 const MOST_NAMED = 20;
 
 function checkSupported(file: string, model: Model): void {
@@ -192,7 +186,7 @@ function checkSupported(file: string, model: Model): void {
   throw wrongData(`${printFile(file)}: ${sentence}`);
 }
 
-/** Returns the call of a model's node; tensors for other nodes are ignored. */
+/** Returns the call for one model node. Tensors for other nodes are ignored. */
 const callNode = (
   file: string,
   index: NodeIndex,
@@ -204,7 +198,7 @@ const callNode = (
     return nodeCall(index, node, Object.fromEntries(own));
   });
 
-/** Returns the only scatter or gather of a model, and fails if another node computes its inputs. */
+/** Returns the model's only scatter or gather. Throws an error if another node computes its inputs. */
 function onlyNode(file: string, index: NodeIndex): PlacedNode {
   const { family } = index;
   const [placed] = family;
@@ -228,7 +222,7 @@ function onlyNode(file: string, index: NodeIndex): PlacedNode {
   );
 }
 
-/** Returns the node that `find` returns. A name that matches no node is a usage error. */
+/** Calls `find` to select a node. An unknown node name is a usage error. */
 function choose(file: string, find: () => PlacedNode): PlacedNode {
   try {
     return find();

@@ -1,4 +1,7 @@
-/** `ndscatter verify`: compares the results of scatters and gathers in the user's runtime with the exact results. */
+/**
+ * Implements `ndscatter verify`, which compares the scatter and gather results of the user's runtime with the exact
+ * results.
+ */
 
 import { printCount } from "../../core/print-count.ts";
 import type { Command } from "commander";
@@ -8,6 +11,7 @@ import {
   readModel,
   verifyModel,
   type FailedNode,
+  type Model,
   type VerifiedNode,
   type VerifyProgress,
   type VerifyReport,
@@ -29,6 +33,7 @@ import { historyLines, reasonLines } from "../text/reasons.ts";
 import {
   addRuntimeOptions,
   inModel,
+  loadRuntime,
   makeSessions,
   type RuntimeOptions,
   externalOf,
@@ -115,6 +120,8 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
       const { node, iteration = 0, call = 0, runs = 1, tolerance, json = false } = options;
       const bytes = readForRuntime(io, file);
       const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
+      // Before the inputs, so that nobody prepares inputs for a runtime that is not installed.
+      await loadRuntime(io, options.runtime);
       const feeds = feedsOf(io, file, model, options);
       const expected = expectedOf(io, file, model, options.expected);
       const report = await withProgress(io, file, async (starting, onProgress) => {
@@ -130,12 +137,21 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
         const all = { ...own, others, ...how, ...chosen, ...expected };
         return inModel(file, () => verifyModel(bytes, feeds, all));
       });
-      const isRandom = options.random === true;
+      const isRandom = options.random === true && hasRandomIntegers(model, options);
       const text = json ? printJson(reportJson(file, report)) : reportText(file, report, isRandom);
       await io.stdout.write(`${text}\n`);
       if (!report.agrees) fail(WRONG_DATA);
     });
 }
+
+/** Returns true if --random generates an input of integers, which may be indices. */
+const hasRandomIntegers = ({ graph }: Model, { feed = [] }: VerifyCommand): boolean =>
+  graph.inputs.some(
+    ({ name, type }) =>
+      /^int(?:32|64)$/.test(type?.dtype ?? "int64") &&
+      !graph.constants.some((one) => one.name === name) &&
+      !feed.some((one) => one.startsWith(`${name}=`)),
+  );
 
 /** Parses a nonnegative number. Blank text is refused, because `Number` converts it to 0. */
 function parsePart(text: string): number {
@@ -144,7 +160,7 @@ function parsePart(text: string): number {
   throw wrongUsage(`--tolerance takes a number of 0 or more, such as 1e-6, got ${quote(text)}`);
 }
 
-/** Shows the progress of a verification. */
+/** Shows progress during verification. */
 async function withProgress<T>(
   io: Io,
   file: string,
@@ -167,36 +183,39 @@ async function withProgress<T>(
   }
 }
 
-/** Returns the report as data, with the history of each node's first differing cell instead of the inputs. */
+/**
+ * Converts the report to JSON data, which contains the history of each node's first differing cell instead of the
+ * inputs.
+ */
 function reportJson(file: string, { nodes, ...report }: VerifyReport): object {
   const facts = nodes.map((node) => ({ ...node, call: undefined, history: historyOf(node) }));
   return { file, nodes: facts, ...report };
 }
 
-/** Returns the exact history of the first cell that differs. */
+/** Returns the exact history of the first differing cell. */
 function historyOf({ call, difference }: VerifiedNode): string[] {
   return call === null || difference === null
     ? []
     : historyLines(explain(call.node, call.inputs), difference.at);
 }
 
-/** The note about the limits of a verification with generated inputs. */
+/** Note about the limits of verification with generated inputs. */
 const RANDOM_LIMIT =
   "  --random generates indices within bounds; to check your own indices, use --feed";
 
-/** Verdicts whose nodes are only counted, because the line of a failed node names the nodes after it. */
+/** Verdicts for which the report only counts nodes, because a failed node's line already names the nodes after it. */
 const COUNTED_ONLY: ReadonlySet<string> = new Set(["equal", "behind"]);
 
 const FAILING: ReadonlySet<string> = new Set(["wrong", "failed", "behind"]);
 
-/** Returns the line about a model that the runtime cannot load unchanged. */
+/** Returns a line about a model that the runtime cannot load without changes. */
 function loadLine(
   loads: "never" | "unoptimized",
   problem: string | null,
   hasNodes: boolean,
 ): string {
   const how = {
-    never: "the nodes were compared in separate parts of the model",
+    never: "the nodes were compared by running separate parts of the model",
     unoptimized:
       'it loads without graph optimization (graphOptimizationLevel: "disabled"), so the nodes were compared that way',
   };
@@ -210,7 +229,8 @@ function reportText(
   isRandom: boolean,
 ): string {
   const shown = nodes.filter(
-    // Branches that were not taken may contain most nodes: two thirds of the nodes in a voice detector's model.
+    // Branches that did not run may contain most nodes. In a voice detection model, these branches contain two thirds
+    // of the nodes.
     ({ verdict, isReproducible, reruns }) =>
       (!COUNTED_ONLY.has(verdict) && (verdict !== "not-run" || nodes.length === 1)) ||
       !isReproducible ||
@@ -218,7 +238,7 @@ function reportText(
   );
   const counts = new Map<string, number>();
   for (const { verdict } of nodes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
-  // A node at which the runtime fails is printed on its own line.
+  // A node that causes a runtime failure is printed on its own line.
   const isSaid =
     problem === null ||
     loads !== "as-is" ||
@@ -240,7 +260,7 @@ function reportText(
     .join("\n");
 }
 
-/** The maximum number of nodes to name after a failed node; --json names all. */
+/** Maximum number of nodes to list after a failed node. With --json, the report lists all nodes. */
 const MOST_BEHIND = 10;
 
 function failureLine({ title, message, isCompared, behind }: FailedNode): string {
@@ -253,7 +273,7 @@ function failureLine({ title, message, isCompared, behind }: FailedNode): string
     : `  failed: ${title}: the runtime says: ${message}; ${unknown}`;
 }
 
-/** Returns the lines about a node: its verdict, the reasons, and the history of the first cell that differs. */
+/** Returns the lines for a node: the verdict, the reasons, and the history of the first differing cell. */
 function linesOf(node: VerifiedNode): string[] {
   const { path, op, version, verdict, sentence, where, call, diagnoses } = node;
   const title = version === null ? op : `${op}-${version}`;
@@ -266,10 +286,10 @@ function linesOf(node: VerifiedNode): string[] {
   ];
 }
 
-/** The maximum number of differing runs to name; --json names all. */
+/** Maximum number of differing runs to list. With --json, the report lists all runs. */
 const MOST_RUNS = 3;
 
-/** Returns clauses about the runs of a node: whether the results agree, and how often the node was run alone. */
+/** Describes a node's runs: whether the results are equal, and how often the node ran alone. */
 function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
   const said: string[] = [];
   if (otherRuns.length > 0) {
@@ -283,7 +303,8 @@ function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
     const times = `${printCount(reruns.count, "run")} of the node alone`;
     if (reruns.problem !== null)
       said.push(`${suspect}, but the node does not run alone: ${reruns.problem}`);
-    else said.push(isEqual ? `${suspect}; also equal in ${times}` : `the same result in ${times}`);
+    else
+      said.push(isEqual ? `${suspect}; also equal in ${times}` : `${times} gave the same result`);
   }
   if (reruns?.isExactInOneThread === true) said.push("exact on one thread");
   return said;

@@ -1,4 +1,6 @@
-/** The target of `run --with`: a model in the user's ONNX Runtime whose scatters this package computes. */
+/**
+ * Implements `ndscatter run --with`: the user's ONNX Runtime runs the model, and this package computes its scatters.
+ */
 
 import { Option, type Command } from "commander";
 import { tensor, type DType, type Tensor } from "../../entries/index.ts";
@@ -24,8 +26,7 @@ export const addWithOption = (command: Command): Command =>
   );
 
 /**
- * @param runtime the package name given by the user
- * @throws Failure for options of other targets
+ * `runtime` is the package name from the command line. Throws a `Failure` for options that apply only to other targets.
  */
 export function runtimeTask(io: Io, file: string, runtime: string, options: TaskOptions): Task {
   if (isOperator(file)) {
@@ -90,7 +91,7 @@ async function runExactly(
         await session.release();
       }
     };
-    return await inModel(file, action, "give inputs as NAME=FILE");
+    return await inModel(file, action, "give each input as NAME=FILE");
   } finally {
     line.clear();
   }

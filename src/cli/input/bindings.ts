@@ -1,22 +1,22 @@
-/** Assigns files to inputs and outputs: `NAME=FILE`, or bare files in order. */
+/** Assigns files to inputs and outputs, either by name with `NAME=FILE` or in order. */
 
 import { isUrl } from "./places.ts";
 import { wrongUsage } from "../failure.ts";
 import { printName } from "../text/layout.ts";
 import { didYouMean } from "../text/names.ts";
 
-/** The inputs of an operator or a model, to which files are assigned. */
+/** Inputs of an operator or a model that need files. */
 export interface CommandInputs {
-  /** The name of the operator or the model in messages, such as `ScatterND-18`. */
+  /** Name of the operator or model for messages, such as `ScatterND-18`. */
   readonly title: string;
   readonly inputs: readonly string[];
-  /** The names of inputs that may be left out. */
+  /** Names of optional inputs. */
   readonly optional: ReadonlySet<string>;
 }
 
 /**
  * Returns the files of inputs by name. An optional input gets a file only by its name.
- * @throws Failure like {@link bindFiles}, and for required inputs without a file
+ * @throws Failure like `bindFiles`, and for required inputs without a file
  */
 export function bindInputFiles(
   texts: readonly string[],
@@ -34,10 +34,10 @@ export function bindInputFiles(
 }
 
 /**
- * Returns the file for each name that has a file. Files without a name get the remaining names in order. A path that
- * contains `=` counts as a file without a name if it begins with `.` or `/`.
- * @param title the title of the operator or model, such as `ScatterND-18`
- * @throws Failure for unknown names, for two files with the same name, and for more files than names
+ * Returns the assigned files by name. Files without a name are assigned to the remaining names in order. A path that
+ * begins with `.` or `/` has no name, even if it contains `=`. `title` identifies the operator or model in messages,
+ * such as `ScatterND-18`. Throws a `Failure` for an unknown name, for two files with the same name, and for too many
+ * files.
  */
 export function bindFiles(
   texts: readonly string[],
@@ -49,7 +49,7 @@ export function bindFiles(
   const files = new Map<string, string>();
   const bare: string[] = [];
   for (const text of texts) {
-    // The text before the first `=` is not enough: a name in a model may contain one.
+    // A name in a model may contain `=`, so the text before the first `=` need not be the name.
     const name = names.find((one) => text.startsWith(`${one}=`));
     if (name === undefined) {
       if (text.includes("=") && !/^[./]/.test(text) && !isUrl(text)) {

@@ -1,4 +1,7 @@
-/** Input tensors for a model in the user's runtime: read from files, typed on the command line, or generated. */
+/**
+ * Provides input tensors for a model in the user's runtime. Tensors come from files, from values on the command line,
+ * or from a generator.
+ */
 
 import type { Command } from "commander";
 import { isTensorError, type Dim, type Tensor } from "../../entries/index.ts";
@@ -30,7 +33,7 @@ import { wholeOption } from "./numbers.ts";
 import { collect } from "./operator-call.ts";
 import { readTensorFiles } from "./read-files.ts";
 
-/** The options of {@link addFeedOptions}, and optionally the node whose inputs are needed instead of all inputs. */
+/** The options of `addFeedOptions`, and optionally the node whose inputs are needed instead of all inputs. */
 export interface FeedOptions {
   readonly feed?: readonly string[];
   readonly random?: boolean;
@@ -42,7 +45,7 @@ export interface FeedOptions {
   readonly node?: string;
 }
 
-/** Adds the option that names expected outputs. */
+/** Adds the option for expected output files. */
 export const addExpectedOption = (command: Command): Command =>
   command.option(
     "--expected <name=file>",
@@ -50,7 +53,7 @@ export const addExpectedOption = (command: Command): Command =>
     collect,
   );
 
-/** Returns the option `expected` for functions that verify; empty if the command has no such option. */
+/** Returns the `expected` option for verification functions, or an empty object if the command has no such option. */
 export function expectedOf(
   io: Io,
   file: string,
@@ -63,7 +66,7 @@ export function expectedOf(
   return { expected: Object.fromEntries(tensors) };
 }
 
-/** Returns the input files that the options name. */
+/** Returns the input files specified by the options. */
 export const fedFiles = (
   file: string,
   { graph }: Model,
@@ -76,7 +79,7 @@ export const fedFiles = (
   ];
 };
 
-/** A paragraph for the help of commands with these options. */
+/** Help paragraph for commands with these options. */
 export const RANDOM_HELP = `
 --random generates the inputs that have no --feed. Floats are between -1 and 1.
 Indices of scatters and gathers are within the bounds of their axes, if the model
@@ -115,11 +118,9 @@ export const addFeedOptions = (command: Command): Command =>
     );
 
 /**
- * Returns tensors from files and generated tensors: for inputs with --value or --range, and with --random for all
- * others.
- * @param file the file of the model, for errors
- * @throws Failure for options that do not fit the model, and a single failure for all inputs about which too little is
- *   known
+ * Returns the input tensors. Tensors without a file are generated: with --value or --range for single inputs, or with
+ * --random for all others. `file` is the model file, for error messages. Throws a `Failure` for options that do not
+ * match the model, and a single `Failure` that lists all inputs with too little information.
  */
 export function feedsOf(
   io: Io,
@@ -163,7 +164,7 @@ export function feedsOf(
 const isSized = (shape: readonly Dim[]): shape is readonly number[] =>
   shape.every((dim) => typeof dim === "number");
 
-/** The values of the input options, by input name. */
+/** Parsed option values by input name. */
 interface Said {
   readonly files: ReadonlyMap<string, string>;
   readonly shapes: ReadonlyMap<string, string>;
@@ -184,7 +185,7 @@ function saidOf(file: string, inputs: readonly ValueInfo[], options: FeedOptions
   return { files, shapes, values, ranges };
 }
 
-/** Returns the text after `NAME=` in an input option. */
+/** Returns the text that follows `NAME=` in an input option. */
 function byInput(
   texts: readonly string[],
   option: string,
@@ -193,7 +194,7 @@ function byInput(
 ): Map<string, string> {
   const found = new Map<string, string>();
   for (const text of texts) {
-    // The text before the first `=` is not enough: a name in a model may contain one.
+    // A name in a model may contain `=`, so the text before the first `=` need not be the name.
     const name = names.find((one) => text.startsWith(`${one}=`));
     if (name === undefined) {
       const given = text.slice(0, Math.max(0, text.indexOf("=")));
@@ -223,7 +224,7 @@ function checkOnce(
   }
 }
 
-/** Returns the inputs to generate, and the inputs that need a file. */
+/** Separates inputs that will be generated from inputs that need a file. */
 function chooseInputs(
   file: string,
   model: Model,
@@ -236,14 +237,14 @@ function chooseInputs(
   const made = open.filter((one) => isSaid(one) || (random && needed.names.has(one.name)));
   const isMissing = (one: ValueInfo): boolean =>
     needed.isExact && !random && needed.names.has(one.name) && !isSaid(one);
-  // A sequence has no tensor type, and this package does not know the types of some tensors.
+  // Sequences are not tensors, and some tensor types are unknown to this package.
   const missing = open.filter((one) => isMissing(one) || (made.includes(one) && one.type === null));
   return { made: made.filter(({ type }) => type !== null), missing };
 }
 
 /**
- * Returns the inputs without a default that a node or the whole model needs. For a node in a body or a function, the
- * run of the model determines its inputs.
+ * Returns the inputs without default values that a node, or the whole model, needs. For a node in a subgraph or a
+ * function, the model run determines its inputs.
  */
 function neededInputs(
   file: string,
@@ -261,7 +262,7 @@ function neededInputs(
   return { names: namesOf(withPath(file, () => neededFor(model, values))), isExact: true };
 }
 
-/** Returns the result of `action`. A thrown TensorError becomes a usage error. */
+/** Calls `action` and returns its result. Converts a thrown `TensorError` to a usage error. */
 function inUsage<T>(file: string, action: () => T): T {
   try {
     return action();
@@ -271,7 +272,7 @@ function inUsage<T>(file: string, action: () => T): T {
   }
 }
 
-/** Returns the failure for an input that is not a tensor, such as a sequence, which cannot be read or generated. */
+/** Returns the failure for an input that is not a tensor, because such an input cannot be read or generated. */
 const noTensor = (file: string, { name }: ValueInfo): Error =>
   wrongUsage(
     `${printFile(file)}: the input ${printName(name)} is a sequence or another value that is not a tensor, and only tensors can be given; check a node that does not need it with --node, or export the model with tensors as inputs`,
@@ -293,8 +294,8 @@ function noTensors(
 }
 
 /**
- * Returns, for inputs with one integer, the first constant that the model compares them with; some models select a
- * branch by this value.
+ * Returns the first constant with which the model compares each single-integer input, because some models use this
+ * input to select a branch.
  */
 function chosenValues(model: Model): ReadonlyMap<string, string> {
   const compared = comparedValues(model);
@@ -308,7 +309,7 @@ function chosenValues(model: Model): ReadonlyMap<string, string> {
   );
 }
 
-/** Returns options that give the listed values to their inputs. */
+/** Returns command-line options that assign the listed values to their inputs. */
 const valueOptions = (
   inputs: readonly ValueInfo[],
   values: ReadonlyMap<string, string>,
@@ -320,10 +321,10 @@ const valueOptions = (
 
 interface Making {
   readonly made: readonly ValueInfo[];
-  /** The shapes of all fed inputs. */
+  /** Shapes of all available inputs. */
   readonly shapes: ReadonlyMap<string, readonly number[]>;
   readonly said: Said;
-  /** The values of inputs that have no option. */
+  /** Values of inputs without options. */
   readonly compared: ReadonlyMap<string, string>;
   readonly options: FeedOptions;
 }

@@ -1,4 +1,4 @@
-/** The gradient options of `ndscatter explain`, and the gradients that they request. */
+/** Parses the gradient options of `ndscatter explain`, and computes the requested gradients. */
 
 import { Option, type Command } from "commander";
 import {
@@ -47,7 +47,7 @@ export const addGradientOptions = (command: Command): Command =>
         "first, last, or all (the whole gradient each)",
     );
 
-/** A parsed value of --cell, which names an element of an input. */
+/** A parsed --cell value, which identifies an input element. */
 interface NamedCell {
   readonly text: string;
   readonly input: string;
@@ -56,24 +56,23 @@ interface NamedCell {
 
 /** Parsed gradient options. */
 export interface GradientRequest {
-  /** The file with the gradient of the output; undefined if every element is 1. */
+  /** File that contains the output gradient; undefined for a gradient of ones. */
   readonly file: string | undefined;
   readonly ties: Ties;
-  /** The elements to explain; null lets the command choose them. */
+  /** Elements to explain; null if the command selects the elements. */
   readonly cells: readonly NamedCell[] | null;
 }
 
-/** Gradients and their explanation. */
+/** The gradients of a call and the elements to explain. */
 export interface ExplainedGradient extends Pick<GradientRequest, "file" | "ties"> {
   readonly explained: GradientExplanation;
   readonly outputGradient: Tensor;
-  /** The elements of --cell; null lets the command choose the elements. */
+  /** Elements from --cell; null if the command selects the elements. */
   readonly cells: readonly GradientCell[] | null;
 }
 
 /**
- * Parses the options.
- * @returns null if --gradient is not given
+ * Parses the options, and returns null without --gradient.
  * @throws Failure for a wrong value, and for other gradient options without --gradient
  */
 export function gradientRequest(options: GradientOptions): GradientRequest | null {
@@ -84,11 +83,11 @@ export function gradientRequest(options: GradientOptions): GradientRequest | nul
     if (alone === undefined) return null;
     throw wrongUsage(`--${alone} needs --gradient; give --gradient too`);
   }
-  // The library checks whether the word is valid.
+  // The library validates this word.
   return { file, ties: ties as Ties, cells: cell?.map(parseCell) ?? null };
 }
 
-/** Parses a text such as `updates[2, 0]`; a name alone is the element of a scalar. */
+/** Parses an element such as `updates[2, 0]`. The name of a scalar needs no coordinates. */
 function parseCell(text: string): NamedCell {
   const [, input = "", list] = /^([^[\]]+)(?:\[([^[\]]*)\])?$/.exec(text.trim()) ?? [];
   const words = list === undefined || list.trim() === "" ? [] : list.split(",");
@@ -100,9 +99,8 @@ function parseCell(text: string): NamedCell {
 }
 
 /**
- * Explains the gradients of a call that succeeds.
- * @param title the beginning of error messages, such as `model.onnx: `
- * @throws Failure for a data type without gradients, a wrong gradient of the output, and unknown elements
+ * Explains the gradients of a successful call. `title` is a prefix for error messages, such as `model.onnx: `. Throws a
+ * `Failure` for a data type without gradients, an invalid output gradient, and unknown elements.
  */
 export function gradientOf(
   io: Io,
@@ -126,13 +124,13 @@ export function gradientOf(
   return { explained, file, outputGradient, ties, cells: chosen };
 }
 
-/** The gradient of an input, and the elements that the command explains if --cell is not given. */
+/** An input's gradient, and the elements that the command explains without --cell. */
 export interface InputGradient {
   readonly name: string;
   readonly gradient: Tensor;
-  /** The number of elements that `elements` yields. */
+  /** Number of elements that `elements` yields. */
   readonly count: number;
-  /** Yields the coordinates of every element of updates, or of the elements of data that indices address. */
+  /** Yields the coordinates of every element of updates, or of every data element that indices address. */
   elements(): Iterable<readonly number[]>;
 }
 
@@ -154,12 +152,12 @@ export function gradientsOf({
   });
 }
 
-/** Yields the coordinates of all elements, in row-major order. */
+/** Yields all element coordinates in row-major order. */
 function* allElements(shape: readonly number[], size: number): Iterable<readonly number[]> {
   for (let element = 0; element < size; element++) yield coordinatesOf(element, shape);
 }
 
-/** Yields the coordinates of the elements of data that indices address, in row-major order. */
+/** Yields the coordinates of data elements that indices address, in row-major order. */
 function* targetElements(
   { targets, addressed }: ScatterStory | GatherStory,
   shape: readonly number[],
@@ -171,14 +169,14 @@ function* targetElements(
   }
 }
 
-/** Returns a tensor of ones, or `output` itself for a data type without the number 1 and so without gradients. */
+/** Returns a tensor of ones with the shape of `output`. Returns `output` itself if its data type has no gradients. */
 function onesLike(output: Tensor): Tensor {
   const { dtype, shape } = output;
   if (dtype === "string" || dtype === "bool") return output;
   return full(dtype, shape, DTYPES[dtype].lanes === 2 ? [1, 0] : 1) as Tensor;
 }
 
-/** @throws Failure for an input without a gradient, and for coordinates outside the input */
+/** Throws a `Failure` for an input without a gradient, and for coordinates outside the input. */
 function cellOf({ cell }: GradientExplanation, { text, input, coordinates }: NamedCell) {
   try {
     return cell(input, coordinates);

@@ -1,4 +1,4 @@
-/** The shapes of generated inputs: the shapes in the model, with sizes from --dim and --shape. */
+/** Determines the shapes of generated inputs from the model, --dim and --shape. */
 
 import { type Dim, type PartialShape, type TensorType } from "../../entries/index.ts";
 import type { ValueInfo } from "../../entries/onnx.ts";
@@ -8,10 +8,10 @@ import { didYouMean } from "../text/names.ts";
 import { printType } from "../text/type-text.ts";
 import { parseWhole } from "./numbers.ts";
 
-/** The name for unnamed dimensions in --dim. */
+/** Placeholder name for unnamed dimensions in --dim. */
 const NAMELESS = "?";
 
-/** Returns the sizes of --dim by name. @throws Failure for dimensions that the inputs do not have */
+/** Parses the sizes in --dim by dimension name. Throws a `Failure` if no input has the dimension. */
 export function dimSizes(
   texts: readonly string[],
   inputs: readonly ValueInfo[],
@@ -35,7 +35,7 @@ export function dimSizes(
   throw wrongUsage(`the model has no dimension ${quote(odd)}; ${hint}`);
 }
 
-/** Returns the shapes of --shape by input. @throws Failure for shapes that the inputs cannot have */
+/** Parses the shapes in --shape by input name. Throws a `Failure` if an input cannot have the shape. */
 export function givenShapes(
   texts: ReadonlyMap<string, string>,
   inputs: readonly ValueInfo[],
@@ -54,7 +54,7 @@ export function givenShapes(
   );
 }
 
-/** Returns the sizes of named dimensions that follow from the shapes of inputs. */
+/** Infers the sizes of named dimensions from input shapes. */
 export function boundDims(
   inputs: readonly ValueInfo[],
   shapes: ReadonlyMap<string, readonly number[]>,
@@ -69,7 +69,7 @@ export function boundDims(
   return bound;
 }
 
-/** Returns a declared shape with known sizes filled in. */
+/** Replaces dimensions in a declared shape with known sizes. */
 export const sizedShape = (
   declared: PartialShape,
   sizes: ReadonlyMap<string, number>,
@@ -77,15 +77,15 @@ export const sizedShape = (
   declared?.map((dim) => (typeof dim === "number" ? dim : (sizes.get(dim ?? NAMELESS) ?? dim))) ??
   null;
 
-/** Returns inputs as a list for a sentence: `x float32[N, 4], i int64[M]`. */
+/** Formats inputs as a list for messages, such as `x float32[N, 4], i int64[M]`. */
 export const listInputs = (inputs: readonly ValueInfo[]): string =>
   inputs
     .map(({ name, type }) => `${printName(name)}${type === null ? "" : ` ${printType(type)}`}`)
     .join(", ");
 
 /**
- * Returns options that set all unknown dimensions, as a line to copy; empty if all dimensions are known. An input with
- * an unnamed dimension gets --shape, because --dim cannot distinguish unnamed dimensions.
+ * Returns command-line options that set all unknown dimensions, ready to copy; empty if all dimensions are known.
+ * Inputs with unnamed dimensions use --shape, because --dim cannot distinguish unnamed dimensions.
  */
 export function sizeOptions(
   inputs: readonly ValueInfo[],
@@ -114,11 +114,11 @@ export function sizeOptions(
   return [...dims, ...shapes].join(" ");
 }
 
-/** Returns an argument in quotes for a shell. */
+/** Quotes a shell argument. */
 export const inShell = (text: string): string =>
   /^[\w./:=,+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Usual sizes of dimensions, by the name of the dimension. */
+/** Typical sizes by dimension name. */
 const USUAL_SIZES: readonly (readonly [RegExp, number])[] = [
   [/batch/i, 1],
   [/seq|len|time|token/i, 16],
@@ -126,7 +126,8 @@ const USUAL_SIZES: readonly (readonly [RegExp, number])[] = [
 ];
 
 /**
- * Returns a size that many models accept: the size of a picture for rank 4, or of an audio chunk for floats of rank 2.
+ * Returns a size that many models accept. Tensors of rank 4 are usually images, and float tensors of rank 2 are usually
+ * audio chunks.
  */
 function likelySize(
   { dtype, shape }: TensorType & { readonly shape: readonly Dim[] },
@@ -142,6 +143,6 @@ function likelySize(
   if (axis === 0) return 1;
   if (rank >= 4) return axis === 1 ? 3 : 224;
   if (rank === 2) return dtype.includes("float") ? 512 : 16;
-  // The first axis of a state is the layer axis, and the second is the batch.
+  // In a state tensor, the first axis is the layer axis, and the second is the batch axis.
   return axis === 1 && typeof shape[0] === "number" ? 1 : 16;
 }

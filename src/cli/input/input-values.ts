@@ -1,4 +1,4 @@
-/** The elements of an input that are typed on the command line with --value and --range. */
+/** Parses input elements from --value and --range. */
 
 import { full, isTensorError, tensor, type DType, type Tensor } from "../../entries/index.ts";
 import { wrongUsage } from "../failure.ts";
@@ -6,13 +6,13 @@ import { printName, quote } from "../text/layout.ts";
 import { parseInteger } from "./numbers.ts";
 import type { Span } from "./made-up.ts";
 
-/** A type whose shape is known. */
+/** Tensor type with a known shape. */
 export interface SizedType {
   readonly dtype: DType;
   readonly shape: readonly number[];
 }
 
-/** Returns the tensor of --value. @throws Failure for values that the input does not accept */
+/** Creates a tensor from --value. Throws a `Failure` if the input does not accept the values. */
 export function valueTensor(name: string, text: string, { dtype, shape }: SizedType): Tensor {
   const option = `--value ${printName(name)}`;
   const values = text.split(",").map((one) => parseValue(one.trim(), dtype, option));
@@ -28,24 +28,26 @@ export function valueTensor(name: string, text: string, { dtype, shape }: SizedT
   );
 }
 
-/** Returns the ends of --range. @throws Failure for ends that the input does not accept */
+/** Parses the bounds in --range. Throws a `Failure` if the input does not accept the bounds. */
 export function rangeSpan(name: string, text: string, dtype: DType): Span {
   const option = `--range ${printName(name)}`;
   const [, ...ends] = /^(.+?)\.\.(.+)$/.exec(text) ?? [];
   const [low, high] = ends.map((end) => (end.trim() === "" ? NaN : Number(end)));
   if (!(low <= high) || !Number.isFinite(high - low))
-    throw wrongUsage(`${option} takes LOW..HIGH, such as 0..999, got ${quote(text)}`);
+    throw wrongUsage(`${option} must be a range LOW..HIGH, such as 0..999, got ${quote(text)}`);
   const isWhole = !dtype.includes("float");
   if (isWhole && !ends.every((end) => parseInteger(end) !== null))
-    throw wrongUsage(`${option} takes integers, because the input is ${dtype}, got ${quote(text)}`);
+    throw wrongUsage(
+      `${option} must have integer bounds, because the input is ${dtype}, got ${quote(text)}`,
+    );
   const span = { low, high, isWhole };
   asOption(option, () => tensor(dtype, [2], [low, high] as never));
   return span;
 }
 
 /**
- * Returns the valid indices of axes with these sizes, limited to the data type of an input. Returns an empty list for
- * text, which cannot be an index.
+ * Returns the range of valid indices for axes with these sizes, limited by the input's data type. Returns an empty list
+ * for a string input, because strings cannot be indices.
  */
 export const indexSpans = (sizes: readonly number[] | undefined, dtype: DType): Span[] =>
   dtype === "string"
@@ -56,7 +58,7 @@ export const indexSpans = (sizes: readonly number[] | undefined, dtype: DType): 
         isWhole: true,
       }));
 
-/** Returns the largest integer of a data type; Infinity for floats. */
+/** Returns the largest integer in a data type, or Infinity for floats. */
 function mostOf(dtype: DType): number {
   const [, unsigned, bits] = /^(u?)int(\d+)$/.exec(dtype) ?? [];
   if (bits !== undefined) return 2 ** (Number(bits) - (unsigned === "" ? 1 : 0)) - 1;
@@ -71,7 +73,7 @@ const WORDS: Readonly<Record<string, number | boolean>> = {
   "-inf": -Infinity,
 };
 
-/** Returns an element as it was typed; a value outside the data type is refused when the tensor is created. */
+/** Parses an element. Creating the tensor later rejects values outside the data type. */
 function parseValue(
   text: string,
   dtype: DType,
@@ -86,7 +88,7 @@ function parseValue(
   throw wrongUsage(`${option} takes ${dtype}, got ${quote(text)}`);
 }
 
-/** Returns the result of `action`. A thrown TensorError becomes an error about an option. */
+/** Calls `action` and returns its result. Converts a thrown `TensorError` to an error about a command-line option. */
 function asOption<T>(option: string, action: () => T): T {
   try {
     return action();

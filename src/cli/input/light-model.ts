@@ -1,16 +1,15 @@
 /**
- * Reads an ONNX file without its weights. In the result, the data of each large initializer and `Constant` node is
- * external data at its place in the file itself, so a runtime maps the file into memory, and neither the command nor a
- * part of the model copies the weights. Without this, `verify` took 4.2 GB of memory with 1 GB of weights in the file; the
- * runtime takes 2.1 GB.
+ * Reads an ONNX file without its weights. The data of each large initializer and `Constant` node becomes external data
+ * in the file itself, so a runtime maps the file into memory, and the weights are never copied. A file with 1 GB of
+ * weights takes 4.2 GB of memory in `verify` if the weights are copied, of which the runtime takes 2.1 GB.
  */
 
 import { CLI, EXTERNAL } from "../../core/limits.ts";
 import type { ByteSource } from "../../entries/onnx.ts";
 
 /**
- * The messages of onnx.proto that contain tensors, and their fields that lead to tensors. Operators other than `Constant`
- * read the tensors in their attributes themselves, so these tensors stay in the model.
+ * Messages in onnx.proto that contain tensors, with the fields that lead to these tensors. Operators other than
+ * `Constant` read tensor attributes directly, so these tensors remain in the model.
  */
 const PARTS = {
   model: { 7: "graph", 25: "function" },
@@ -24,16 +23,16 @@ const PARTS = {
 
 type Kind = keyof typeof PARTS;
 
-/** Field numbers in onnx.proto: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto */
+/** Field numbers from https://github.com/onnx/onnx/blob/main/onnx/onnx.proto */
 const OP_TYPE = 4;
 const EXTERNAL_DATA = 13;
 const DATA_LOCATION = 14;
 const RAW_DATA = 9;
-/** Fields whose values are the bytes of the tensor's data: `float_data`, `raw_data` and `double_data`. */
+/** Fields that contain raw tensor bytes: `float_data`, `raw_data` and `double_data`. */
 const DATA: ReadonlySet<number> = new Set([4, RAW_DATA, 10]);
 const LENGTH_DELIMITED = 2;
 
-/** A field of a message: its number, where it begins, and where its contents begin and end. */
+/** A message field: its number, its start, and the range of its contents. */
 interface Field {
   readonly number: number;
   readonly start: number;
@@ -41,14 +40,14 @@ interface Field {
   readonly end: number;
 }
 
-/** The file is not the protobuf message that is expected; the usual reader says what is wrong. */
+/** Thrown if the file is not the expected protobuf message; the usual reader then reports the fault. */
 class Unreadable extends Error {
   override readonly name = "Unreadable";
 }
 
 const MOST_VARINT = 10;
 
-/** Reads a varint of at most 2^53, and the position behind it. */
+/** Reads a varint up to 2^53, and returns the value and the next position. */
 function varintAt({ read }: ByteSource, at: number, end: number): readonly [number, number] {
   const bytes = read(at, Math.min(MOST_VARINT, end - at));
   let [value, scale] = [0, 1];
@@ -79,12 +78,12 @@ function* fieldsOf(source: ByteSource, begin: number, end: number): Generator<Fi
   }
 }
 
-/** Bytes, or a range of a file that is read when the bytes are needed. */
+/** Bytes in memory, or a file range that is read when needed. */
 type Piece =
   | Uint8Array
   | { readonly source: ByteSource; readonly start: number; readonly length: number };
 
-/** A message in pieces. */
+/** A message that is built from pieces. */
 class Pieces {
   readonly #pieces: Piece[] = [];
   size = 0;
@@ -98,7 +97,7 @@ class Pieces {
     this.add({ source, start, length: end - start });
   }
 
-  /** Adds the tag and the length of a field, before its contents. */
+  /** Writes a field's tag and length before its contents. */
   head(number: number, length: number): void {
     this.add(Uint8Array.from([...varint(number * 8 + LENGTH_DELIMITED), ...varint(length)]));
   }
@@ -114,7 +113,7 @@ class Pieces {
     this.add(bytes);
   }
 
-  /** Yields the bytes in parts of limited length. */
+  /** Yields the message bytes in chunks of limited length. */
   *chunks(): Generator<Uint8Array> {
     for (const piece of this.#pieces) {
       if (piece instanceof Uint8Array) {
@@ -146,10 +145,10 @@ function varint(value: number): number[] {
   }
 }
 
-/** Returns a tensor in another form; null if the tensor stays as it is. */
+/** Returns a changed tensor, or null if the tensor stays unchanged. */
 type Change = (source: ByteSource, tensor: Field) => Pieces | null;
 
-/** Returns a message with changed tensors. Messages of less than `least` bytes stay as they are. */
+/** Returns a message with changed tensors. Messages of less than `least` bytes stay unchanged. */
 function changed(
   source: ByteSource,
   kind: Kind,
@@ -181,8 +180,8 @@ const namesConstant = (source: ByteSource, field: Field): boolean =>
   field.number === OP_TYPE && textOf(source, field) === "Constant";
 
 /**
- * Returns the model without the data of large initializers and `Constant` nodes; null for a file that is not a model.
- * @param location the name of the file in its folder
+ * Returns the model without the data of large initializers and `Constant` nodes, or null if the file is not a model.
+ * `location` is the file name without its folder.
  */
 export function lightModel(location: string, source: ByteSource): Uint8Array | null {
   const change: Change = (_, tensor) => lightTensor(source, tensor, location);
@@ -214,10 +213,7 @@ function lightTensor(source: ByteSource, { from, end }: Field, location: string)
   return tensor;
 }
 
-/**
- * Returns a model that was made from a light one, with its weights from the file.
- * @param location the name of the file in its folder
- */
+/** Returns a light model with its weights restored from the file. `location` is the file name without its folder. */
 export function withWeightsOf(
   model: Uint8Array,
   location: string,

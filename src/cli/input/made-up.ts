@@ -1,4 +1,4 @@
-/** Generates tensors for the inputs of a model from random numbers that are the same in every run. */
+/** Generates model input tensors from reproducible random numbers. */
 
 import * as os from "node:os";
 import { isTensorError, tensor, zeros, type DType, type Tensor } from "../../entries/index.ts";
@@ -6,7 +6,7 @@ import { printShape } from "../../entries/operators.ts";
 import { wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
 
-/** The range of random numbers, both ends included. */
+/** Range of random numbers, including both bounds. */
 export interface Span {
   readonly low: number;
   readonly high: number;
@@ -14,12 +14,12 @@ export interface Span {
   readonly isWhole: boolean;
 }
 
-/** A number in [0, 1). */
+/** Returns a random number in [0, 1). */
 export type Random = () => number;
 
 /**
- * Returns a generator for a seed: a counter with golden-ratio steps, whose bits are mixed. Two draws give the 53 bits
- * of a number.
+ * Returns a random number generator, which mixes the bits of a counter with golden-ratio steps. Two random integers
+ * provide the 53 bits of a double.
  */
 export function randomFrom(seed: number): Random {
   let counter = seed >>> 0;
@@ -34,22 +34,22 @@ export function randomFrom(seed: number): Random {
 
 const isFloat = (dtype: DType): boolean => dtype.includes("float");
 
-/** The range of floats for inputs without an option. */
+/** Range of random floats for inputs without options. */
 const USUAL: Span = { low: -1, high: 1, isWhole: false };
 
 /**
- * The number of elements generated at once. Floats of a larger tensor repeat, because generating is slower than
+ * Number of elements generated at once. Larger float tensors repeat these elements, because generating is slower than
  * copying.
  */
 const BLOCK = 2 ** 14;
 
-/** The number of steps in a range of floats, so that floats between -1 and 1 have three decimals. */
+/** Number of steps in a float range. Floats between -1 and 1 have three decimals. */
 const STEPS = 2000;
 
 /**
- * @param spans a span for all elements, or a span per component along the last axis; empty for floats between -1 and 1,
- *   and for zeros of other types
- * @throws Failure for a tensor that does not fit in memory, TensorError for numbers outside the data type
+ * `spans` contains one range for all elements, or one range per component along the last axis. If empty, floats are
+ * between -1 and 1, and other elements are 0. Throws a `Failure` if the tensor does not fit in memory, and a
+ * `TensorError` for numbers outside the data type.
  */
 export function madeUp(
   name: string,
@@ -81,18 +81,18 @@ const draw = ({ low, high, isWhole }: Span, random: Random): number =>
     : low + ((high - low) * Math.floor(random() * (STEPS + 1))) / STEPS;
 
 /**
- * The number of tensors of the input's size that must fit in memory: the runtime's result and the exact result may be
- * as large, and comparing takes memory too.
+ * Number of tensors of this size that must fit in memory, because the results and their comparison may need as much
+ * memory as the input.
  */
 const COPIES = 4;
 
 /**
- * Returns zeros for an input. Linux grants more memory than it has, so a tensor that exceeds the machine's is refused
- * here.
+ * Returns zeros for an input. A tensor that exceeds the machine's memory is refused here, because Linux grants more
+ * memory than the machine has.
  */
 function zerosOf(name: string, dtype: DType, shape: readonly number[]): Tensor {
   const title = `the input ${quote(name)}`;
-  const advice = "give smaller sizes with --dim, or the tensor with --feed";
+  const advice = "use --dim to give smaller sizes, or --feed to give the tensor";
   try {
     const made = zeros(dtype, shape);
     const bytes = ArrayBuffer.isView(made.data) ? made.data.byteLength : 0;

@@ -1,4 +1,4 @@
-/** Lists the model files that a path names: a file, or all models in a folder. */
+/** Lists the model files at a path: a single file, or all models in a folder. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -6,13 +6,13 @@ import { Failure, STDIN, withPath, wrongData } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { isIR, isIRFile } from "./read-files.ts";
 
-/** A file to read, or a folder that could not be read. */
+/** A readable model file, or an unreadable folder. */
 export interface FoundFile {
   readonly file: string;
   readonly failure?: Failure;
 }
 
-/** Numbers in names are ordered by value, so that `block10` follows `block9`. */
+/** Sorts numbers in file names by value, so that `block10` follows `block9`. */
 const { compare } = new Intl.Collator("en", { numeric: true });
 
 export const isFolder = ({ cwd }: Io, file: string): boolean =>
@@ -20,8 +20,7 @@ export const isFolder = ({ cwd }: Io, file: string): boolean =>
   (fs.statSync(path.resolve(cwd, file), { throwIfNoEntry: false })?.isDirectory() ?? false);
 
 /**
- * Returns the files that `given` names, in order. Folders are read lazily.
- * @param looking called with each folder
+ * Yields the files specified in `given`, in order. Folders are read lazily, and `looking` is called for each folder.
  */
 export function* findModels(
   io: Io,
@@ -57,7 +56,7 @@ function* modelsIn(io: Io, folder: string, looking: (folder: string) => void): I
   for (const entry of entries.toSorted((a, b) => compare(a.name, b.name))) {
     const { name } = entry;
     const place = path.join(folder, name);
-    // Links to folders are not followed, because they may lead back to this folder.
+    // Symbolic links to folders are not followed, because they may create cycles.
     if (entry.isDirectory()) {
       if (!isPassedOver(name)) yield* modelsIn(io, place, looking);
     } else if (isModelName(name) && !isFolder(io, place)) {
@@ -66,7 +65,7 @@ function* modelsIn(io: Io, folder: string, looking: (folder: string) => void): I
   }
 }
 
-/** Returns true for folders that do not contain the user's own models. */
+/** Returns true for folders that usually contain no user models. */
 const isPassedOver = (name: string): boolean => name.startsWith(".") || name === "node_modules";
 
 const isModelName = (name: string): boolean => isIR(name) || /\.onnx$/i.test(name);

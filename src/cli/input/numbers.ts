@@ -1,4 +1,4 @@
-/** Parsers for integers and amounts of memory on the command line. */
+/** Parses integers and amounts of memory from the command line. */
 
 import { wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
@@ -9,29 +9,29 @@ export function parseInteger(text: string): number | null {
 }
 
 /**
- * Parses an integer in a range.
- * @param name the option, or the part of an option, for errors
- * @throws Failure
+ * Parses an integer and checks its range. Throws a `Failure` for other text. `name` is the option name for error
+ * messages.
  */
 export function parseWhole(text: string, name: string, low: number, high = Infinity): number {
   const number = parseInteger(text);
   if (number !== null && number >= low && number <= high) return number;
-  const what =
+  const got = `got ${quote(text)}`;
+  throw wrongUsage(
     high < Infinity
-      ? `an integer from ${low} to ${high}`
+      ? `${name} takes an integer from ${low} to ${high}, ${got}`
       : low === 1
-        ? "a positive integer"
-        : `an integer of ${low} or more`;
-  throw wrongUsage(`${name} takes ${what}, got ${quote(text)}`);
+        ? `${name} takes a positive integer, ${got}`
+        : `${name} takes an integer of ${low} or more, ${got}`,
+  );
 }
 
-/** Returns a parser for an option's value. @param name the option with its dashes */
+/** Returns a parser for an option's value. `name` is the option name with its dashes. */
 export const wholeOption =
   (name: string, low: number, high?: number): ((text: string) => number) =>
   (text) =>
     parseWhole(text, name, low, high);
 
-/** Bytes for the chunks of a job, the default of --memory; help texts write 1G. */
+/** Default of --memory, in bytes. Help texts show this value as 1G. */
 export const DEFAULT_MEMORY = 2 ** 30;
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -43,15 +43,14 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Parses an amount of memory, such as `512M`, `1G` or `1.5GiB`. K, M, G and T are powers of 1024.
- * @throws Failure that names the option
+ * Parses an amount of memory, such as `512M`, `1G` or `1.5GiB`. The units K, M, G and T are powers of 1024. Throws a
+ * `Failure` that names the option.
  */
 export function parseBytes(text: string, option: string): number {
   const [, number, unit = ""] = /^(\d+(?:\.\d+)?)([kmgt]?)(?:i?b)?$/i.exec(text) ?? [];
   const bytes = Math.floor(Number(number) * (UNITS[unit.toLowerCase()] ?? NaN));
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
-  throw wrongUsage(`${option} takes an amount such as 512M or 1G, got ${quote(text)}`);
+  throw wrongUsage(`${option} must be an amount of memory, such as 512M or 1G, got ${quote(text)}`);
 }
 
-/** Parses the value of --memory. */
 export const parseMemory = (text: string): number => parseBytes(text, "--memory");

@@ -1,4 +1,4 @@
-/** A call on the command line: the name of an operator, `--domain`, `--opset` and `--attr`. */
+/** Parses an operator call from the command line: the operator name, `--domain`, `--opset` and `--attr`. */
 
 import { Option, type Command } from "commander";
 import {
@@ -20,17 +20,17 @@ export interface CallOptions {
   readonly domain?: string;
   readonly opset?: number;
   readonly attr?: readonly string[];
-  /** A shorthand for an attribute; for chunked arrays it may be the name of a dimension of data. */
+  /** Shorthand for the axis attribute. For chunked arrays, the axis may be a dimension name. */
   readonly axis?: string;
 }
 
-/** A call without its inputs; only checks that need inputs are left. */
+/** A call without its inputs, after all checks that need no inputs. */
 export interface Call {
   readonly node: NodeSpec;
   readonly version: OperatorVersion;
-  /** A title such as `ScatterND-18`. */
+  /** Title of the call, such as `ScatterND-18`. */
   readonly title: string;
-  /** Inputs given as values, because an input axis may be given like an attribute. */
+  /** Input values from the command line, because an input axis may be specified like an attribute. */
   readonly given: ReadonlyMap<string, Tensor>;
 }
 
@@ -55,7 +55,7 @@ export function addCallOptions(command: Command): Command {
     .option("--axis <axis>", "short for --attr axis=..., or the name of an axis of a Zarr array");
 }
 
-/** Collects the values of an option that may be repeated. */
+/** Collects values from a repeatable option. */
 export const collect = (text: string, before: readonly string[] = []): string[] => [
   ...before,
   text,
@@ -63,15 +63,18 @@ export const collect = (text: string, before: readonly string[] = []): string[] 
 
 export const isOperator = (name: string): boolean => operators().some((one) => one.name === name);
 
-/** Returns all versions of an operator, oldest first. Without a domain, the first one with the operator is used. */
+/**
+ * Returns all versions of an operator, oldest first. A call without a domain uses the first domain that has the
+ * operator.
+ */
 export function versionsOf(op: string, domain?: string): readonly OperatorVersion[] {
   const newest = resolveTyped(op, undefined, domain);
   return operators().filter((one) => one.name === op && one.domain === newest.domain);
 }
 
 /**
- * Returns the version of an operator at an opset, by default the newest. @throws Failure for an unknown operator or
- * opset
+ * Returns the operator version for an opset. The default is the newest version. Throws a `Failure` for an unknown
+ * operator or opset.
  */
 export function resolveTyped(op: string, opset?: number, domain?: string): OperatorVersion {
   const named = operators().filter(({ name }) => name === op);
@@ -85,11 +88,11 @@ export function resolveTyped(op: string, opset?: number, domain?: string): Opera
   );
 }
 
-/** Returns a title such as `ScatterND-18`. */
+/** Formats a title such as `ScatterND-18`. */
 export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
-/** @throws Failure for an operator, an opset or attributes that do not exist. */
+/** Throws a `Failure` for an unknown operator, opset or attribute. */
 export function parseCall(op: string, { domain, opset, attr = [], axis }: CallOptions): Call {
   const version = resolveTyped(op, opset, domain);
   const values = parseValues(axis === undefined ? attr : [...attr, `axis=${axis}`], version);
@@ -104,12 +107,12 @@ export function parseCall(op: string, { domain, opset, attr = [], axis }: CallOp
     opset: opset ?? version.sinceVersion,
     attributes: Object.fromEntries([...values].filter(([name]) => !isAxisInput(version, name))),
   };
-  // If the shapes of inputs are unknown, only the attributes can be wrong.
+  // Without input shapes, only the attributes can cause an error.
   const types = version.inputs.map(({ name, type }) => {
     const value = given.get(name);
     if (value !== undefined) return value;
     const types = typesOf(version, type);
-    // float32 supports every reduction, so the data type cannot cause an error.
+    // Every reduction supports float32, so the data type cannot cause an error.
     const dtype = types.includes("float32") ? "float32" : types[0];
     return { dtype: isDType(dtype) ? dtype : "int64", shape: null } as const;
   });
@@ -117,7 +120,7 @@ export function parseCall(op: string, { domain, opset, attr = [], axis }: CallOp
   return { node, version, title: versionTitle(version), given };
 }
 
-/** Returns the typed values of attributes, and of an axis that is an input. */
+/** Parses the values of attributes and of an input axis. */
 function parseValues(
   texts: readonly string[],
   version: OperatorVersion,
@@ -138,7 +141,7 @@ function parseValues(
   return attributes;
 }
 
-/** Returns the value of an attribute of `type`; an unknown attribute's value is text. */
+/** Parses an attribute value of `type`. The value of an unknown attribute is text. */
 function parseValue(name: string, text: string, type?: AttributeSchema["type"]): AttributeValue {
   if (type === undefined || type === "string") return text;
   const { parse, must } = PARSERS[type];
@@ -157,7 +160,7 @@ interface Parser {
   parse(text: string): AttributeValue | null;
 }
 
-/** Parsers for attribute values other than text. */
+/** Parsers for attribute values that are not text. */
 const PARSERS: Readonly<Record<Exclude<AttributeSchema["type"], "string">, Parser>> = {
   int: { must: "an integer", parse: parseInteger },
   boolean: {

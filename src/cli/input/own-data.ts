@@ -1,11 +1,8 @@
-/** Moves the data of a model's tensors from external files into the model. */
+/** Moves external tensor data into the model. */
 
 import type { Attribute, Constant, Graph, Model } from "../../entries/onnx.ts";
 
-/**
- * @param model a part from `cut.ts`, with the functions that it calls (whose constants are attributes) and bodies of
- *   nodes
- */
+/** `model` is a model part from `cut.ts`, including called functions and subgraphs. */
 export const withOwnData = (model: Model): Model => ({
   ...model,
   graph: ownGraph(model.graph),
@@ -39,8 +36,8 @@ function ownAttribute(attribute: Attribute): Attribute {
 }
 
 /**
- * Drops the reference to the constant's source, so that the writer writes its values. Constants of unknown data types
- * stay unchanged.
+ * Removes the reference to the constant's source, so that the writer stores the values. Constants with unknown data
+ * types do not change.
  */
 const ownConstant = (one: Constant): Constant =>
   one.dtype === null

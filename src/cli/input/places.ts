@@ -1,4 +1,4 @@
-/** Locations of arrays: paths in the command's folder, URLs of object storage, and parts of arrays. */
+/** Resolves array locations: paths relative to the base folder, object storage URLs, and array slices. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -10,27 +10,26 @@ import { quote } from "../text/layout.ts";
 
 export const isUrl = (name: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(name);
 
-/** The absolute path of a typed name; a URL stays unchanged. */
+/** Returns the absolute path for a name on the command line. URLs do not change. */
 export const placeOf = ({ cwd }: Io, name: string): string =>
   isUrl(name) ? name : path.resolve(cwd, name);
 
 /**
- * The absolute path of a job's folder.
- * @throws Failure for a URL, because a job needs operations that only a file system has
+ * Returns the absolute path of a job folder. Throws a `Failure` for a URL, because jobs need file system operations.
  */
 export function folderOf({ cwd }: Io, name: string): string {
   if (!isUrl(name)) return path.resolve(cwd, name);
   throw wrongUsage(`a job's folder must be on this machine, got ${quote(name)}; give a path`);
 }
 
-/** An array and an optional part of it, as typed: `a.zarr[10:20, ::2]`. */
+/** An array name from the command line, with an optional slice. `a.zarr[10:20, ::2]`. */
 export interface NamedPart {
   readonly place: string;
-  /** The text in the brackets; null without brackets. */
+  /** The text between brackets; null without brackets. */
   readonly ranges: string | null;
 }
 
-/** Splits the typed name of an input array. A file's own name may contain brackets. */
+/** Splits an input array's name into a path and a slice. File names may contain brackets themselves. */
 export function partOf(io: Io, name: string): NamedPart {
   const whole = { place: placeOf(io, name), ranges: null };
   const [, array, ranges] = /^(.+)\[([^[\]]*)\]$/s.exec(name) ?? [];
@@ -39,9 +38,8 @@ export function partOf(io: Io, name: string): NamedPart {
 }
 
 /**
- * Opens an array, or a part of it, by its typed name.
- * @param onNote receives a message about an array that an unfinished job has partly changed, which is then read as it
- * is
+ * Opens an array, or an array slice, by its name on the command line. `onNote` receives a message if an unfinished job
+ * has changed part of the array, which is then read in its current state.
  */
 export async function openPart(
   io: Io,
@@ -60,7 +58,7 @@ export async function openPart(
   }
 }
 
-/** Returns the ranges of an array's axes in Python's notation: `10:20, ::2`, `3`, `..., :5`. */
+/** Parses the axis ranges of an array in Python's slice notation, such as `10:20, ::2`, `3` or `..., :5`. */
 function parseRanges(text: string, rank: number): AxisRange[] {
   const words = text.split(",").map((word) => word.trim());
   // Python's slice notation allows a trailing comma.

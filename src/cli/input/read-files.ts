@@ -1,4 +1,4 @@
-/** Reads tensors and models from disk, and at most one of them from standard input. */
+/** Reads tensors and models from disk. One of them may come from standard input. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -14,7 +14,7 @@ import { quote } from "../text/layout.ts";
 import { CLI, FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 
-/** @throws Failure for a name without a format's ending, and for a file that does not contain a tensor. */
+/** Throws a `Failure` if the file name has no known extension, or the file does not contain a tensor. */
 export function readTensorFile(io: Io, file: string): Tensor {
   if (file === STDIN) {
     return withPath(file, () => {
@@ -26,15 +26,17 @@ export function readTensorFile(io: Io, file: string): Tensor {
   return withPath(file, () => read(readRange(io, file), externalReader(folderOf(io, file))));
 }
 
-/** Returns the tensors of files, by name. */
+/** Reads several tensor files and returns their tensors by name. */
 export const readTensorFiles = (io: Io, files: ReadonlyMap<string, string>): Map<string, Tensor> =>
   new Map([...files].map(([name, file]) => [name, readTensorFile(io, file)]));
 
-/** Returns the bytes of a file, or all of standard input. */
+/** Returns a file's bytes, or all bytes from standard input. */
 export const readBytes = (io: Io, file: string): Uint8Array =>
   withPath(file, () => (file === STDIN ? readInput(io) : readRange(io, file)));
 
-/** Reads a model: OpenVINO's if the name ends in `.xml` or standard input is XML, otherwise ONNX's. */
+/**
+ * Reads a model: The format is OpenVINO's if the name ends in `.xml` or standard input is XML, and ONNX's otherwise.
+ */
 export const readModelFile = (io: Io, file: string): Model =>
   withPath(file, () => {
     if (file === STDIN) return inputModel(io, NO_BIN);
@@ -44,8 +46,8 @@ export const readModelFile = (io: Io, file: string): Model =>
   });
 
 /**
- * Returns the result of `action` for a model of any size. Constants are read from the files on demand, so `action` must
- * not keep them for later. An IR's `.bin` may be missing.
+ * Calls `action` with a model of any size, and returns the result. The model's constants are read from its files on
+ * demand, so `action` must not keep a reference to the model. The `.bin` file of an OpenVINO model may be missing.
  */
 export const withModel = <T>(io: Io, file: string, action: (model: Model) => T): T =>
   withPath(file, () => {
@@ -59,7 +61,7 @@ export const withModel = <T>(io: Io, file: string, action: (model: Model) => T):
     return action(readIR(readRange(io, file), bin.exists ? bin : undefined));
   });
 
-/** Returns all of standard input. */
+/** Reads all bytes from standard input. */
 function readInput({ stdin }: Io): Uint8Array {
   if (stdin.isTTY) {
     throw wrongUsage("standard input is a terminal; pipe a file into the command, or name one");
@@ -70,7 +72,7 @@ function readInput({ stdin }: Io): Uint8Array {
   return bytes;
 }
 
-/** @throws Failure if standard input is given for more than one file */
+/** Throws a `Failure` if several files refer to standard input. */
 export function checkOneInput(files: readonly (string | undefined)[]): void {
   const count = files.filter((file) => file === STDIN).length;
   if (count < 2) return;
@@ -80,7 +82,8 @@ export function checkOneInput(files: readonly (string | undefined)[]): void {
 }
 
 /**
- * Returns the model in standard input. An IR begins with an element or an XML declaration, which no ONNX model does.
+ * Returns the model in standard input. An IR begins with an element or an XML declaration, and an ONNX model never
+ * does.
  */
 function inputModel(io: Io, bin?: ByteSource): Model {
   const bytes = readInput(io);
@@ -88,7 +91,7 @@ function inputModel(io: Io, bin?: ByteSource): Model {
   return isXml ? readIR(bytes, bin) : readModel(bytes, { external: fromNoFolder });
 }
 
-/** Throws for an external file of a model in standard input, which has no folder. */
+/** Throws an error for external data, because a model from standard input has no folder. */
 export const fromNoFolder = (location = ".bin file"): never => {
   const sentence = `a model in standard input has no ${location}; give the name of the model file`;
   throw new TensorError("unsupported-model", sentence, { file: location });
@@ -98,10 +101,10 @@ const NO_BIN: ByteSource = { size: Number.MAX_SAFE_INTEGER, read: () => fromNoFo
 
 export const isIR = (file: string): boolean => path.extname(file).toLowerCase() === ".xml";
 
-/** Bytes within which the first element of an IR begins. */
+/** Maximum number of bytes before the first XML element of an OpenVINO model. */
 const XML_HEAD = 4096;
 
-/** Returns true if a file is an IR, not another document. True also for a file that cannot be read. */
+/** Returns true if a file is an IR, not another document. The result is also true for a file that cannot be read. */
 export function isIRFile(io: Io, file: string): boolean {
   try {
     const head = withFile(io, file, ({ size, read }) => read(0, Math.min(size, XML_HEAD)));
@@ -111,7 +114,9 @@ export function isIRFile(io: Io, file: string): boolean {
   }
 }
 
-/** Returns the files of a model: an IR has an `.xml` and a `.bin` with the same name. */
+/**
+ * Returns the file names of a model. An OpenVINO model has an `.xml` file and a `.bin` file with the same base name.
+ */
 export function modelFiles(file: string): readonly string[] {
   const { dir, name } = path.parse(file);
   return isIR(file) ? [file, path.join(dir, `${name}.bin`)] : [file];
@@ -120,7 +125,7 @@ export function modelFiles(file: string): readonly string[] {
 export const folderOf = ({ cwd }: Io, file: string): string =>
   path.dirname(path.resolve(cwd, file));
 
-/** Returns the `.bin` of an IR, read by ranges under the rules of external data. Reading a missing one throws. */
+/** Returns the `.bin` of an IR, read by ranges under the rules of external data. Reading a missing file throws. */
 function binBeside(io: Io, file: string): ByteSource & { readonly exists: boolean } {
   const folder = folderOf(io, file);
   const location = `${path.parse(file).name}.bin`;
@@ -134,9 +139,9 @@ function binBeside(io: Io, file: string): ByteSource & { readonly exists: boolea
 }
 
 /**
- * Reads external data only within `folder`. The library has already refused absolute paths and `..`. This function
- * refuses problems that only the disk reveals: links that lead out of the folder, folders, pipes, devices, and a range
- * beyond the end of the file. Without a range it reads the whole file.
+ * Reads external data only within `folder`. The library has already refused absolute paths and `..`. The reader refuses
+ * links that lead out of the folder, folders, pipes, devices, and a range beyond the end of the file. The whole file is
+ * read if no range is given.
  */
 export const externalReader =
   (folder: string) =>
@@ -144,7 +149,7 @@ export const externalReader =
     try {
       const home = fs.realpathSync(folder);
       const file = fs.realpathSync(path.join(home, location));
-      // The comparison includes the separator, because a sibling folder's name may begin with this folder's name.
+      // The comparison includes the path separator, because a sibling folder's name may begin with this folder's name.
       if (file.startsWith(path.join(home, path.sep))) {
         return readRange({ cwd: home }, file, offset, length);
       }
@@ -167,27 +172,28 @@ const malformed = (sentence: string, cause?: unknown): TensorError =>
 type Folder = Pick<Io, "cwd">;
 
 /**
- * `length` bytes from `offset` of a regular file, by default the whole file. Allocates at most the size of the file.
+ * `length` bytes from `offset` of a regular file, by default the whole file. The buffer never exceeds the size of the
+ * file.
  */
 const readRange = (io: Folder, file: string, offset = 0, length?: number): Uint8Array =>
   withFile(io, file, ({ size, read }) => read(offset, length ?? size - offset));
 
 /**
- * Returns a large ONNX model whose weights stay in its file; null for a small one, and for a link that leads out of its
- * folder, because external data must be in the folder.
+ * Returns a large ONNX model whose weights remain in its file. Returns null for a small model, and for a link to a file
+ * in another folder, because external data must be in the model's folder.
  */
 export function readLight(io: Io, file: string): Uint8Array | null {
   const place = path.resolve(io.cwd, file);
   const name = path.basename(place);
   if ((fs.statSync(place, { throwIfNoEntry: false })?.size ?? 0) < CLI.light) return null;
   const isInFolder = path.dirname(fs.realpathSync(place)) === fs.realpathSync(path.dirname(place));
-  // External data must not have these names.
+  // A name with a backslash, a zero byte or a drive letter is not valid for external data.
   if (!isInFolder || /[\\\0]|^[A-Za-z]:/.test(name)) return null;
   return withPath(file, () => withFile(io, file, (source) => lightModel(name, source)));
 }
 
 /**
- * Returns the bytes of a model that was made from {@link readLight}, with the weights that are in the file.
+ * Returns the bytes of a model that was made from `readLight`, with the weights that are in the file.
  * @param model the file's own model in another form
  */
 export function withOwnWeights(io: Io, file: string, model: Uint8Array): Iterable<Uint8Array> {
@@ -200,7 +206,7 @@ export function withOwnWeights(io: Io, file: string, model: Uint8Array): Iterabl
 }
 
 function withFile<T>({ cwd }: Folder, file: string, action: (source: ByteSource) => T): T {
-  // Without O_NONBLOCK, opening a named pipe waits until another process writes to it.
+  // O_NONBLOCK is set, because opening a named pipe would otherwise wait until another process writes to the pipe.
   const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
   const descriptor = fs.openSync(path.resolve(cwd, file), flags);
   OPEN.files++;
@@ -228,7 +234,7 @@ function read(
   for (let done = 0; done < length;) {
     const most = Math.min(FILES.atOnce, length - done);
     const count = fs.readSync(descriptor, bytes, done, most, offset + done);
-    // The file must have been truncated after its size was read.
+    // Another process must have truncated the file after its size was read.
     if (count === 0) throw endsEarly(file, offset + done, end);
     done += count;
   }
@@ -241,7 +247,7 @@ const endsEarly = (file: string, size: number, end: number): TensorError =>
     { file, got: size, expected: end },
   );
 
-/** Returns the error for a folder, a pipe or a device where a file is expected. */
+/** Returns an error if the path is a folder, a pipe or a device instead of a regular file. */
 export const notRegular = (file: string, stat: fs.Stats): Error =>
   wrongData(
     `${file} must be a file, got ${stat.isDirectory() ? "a folder" : "a pipe or a device"}; name a file`,

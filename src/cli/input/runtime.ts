@@ -1,5 +1,6 @@
 /**
- * The user's own ONNX Runtime, resolved from the folder in which the command runs; not a dependency of this package.
+ * Loads the user's ONNX Runtime from the folder in which the command runs. ONNX Runtime is not a dependency of this
+ * package.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -27,7 +28,7 @@ import { withOwnData } from "./own-data.ts";
 
 export const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
 
-/** The part of the runtime's interface in use. */
+/** The part of the runtime's interface that this package uses. */
 interface Runtime {
   readonly name: string;
   readonly InferenceSession: {
@@ -35,28 +36,29 @@ interface Runtime {
   };
 }
 
-/** The options of commands that run a model in the user's runtime. */
+/** Options for commands that run a model in the user's runtime. */
 export interface RuntimeOptions extends FeedOptions {
-  /** Thread counts for the runtime. */
+  /** Thread counts to test in the runtime. */
   readonly threads?: readonly number[];
   readonly iteration?: number;
   readonly call?: number;
-  /** The name of the runtime's package. */
+  /** The runtime's package name. */
   readonly runtime?: string;
   /** The execution provider. */
   readonly provider?: string;
 }
 
-/** The options that choose the runtime. */
+/** Adds the options that select the runtime. */
 export const addRuntimeChoice = (command: Command): Command =>
   command
     .optionsGroup("The runtime:")
     .addOption(
-      new Option("--runtime <package>", "the runtime to use if several are installed").choices(
-        PACKAGES,
-      ),
+      new Option(
+        "--runtime <package>",
+        "the runtime to use, if several runtimes are installed",
+      ).choices(PACKAGES),
     )
-    .option("--provider <name>", "the execution provider of the runtime, such as webgpu")
+    .option("--provider <name>", "the runtime's execution provider, such as webgpu")
     .option(
       "--threads <counts>",
       "the runtime's thread counts; 1,4 runs once with 1 thread and once with 4",
@@ -67,31 +69,31 @@ export const addRuntimeOptions = (command: Command): Command =>
   addRuntimeChoice(command)
     .option(
       "--iteration <number>",
-      "run only this loop iteration, counted from 0 (default: 0)",
+      "the loop iteration to run, counted from 0 (default: 0)",
       wholeOption("--iteration", 0),
     )
     .option(
       "--call <number>",
-      "for nodes in a function of the model: run only this call of the function, counted from 0 (default: 0)",
+      "run only this call of the function that contains the node, counted from 0 (default: 0)",
       wholeOption("--call", 0),
     );
 
-/** Session makers of the user's runtime. */
+/** Session factories for the user's runtime. */
 export interface Sessions {
-  /** The name of the runtime's package. */
+  /** The runtime's package name. */
   readonly runtime: string;
-  /** Options for functions of `ndscatter/onnx`. */
+  /** Options for `ndscatter/onnx` functions. */
   readonly own: Pick<CaptureOptions, "createSession" | "external">;
-  /** Session makers with further thread counts, by title. */
+  /** Session factories for additional thread counts, by title. */
   readonly others: Readonly<Record<string, CreateSession>>;
-  /** Makes sessions with one thread; null if the runtime has no such setting per session. */
+  /** Creates single-thread sessions; null if the runtime cannot set the thread count per session. */
   readonly oneThread: CreateSession | null;
 }
 
 /**
- * @param starting called before a session runs, which may take long and cannot be interrupted
- * @param isBrief true if sessions run so rarely that weights in other files need not be prepared for speed
- * @throws Failure if no runtime is installed
+ * `starting` is called before each session runs, because a run may take long and cannot be interrupted. `isBrief` is
+ * true if sessions run rarely, so preparing external weights for speed is not worthwhile. Throws a `Failure` if no
+ * runtime is installed.
  */
 export async function makeSessions(
   io: Io,
@@ -109,7 +111,7 @@ export async function makeSessions(
       starting();
       const [model, options] = withWeights(runtime, bytes, folder, external, isBrief);
       return runtime.InferenceSession.create(model, {
-        // The command reports the runtime's messages, so the runtime need not log them.
+        // The runtime need not log messages, because the command reports them.
         logSeverityLevel: 4,
         ...(provider !== undefined && { executionProviders: [provider] }),
         ...(count !== undefined && { intraOpNumThreads: count }),
@@ -123,14 +125,14 @@ export async function makeSessions(
     runtime: runtime.name,
     own: { createSession: maker(first), external },
     others: Object.fromEntries(others),
-    // onnxruntime-web sets the threads for all its sessions at once.
+    // The package onnxruntime-web sets one thread count for all sessions.
     oneThread: runtime.name === "onnxruntime-node" ? maker(1) : null,
   };
 }
 
 /**
- * Returns the settings to pass to a session. If they set the thread count, onnxruntime-web gets none of them, because
- * it has one thread count for all its sessions.
+ * Returns the settings to pass to a session. A thread count is not passed to onnxruntime-web, which has one thread
+ * count for all sessions.
  */
 function settingsFor({ name }: Runtime, settings: SessionSettings = {}): SessionSettings {
   if (name === "onnxruntime-node" || !("intraOpNumThreads" in settings)) return { ...settings };
@@ -139,8 +141,9 @@ function settingsFor({ name }: Runtime, settings: SessionSettings = {}): Session
 
 /**
  * Returns a model, and the options that tell a runtime the location of the model's external data. onnxruntime-node maps
- * the files into memory and loads only the parts in use: a node beside 2.7 GB of weights takes 80 MB, where buffers of
- * the files took four times their size. onnxruntime-web opens no files, so its model gets the weights.
+ * the files into memory and loads only the parts in use: a node of a model with 2.7 GB of weights takes 80 MB, and
+ * buffers of the files would take four times the size of the files. The model for onnxruntime-web gets the weights,
+ * because that package opens no files.
  */
 function withWeights(
   { name }: Runtime,
@@ -153,10 +156,10 @@ function withWeights(
   const files = externalFiles(model);
   if (files.length === 0) return [bytes, {}];
   if (name !== "onnxruntime-node") return [writeModel(withOwnData(model)), {}];
-  // A read of 0 bytes finds links that lead out of the folder, which the runtime might follow. A model in standard
+  // Reading 0 bytes detects links that lead outside the folder, which the runtime might follow. A model from standard
   // input has no folder, and the runtime would search the current folder instead.
   for (const location of files) external(location, 0, 0);
-  // Prepacking copies the weights of matrix products, which doubled the memory of a model with 1 GB of weights.
+  // Prepacking copies the weights of matrix multiplications, which doubled memory use for a model with 1 GB of weights.
   const session = {
     model_external_initializers_file_folder_path: folder,
     ...(isBrief && { disable_prepacking: "1" }),
@@ -165,8 +168,8 @@ function withWeights(
 }
 
 /**
- * Reads an ONNX model for the runtime. Large weights of a large model stay in the file, as external data of the model.
- * @throws Failure for the name of an OpenVINO IR
+ * Reads an ONNX model for the runtime. Throws a `Failure` for an OpenVINO file name. In a large model, the weights
+ * remain in the file as external data.
  */
 export function readForRuntime(io: Io, file: string): Uint8Array {
   if (!/\.xml$/i.test(file))
@@ -177,13 +180,17 @@ export function readForRuntime(io: Io, file: string): Uint8Array {
   );
 }
 
-/** Returns the reader's options for a model whose data may be in other files. */
+/** Returns reader options for a model with external data. */
 export const externalOf = (io: Io, file: string): { readonly external: ReadExternal } => ({
   external: file === STDIN ? fromNoFolder : externalReader(folderOf(io, file)),
 });
 
-/** @param chosen the package named by the user, if any */
-async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
+/**
+ * Loads the runtime of the folder where the command runs.
+ * @param chosen the package named by the user, if any
+ * @throws Failure if the runtime is not installed or cannot be loaded
+ */
+export async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
   const here = createRequire(path.join(cwd, "model.js"));
   const installed = PACKAGES.flatMap((name): [string, string][] => {
     try {
@@ -217,8 +224,7 @@ async function importRuntime(name: string, file: string): Promise<Runtime> {
 }
 
 /**
- * Runs a model and names its file in errors. A missing input or an unknown node name is a usage error, and the sentence
- * says what to do.
+ * Runs a model and names its file in errors. A missing input or an unknown node name is a usage error.
  * @param advice how to give inputs to the command
  */
 export async function inModel<T>(
@@ -229,8 +235,8 @@ export async function inModel<T>(
   try {
     return await action();
   } catch (error) {
-    // An error with this code but without an axis means a missing input, because a wrong size names an axis, and a
-    // wrong rank has its own code.
+    // Without an axis, this error code means that an input is missing, because an error about a wrong size names the
+    // axis, and a wrong rank has its own code.
     if (isTensorError(error, "shape-mismatch") && error.input && error.axis === undefined) {
       throw wrongUsage(`${printFile(file)}: ${error.message}; ${advice}`, error);
     }

@@ -1,4 +1,4 @@
-/** The formats of tensor files and of chunked arrays. The ending of a file's name determines the format. */
+/** Defines the formats of tensor files and chunked arrays. The file extension determines the format. */
 
 import * as path from "node:path";
 import type { Tensor } from "../../entries/index.ts";
@@ -17,14 +17,14 @@ const FORMATS: Readonly<Record<string, Format>> = {
   ".pb": { read: (bytes, external) => readTensor(bytes, { external }), write: writeTensor },
 };
 
-/** Returns the format of a tensor without a name: NPY's first bytes never begin a TensorProto. */
+/** Detects the format of a tensor without a file name. The first bytes of an NPY file never begin a TensorProto. */
 export const formatOf = (bytes: Uint8Array): Format =>
   FORMATS[NPY_MAGIC.every((byte, at) => bytes[at] === byte) ? ".npy" : ".pb"];
 
 /** The text `\x93NUMPY`. */
 const NPY_MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 
-/** @throws Failure for a name with another ending. */
+/** Throws a `Failure` for any other file extension. */
 export function checkFormat(file: string): Format {
   const format = FORMATS[path.extname(file).toLowerCase()];
   if (format !== undefined) return format;
@@ -38,14 +38,14 @@ export function checkFormat(file: string): Format {
   );
 }
 
-/** The formats of arrays written chunk by chunk: an NPY file, or a Zarr folder, whose name may have no ending. */
+/** Formats for arrays that are written chunk by chunk: an NPY file, or a Zarr folder, whose name needs no extension. */
 const ARRAY_FORMATS: Readonly<Record<string, "npy" | "zarr">> = {
   ".npy": "npy",
   ".zarr": "zarr",
   "": "zarr",
 };
 
-/** @throws Failure for a name with another ending. */
+/** Throws a `Failure` for any other file extension. */
 export function checkArrayFormat(name: string): "npy" | "zarr" {
   const ending = path.extname(name);
   const format = ARRAY_FORMATS[ending.toLowerCase()];

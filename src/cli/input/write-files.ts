@@ -1,7 +1,7 @@
 /**
- * Writes files atomically: contents go to a temporary file in the destination's folder, which is then renamed. A link
- * is followed, so it stays a link. Another hard link of a file keeps the old contents: both names would change only if
- * the file were overwritten in place, and then an error or a signal would leave half of it.
+ * Writes files atomically: contents go to a temporary file in the destination's folder, which is then renamed. A
+ * symbolic link stays a link to the new file. Another hard link to the file keeps the old contents, because overwriting
+ * the file in place could leave half of it after an error or a signal.
  */
 
 import { randomUUID } from "node:crypto";
@@ -15,14 +15,13 @@ import { checkFormat } from "./tensor-format.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 
-/** A tensor and its destination file. */
 export interface TensorOutput {
   readonly file: string;
   readonly name: string;
   readonly tensor: Tensor;
 }
 
-/** Writes tensors, all or none. All of them are encoded before the first is written. */
+/** Writes tensors, all or none. All tensors are encoded before the first tensor is written. */
 export const writeTensorFiles = (io: Io, outputs: readonly TensorOutput[]): Promise<void> =>
   writeFiles(
     io,
@@ -33,8 +32,8 @@ export const writeTensorFiles = (io: Io, outputs: readonly TensorOutput[]): Prom
   );
 
 /**
- * Writes all files or none: no file is renamed before all of them are completely written. If a later rename fails,
- * earlier files have already changed. No temporary file remains, even after an error or a signal other than SIGKILL.
+ * Writes all files or none: no file is renamed before all of them are completely written. A rename that fails leaves
+ * the files renamed before it changed. No temporary file remains, even after an error or a signal other than SIGKILL.
  */
 export async function writeFiles(
   io: Io,
@@ -48,7 +47,7 @@ export async function writeFiles(
   try {
     for (const { file, bytes } of outputs) {
       const { to, mode, hasOtherLinks } = checkPlace(io, file);
-      // The temporary name is not derived from the file's name, because a longer name might exceed the limit.
+      // The temporary name does not contain the file name, because a longer name might exceed the length limit.
       const from = path.join(path.dirname(to), `ndscatter-${randomUUID()}.tmp`);
       moves.push({ file, from, to, hasOtherLinks });
       try {
@@ -65,21 +64,21 @@ export async function writeFiles(
   }
   const linked = moves.filter(({ hasOtherLinks }) => hasOtherLinks).map(({ file }) => file);
   if (linked.length > 0) {
-    await printNote(io, `other hard links of ${linked.join(", ")} keep the old contents`);
+    await printNote(io, `other hard links to ${linked.join(", ")} keep the old contents`);
   }
 }
 
-/** The destination of an output, with facts about the file that it replaces. */
+/** Describes an output's destination and the file that the output replaces. */
 interface Place {
-  /** The absolute path with links resolved. */
+  /** Absolute path with links resolved. */
   readonly to: string;
-  /** The permissions of the existing file. */
+  /** Permissions of the existing file. */
   readonly mode?: number;
   /** True if the existing file has other hard links. */
   readonly hasOtherLinks: boolean;
 }
 
-/** @throws Failure if the folder or permissions show that `file` cannot be written */
+/** Throws a `Failure` if the folder or the permissions prevent writing `file`. */
 export function checkPlace({ cwd }: Io, file: string): Place {
   return withPath(file, () => {
     const place = path.resolve(cwd, file);
@@ -90,21 +89,24 @@ export function checkPlace({ cwd }: Io, file: string): Place {
       return { to, hasOtherLinks: false };
     }
     if (!stat.isFile()) throw notRegular(file, stat);
-    // The permission to write the replaced file is checked here, because the rename does not need it.
+    // Write permission for the replaced file is checked here, because renaming does not require it.
     fs.accessSync(to, fs.constants.W_OK);
     return { to, mode: stat.mode, hasOtherLinks: stat.nlink > 1 };
   });
 }
 
-/** A longer chain of links counts as a cycle, as on Linux. */
+/** Maximum length of a chain of links, as on Linux. A longer chain is treated as a cycle. */
 const MOST_LINKS = 40;
 
-/** Returns the file that an absolute path leads to, even if it does not exist. `fs.realpath` throws if it does not. */
+/**
+ * Returns the file that an absolute path leads to, even if it does not exist. The function `fs.realpath` throws for a
+ * missing file.
+ */
 function followLinks(place: string): string {
   let to = place;
   for (let hops = 0; hops < MOST_LINKS; hops++) {
     const folder = path.dirname(to);
-    // The folder's own links are resolved first, because a relative target counts from the real folder.
+    // Links in the folder path are resolved first, because a relative link target is relative to the real folder.
     to = path.join(fs.existsSync(folder) ? fs.realpathSync(folder) : folder, path.basename(to));
     if (!fs.lstatSync(to, { throwIfNoEntry: false })?.isSymbolicLink()) break;
     to = path.resolve(path.dirname(to), fs.readlinkSync(to));
@@ -113,8 +115,8 @@ function followLinks(place: string): string {
 }
 
 /**
- * Writes a new file. The file exists as soon as the function is called, so that a signal's cleanup finds it, and the
- * event loop runs while bytes are written, so that a signal is handled at once.
+ * Writes a new file. The file exists as soon as the function is called, so that the cleanup after a signal finds the
+ * file. The event loop runs while bytes are written, so that a signal is handled at once.
  */
 async function writeNew(
   place: string,
@@ -124,7 +126,7 @@ async function writeNew(
   const descriptor = fs.openSync(place, "wx", mode);
   OPEN.files++;
   try {
-    // The mode is set again, because the umask has removed bits from it.
+    // The mode of the file is set again, because the umask has removed bits.
     if (mode !== undefined) fs.fchmodSync(descriptor, mode);
     for (const bytes of given instanceof Uint8Array ? [given] : given) {
       for (let done = 0; done < bytes.length;) {
@@ -151,16 +153,13 @@ const write = (
     });
   });
 
-/**
- * Checks that an output does not replace a file that the command reads.
- * @throws Failure otherwise
- */
+/** Throws a `Failure` if an output would replace a file that the command reads. */
 export function checkNotRead(io: Io, output: string, read: readonly string[]): void {
   if (read.some((file) => file !== STDIN && isSameFile(io, output, file)))
     throw wrongUsage(`the output ${output} is a file that the command reads; give another output`);
 }
 
-/** Returns true if two paths lead to one file, existing or not. */
+/** Returns true if two paths refer to the same file, which need not exist. */
 export function isSameFile({ cwd }: Io, a: string, b: string): boolean {
   const [left, right] = [a, b].map((file) => path.resolve(cwd, file));
   if (left === right) return true;

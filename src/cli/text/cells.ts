@@ -1,13 +1,13 @@
-/** Elements of tensors: their positions, and their form in drawings and JSON. */
+/** Handles tensor elements: their positions, and their appearance in drawings and JSON. */
 
 import { isTensorError, type Scalar, type Tensor } from "../../entries/index.ts";
 import { printScalar } from "../../entries/operators.ts";
 
-/** Returns the row-major position of an element. */
+/** Converts an element's coordinates to its row-major position. */
 export const positionOf = (at: readonly number[], shape: readonly number[]): number =>
   at.reduce((position, coordinate, axis) => position * shape[axis] + coordinate, 0);
 
-/** Returns the coordinates of a row-major position. */
+/** Converts a row-major position to coordinates. */
 export const coordinatesOf = (position: number, shape: readonly number[]): number[] => {
   let left = position;
   return shape
@@ -20,17 +20,17 @@ export const coordinatesOf = (position: number, shape: readonly number[]): numbe
     .toReversed();
 };
 
-/** Returns all elements, in row-major order. */
+/** Returns all elements in row-major order. */
 export function scalarsOf(tensor: Tensor): Scalar[] {
   let level: unknown[] = [tensor.toArray()];
-  // Lists are flattened by one level per axis, so that a complex number stays a pair.
+  // One level of lists is flattened per axis, so that the two parts of a complex number remain together.
   for (let axis = 0; axis < tensor.shape.length; axis++) level = level.flat(1);
   return level as Scalar[];
 }
 
 /**
- * Returns the values of a tensor for JSON: nested lists in its shape. An empty tensor is one empty list if its shape
- * asks for more lists than `toArray` makes: a file of 192 bytes can declare millions of lists.
+ * Converts a tensor to nested lists for JSON. An empty tensor becomes a single empty list if its shape requires more
+ * lists than `toArray` creates, because a file of 192 bytes can declare millions of lists.
  */
 export function valuesOf(tensor: Tensor): unknown {
   try {
@@ -43,7 +43,7 @@ export function valuesOf(tensor: Tensor): unknown {
 
 const MOST_TEXT = 24;
 
-/** Returns an element in a drawing. Text is shortened, and invisible characters are escaped. */
+/** Formats an element for a drawing. Long text is shortened, and invisible characters are escaped. */
 export function printCell({ dtype }: Tensor, value: Scalar): string {
   const word = printScalar(dtype, value);
   if (typeof value !== "string") return word;

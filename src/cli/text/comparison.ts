@@ -1,4 +1,4 @@
-/** Compares two tensors bit for bit and finds the first cell that differs. */
+/** Compares two tensors bit for bit, and finds the first differing cell. */
 
 import { DTYPES, firstDifference, tensor, type Scalar, type Tensor } from "../../entries/index.ts";
 import { printScalar, printShape } from "../../entries/operators.ts";
@@ -7,20 +7,16 @@ import { printName } from "./layout.ts";
 import { printType } from "./type-text.ts";
 
 export interface Difference {
-  /** The first cell that differs; null if data types or shapes differ. */
+  /** The first differing cell; null if data types or shapes differ. */
   readonly at: readonly number[] | null;
   readonly got: string;
   readonly expected: string;
   readonly sentence: string;
-  /** True if the cell holds two NaNs with different bits. */
+  /** True if the two values are NaNs with different bits. */
   readonly isNaN: boolean;
 }
 
-/**
- * Returns the first difference of `got` from `expected`, or null.
- * @param name the name of `got`
- * @param file the file that holds `expected`
- */
+/** Returns the first difference between `got` and `expected`, or null if they are equal. */
 export function compareTensors(
   name: string,
   got: Tensor,
@@ -46,12 +42,12 @@ export function compareTensors(
   const cells = [got, expected].map((one) => cellOf(one, at));
   const [left, right] = cells.map((cell) => printScalar(cell.dtype, cell.toArray() as Scalar));
   if (left !== right) return difference(at, left, right);
-  // Two NaNs may differ in their bits and still print alike.
+  // Two NaNs with different bits may look alike in print.
   const [leftBits, rightBits] = cells.map(printBits);
   return difference(at, `${left} (bits ${leftBits})`, `${right} (bits ${rightBits})`, true);
 }
 
-/** Returns a cell as a tensor of rank 0. */
+/** Returns one cell as a scalar tensor. */
 export function cellOf({ dtype, shape, data }: Tensor, at: readonly number[]): Tensor {
   const { lanes } = DTYPES[dtype];
   const start = lanes * positionOf(at, shape);

@@ -1,4 +1,4 @@
-/** Writes the code of a dialect for a call: a line that computes `y` from `data`, `indices` and `updates`. */
+/** Generates a dialect's code for a call, as one line that computes `y` from `data`, `indices` and `updates`. */
 
 import {
   REDUCTIONS,
@@ -10,42 +10,40 @@ import {
 } from "../../entries/index.ts";
 import { resolve, roleOf } from "../../entries/operators.ts";
 
-/** The properties of a scatter that its line of code depends on. */
+/** Properties of a scatter that determine its code. */
 interface Scatter {
   readonly kind: "scatter";
   readonly form: OperatorVersion["indexForm"];
-  /** The axis, counted from the front. */
+  /** The nonnegative axis number. */
   readonly axis: number;
   readonly reduction: Reduction;
-  /** True if a reduction begins with the value of data. */
+  /** True if the reduction includes the value of data. */
   readonly includeSelf: boolean;
-  /** True if positions beyond the end of a sequence continue at its beginning. */
+  /** True if positions beyond the end of a sequence wrap to the beginning. */
   readonly isCircular: boolean;
 }
 
 interface Gather {
   readonly kind: "gather";
   readonly form: OperatorVersion["indexForm"];
-  /** The axis, counted from the front. */
+  /** The nonnegative axis number. */
   readonly axis: number;
   readonly batchDims: number;
 }
 
-/** The right side of `y = ...`; null if a dialect has no line for the call. */
+/** Generates the right side of `y = ...`; null if the dialect has no equivalent code. */
 type Code = (call: Scatter | Gather) => string | null;
 
-/** A dialect's names for its reductions. */
+/** Reduction names in the dialect. */
 type ReductionWords = Readonly<Partial<Record<Reduction, string>>>;
 
-/**
- * Returns null for batch axes, and for a reduction without the value of data, neither of which the dialect supports.
- */
+/** Returns null if the call has batch axes or excludes the value of data, because the dialect supports neither. */
 const plain =
   (code: Code): Code =>
   (call) =>
     (call.kind === "gather" ? call.batchDims === 0 : call.includeSelf) ? code(call) : null;
 
-/** The order of inputs in TensorScatter. */
+/** The names of TensorScatter's inputs, in order. */
 const SEQUENCE_INPUTS: readonly string[] = ["data", "updates", "indices"];
 
 const onnx: Code = (call) => {
@@ -100,9 +98,8 @@ const openvino: Code = (call) => {
 };
 
 /**
- * Returns an index expression for data in NumPy's notation.
- * @param library its name in Python
- * @param grids an expression for the coordinates of each element of indices, one array for each axis
+ * Returns a NumPy index expression for data. `library` is the Python module name. `grids` is an expression for element
+ * coordinates, with one array per axis.
  */
 function pythonIndex({ form, axis }: Scatter | Gather, library: string, grids: string): string {
   if (form === "tuples") return `tuple(${library}.moveaxis(indices, -1, 0))`;
@@ -112,7 +109,7 @@ function pythonIndex({ form, axis }: Scatter | Gather, library: string, grids: s
 
 const pythonSlices = (axis: number): string => `(slice(None),) * ${axis} + (indices,)`;
 
-/** NumPy's names, which MLX shares. */
+/** NumPy names, which are also valid in MLX. */
 const UFUNCS: ReductionWords = {
   add: "add",
   sub: "subtract",
@@ -258,7 +255,9 @@ const CODES: Readonly<Record<DialectId, Code>> = {
   mlx,
 };
 
-/** Returns null if the dialect lacks the operator, the reduction, batch axes or a reduction without data's value. */
+/**
+ * Returns null if the dialect does not support the operator, the reduction, the batch axes, or the exclusion of data.
+ */
 export function codeOf(
   dialect: DialectId,
   call: NodeSpec,
@@ -269,18 +268,18 @@ export function codeOf(
   return code === null ? null : `y = ${code}`;
 }
 
-/** Reductions whose names in documents differ from this package's names. */
+/** Reductions whose documented names differ from this package's names. */
 const REDUCTION_WORDS: Readonly<Record<string, Reduction | undefined>> = {
   sum: "add",
   prod: "mul",
 };
 
-/** Returns an axis, or a number of axes, converted to count from the front if negative. */
+/** Converts a negative axis, or a negative number of axes, to a nonnegative number. */
 const fromFront = (value: number, rank = 0): number => (value < 0 ? value + rank : value);
 
 /**
- * Returns the properties that a line depends on, or null for a reduction that no version has.
- * @param inputs in the order of the version's inputs
+ * Returns the properties that determine the code. Returns null for a reduction that no operator version supports.
+ * `inputs` follows the input order of the operator version.
  */
 function describe(
   call: NodeSpec,

@@ -1,4 +1,4 @@
-/** Draws tensors as grids of aligned cells. Cells may be marked: by a colour, or by a sign after the value. */
+/** Draws tensors as grids of aligned cells. Marked cells have a colour, or a sign after the value. */
 
 import type { Tensor } from "../../entries/index.ts";
 import { lengthOf, printCell, scalarsOf } from "./cells.ts";
@@ -7,7 +7,7 @@ import { printType } from "./type-text.ts";
 
 export type Mark = "once" | "repeated" | "filled" | "bad";
 
-/** The sign of each mark, and its colour as the number of an escape sequence. */
+/** The sign and the colour of each mark. Colours are escape code numbers. */
 const MARKS: Readonly<Record<Mark, { readonly sign: string; readonly colour: number }>> = {
   once: { sign: "*", colour: 32 },
   repeated: { sign: "**", colour: 33 },
@@ -15,14 +15,15 @@ const MARKS: Readonly<Record<Mark, { readonly sign: string; readonly colour: num
   bad: { sign: "!", colour: 31 },
 };
 
-/** The size and capabilities of the drawing area. */
+/** Size and capabilities of the output area. */
 export interface Canvas {
   readonly columns: number;
   readonly isColoured: boolean;
 }
 
 /**
- * Returns the canvas of stdout. NO_COLOR is respected (https://no-color.org), and FORCE_COLOR overrides the terminal.
+ * Returns the canvas for stdout. The environment variable NO_COLOR disables colours (https://no-color.org), and
+ * FORCE_COLOR enables them without a terminal.
  */
 export function canvasOf({ stdout, env }: Io): Canvas {
   const { NO_COLOR = "", FORCE_COLOR = "", TERM } = env;
@@ -31,24 +32,21 @@ export function canvasOf({ stdout, env }: Io): Canvas {
   return { columns: stdout.columns, isColoured: NO_COLOR === "" && (isForced || isTerminal) };
 }
 
-/** Text in the colour of its mark, or followed by the mark's sign. */
+/** Applies a mark to text, as a colour or as a sign after the text. */
 export function paint(text: string, mark: Mark | null, { isColoured }: Canvas): string {
   if (mark === null) return text;
   const { sign, colour } = MARKS[mark];
   return isColoured ? `\u001b[${colour}m${text}\u001b[39m` : text + sign;
 }
 
-/** The maximum number of cells in a readable drawing. */
+/** Maximum number of cells in a readable drawing. */
 const MOST_CELLS = 200;
 const MOST_RANK = 4;
 
 export const isSmall = ({ size, shape }: Tensor): boolean =>
   size <= MOST_CELLS && shape.length <= MOST_RANK;
 
-/**
- * A tensor with its name or title and its type. Its cells are left out if they are too many or too wide for the
- * canvas.
- */
+/** A tensor with its name or title and its type. The cells are left out if the canvas is too small. */
 export function drawTensor(
   title: string,
   tensor: Tensor,
@@ -79,7 +77,7 @@ function drawCells(
   const rows = shape.length > 1 ? shape[shape.length - 2] : size;
   const room = canvas.columns - labelOf(0, rows - 1).length;
   const fit = Math.floor(room / (GAP.length + width + signWidth));
-  // A list of rank 1 may continue on the next line; a row of a grid may not, because the columns would no longer align.
+  // A rank-1 tensor may continue on the next line. Rows of a grid may not, because the columns would no longer align.
   if (fit < (shape.length > 1 ? row : 1)) return null;
   const step = Math.min(row, fit);
   const lines: string[] = [];
@@ -94,11 +92,11 @@ function drawCells(
 
 const GAP = "  ";
 
-/** Returns the number before a line: its row, or in a list of rank 1 its first cell. */
+/** Returns the label of a line: the row number, or the number of the line's first cell for rank 1. */
 const labelOf = (label: number, most: number): string =>
   `  ${String(label).padStart(String(most).length)} |`;
 
-/** Returns a text such as `[1, 0, :, :]`. */
+/** Formats a slice such as `[1, 0, :, :]`. */
 function sliceName(shape: readonly number[], slice: number): string {
   const coordinates: (number | string)[] = [":", ":"];
   for (let d = shape.length - 3; d >= 0; d--) {

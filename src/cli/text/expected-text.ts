@@ -1,9 +1,9 @@
-/** The comparison of a model's outputs with expected ones, as text. */
+/** Prints the comparison of a model's outputs with the expected outputs. */
 
 import type { ExpectedReport } from "../../entries/onnx.ts";
 import { printName } from "./layout.ts";
 
-/** Returns the lines about expected outputs, and the changes that give them. */
+/** Describes expected outputs, and the changes that would produce them. */
 export function expectedLines({ outputs, changes }: ExpectedReport): string[] {
   const lines = outputs.map(({ name, isExpected, sentence }) =>
     isExpected ? `  expected: ${printName(name)} is as expected` : `  not as expected: ${sentence}`,

@@ -1,15 +1,15 @@
-/** An explanation as JSON, in parts, because a large call's JSON may exceed the longest string. */
+/** Converts an explanation to JSON in parts, because the JSON for a large call may exceed the maximum string length. */
 
 import { errorJson } from "./error-json.ts";
 import type { Explanation, GradientCell, Read, StoryStep, Tensor } from "../../entries/index.ts";
 import { valuesOf } from "./cells.ts";
 import { printJson } from "./layout.ts";
 
-/** The JSON of parts that the user asked for. */
+/** JSON for optional parts that the user requested. */
 interface MoreFacts {
-  /** The comparison with the result of another runtime. */
+  /** Comparison with another runtime's result. */
   readonly expected?: object | undefined;
-  /** The gradients, and the elements whose terms are listed. */
+  /** Gradients, and the elements whose terms are listed. */
   readonly gradient?:
     | { readonly facts: object; readonly cells: Iterable<GradientCell> }
     | undefined;
@@ -77,7 +77,7 @@ const cellOf = ({ terms, ...facts }: GradientCell): object => ({
   terms: [...terms],
 });
 
-/** Returns a further field of an object: a list, written member by member. */
+/** Prints another field of an object: a list, one member at a time. */
 function* printList<T>(
   name: string,
   list: Iterable<T>,
@@ -95,7 +95,7 @@ function* printList<T>(
 const typeOf = (tensor: Tensor | null): object =>
   tensor === null ? { dtype: null, shape: null } : { dtype: tensor.dtype, shape: tensor.shape };
 
-/** Returns a step with nested lists for its tensors. */
+/** Converts the tensors in a step to nested lists. */
 function stepOf(step: StoryStep<Tensor>): object {
   const [before, after] = [valuesOf(step.before), valuesOf(step.after)];
   return step.kind === "division"

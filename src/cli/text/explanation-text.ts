@@ -1,4 +1,4 @@
-/** An explanation as text: shapes, errors, pictures of small tensors, and the history of each cell. */
+/** Prints an explanation as text: shapes, errors, drawings of small tensors, and the history of each cell. */
 
 import { printCount } from "../../core/print-count.ts";
 import type {
@@ -19,7 +19,7 @@ import { drawTensor, isSmall, paint, type Canvas, type Mark } from "./drawing.ts
 import { printName } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 
-// Maximum numbers of items in the text; --json has all items.
+// The text lists at most this many items; --json lists all items.
 const MOST_TARGETS = 50;
 const MOST_STEPS = 20;
 const MOST_BAD = 20;
@@ -62,7 +62,7 @@ export const namesOf = ({ version, inputs }: Explanation): Names => {
   };
 };
 
-/** Returns a sentence per derived shape, marked if the given shape does not fit. */
+/** Returns a sentence for each derived shape, marked if the actual shape is wrong. */
 const shapesText = ({ shapes }: Explanation, canvas: Canvas): string =>
   shapes.map(({ sentence, fits }) => paint(sentence, fits ? null : "bad", canvas)).join("\n");
 
@@ -75,8 +75,8 @@ function badText({ badIndices, badCount }: Explanation): string {
 }
 
 const badLine = ({ input, at, axis, got, expected: [low, high] }: BadIndex): string => {
-  const range = high < low ? "takes none" : `takes ${low} to ${high}`;
-  return `${input}${printShape(at)} is ${got}, but axis ${axis} ${range}`;
+  const range = high < low ? "no index" : `${low} to ${high}`;
+  return `${input}${printShape(at)} is ${got}, but axis ${axis} takes ${range}`;
 };
 
 const andMore = (left: number): string[] => (left > 0 ? [`  and ${left} more`] : []);
@@ -104,7 +104,7 @@ function picturesText(explanation: Explanation, { output: name }: Names, canvas:
   return [...pictures, ...(legend.length === 0 ? [] : [legend.join(", ")])].join("\n\n");
 }
 
-/** The meanings of the marks. */
+/** Descriptions of the marks. */
 const LEGEND: Readonly<Record<Mark, string>> = {
   once: "addressed once",
   repeated: "addressed more than once",
@@ -138,7 +138,7 @@ const targetMarks = ({ targets }: ScatterStory | GatherStory, tensor: Tensor): M
     ),
   );
 
-/** Returns the mark of a slice, for each of its elements. */
+/** Marks every element of a slice. */
 function sliceMarks(
   coordinates: readonly number[],
   { shape }: Tensor,
@@ -162,7 +162,7 @@ function summaryText({ kind, summary }: ScatterStory | GatherStory, names: Names
   ];
   if (filled > 0) {
     const elements = `${printCount(filled, "element")} of ${names.output}`;
-    lines.push(`${elements} ${isOrAre(filled)} 0, because the index is out of range`);
+    lines.push(`${elements} ${isOrAre(filled)} 0, because an index is out of range`);
   }
   if (most.length > 0) {
     const list = most.map(
@@ -186,11 +186,11 @@ function rowsText({ rows, rowRanges }: Summary): string {
   return ranges.join(", ") + (left > 0 ? ` and ${left} more ranges` : "");
 }
 
-/** Returns a text such as `output[1]`, or `output` for the whole tensor, which has no coordinates. */
+/** Formats a slice name such as `output[1]`, or `output` for the whole tensor. */
 export const cellName = (name: string, coordinates: readonly number[]): string =>
   coordinates.length === 0 ? name : name + printShape(coordinates);
 
-/** Returns the history of each target, with a line per step. */
+/** Prints the history of each target, with one line per step. */
 function scatterText(story: ScatterStory, names: Names): string {
   const { targets } = story;
   const blocks = [...first(targets, MOST_TARGETS)].map(({ coordinates, count, steps }) =>
@@ -203,7 +203,7 @@ function scatterText(story: ScatterStory, names: Names): string {
   return [...blocks, ...(left > 0 ? [`and ${left} more targets`] : []), ...rule(story)].join("\n");
 }
 
-/** Returns a line on the rule of comparison, unless it is IEEE 754's. */
+/** Describes the comparison rule for max and min, unless the rule is that of IEEE 754. */
 function rule({ stays, reduction }: ScatterStory): string[] {
   if (stays === null) return [];
   const [kept, other] = stays === "data" ? ["value before", "update"] : ["update", "value before"];
@@ -213,10 +213,7 @@ function rule({ stays, reduction }: ScatterStory): string[] {
   ];
 }
 
-/**
- * Returns the history of one cell of the output, in lines.
- * @param most the number of updates shown
- */
+/** Prints the history of one output cell. `most` is the maximum number of updates in the text. */
 export function cellText(explanation: Explanation, at: readonly number[], most: number): string[] {
   const { output, story } = explanation;
   if (output === null || story === null) return [];
@@ -242,7 +239,7 @@ function stepLines<V>(
 ): string[] {
   const shown = Array.from(steps, (step) => stepLine(step, names, print));
   const width = shown.reduce((most, [change]) => Math.max(most, change.length), 0);
-  // The division of a mean is a further step, not counted among the updates.
+  // The division in a mean is a separate step, which is not counted as an update.
   const left = count + (reduction === "mean" ? 1 : 0) - shown.length;
   return [...shown.map(([change, why]) => `  ${change.padEnd(width)}  ${why}`), ...andMore(left)];
 }
@@ -261,7 +258,7 @@ function stepLine<V>(
 const printIndex = (list: readonly (number | bigint)[]): string =>
   list.length === 1 ? String(list[0]) : `[${list.join(", ")}]`;
 
-/** Returns a text such as `indices[2] = -1, that is 3`. */
+/** Formats an index such as `indices[2] = -1, that is 3`. */
 export function indexText({ at, given, places }: IndexStory, { indices }: Names): string {
   const text = `${cellName(indices, at)} = ${printIndex(given)}`;
   if (places === null) return `${text}, out of range`;
@@ -280,13 +277,13 @@ function gatherText({ reads }: GatherStory, names: Names, output: Tensor): strin
   return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join("\n");
 }
 
-/** Returns the element that a gather gives for an index out of range. */
+/** Returns the value that a gather produces for an out-of-range index. */
 const printZero = ({ dtype }: Tensor): string =>
   dtype === "string" ? '""' : dtype === "bool" ? "false" : "0";
 
 const MOST_PIECES = 6;
 
-/** Returns a slice on one line, cut after its first elements. */
+/** Prints a slice on one line, shortened to its first elements. */
 function printPiece(tensor: Tensor): string {
   if (tensor.shape.length === 0) return printCell(tensor, tensor.toArray() as Scalar);
   if (tensor.size === 0) return "[]";
@@ -296,7 +293,7 @@ function printPiece(tensor: Tensor): string {
   return `[${words.join(", ")}${tensor.size > MOST_PIECES ? ", ..." : ""}]`;
 }
 
-/** Returns the first members of a list. The remaining ones are not computed. */
+/** Returns the first members of a list. The remaining members are not computed. */
 export function* first<T>(list: Iterable<T>, most: number): Iterable<T> {
   let left = most;
   if (left <= 0) return;

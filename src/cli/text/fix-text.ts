@@ -1,4 +1,4 @@
-/** The report of `fix`, as text and as data. */
+/** Prints the report of `fix`, as text and as JSON data. */
 
 import * as path from "node:path";
 import { printCount } from "../../core/print-count.ts";
@@ -8,19 +8,19 @@ import { expectedLines } from "./expected-text.ts";
 import { escapeControls } from "./layout.ts";
 import { cut } from "./lines.ts";
 
-/** A runtime's message may be a page long; --json has all of it. */
+/** The maximum length of a runtime's message in the text; --json has the whole message. */
 const LONGEST = 160;
 
-/** The runtime of the report, and the outcome of -o. */
+/** Information about the runtime and the -o option. */
 interface Context {
-  /** The name of the runtime's package. */
+  /** The runtime's package name. */
   readonly runtime: string;
-  /** The execution provider chosen by the user. */
+  /** The execution provider selected by the user. */
   readonly provider: string | undefined;
-  /** The files with data of the model, relative to its folder. */
+  /** The model's external data files, relative to its folder. */
   readonly dataFiles: readonly string[];
   readonly output: string | undefined;
-  /** Null if no file was written. */
+  /** The path of the written file; null if no file was written. */
   readonly written: string | null;
 }
 
@@ -35,7 +35,7 @@ export function fixText(file: string, report: FixReport, context: Context): stri
         ...faulty.flatMap(faultyLines),
         ...otherProblems(report),
         ...(verified.expected === null ? [] : expectedLines(verified.expected)),
-        ...(cures.length === 0 ? [] : ["cures that were tried, in order of increasing cost:"]),
+        ...(cures.length === 0 ? [] : ["the cures below were tried, in order of increasing cost:"]),
         ...cureLines(cures),
         ...(ignored.length === 0
           ? []
@@ -45,22 +45,19 @@ export function fixText(file: string, report: FixReport, context: Context): stri
   return lines.map(escapeControls).join("\n");
 }
 
-/** Describes a model without faults, with the numbers of its runs. */
+/** Describes a correct model, with the number of test runs. */
 function nothingWrong({ verified, plain }: FixReport): string {
   const ran = verified.nodes.filter(({ verdict }) => verdict !== "not-run");
   const alone = ran.reduce((sum, { reruns }) => sum + (reruns?.count ?? 0), 0);
-  const tried = [
-    `${printCount(ran.length, "node")} compared bit for bit`,
-    ...(alone === 0 ? [] : [`${printCount(alone, "run")} of single nodes`]),
-    modelRuns(plain),
-  ];
-  return `nothing is wrong: ${tried.join(", ")}`;
+  const others = alone === 0 ? "" : ` and ${printCount(alone, "run")} of single nodes`;
+  const tried = `a comparison of ${printCount(ran.length, "node")}${others} found no fault`;
+  return `nothing is wrong: ${tried}, and ${modelRuns(plain)}`;
 }
 
-/** Describes how many different results the model gave. */
+/** Describes whether repeated model runs gave different results. */
 const modelRuns = ({ results, runs }: FixReport["plain"]): string =>
   results === 1
-    ? `the model gave one result in ${printCount(runs, "run")}`
+    ? `the model gave the same result in ${printCount(runs, "run")}`
     : `the model gave ${results} different results in ${printCount(runs, "run")}`;
 
 function faultyLines(node: FaultyNodeReport): string[] {
@@ -74,7 +71,7 @@ function faultyLines(node: FaultyNodeReport): string[] {
   ];
 }
 
-/** Returns lines about failures of operators other than scatters and gathers. */
+/** Describes failures of operators other than scatters and gathers. */
 function otherProblems({ faulty, fault, verified, plain }: FixReport): string[] {
   const failures = verified.failures.filter(({ isCompared }) => !isCompared);
   const named = failures.map(
@@ -87,7 +84,7 @@ function otherProblems({ faulty, fault, verified, plain }: FixReport): string[] 
     : named;
 }
 
-/** Returns a line per cure. Consecutive cures that fail in the same way share a line. */
+/** Prints one line per fix. Consecutive fixes that fail for the same reason share a line. */
 function cureLines(cures: readonly Cure[]): string[] {
   const lines: { titles: string[]; facts: string }[] = [];
   for (const cure of cures) {
@@ -116,13 +113,19 @@ function cureFacts({
     ...(kind === "exact-session" || nodeRuns === 0
       ? []
       : [
-          `the faulty nodes, each run alone, were exact in ${rightRuns} of ${printCount(nodeRuns, "run")}`,
+          `the faulty nodes were exact in ${rightRuns} of ${printCount(nodeRuns, "run")} of single nodes`,
         ]),
     modelRuns(whole),
-    ...(isExpected === null ? [] : [`the outputs are ${isExpected ? "" : "not "}as expected`]),
+    ...(isExpected === null
+      ? []
+      : [
+          isExpected
+            ? "the outputs are as expected"
+            : "the outputs differ from the expected outputs",
+        ]),
     ...(ratio === null
       ? []
-      : [`the run took ${ratio.toFixed(2)} times as long as in the plain session`]),
+      : [`the run took ${ratio.toFixed(2)} times as long as a run of the plain session`]),
     ...notes,
   ];
   return parts.join("; ");
@@ -150,7 +153,7 @@ function chosenLines(
   return [begin, `  ${option}`, ...noFile];
 }
 
-/** Settings as a JavaScript literal. */
+/** Formats settings as a JavaScript literal. */
 const literalOf = (value: unknown): string =>
   typeof value !== "object" || value === null || Array.isArray(value)
     ? JSON.stringify(value)
@@ -164,7 +167,7 @@ function codeLines(
   nodes: NonNullable<Cure["nodes"]>,
 ): string[] {
   const folder = path.dirname(file);
-  // The package onnxruntime-web cannot open files.
+  // The package onnxruntime-web cannot open external data files.
   const data =
     runtime === "onnxruntime-node"
       ? { extra: { session: { model_external_initializers_file_folder_path: folder } } }
@@ -189,7 +192,7 @@ function codeLines(
   ].map((line) => `  ${line}`);
 }
 
-/** Returns the report as data, without tensors. */
+/** Converts the report to JSON data without tensors. */
 export function fixJson(file: string, report: FixReport, written: string | null): object {
   const { verified, cures, chosen, ...rest } = report;
   const nodes = verified.nodes.map(({ path, op, verdict, sentence, isReproducible }) => ({

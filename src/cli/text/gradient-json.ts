@@ -1,10 +1,10 @@
-/** Explained gradients as facts for JSON. */
+/** Converts explained gradients to JSON data. */
 
 import type { GradientCell, GradientExplanation, Tensor } from "../../entries/index.ts";
 import { gradientsOf, type ExplainedGradient, type InputGradient } from "../input/gradient.ts";
 import { valuesOf } from "./cells.ts";
 
-/** The facts about gradients for JSON, and the elements whose terms are listed. */
+/** JSON data about gradients, with the elements whose terms are listed. */
 export interface GradientFacts {
   readonly facts: object;
   readonly cells: Iterable<GradientCell>;
@@ -25,7 +25,7 @@ const factsOf = (tensor: Tensor): object => {
   return { dtype, shape, values: valuesOf(tensor) };
 };
 
-/** Yields the elements that the command explains if --cell is not given. */
+/** Yields the elements that the command explains without --cell. */
 function* cellsOf(
   { cell }: GradientExplanation,
   gradients: readonly InputGradient[],

@@ -1,4 +1,4 @@
-/** Explained gradients as text: pictures of small gradients, and tables of the terms of their elements. */
+/** Prints explained gradients as text: drawings of small gradients, and tables of each element's terms. */
 
 import type {
   Explanation,
@@ -14,7 +14,7 @@ import { drawTensor, isSmall, type Canvas } from "./drawing.ts";
 import { printTable } from "./layout.ts";
 import { cellName, first, indexText, namesOf, type Names } from "./explanation-text.ts";
 
-// Maximum numbers of items in the text; --json has all items.
+// The text lists at most this many items; --json lists all items.
 const MOST_CELLS = 50;
 const MOST_TERMS = 20;
 
@@ -39,7 +39,7 @@ export function gradientText(asked: ExplainedGradient, canvas: Canvas): string {
     .join("");
 }
 
-/** Prints the elements of an input that the command explains if --cell is not given. */
+/** Prints the input elements that the command explains without --cell. */
 function elementsText(asked: ExplainedGradient, input: InputGradient): string {
   const { name, gradient, count } = input;
   if (count === 0) return "";
@@ -56,7 +56,7 @@ function elementsText(asked: ExplainedGradient, input: InputGradient): string {
 
 const HEAD = ["element", "gradient", "factor * gradient of output"] as const;
 
-/** Prints a table with a line for each element of the output that a gradient comes from. */
+/** Prints a table with one line for each output element that contributes to a gradient. */
 function cellsText(asked: ExplainedGradient, cells: readonly GradientCell[]): string {
   const { explained, outputGradient } = asked;
   const { call } = explained;
@@ -69,7 +69,7 @@ function cellsText(asked: ExplainedGradient, cells: readonly GradientCell[]): st
   const rows = cells.flatMap(({ input, coordinates, value, terms }) => {
     const shown = Array.from(first(terms, MOST_TERMS), termText);
     const left = terms.length - shown.length;
-    if (shown.length === 0) shown.push("none, because the element is not gathered");
+    if (shown.length === 0) shown.push("no term, because no index gathers the element");
     if (left > 0) shown.push(`and ${left} more`);
     const title = [cellName(input, coordinates), print(value)];
     return shown.map((text, nth) => [...(nth === 0 ? title : ["", ""]), text]);
@@ -77,7 +77,7 @@ function cellsText(asked: ExplainedGradient, cells: readonly GradientCell[]): st
   return rows.length === 0 ? "" : printTable([HEAD, ...rows]);
 }
 
-/** Prints the reason for a factor; in a gather, the index. */
+/** Prints the reason for a factor. For a gather, the reason is the index. */
 function whyText({ story }: Explanation, { output, reason }: GradientTerm, names: Names): string {
   if (story?.kind !== "gather") return ` (${reason})`;
   return `, ${indexText(story.cell(output).index, names)}`;

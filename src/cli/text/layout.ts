@@ -1,12 +1,15 @@
-/** The layout of output: tables, paragraphs, names and JSON. */
+/** Formats output as tables, paragraphs, names and JSON. */
 
 export const LINE_WIDTH = 80;
 
-/** Returns the width of each column, in characters. A table may have more rows than a call takes arguments. */
+/**
+ * Returns the width of each column, in characters. A loop is used, because a table may have more rows than a function
+ * call may have arguments.
+ */
 export const widthsOf = (rows: readonly (readonly string[])[]): number[] =>
   rows[0].map((_, column) => rows.reduce((most, row) => Math.max(most, row[column].length), 0));
 
-/** Returns aligned columns from rows, all of which have the same number of cells. */
+/** Aligns the columns of rows that all have the same number of cells. */
 export function printTable(rows: readonly (readonly string[])[]): string {
   const widths = widthsOf(rows);
   return rows
@@ -20,8 +23,8 @@ export function printTable(rows: readonly (readonly string[])[]): string {
 }
 
 /**
- * Returns a paragraph with lines of at most 80 characters. `first` begins it, and further lines are indented by its
- * length.
+ * Returns a paragraph with lines of at most 80 characters. The paragraph begins with `first`, and later lines are
+ * indented by the length of `first`.
  */
 export function wrap(text: string, first = ""): string {
   const indent = " ".repeat(first.length);
@@ -38,23 +41,26 @@ export function wrap(text: string, first = ""): string {
   return first + [...lines, line].join(`\n${indent}`);
 }
 
-/** Returns a name from a file, quoted unless it is plain: control characters must not reach the terminal. */
+/**
+ * Returns a name from a file, in quotes if it has special characters, because control characters must not reach the
+ * terminal.
+ */
 export const printName = (name: string): string =>
   /^[\w./:+-]+$/.test(name) ? name : JSON.stringify(name);
 
-/** The maximum length of quoted text; the beginning of longer text suffices to recognize it. */
+/** Maximum length of quoted text. The beginning of a longer text is sufficient to identify it. */
 const LONGEST_QUOTE = 200;
 
-/** Quotes text that was typed or read from a file, for use in a sentence. */
+/** Quotes user input or file contents for use in a message. */
 export const quote = (text: string): string =>
   text.length <= LONGEST_QUOTE
     ? JSON.stringify(text)
     : `${JSON.stringify(text.slice(0, LONGEST_QUOTE))}...`;
 
-/** The maximum length of a word; paths are shorter, so longer words need not be readable. */
+/** Maximum word length. Paths are usually shorter, so longer words may be cut. */
 const LONGEST_WORD = 4096;
 
-/** Shortens very long words of a sentence, such as unknown options, so that it fits a screen. */
+/** Shortens very long words in a message, such as unknown options, so that the message fits on a screen. */
 export const cutWords = (sentence: string): string =>
   sentence.replaceAll(/\S+/g, (word) =>
     word.length <= LONGEST_WORD
@@ -62,26 +68,29 @@ export const cutWords = (sentence: string): string =>
       : `${word.slice(0, LONGEST_QUOTE)}...${/['";]*$/.exec(word)?.[0]}`,
   );
 
-/** Colours and the end of a line of progress, control characters, and characters that reverse the direction of text. */
+/**
+ * Matches colours and line endings of progress output, control characters, and characters that reverse the text
+ * direction.
+ */
 const CONTROLS =
   // oxlint-disable-next-line no-control-regex
   /\u001b\[(?:K|\d+m)|[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Returns a text with its control characters escaped, except those that `isKept` accepts. */
+/** Escapes control characters, except those that `isKept` accepts. */
 export const escapeExcept = (text: string, isKept: (one: string) => boolean): string =>
   text.replaceAll(CONTROLS, (one) =>
     isKept(one) ? one : `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}${one.slice(1)}`,
   );
 
-/** Returns a line with its control characters escaped: texts from a file may contain line breaks, for example. */
+/** Escapes control characters in a line, because text from a file may contain line breaks, for example. */
 export const escapeControls = (line: string): string => escapeExcept(line, () => false);
 
-/** The help of the option --json. */
+/** Help text for the option --json. */
 export const JSON_HELP = "print JSON (64-bit integers, NaN and infinities as strings)";
 
 /**
  * Formats JSON with each list of scalars on one line. 64-bit integers, NaN and infinities, which JSON lacks, become
- * strings, as in protobuf's JSON. Negative zero stays `-0`, which `JSON.stringify` would not keep.
+ * strings, as in protobuf's JSON. Negative zero stays `-0`, unlike in `JSON.stringify`.
  */
 export function printJson(value: unknown, indent = ""): string {
   const inner = `${indent}  `;

@@ -1,21 +1,21 @@
-/** Fits text to a terminal: sentences are folded at words, and long cells of tables are cut in the middle. */
+/** Fits text to a terminal by wrapping sentences at spaces, and by shortening long table cells in the middle. */
 
 import type { Output } from "../io.ts";
 import { printTable, widthsOf } from "./layout.ts";
 
-/** The minimum line width, in characters, also for narrower terminals. */
+/** Minimum line width in characters, even for narrower terminals. */
 const LEAST_WIDTH = 20;
 
 /**
- * Returns the number of characters per line; unlimited if the output is not a terminal, so that a line can be searched
- * for.
+ * Returns the number of characters per line, which is unlimited if the output is not a terminal, to keep lines
+ * searchable.
  */
 export const widthOf = ({ isTTY, columns }: Output): number =>
   isTTY ? Math.max(columns || 80, LEAST_WIDTH) : Infinity;
 
 /**
- * `text` in lines of at most `width` characters. The first begins with `indent`, the others with two more columns. A
- * word longer than a line continues on the next.
+ * `text` in lines of at most `width` characters. The first line begins with `indent`, and the others begin with two
+ * more columns. A word longer than a line continues on the next.
  */
 export function fold(text: string, width: number, indent = ""): string {
   const lines: string[] = [];
@@ -44,7 +44,10 @@ export function fold(text: string, width: number, indent = ""): string {
 
 const DOTS = "...";
 
-/** `text` in at most `most` characters, with its middle replaced by dots: names often differ only at their ends. */
+/**
+ * Shortens `text` to `most` characters by replacing its middle with dots, because long names often differ only at their
+ * ends.
+ */
 export function cut(text: string, most: number): string {
   const characters = Array.from(text);
   if (characters.length <= most) return text;
@@ -54,15 +57,12 @@ export function cut(text: string, most: number): string {
   return [...start, DOTS, ...characters.slice(characters.length - tail)].join("");
 }
 
-/** The minimum column width, in characters. Narrower columns would be unreadable. */
+/** The minimum column width, in characters. A narrower column would be unreadable. */
 const LEAST_COLUMN = 9;
 
 const GAP = 2;
 
-/**
- * Returns a table with lines of at most `width` characters if its columns can be narrowed that far; the widest columns
- * are narrowed first.
- */
+/** Formats a table with lines of at most `width` characters, if possible, by narrowing the widest columns first. */
 export function fitTable(rows: readonly (readonly string[])[], width: number): string[] {
   const widths = widthsOf(rows);
   let excess = widths.reduce((sum, one) => sum + one + GAP, -GAP) - width;

@@ -1,6 +1,6 @@
 /**
- * Shows a command's progress: on a terminal if it takes more than a second, and elsewhere, if asked, as a line every 10
- * seconds.
+ * Shows a command's progress. On a terminal, progress appears after one second. Other outputs receive a line every 10
+ * seconds if requested.
  */
 
 import type { ByteSource } from "../../entries/onnx.ts";
@@ -11,19 +11,16 @@ import { cut } from "./lines.ts";
 
 type Terminal = Pick<Output, "isTTY" | "write"> & Partial<Pick<Output, "columns">>;
 
-/** A line that a newer one replaces. */
+/** A line of progress, which the next update replaces. */
 export class ProgressLine {
   readonly #terminal: Terminal;
   readonly #now: () => number;
   #shownAt: number;
-  /** The length of the displayed text. */
+  /** Length of the displayed text. */
   #length = 0;
   readonly #hasLines: boolean;
 
-  /**
-   * @param now the time in milliseconds
-   * @param hasLines true if lines are written to a pipe or a file too
-   */
+  /** `now` returns the time in milliseconds. If `hasLines` is true, lines are also written to pipes and files. */
   constructor(terminal: Terminal, now: () => number = () => performance.now(), hasLines = false) {
     this.#terminal = terminal;
     this.#now = now;
@@ -31,7 +28,7 @@ export class ProgressLine {
     this.#shownAt = now();
   }
 
-  /** @param text called at most once per period */
+  /** Updates the line. `text` is called at most once per period. */
   show(text: () => string): void {
     const time = this.#now() - this.#shownAt;
     if (time < (this.#hasLines ? CLI.lines : CLI.progress)) return;
@@ -40,17 +37,17 @@ export class ProgressLine {
     void this.#terminal.write(`${escapeControls(text())}\n`);
   }
 
-  /** Shows text before work that cannot report progress. */
+  /** Shows text before an operation that cannot report progress. */
   showNow(text: string): void {
     if (!this.#terminal.isTTY) return;
     this.#shownAt = this.#now();
-    // A line that wraps could not be replaced.
+    // A progress line is cut at the width of the terminal, because a wrapped line could not be replaced.
     const line = cut(escapeControls(text), (this.#terminal.columns || 80) - 1);
     void this.#terminal.write(`\r${line.padEnd(this.#length)}`, true);
     this.#length = line.length;
   }
 
-  /** Clears the line before the result. */
+  /** Clears the line before the result is printed. */
   clear(): void {
     if (this.#length > 0) void this.#terminal.write("\r\u001b[K", true);
     this.#length = 0;
@@ -58,8 +55,8 @@ export class ProgressLine {
 }
 
 /**
- * Returns the result of `action` for a file, and shows the position of each read as a percentage of the file.
- * @param now the time in milliseconds
+ * Calls `action` with a file, and shows each read position as a percentage of the file size. `now` returns the time in
+ * milliseconds.
  */
 export function showProgress<T>(
   name: string,

@@ -1,4 +1,4 @@
-/** Explains a wrong result: the diagnoses, and the exact history of the first cell that differs. */
+/** Explains a wrong result, with diagnoses and the exact history of the first differing cell. */
 
 import { printCount } from "../../core/print-count.ts";
 import {
@@ -12,15 +12,13 @@ import type { NodeCall } from "../../entries/onnx.ts";
 import type { Difference } from "./comparison.ts";
 import { cellText } from "./explanation-text.ts";
 
-/** The maximum number of diagnoses in the text; --json has all. */
+/** Maximum number of printed diagnoses. With --json, the output contains all diagnoses. */
 const MOST_REASONS = 3;
 
-/** The maximum number of updates of a cell in the text; `explain --json` has all. */
+/** Maximum number of printed updates per cell. The output of `explain --json` contains all updates. */
 const MOST_UPDATES = 6;
 
-/**
- * Returns the diagnoses of a difference, or null if diagnosis does not apply: other types or shapes, or another NaN.
- */
+/** Diagnoses a difference. Returns null if data types or shapes differ, or if only the bits of a NaN differ. */
 export function diagnosesOf(
   { node, inputs }: NodeCall,
   result: Tensor,
@@ -31,7 +29,7 @@ export function diagnosesOf(
   return found.length === 0 && difference.isNaN ? null : found;
 }
 
-/** Returns a line per diagnosis, or one line if the list is empty. */
+/** Prints one line per diagnosis, or a single line if no diagnosis was found. */
 export function reasonLines(diagnoses: readonly Diagnosis[]): string[] {
   if (diagnoses.length === 0) return ["why: nothing known explains it"];
   return diagnoses.slice(0, MOST_REASONS).map(({ id, sentence, cells, dialects }, at) => {
@@ -45,10 +43,10 @@ export function reasonLines(diagnoses: readonly Diagnosis[]): string[] {
   });
 }
 
-/** Returns the history of one cell of the exact result, in lines, or empty if the call has no result. */
+/** Prints the history of one cell in the exact result, or returns an empty list if the call has no result. */
 export function historyLines(explanation: Explanation, at: readonly number[]): string[] {
   const { output, story } = explanation;
-  // The two parts of a complex number share a cell, so no single cell is named.
+  // The history names no single cell for complex numbers, because their two parts share a cell.
   if (output === null || story === null || DTYPES[output.dtype].lanes !== 1) return [];
   return ["exactly:", ...cellText(explanation, at, MOST_UPDATES).map((line) => `  ${line}`)];
 }

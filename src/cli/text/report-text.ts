@@ -1,4 +1,4 @@
-/** A report on a model as text: the nodes with findings, worst first, then a line per operator. */
+/** Prints a model report as text: nodes with findings, most severe first, then a line per operator. */
 
 import { printCount } from "../../core/print-count.ts";
 import type {
@@ -18,20 +18,23 @@ import { printType } from "./type-text.ts";
 
 /** Options for printing a report. */
 export interface ReportView {
-  /** True prints every node, in model order. */
+  /** True if every node is printed, in model order. */
   readonly all: boolean;
-  /** The width in characters. */
+  /** Line width in characters. */
   readonly width: number;
 }
 
 /** Severities, worst first. */
 const SEVERITIES: readonly Severity[] = ["wrong", "risky", "note"];
 
-/** The maximum number of nodes with findings; if more nodes have findings, only the first of each kind are shown. */
+/**
+ * Maximum number of printed nodes with findings. If more nodes have findings, only the first node of each kind is
+ * printed.
+ */
 const MOST_NODES = 20;
 const MOST_OF_A_KIND = 5;
 
-/** The maximum length of a printed value, in characters. */
+/** Maximum length of a printed value, in characters. */
 const MOST_VALUE = 48;
 
 export const isClean = ({ counts }: Report): boolean =>
@@ -53,7 +56,7 @@ export function printReport(file: string, report: Report, view: ReportView): str
     .join("\n\n");
 }
 
-/** Returns the line for a model without findings, among other models. */
+/** Returns the line for a model without findings, in a report on several models. */
 export function printCleanLine(file: string, report: Report, { width }: ReportView): string {
   const unchecked = uncheckedText(report);
   const text = `${printFile(file)}: ${nodeCounts(report)}, nothing found`;
@@ -71,10 +74,7 @@ const nodeCounts = ({ nodeCount, nodes }: Report): string =>
 export const printCounts = ({ wrong, risky, note }: Report["counts"]): string =>
   `${wrong} wrong, ${risky} risky${note === 0 ? "" : `, ${printCount(note, "note")}`}`;
 
-/**
- * Returns the blocks of the nodes with findings. In a long list, nodes whose worst finding has the same id are one
- * kind.
- */
+/** Returns the blocks of the nodes with findings. A long list groups nodes by the id of the worst finding. */
 function worstFirst(nodes: readonly InspectedNode[], width: number): string[][] {
   const kinds = new Map<string, InspectedNode[]>();
   let count = 0;
@@ -125,7 +125,7 @@ const INDENT = "  ";
 const titleOf = ({ op, version }: InspectedNode): string =>
   version === null ? op : `${op}-${version}`;
 
-// Cells are escaped before the column widths are computed.
+// Cells are escaped first, because column widths depend on the escaped text.
 const rowOf = ({ name, parameter, type, isConstant, value }: InspectedValue): string[] =>
   [
     parameter ?? "-",
@@ -134,9 +134,9 @@ const rowOf = ({ name, parameter, type, isConstant, value }: InspectedValue): st
     isConstant ? ["constant", ...(value === undefined ? [] : [printValue(value)])].join(" ") : "",
   ].map(escapeControls);
 
-/** Returns a small tensor on one line. */
+/** Prints a small tensor on one line. */
 function printValue(tensor: Tensor): string {
-  // The nesting of lists does not determine the axis, because a complex number is a list too.
+  // List nesting alone does not identify the axis, because a complex number is also a list.
   const print = (item: unknown, axis: number): string =>
     axis === tensor.shape.length
       ? printCell(tensor, item as Parameters<typeof printCell>[1])
@@ -147,7 +147,7 @@ function printValue(tensor: Tensor): string {
 const printFinding = ({ severity, id, sentence }: Finding): string =>
   escapeControls(`${severity}: ${id}: ${sentence}`);
 
-/** Returns a line per operator version, and the number of nodes that are not shown. */
+/** Prints one line per operator version, and the number of hidden nodes. */
 function operatorLines(nodes: readonly InspectedNode[], { all, width }: ReportView): string[] {
   const versions = new Map<string, InspectedNode[]>();
   for (const node of nodes) {
@@ -169,19 +169,19 @@ function operatorLines(nodes: readonly InspectedNode[], { all, width }: ReportVi
   return all || clean === 0 ? lines : [...lines, fold(hint, width)];
 }
 
-/** Returns a clause about the nodes whose indices are not constant, or empty if none are left unchecked. */
+/** Returns a clause about nodes whose indices are not constant. The clause is empty if every node was checked. */
 function uncheckedText({ nodes }: Report): string {
   const { length } = nodes.filter(hasUncheckedIndices);
   const subject = `${printCount(length, "node")} ${length === 1 ? "has" : "have"}`;
   return length === 0 ? "" : `${subject} indices that are not constant, so they were not checked`;
 }
 
-/** Nodes that define an operator are not counted, because `verify` does not run them. */
+/** Nodes in operator definitions are not counted, because `verify` does not run them. */
 const hasUncheckedIndices = ({ inputs, defines }: InspectedNode): boolean =>
   defines === undefined &&
   inputs.some(({ parameter, isConstant }) => parameter === "indices" && !isConstant);
 
-/** Returns the clause with advice: `verify` runs only ONNX models. */
+/** Returns a clause that suggests `verify`, which runs only ONNX models. */
 function uncheckedLines(report: Report, width: number): string[] {
   const text = uncheckedText(report);
   const isONNX = report.nodes.some(({ domain }) => domain === "ai.onnx");
@@ -192,13 +192,11 @@ function uncheckedLines(report: Report, width: number): string[] {
 const byTitle = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
   a < b ? -1 : 1;
 
-/**
- * Returns the data types of the nodes' first input, from which they gather or into which they scatter; `?` if unknown.
- */
+/** Returns the data types of the nodes' first inputs; `?` for unknown types. */
 const dataTypesOf = (nodes: readonly InspectedNode[]): string =>
   [...new Set(nodes.map(({ inputs: [data] }) => data?.type?.dtype ?? "?"))].toSorted().join(", ");
 
-/** Returns the number of findings by severity, without zeros. */
+/** Counts findings by severity, and omits zero counts. */
 const countsOf = (nodes: readonly InspectedNode[]): string =>
   SEVERITIES.flatMap((severity) => {
     const found = nodes.flatMap(({ findings }) => findings);
@@ -214,7 +212,7 @@ function printAttribute(attribute: Attribute): string {
 }
 
 /**
- * Returns an attribute's value for JSON. A tensor is represented by its data type, a value of an unknown kind by its
+ * Converts an attribute value to JSON data. Tensors become their data type, and values of unknown kinds become their
  * kind.
  */
 export function attributeFact(attribute: Attribute): unknown {

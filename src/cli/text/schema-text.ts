@@ -1,4 +1,4 @@
-/** Operator versions as text: a list of versions, one version in full, and the changes between two. */
+/** Prints operator versions: a list of versions, one full version, or the changes between two versions. */
 
 import {
   DTYPES,
@@ -10,7 +10,7 @@ import { compareVersions, roleOf, typesOf, type VersionChange } from "../../entr
 import { LINE_WIDTH, printTable, wrap } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 
-/** Returns a line for each version. */
+/** Prints one line per version. */
 export function printVersions(versions: readonly OperatorVersion[]): string {
   const heading = ["domain", "operator", "version", "attributes", "index types", "data types"];
   const rows = versions.map((version) => [
@@ -24,7 +24,7 @@ export function printVersions(versions: readonly OperatorVersion[]): string {
   return printTable([heading, ...rows]);
 }
 
-/** Returns an operator's versions, with the changes of each after the first. */
+/** Prints an operator's versions, with the changes in each version after the first. */
 export function printHistory(versions: readonly OperatorVersion[]): string {
   const [first, ...later] = versions;
   const history = later.map((version, position) => {
@@ -36,18 +36,18 @@ export function printHistory(versions: readonly OperatorVersion[]): string {
   return [head, printVersions(versions), ...history].join("\n\n");
 }
 
-/** Returns a text such as `3 (opset4)`: OpenVINO numbers versions and opsets separately. */
+/** Formats a version such as `3 (opset4)`, because OpenVINO numbers versions and opsets separately. */
 const printNumber = ({ sinceVersion, opset }: OperatorVersion): string =>
   opset === undefined || opset === sinceVersion
     ? `${sinceVersion}`
     : `${sinceVersion} (opset${opset})`;
 
 const STAYS = {
-  data: "the value in data is kept unless the update is greater or less",
-  update: "the update is kept unless the value in data is greater or less",
+  data: "data keeps its value unless the update is greater (max) or less (min)",
+  update: "the update replaces the value in data unless that value is greater (max) or less (min)",
 } as const;
 
-/** Returns all facts of one version, under the specification's names. */
+/** Prints all properties of one version, with the names from the specification. */
 export function printSchema(version: OperatorVersion): string {
   const { domain, attributes, inputs, outputs, typeConstraints } = version;
   const facts = printTable([
@@ -59,8 +59,8 @@ export function printSchema(version: OperatorVersion): string {
     ["support_level", version.supportLevel],
     ["shape inference", String(version.shapeInference)],
     ["negative indices", version.negativeIndices ? "count from the back" : "are out of range"],
-    ...(version.outOfRange === "fill" ? [["indices out of range", "give 0"]] : []),
-    ...(version.stays === undefined ? [] : [["max and min of floats", STAYS[version.stays]]]),
+    ...(version.outOfRange === "fill" ? [["out of range", "indices give 0"]] : []),
+    ...(version.stays === undefined ? [] : [["float max, min", STAYS[version.stays]]]),
     ...(version.deprecated === undefined ? [] : [["deprecated", `use ${version.deprecated}`]]),
   ]);
   const parameters = (list: OperatorVersion["inputs"]): string[] =>
@@ -91,35 +91,38 @@ const section = (title: string, items: readonly string[]): string =>
 const item = (name: string, facts: string, description: string): string =>
   `${wrap(facts, `  ${name}: `)}\n${wrap(description, "      ")}`;
 
-/** Returns a text such as `one of none, add, mul (default none)` or `int (default 0)`. */
+/** Describes an attribute, for example `one of none, add, mul (default none)` or `int (default 0)`. */
 const printAttribute = ({ type, values, minimum, default: initial }: AttributeSchema): string => {
   const least = minimum === undefined ? "" : ` of at least ${minimum}`;
   const must = initial === undefined ? "must be given" : `default ${initial}`;
   return `${values === undefined ? type + least : `one of ${values.join(", ")}`} (${must})`;
 };
 
-/** Returns a data type under its name in the domain's documents. The name of a type constraint stays unchanged. */
+/** Returns a data type's name in the domain's documentation. Names of type constraints do not change. */
 function printTypeName(type: string, domain: OperatorVersion["domain"]): string {
   if (!isDType(type)) return type;
   const row = DTYPES[type];
   if (domain === "openvino") return "openvino" in row ? row.openvino : type;
-  return `tensor(${row.onnx.name})`;
+  return `tensor(${"name" in row.onnx ? row.onnx.name : type})`;
 }
 
-/** Returns the data types that indices may have, in few words. */
+/** Summarizes the data types allowed for indices. */
 function indexTypes(version: OperatorVersion): string {
   const indices = version.inputs.find((input) => roleOf(input) === "indices");
   const types = typesOf(version, indices?.type ?? "");
   return types.length > 2 ? `${types.length} integers` : types.join(", ");
 }
 
-/** Returns a line per difference: `+` for an addition in `to`, `-` for a removal, `~` for a change. */
+/**
+ * Prints one line per difference. The line begins with `+` for an addition in `to`, `-` for a removal, or `~` for a
+ * change.
+ */
 export function printChanges(from: OperatorVersion, to: OperatorVersion): string {
   const changes = compareVersions(from, to).filter(({ path }) => path !== "sinceVersion");
   return groupWords(changes).map(printChange).join("\n");
 }
 
-/** Merges words added to one list, or removed from it, into one change. */
+/** Merges words that are added to or removed from one list into a single change. */
 function groupWords(changes: readonly VersionChange[]): VersionChange[] {
   const groups = new Map<string, VersionChange>();
   for (const change of changes) {
@@ -155,7 +158,7 @@ function printChange({ kind, path, value, from, to }: VersionChange): string {
   ].join("\n");
 }
 
-/** `text` without the leading words that it shares with `other`. */
+/** Removes the leading words that `text` shares with `other`. */
 function withoutStartOf(other: string, text: string): string {
   const [words, others] = [text.split(" "), other.split(" ")];
   const same = words.findIndex((word, position) => word !== others[position]);
@@ -163,7 +166,7 @@ function withoutStartOf(other: string, text: string): string {
   return same === 0 ? text : `... ${words.slice(same).join(" ")}`;
 }
 
-/** Returns a fact of a schema in words. Its name is omitted, because the line's path ends in it. */
+/** Returns a fact of a schema in words. The name is omitted, because the path on the line ends in the name. */
 function printValue(value: unknown): string {
   if (isAttribute(value)) return printAttribute(value);
   if (Array.isArray(value)) return value.map(printValue).join(", ");

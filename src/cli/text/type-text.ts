@@ -1,4 +1,4 @@
-/** Types of tensors as text, such as `float32[N, 4, ?]`. */
+/** Parses and prints tensor types such as `float32[N, 4, ?]`. */
 
 import { DTYPES, isDType, type TensorType } from "../../entries/index.ts";
 import { printShape } from "../../entries/operators.ts";
@@ -10,7 +10,7 @@ export const TYPE_HELP = `A type is a data type and a shape, such as float32[2,3
 name for an unknown size (N), or ? for any size. float32[] is a scalar; float32[...]
 and float32 have an unknown rank. In a shell, put types in quotes.`;
 
-/** @throws Failure for text that is not a type. */
+/** Throws a `Failure` for text that is not a type. */
 export function parseType(text: string): TensorType {
   const [, dtype, list] = /^([^[\]]+)(?:\[([^[\]]*)\])?$/.exec(text.replaceAll(/\s/g, "")) ?? [];
   if (dtype === undefined) {
@@ -29,7 +29,7 @@ export function parseType(text: string): TensorType {
 function parseDim(text: string, type: string): number | string | null {
   if (text === "?") return null;
   if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  // A dimension name begins with a letter, so -1 and 1.5 are errors.
+  // Dimension names begin with a letter, so -1 and 1.5 are errors.
   if (/^[\p{L}_]/u.test(text)) return text;
   throw wrongUsage(
     `a dimension must be a size, a name, or ? if it is unknown, got ${quote(text)} in ${quote(type)}`,

@@ -1,6 +1,6 @@
 /**
- * Gradients as calls of the same Plan: the gradient of a gather is a scatter `add` into zeros, and the gradient of a
- * scatter is a gather. All arguments have been checked.
+ * Computes gradients from checked arguments, with the Plan of the call: the gradient of a gather is a scatter `add`
+ * into zeros, and the gradient of a scatter is a gather.
  */
 
 import type { Executor, Session } from "../engines/executor.ts";

@@ -29,13 +29,23 @@ export interface Call extends OperatorCall {
 
 const NODE_PARTS = ["domain", "op", "opset", "attributes"] as const;
 
-/** Keys that people type, and the key of a node that has their values. */
+/** Common wrong keys of a node, each with the right key. */
 const MEANT_PARTS = {
   name: "op",
   type: "op",
+  op_type: "op",
   version: "opset",
-  axis: "attributes",
-  reduction: "attributes",
+  axis: "attributes: { … }",
+  reduction: "attributes: { … }",
+} as const;
+
+/** Names that people give as options of a node's call, and the parts of the node that have their values. */
+export const MEANT_OPTIONS = {
+  attributes: "node.attributes",
+  axis: "node.attributes.axis",
+  batchDims: "node.attributes.batch_dims",
+  batch_dims: "node.attributes.batch_dims",
+  reduction: "node.attributes.reduction",
 } as const;
 
 /**
@@ -50,7 +60,7 @@ export function nodeFrom(node: NodeSpec): NodeSpec {
 
 /**
  * Resolves a node's operator version and parses its attributes.
- * @param node a node that {@link nodeFrom} returned
+ * @param node a node that `nodeFrom` returned
  * @throws TensorError `unknown-operator`, `attribute`, `reduction`
  */
 export function callOf(node: NodeSpec): Call {
@@ -64,7 +74,7 @@ export function callOf(node: NodeSpec): Call {
 
 /**
  * Reads a node that a caller runs, whose opset must be known; nodes of models may have a newer opset.
- * @throws TensorError the errors of {@link nodeFrom} and {@link callOf}
+ * @throws TensorError the errors of `nodeFrom` and `callOf`
  */
 export function callOfKnown(node: NodeSpec): Call {
   const own = nodeFrom(node);

@@ -17,12 +17,9 @@ import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import { transferred } from "../tensor/lost-memory.ts";
 import { checkLike, checkOut } from "./out.ts";
 
-/** Gradient options for {@link vjp} and for kept plans. */
+/** Gradient options for `vjp` and for kept plans. */
 export interface GradientOptions {
-  /**
-   * Position or list of positions of the inputs to differentiate, as in JAX's `grad`; data and updates by default. No
-   * other gradients are computed.
-   */
+  /** Position or list of positions of the inputs to differentiate, as in JAX's `grad`; data and updates by default. */
   readonly argnums?: number | readonly number[] | undefined;
   /**
    * Distribution of the gradient if several operands equal the result of `max` or `min`: `even`, the default, gives
@@ -37,7 +34,7 @@ export interface GradientOptions {
   readonly out?: readonly (Tensor | RuntimeTensor | null | undefined)[] | undefined;
 }
 
-/** Names of the options in {@link GradientOptions}. */
+/** Names of the options in `GradientOptions`. */
 export const GRADIENT_OPTIONS = ["argnums", "ties", "out"] as const;
 
 /** A call's inputs, and the gradient of its output. */

@@ -68,7 +68,7 @@ export interface KeptPlan {
     options?: { readonly out?: Tensor | RuntimeTensor | undefined },
   ): Tensor;
   /**
-   * Returns the gradients of data and updates in {@link KeptPlan.scatter}, given the gradient of its result. A gradient
+   * Returns the gradients of data and updates in `KeptPlan.scatter`, given the gradient of its result. A gradient
    * that `argnums` (0 for data, 1 for updates) does not request is null. See `vjp`.
    * @throws TensorError the errors of `scatter`, and `dtype` for data types without gradients
    */
@@ -79,7 +79,7 @@ export interface KeptPlan {
     options?: GradientOptions & { readonly reduction?: Reduction | undefined },
   ): [data: Tensor | null, updates: Tensor | null];
   /**
-   * Returns the gradient of data in {@link KeptPlan.gather}, given the gradient of its result, whose shape is `shape`.
+   * Returns the gradient of data in `KeptPlan.gather`, given the gradient of its result, whose shape is `shape`.
    * See `vjp`.
    * @throws TensorError the errors of `gather`, and `dtype` for data types without gradients
    */
@@ -91,7 +91,7 @@ export interface KeptPlan {
   duplicates(): RepeatedTarget[];
 }
 
-/** Creates a kept plan that runs on the given executor. Throws the same errors as {@link keptParts}. */
+/** Creates a kept plan that runs on the given executor. */
 export const keepPlan = (
   executor: Executor,
   operator: Operator,
@@ -136,7 +136,7 @@ export function keptParts(
   const rules = { ...rulesOf(call, {}), merge: false };
   const planIn = ({ readIndices }: Session<void>): Plan => {
     const made = planIndices(inputs, call, rules, readIndices);
-    // Copied, because the offsets outlive the session.
+    // The offsets are copied, because they outlive the session.
     return { ...made, offsets: made.offsets.slice(), isKept: true, derived: new Map() };
   };
   const plan = callNow(executor, fields, planIn, undefined);
@@ -154,7 +154,7 @@ export interface KeptParts {
   readonly executor: Executor;
   readonly plan: Plan;
   readonly dataShape: readonly number[];
-  /** An unfrozen copy of `dataShape`; `Tensor.dimsOf` gives the reason. */
+  /** An unfrozen copy of `dataShape`, for the reason that `Tensor.dimsOf` gives. */
   readonly dataDims: readonly number[];
   /** Shape of a scatter's updates and of a gather's result. */
   readonly shape: readonly number[];
@@ -286,7 +286,7 @@ function dataOf({ dataDims, fields }: KeptParts, given: unknown): Tensor {
   return data;
 }
 
-/** Implements {@link KeptPlan.duplicates}. */
+/** Implements `KeptPlan.duplicates`. */
 export function repeatedTargets({ plan, dataShape, addressed }: KeptParts): RepeatedTarget[] {
   const counts = new Map<number, number>();
   for (const target of split(plan).later.offsets) counts.set(target, (counts.get(target) ?? 1) + 1);

@@ -88,7 +88,7 @@ export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall 
 }
 
 /**
- * Checks a call like {@link prepare}, and returns only the parts that also apply to other tensors of the same types and
+ * Checks a call like `prepare`, and returns only the parts that also apply to other tensors of the same types and
  * shapes.
  */
 export function formOf(unsettled: Call, policies: Policies, tensors: Inputs<Tensor>): Form {

@@ -12,7 +12,7 @@ import { factOf, isArray, printValue, TensorError, type ErrorContext } from "../
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RuntimeTensor, Tensor } from "../tensor/tensor.ts";
-import { callOf, callOfKnown, nodeFrom, type Call, type NodeSpec } from "./call.ts";
+import { callOf, callOfKnown, MEANT_OPTIONS, nodeFrom, type Call, type NodeSpec } from "./call.ts";
 import { checkDuplicates } from "./duplicates.ts";
 import {
   callNow,
@@ -31,7 +31,7 @@ import { knownForm, plainCallOf } from "./plain-call.ts";
 import { policiesOf } from "./policies.ts";
 import { checkMemory, formOf, type Form } from "./prepare.ts";
 
-/** Options of {@link run}. */
+/** Options of `run`. */
 export interface RunOptions {
   /** Tensor to write the result to; `run` returns this tensor. A scatter may write to `data` itself. */
   readonly out?: Tensor | RuntimeTensor | undefined;
@@ -73,7 +73,7 @@ export const run = (
   options: RunOptions = {},
 ): [Tensor] => runOn(defaultExecutor, node, inputs, options);
 
-/** Runs a node like {@link run}, with the given default executor. */
+/** Runs a node like `run`, with the given default executor. */
 export const runOn = (
   byDefault: () => Executor,
   node: NodeSpec,
@@ -81,7 +81,7 @@ export const runOn = (
   options: RunOptions,
 ): [Tensor] => runParsed(byDefault, callOfKnown(node), inputs, options);
 
-/** Runs a node of a model like {@link run}, at any opset: a model may be newer than this package. */
+/** Runs a node of a model like `run`, at any opset: a model may be newer than this package. */
 export const runNode = (
   node: NodeSpec,
   inputs: readonly unknown[],
@@ -94,12 +94,14 @@ function runParsed(
   inputs: readonly unknown[],
   options: RunOptions,
 ): [Tensor] {
-  // Checked before the options, because `run(node, data, indices)` passes an input as the options.
+  // The inputs are checked before the options, because `run(node, data, indices)` passes an input as the options.
   if (!isArray(inputs)) tensorsOf(call, inputs);
   const { out, duplicates, engine } = optionsOf(
     options,
     ["out", "duplicates", "engine"],
     call.fields,
+    "options",
+    MEANT_OPTIONS,
   );
   const policies = policiesOf(call.operator, { duplicates }, call.fields);
   const tensors = tensorsOf(call, inputs);
@@ -112,12 +114,12 @@ function runParsed(
 }
 
 /**
- * Parses a node for {@link runCall}. Callers that run a node many times should parse it once, because parsing takes
+ * Parses a node for `runCall`. Callers that run a node many times should parse the node once, because parsing takes
  * half the time of a small call.
  */
 export const readCall = (node: NodeSpec): Call => callOf(nodeFrom(node));
 
-/** Runs a node that {@link readCall} has parsed. */
+/** Runs a node that `readCall` has parsed. */
 export const runCall = (call: Call, inputs: readonly unknown[], out?: Tensor): Tensor =>
   runRead(call, tensorsOf(call, inputs), out);
 
@@ -138,9 +140,8 @@ export function runPlain(
 }
 
 /**
- * Runs an operator like {@link runPlain}, for callers that must not block. Checks that do not depend on earlier calls
- * run immediately; indices are read, and the work is done, after all earlier asynchronous calls of the executor have
- * ended.
+ * Runs an operator like `runPlain`, for callers that must not block. Checks that do not depend on earlier calls run
+ * immediately. The indices are read when all earlier asynchronous calls of the executor have ended.
  */
 export async function runPlainAsync(
   executor: Executor,
@@ -215,7 +216,8 @@ function executionOf(session: Session<unknown>, call: CheckedCall): Execution {
 }
 
 /**
- * Reads the indices and creates the Plan. The work after this step can fail only if memory runs out or an engine fails.
+ * Reads the indices and creates the Plan. After the Plan is created, a call can fail only if memory runs out or an
+ * engine fails.
  */
 export function planOf(
   { readIndices }: Session<unknown>,

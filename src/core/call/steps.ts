@@ -1,7 +1,8 @@
 /**
  * Defines the steps of a reduction: how to apply the first update of a target, how to apply later updates, and whether
- * a mean is divided at the end. Four files perform the steps: `execute.ts` on tensors, `chunked/stages/move.ts` chunk
- * by chunk, `gpu/kernels/scatter.ts` on a GPU, and `diagnose/rule.ts` under the rules of other systems.
+ * a mean is divided at the end. The steps of a reduction are performed by four files: `execute.ts` on tensors,
+ * `chunked/stages/move.ts` chunk by chunk, `gpu/kernels/scatter.ts` on a GPU, and `diagnose/rule.ts` under the rules of
+ * other systems.
  */
 
 import type { Settings } from "../operators/operator.ts";

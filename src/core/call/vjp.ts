@@ -1,4 +1,4 @@
-/** Backwards through one call: the gradients of its inputs from the gradient of its output. */
+/** Computes the gradients of a call's inputs from the gradient of the call's output. */
 
 import { defaultExecutor } from "../engines/default.ts";
 import type { Executor, Session } from "../engines/executor.ts";
@@ -24,7 +24,7 @@ import { knownForm } from "./plain-call.ts";
 import { checkMemory, formOf, type Form } from "./prepare.ts";
 import { executorOf, planOf, type EngineLike } from "./run.ts";
 
-/** Options of {@link vjp}. */
+/** Options of `vjp`. */
 export interface VjpOptions extends GradientOptions {
   /** The engine that computes the gradients; by default the engine of the plain functions. */
   readonly engine?: EngineLike | undefined;
@@ -32,9 +32,9 @@ export interface VjpOptions extends GradientOptions {
 
 /**
  * The vector-Jacobian product of a call, as reverse-mode differentiation uses it: the gradients of the inputs from the
- * gradient of the output. A scatter's gradient is a gather by the same Plan, and a gather's is a scatter `add` into
- * zeros. `docs/semantics.md`, "Gradients", has the rules. The bits are the same on every engine and with any number of
- * threads.
+ * gradient of the output. The gradient of a scatter is a gather by the same Plan, and the gradient of a gather is a
+ * scatter `add` into zeros. The section "Gradients" of `docs/semantics.md` defines the rules. Gradients have the same
+ * bits on every engine and with any number of threads.
  *
  * @param node a node, as `run` takes it, or a plain function: its name, or `{ function: "scatterND", options }`
  * @param inputs as the node or the function takes them; data of float16, bfloat16, float32, float64, complex64 or
@@ -61,7 +61,7 @@ export const vjp = (
   options: VjpOptions = {},
 ): (Tensor | null)[] => vjpOn(defaultExecutor, node, inputs, outputGradient, options);
 
-/** {@link vjp} with another default executor. */
+/** Computes gradients like `vjp`, with another default executor. */
 export function vjpOn(
   byDefault: () => Executor,
   node: NodeSpec | FunctionSpec | FunctionName,
@@ -74,9 +74,9 @@ export function vjpOn(
 }
 
 /**
- * {@link vjp} in turn with the asynchronous calls of an executor. Checks that do not depend on earlier calls run
- * immediately; when all earlier calls have ended, indices are read and the work is done, on the caller's thread alone
- * where that thread must not wait.
+ * Computes gradients like `vjp`, after the earlier asynchronous calls of an executor. Checks that do not depend on
+ * earlier calls run immediately. The indices are read when all earlier calls have ended. The caller's thread computes
+ * alone if that thread must not wait.
  */
 export async function vjpAsync(
   executor: Executor,
@@ -99,7 +99,7 @@ export async function vjpAsync(
   });
 }
 
-/** The gradients of a call with everything checked except the values of its indices. */
+/** The gradients of a call whose arguments are checked, except for the index values. */
 interface CheckedVjp {
   readonly executor: Executor;
   readonly form: Form;
@@ -119,7 +119,7 @@ function checked(
 ): CheckedVjp {
   const { form, tensors } = formFrom(node, inputs);
   const { signature, fields } = form.call;
-  const given = optionsOf(options, known, fields);
+  const given = optionsOf(options, known, fields, "options", MEANT_OPTIONS);
   const { engine } = given;
   const executor = engine === undefined ? byDefault() : executorOf(engine, fields);
   const gradient = outputGradientOf(outputGradient, form, tensors);
@@ -152,7 +152,7 @@ const vjpNow = (
   return results;
 };
 
-/** The gradient of a call's output, for data that has one. */
+/** The gradient of a call's output, for data whose type has gradients. */
 function outputGradientOf(given: unknown, form: Form, tensors: Inputs<Tensor>): Tensor {
   const { signature, fields } = form.call;
   const data = tensors[form.data] as Tensor;
@@ -161,6 +161,13 @@ function outputGradientOf(given: unknown, form: Form, tensors: Inputs<Tensor>): 
   if (gradient !== given) checkAlive(signature.inputs, tensors, fields);
   return gradient;
 }
+
+/** Options of functions, which people pass to `vjp` itself. */
+const MEANT_OPTIONS = Object.fromEntries(
+  ["reduction", "axis", "batchDims", "bounds", "negative", "includeSelf", "duplicates", "mode"].map(
+    (name) => [name, 'function: "…", options: { … }'],
+  ),
+);
 
 const OWN_OPTIONS: readonly string[] = GRADIENT_OPTIONS;
 const VJP_OPTIONS = [...OWN_OPTIONS, "engine"];

@@ -1,6 +1,6 @@
 /**
- * The steps of a scatter's gradient that no gather or scatter can do. Large steps use the kernels of
- * `assembly/backwards.ts`, small steps the loops of `kernels/backwards.ts`, with the same bits.
+ * Computes the parts of a scatter's gradient that are neither a gather nor a scatter. Large parts use the kernels of
+ * `assembly/backwards.ts`, and small parts use the loops of `kernels/backwards.ts`, with the same bits.
  */
 
 import { hasCode } from "../errors.ts";
@@ -61,8 +61,8 @@ export function takeSlices(
 }
 
 /**
- * Runs {@link takeSlices} on resident tensors in place, and on heap tensors through windows of one or more batches.
- * @returns true if done
+ * Runs `takeSlices` on resident tensors in place, and on heap tensors through windows of one or more batches. Returns
+ * false if nothing was done.
  */
 function takeByKernel(
   session: Session<void>,
@@ -108,7 +108,9 @@ function takeByKernel(
   return true;
 }
 
-/** Writes the gradients of a `max` or `min`. Cells of data that no update targets have the gradient of the result. */
+/**
+ * Writes the gradients of a `max` or `min`. Elements of data that no update targets receive the gradient of the result.
+ */
 export function extremeSlices(session: Session<void>, plan: Plan, call: Extremes): void {
   const { gradient, ofData, includesSelf } = call;
   const updates = elementsOf(plan);
@@ -155,10 +157,10 @@ interface Placed {
 }
 
 /**
- * Finds the tensors of a call in the memory of the kernels, or copies the tensors there.
+ * Finds the tensors of a call in the memory of the kernels, or copies the tensors there. Returns null if the copies
+ * would take too much memory.
  * @param spare bytes that the kernel writes for an unwanted gradient
  * @param more bytes of scratch memory that the caller needs as well; Infinity if nothing may be copied
- * @returns null if the copies would take too much memory
  */
 function place(session: Session<void>, call: Extremes, spare: number, more: number): Placed | null {
   const { data, updates, gradient, ofData, ofUpdates } = call;
@@ -188,7 +190,7 @@ function place(session: Session<void>, call: Extremes, spare: number, more: numb
 
 /**
  * Computes gradients of single updates in the order of the Plan, because sorting the updates would take as long.
- * @returns true if done
+ * Returns false if nothing was done.
  */
 function singles(session: Session<void>, plan: Plan, call: Extremes): boolean {
   const { dtype, ties, ofUpdates } = call;
@@ -238,10 +240,7 @@ function runExtremes({ kernels }: Extension, call: Extremes, at: Places): void {
   kernels[`extremes_${dtype}`](...tensors, ...lists, at.dataStep, at.updatesStep, ...flags);
 }
 
-/**
- * Computes gradients of slices, target by target.
- * @returns true if done
- */
+/** Computes gradients of slices, target by target. Returns false if nothing was done. */
 function slices(session: Session<void>, call: Extremes, sorted: SortedPlan): boolean {
   const { data, updates, ofData, ofUpdates } = call;
   const { targets, ends, positions, isWhole } = sorted;
@@ -265,10 +264,7 @@ function slices(session: Session<void>, call: Extremes, sorted: SortedPlan): boo
   return true;
 }
 
-/**
- * Computes gradients of slices on the heap, and copies only one group of targets at a time.
- * @returns true if done
- */
+/** Computes gradients of slices on the heap, one group of targets at a time. Returns false if nothing was done. */
 function groups(session: Session<void>, call: Extremes, sorted: SortedPlan): boolean {
   const { dtype, slice, data, updates, gradient, ofData, ofUpdates } = call;
   const { targets, ends, positions } = sorted;

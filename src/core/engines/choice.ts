@@ -25,7 +25,7 @@ let platform: WasmPlatform | undefined;
 
 /**
  * Chooses the executor for an engine. `auto` and `wasm` fall back to JavaScript if WebAssembly is missing, forbidden by
- * a policy or without vectors, and to one thread if workers or shared memory are missing. This function compiles
+ * a policy or without vectors, and to one thread if workers or shared memory are missing. Choosing an executor compiles
  * nothing and starts no workers.
  */
 export function chooseExecutor(kind: EngineKind, threads: WantedThreads | null = null): Choice {

@@ -1,6 +1,6 @@
 /**
- * The internal part of an engine: an executor runs Plans and owns memory. Executors do not check anything, and know
- * nothing about operators.
+ * The internal part of an engine: an executor runs Plans and owns memory. An executor checks nothing, and does not
+ * depend on operators.
  */
 
 import type { ReadIndices } from "../plan/index-job.ts";
@@ -38,7 +38,7 @@ export interface Executor {
   begin(): Session<void>;
   /** Begins a call whose large work the worker pool does while this thread continues. */
   beginAsync(): Session<Promise<void> | void>;
-  /** Ends the threads and frees the memory of recycled results. The executor remains usable. */
+  /** Ends the threads and frees the memory of recycled results. An executor remains usable after `dispose`. */
   dispose(): void;
 }
 
@@ -65,7 +65,7 @@ export interface Session<Done> {
   ): Done;
   /**
    * Loads additional kernels for the memory that holds one of the arrays, or for scratch memory of the given size.
-   * Returns null if there is not enough memory; absent if JavaScript does all work.
+   * Returns null if memory is too small. The method is absent if JavaScript does all work.
    */
   extend?(source: KernelSource, bytes: number, ...arrays: NumericStorage[]): Extension | null;
   /** Releases the scratch memory of the call. */

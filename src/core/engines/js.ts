@@ -53,7 +53,7 @@ function createSession(ended: (session: Session<void>) => void): Session<void> {
 export function createJs(reserve?: MemorySource): Executor {
   const pool = new BufferPool();
   const queue = new Queue();
-  // The next call reuses a session that has ended.
+  // A session that has ended is reused by the next call.
   let idle: Session<void> | null = null;
   const ended = (session: Session<void>): void => {
     idle = session;
@@ -75,7 +75,7 @@ export function createJs(reserve?: MemorySource): Executor {
     },
     alloc: allocate,
     recycle(data) {
-      // Tested first, because reading the buffer of a small new array takes 0.3 µs.
+      // The length is tested first, because reading the buffer of a small new array takes 0.3 µs.
       if (!isNumericStorage(data) || data.byteLength < POOL.least) return;
       const { buffer } = data;
       if (!isUnshared(buffer)) return;

@@ -48,8 +48,8 @@ export class BufferPool implements MemorySource {
 }
 
 /**
- * Moves the contents to a new buffer, in 0.1 µs regardless of the length. Without `transfer` (Node 20), a clone with a
- * transfer list takes 0.8 µs.
+ * Moves the contents to a new buffer, in 0.1 µs regardless of the length. Node 20 lacks `transfer`, and uses a clone
+ * with a transfer list, which takes 0.8 µs.
  */
 const transferred = (buffer: ArrayBuffer & { transfer?(): ArrayBuffer }): ArrayBuffer =>
   buffer.transfer?.() ?? structuredClone(buffer, { transfer: [buffer] });

@@ -32,7 +32,8 @@ type Multiply = (to: number, a: Storage, i: number, b: Storage, j: number) => vo
 
 /**
  * Computes the gradients of `out = data * u1 * u2 ...` backwards, step by step: the gradient of an update is the
- * gradient of the value after its step, times the value before. Without a division, zeros need no special case.
+ * gradient of the value after its step, times the value before. The method has no division, so zeros need no special
+ * case.
  * @param values packed targets of data, which become the targets of the result
  * @param share packed gradient of the result, which becomes the gradient of data
  * @param gradient gradient of updates, to be written
@@ -110,11 +111,11 @@ function multiplier(dtype: DType, out: Storage, conjugates: boolean): Multiply {
 /** Arguments of the gradients of a Plan's `max` or `min`. */
 export interface Extremes {
   readonly dtype: DType;
-  /** A max or min. */
+  /** The reduction, a max or min. */
   readonly step: Step;
   readonly includesSelf: boolean;
   readonly ties: Ties;
-  /** Elements of an update. */
+  /** Number of elements of an update. */
   readonly slice: number;
   readonly data: NumericStorage;
   readonly updates: NumericStorage;
@@ -176,8 +177,8 @@ export function extremeGradients(call: Extremes, { targets, ends, positions }: S
 }
 
 /**
- * Returns the result of a step that returns one operand: a NaN makes it depend on the order of the operands, so the
- * greatest or least operand is not always the result.
+ * Returns the result of a step that returns one operand. A NaN makes the result depend on the order of the operands, so
+ * the result is not always the greatest or least operand.
  */
 function folded(
   { step, includesSelf, slice, data, updates }: Extremes,
@@ -204,7 +205,7 @@ function read(data: Storage, at: number, infinity: number): number {
 }
 
 /**
- * Returns a positive number if an operand beats the best operand so far, and 0 if they are equal. NaN beats every
+ * Returns a positive number if an operand beats the best operand so far, and 0 if the two are equal. NaN beats every
  * number and equals NaN.
  * @param sign 1 for the greatest operand, -1 for the least
  */
@@ -250,9 +251,9 @@ export function take(plan: Plan, random: Storage, sequential: Storage): void {
 }
 
 /**
- * Runs {@link take} on float32 as numbers, because views would take longer than a small call (see `MOVE.few`). Only NaN
- * may lose bits as a number, so the loop stops at a slice with a NaN.
- * @returns the position at which the caller must continue; -1 if all slices were moved
+ * Runs `take` on float32 as numbers, because views would take longer than a small call (see `MOVE.few`). A NaN may lose
+ * bits as a number, so the loop stops at a slice with a NaN. Returns the position of that slice, or -1 if all slices
+ * were moved.
  */
 function takeFloats(
   { slice, size }: Plan,
@@ -274,7 +275,7 @@ function takeFloats(
   return p;
 }
 
-/** Moves single words: 2 ns each, instead of 10 in the loop for slices. */
+/** Moves single words, in 2 ns each instead of 10 ns in the loop for slices. */
 function takeSingles(offsets: Uint32Array, last: number, from: Words, to: Words): void {
   for (let p = last; p >= 0; p--) {
     const at = offsets[p];

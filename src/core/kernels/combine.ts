@@ -1,9 +1,9 @@
 /**
- * Combines slices according to a Plan, for scatters with a reduction. Each family of data types has one kernel. For
- * reduction `none`, which is a move, see `move.ts`.
+ * Combines slices according to a Plan, for scatters with a reduction. Each family of data types has one kernel. The
+ * reduction `none` is a move, in `move.ts`.
  *
- * Each loop handles at most four array classes, because V8 takes at least 28 ns per element instead of 2 ns if there
- * are five or more. Loops test the reduction for each element: the result never changes within a call, so the branch is
+ * Each loop handles at most four array classes, because V8 takes at least 28 ns per element for five or more classes,
+ * instead of 2 ns. Loops test the reduction for each element: the result never changes within a call, so the branch is
  * predicted and costs a fraction of a nanosecond, whereas calling a function value costs several nanoseconds.
  */
 
@@ -143,7 +143,7 @@ export function nanWriter(out: Floats): (position: number) => void {
 }
 
 /**
- * Combines float16 and bfloat16: computes each step in float32, and rounds it to nearest even. A step that returns an
+ * Combines float16 and bfloat16: each step is computed in float32, and rounded to nearest even. A step that returns an
  * operand keeps the bits of a NaN.
  */
 function combineHalf(
@@ -283,8 +283,8 @@ function combineBool(
 
 /**
  * Combines complex numbers, which are interleaved pairs. Every product and sum is rounded to the type of the parts, and
- * never fused. max and min compare lexicographically. If an operand has a NaN part, it is the result; if both have one,
- * the result is the operand from data.
+ * never fused. max and min compare lexicographically. An operand with a NaN part is the result. If both operands have a
+ * NaN part, the result is the operand from data.
  */
 function combineComplex(
   out: Floats,

@@ -32,7 +32,7 @@ export function divide(
   }
 }
 
-/** Returns a function that divides the array entry at a position. A complex number has two entries. */
+/** Returns a function that divides the array entry at a position. A complex number has two array entries. */
 export function divider(dtype: DType, data: NumericStorage): (at: number, count: number) => void {
   switch (DTYPES[dtype].family) {
     case "int64": {

@@ -47,8 +47,8 @@ function move(plan: Plan, random: Storage, sequential: Storage, scatter: boolean
 }
 
 /**
- * Moves float32 elements as numbers, which preserves the bits of all numbers except NaN.
- * @returns true if no element was NaN; false if the move stopped at a NaN
+ * Moves float32 elements as numbers, which preserves the bits of all numbers except NaN. Returns false if the move
+ * stopped at a NaN.
  */
 function moveFloats(
   { offsets, slice }: Plan,

@@ -3,7 +3,7 @@
 import type { AttributeSchema } from "./operator.ts";
 
 const AXIS_ADDRESSED =
-  "Axis that indices address, in [-r, r-1]; a negative value counts from the end.";
+  "Indices address this axis, in [-r, r-1]. A negative value counts from the end.";
 
 export const AXIS: AttributeSchema = {
   name: "axis",
@@ -12,7 +12,7 @@ export const AXIS: AttributeSchema = {
   description: AXIS_ADDRESSED,
 };
 
-/** Schema of an axis attribute like {@link AXIS}, but without a default. */
+/** Schema of an axis attribute like `AXIS`, but without a default. */
 export const AXIS_REQUIRED: AttributeSchema = {
   name: "axis",
   type: "int",
@@ -25,17 +25,17 @@ export const BATCH_DIMS: AttributeSchema = {
   default: 0,
   minimum: 0,
   description:
-    "Number of leading axes of data and indices that are batch axes; index tuples address later axes.",
+    "Data and indices share this number of leading batch axes. Index tuples address the later axes.",
 };
 
-/** Schema of a batch attribute like {@link BATCH_DIMS}, but with negative values allowed. */
+/** Schema of a batch attribute like `BATCH_DIMS`, but with negative values allowed. */
 export const SIGNED_BATCH_DIMS: AttributeSchema = {
   name: "batch_dims",
   type: "int",
   default: 0,
   description:
-    "Number of leading axes of data and indices that are batch axes, at most axis; a negative value counts from the " +
-    "end of the shape of indices.",
+    "Data and indices share this number of leading batch axes, which is at most axis. " +
+    "A negative value counts from the end of the shape of indices.",
 };
 
 export const USE_INIT_VAL: AttributeSchema = {
@@ -44,7 +44,8 @@ export const USE_INIT_VAL: AttributeSchema = {
   default: true,
   setting: "includeSelf",
   description:
-    "True if a reduction starts with the value in data, false if with the first update; ignored for none.",
+    "A reduction starts with the value in data if true, or with the first update if false. " +
+    "The attribute has no effect without a reduction.",
 };
 
 /** Extends the summary of an operator without a reduction to a version with a reduction. */
@@ -56,7 +57,7 @@ const reduction = (values: readonly string[]): AttributeSchema => ({
   type: "string",
   default: "none",
   values,
-  description: `Operation that combines an update with its target: one of ${values.join(", ")}.`,
+  description: `The reduction combines each update with its target, by one of ${values.join(", ")}.`,
 });
 
 export const REDUCTION_16 = /* @__PURE__ */ reduction(["none", "add", "mul"]);

@@ -4,6 +4,7 @@
  */
 
 import { TensorError, type ErrorContext } from "../errors.ts";
+import { flatAdvice } from "../plan/bounds.ts";
 import {
   compatible,
   part,
@@ -25,12 +26,6 @@ export function checkNotScalar(input: string, shape: PartialShape, fields: Error
     got: 0,
   });
 }
-
-/** Advice for `indices` of rank 1, a single tuple that is often meant as several indices; empty for other ranks. */
-export const flatAdvice = (indices: PartialShape): string =>
-  indices?.length === 1
-    ? `; for separate indices, use the shape [${indices[0]}, 1], such as [[0], [1]]`
-    : "";
 
 /**
  * Checks that an index tuple has from `least` to `most` indices.
@@ -59,8 +54,9 @@ export function checkTupleLength(
 }
 
 /**
- * Checks that all inputs with a known rank have the same rank, at least 1.
- * @returns the common rank, or null if no rank is known
+ * Checks that all inputs with a known rank have the same rank, at least 1. Returns the common rank, or null if no rank
+ * is known.
+ *
  * @throws TensorError `rank`
  */
 export function checkSameRank(
@@ -77,7 +73,10 @@ export function checkSameRank(
     if (rank === first.rank) continue;
     throw new TensorError(
       "rank",
-      `${input} must have the rank of ${first.input}, ${first.rank}, got rank ${rank}`,
+      `${input} must have the rank of ${first.input}, ${first.rank}, got rank ${rank}` +
+        (input === "indices" && rank === 1
+          ? "; to select whole rows, use gather or scatterND, with indices such as [[0], [2]]"
+          : ""),
       { ...fields, input, got: rank, expected: first.rank, other: first.input },
     );
   }
@@ -85,8 +84,9 @@ export function checkSameRank(
 }
 
 /**
- * Checks that the first `batchDims` axes of data and indices are equal.
- * @returns the sizes of the batch axes that are known from either input
+ * Checks that the first `batchDims` axes of data and indices are equal, and returns the sizes that are known from
+ * either input.
+ *
  * @throws TensorError `shape-mismatch`
  */
 export function checkBatches(
@@ -99,8 +99,7 @@ export function checkBatches(
   if (!compatible(batches.data, batches.indices)) {
     throw new TensorError(
       "shape-mismatch",
-      `the batch axes of data and indices must be equal, ` +
-        `but they are ${printShape(batches.data)} and ${printShape(batches.indices)}`,
+      `the batch axes of data, ${printShape(batches.data)}, and of indices, ${printShape(batches.indices)}, must be equal`,
       {
         ...fields,
         input: "indices",
@@ -152,7 +151,7 @@ export function normalizeBatchDims(batchDims: number, indices: PartialShape): nu
 
 /**
  * Checks that indices are not larger than data on any axis except `axis`, because an index has the coordinates of its
- * target on those axes. If `isEqual`, the other axes must be equal. If `axis` is not known, nothing is checked.
+ * target on those axes. The other axes must be equal if `isEqual` is true. No axis is checked if `axis` is not known.
  * @throws TensorError `shape-mismatch`
  */
 export function checkIndicesFit(

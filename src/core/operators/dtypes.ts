@@ -4,6 +4,7 @@ import { factOf, oneOf, printValue, TensorError, type ErrorContext } from "../er
 import { hasReduction, reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
 import type { OperatorVersion } from "./operator.ts";
 import { typesIn, type Signature } from "./signature.ts";
+import { TIND } from "./types.ts";
 
 /**
  * Checks that data's type supports the reduction, that the version accepts each input's data type, and that inputs with
@@ -61,7 +62,10 @@ function typeError(
   const came = isTaken || since === undefined ? "" : `; version ${since.sinceVersion} accepts it`;
   const first = version.inputs.find((other) => other.type === type)?.name;
   const must = isTaken ? `have the data type of ${first}, ${expected}` : `be ${oneOf(types)}`;
-  const sentence = `${input} must ${must}, got ${dtype}${came}`;
+  // A node's error names a version instead, and the command adds its own advice.
+  const isList = fields.opset === undefined && types === TIND.types;
+  const advice = isList ? '; use tensor(…, "int64")' : came;
+  const sentence = `${input} must ${must}, got ${dtype}${advice}`;
   const rule = isTaken ? { expected, other: first } : { allowed: types };
   return new TensorError("dtype", sentence, { ...fields, input, got: dtype, ...rule });
 }

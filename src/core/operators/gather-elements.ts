@@ -21,9 +21,9 @@ import { wholeShape } from "./terms.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
-  "Gathers single elements. The output has the shape of indices; each output element comes from its own " +
-  "coordinates in data, except that its index replaces the coordinate along axis: " +
-  "output[i][j] = data[indices[i][j]][j] for rank 2 and axis 0.";
+  "Gathers one element of data for each index. The output has the shape of indices. " +
+  "Each index selects a position along axis, and its own coordinates give the other positions. " +
+  "For rank 2 and axis 0, output[i][j] = data[indices[i][j]][j].";
 
 const COMMON = {
   name: "GatherElements",
@@ -31,14 +31,14 @@ const COMMON = {
   summary: SUMMARY,
   attributes: [AXIS],
   inputs: [
-    { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+    { name: "data", type: "T", description: "Data has rank r >= 1." },
     {
       name: "indices",
       type: "Tind",
-      description: "Tensor of rank r, with values in [-s, s-1] for an axis of size s.",
+      description: "Indices have rank r, with values in [-s, s-1] on an axis of size s.",
     },
   ],
-  outputs: [{ name: "output", type: "T", description: "Tensor with the shape of indices." }],
+  outputs: [{ name: "output", type: "T", description: "The output has the shape of indices." }],
 } as const;
 
 const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [

@@ -18,29 +18,30 @@ import { joinTerms } from "./terms.ts";
 import { T15, T16 } from "./types.ts";
 
 const SUMMARY =
-  "Gathers slices of data. Each index tuple in the last axis of indices selects an element if its length is data's " +
-  "rank, or a slice if it is shorter. output.shape = indices.shape[:-1] ++ data.shape[k:], where k = indices.shape[-1].";
+  "Gathers one element or slice of data for each index tuple in the last axis of indices. " +
+  "A tuple of k indices selects an element if k is the rank of data, or a slice if k is smaller. " +
+  "The output has the shape indices.shape[:-1] ++ data.shape[k:].";
 
 const BATCHED =
-  "Gathers slices of data within batches. Data and indices share the first batch_dims axes, and each index tuple in " +
-  "the last axis of indices selects an element or a slice in its own batch. " +
-  "output.shape = indices.shape[:-1] ++ data.shape[batch_dims + k:], where k = indices.shape[-1].";
+  "Gathers one element or slice of data for each index tuple in the last axis of indices. " +
+  "Data and indices share the first batch_dims axes, and a tuple of k indices addresses only its own batch. " +
+  "The output has the shape indices.shape[:-1] ++ data.shape[batch_dims + k:].";
 
 const COMMON = {
   name: "GatherND",
   indexForm: "tuples",
   inputs: [
-    { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+    { name: "data", type: "T", description: "Data has rank r >= 1." },
     {
       name: "indices",
       type: "int64",
-      description: "Tensor of rank q >= 1, with tuples of k >= 1 indices in [-s, s-1].",
+      description: "Indices have rank q >= 1, with tuples of k >= 1 indices in [-s, s-1].",
     },
   ],
 } as const;
 
 const output = (rank: string) => [
-  { name: "output", type: "T", description: `Tensor of rank ${rank}.` },
+  { name: "output", type: "T", description: `The output has rank ${rank}.` },
 ];
 
 const withBatches = () => ({

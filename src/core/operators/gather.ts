@@ -27,15 +27,15 @@ import { joinTerms, wholeShape } from "./terms.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
-  "Gathers one slice of data along axis for each index: output.shape = data.shape[:axis] ++ indices.shape ++ " +
-  "data.shape[axis+1:]. A scalar index removes the axis.";
+  "Gathers one slice of data along axis for each index. A scalar index removes the axis. " +
+  "The output has the shape data.shape[:axis] ++ indices.shape ++ data.shape[axis+1:].";
 
 const inputs = (range: string) => [
-  { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+  { name: "data", type: "T", description: "Data has rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
-    description: `Tensor of any rank q, with values in ${range} for an axis of size s.`,
+    description: `Indices have any rank q, with values in ${range} on an axis of size s.`,
   },
 ];
 
@@ -44,7 +44,7 @@ const COMMON = {
   indexForm: "slices",
   summary: SUMMARY,
   attributes: [AXIS],
-  outputs: [{ name: "output", type: "T", description: "Tensor of rank q + r - 1." }],
+  outputs: [{ name: "output", type: "T", description: "The output has rank q + r - 1." }],
 } as const;
 
 // The specification of version 1 requires indices "within bounds"; negative indices were added in version 11.
@@ -97,8 +97,8 @@ export function inferGather(
 }
 
 /**
- * Creates the error for a wrong number of batch axes. Negative numbers count from the end of the indices' shape, so
- * they have a separate range if indices have more axes than data.
+ * Creates the error for a wrong number of batch axes. A negative number counts from the end of the indices' shape, and
+ * has a separate range if indices have more axes than data.
  */
 function wrongBatchDims(
   given: number,
@@ -106,11 +106,12 @@ function wrongBatchDims(
   rank: number,
   fields: ErrorContext,
 ): TensorError {
-  const smaller = `${most}, the smaller rank of data and indices`;
   const range =
-    rank > most ? `0 to ${smaller}, or from ${-rank} to ${most - rank}` : `${-most} to ${smaller}`;
+    rank > most ? `0 to ${most}, or from ${-rank} to ${most - rank}` : `${-most} to ${most}`;
   const expected = rank > most ? (given < 0 ? [-rank, most - rank] : [0, most]) : [-most, most];
-  const sentence = `the number of batch dimensions is ${given}, but must be from ${range}`;
+  const sentence =
+    `the number of batch dimensions is ${given}, but must be from ${range}, ` +
+    `because ${most} is the smaller rank of data and indices`;
   return new TensorError("rank", sentence, {
     ...fields,
     key: batchDimsKey(fields),

@@ -14,19 +14,19 @@ const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "elements" 
     name: "GatherElements",
     sinceVersion: 6,
     summary:
-      "Gathers single elements. The output has the shape of indices; each output element comes from its own " +
-      "coordinates in data, except that its index replaces the coordinate along axis.",
+      "Gathers one element of data for each index. The output has the shape of indices. " +
+      "Each index selects a position along axis, and its own coordinates give the other positions.",
     attributes: [AXIS_REQUIRED],
     inputs: [
-      { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+      { name: "data", type: "T", description: "Data has rank r >= 1." },
       {
         name: "indices",
         type: "Tind",
         description:
-          "Tensor with the shape of data except along the axis, with values in [0, s-1] for an axis of size s.",
+          "Indices have the shape of data except along the axis, with values in [0, s-1] on an axis of size s.",
       },
     ],
-    outputs: [{ name: "output", type: "T", description: "Tensor with the shape of indices." }],
+    outputs: [{ name: "output", type: "T", description: "The output has the shape of indices." }],
     typeConstraints: [T_OPENVINO_ANY, TIND],
     negativeIndices: false,
     needsEqualAxes: true,

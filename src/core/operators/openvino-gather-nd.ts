@@ -19,15 +19,15 @@ import { joinTerms } from "./terms.ts";
 import { T_OPENVINO_ANY, TIND_ANY } from "./types.ts";
 
 const SUMMARY =
-  "Gathers slices of data within batches. Data and indices share the first batch_dims axes, and each index tuple in " +
-  "the last axis of indices selects an element or a slice in its own batch.";
+  "Gathers one element or slice of data for each index tuple in the last axis of indices. " +
+  "Data and indices share the first batch_dims axes, and each tuple addresses only its own batch.";
 
 const inputs = (range: string) => [
-  { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+  { name: "data", type: "T", description: "Data has rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
-    description: `Tensor of rank q >= 1, with tuples of k >= 1 indices in ${range}.`,
+    description: `Indices have rank q >= 1, with tuples of k >= 1 indices in ${range}.`,
   },
 ];
 
@@ -35,7 +35,9 @@ const COMMON = {
   name: "GatherND",
   indexForm: "tuples",
   attributes: [BATCH_DIMS],
-  outputs: [{ name: "output", type: "T", description: "Tensor with the gathered slices." }],
+  outputs: [
+    { name: "output", type: "T", description: "The output holds the gathered elements or slices." },
+  ],
   typeConstraints: [T_OPENVINO_ANY, TIND_ANY],
 } as const;
 
@@ -67,7 +69,7 @@ export const openvinoGatherND: Operator = /* @__PURE__ */ operatorBy(byTuples, {
 });
 
 /**
- * Returns the terms of the output shape like {@link termsOfGatherND}, but with a single batch axis if the version fuses
+ * Returns the terms of the output shape like `termsOfGatherND`, but with a single batch axis if the version fuses
  * batch axes.
  */
 function fusedTerms(inputs: InputShapes, call: OperatorCall): Term[] | null {

@@ -1,6 +1,6 @@
 /**
- * Gather of openvino: like Gather of ai.onnx, but with the axis as an input, since version 7 with batches, and with 0
- * for an index out of range.
+ * Gather of openvino: like Gather of ai.onnx, but with the axis as an input, and with 0 for an index out of range.
+ * Versions 7 and 8 have batch axes.
  */
 
 import { bySlices } from "./addressing.ts";
@@ -10,25 +10,29 @@ import { versionsOf, operatorBy, type Operator } from "./operator.ts";
 import { T_OPENVINO_GATHER, TAXIS, TIND_ANY } from "./types.ts";
 
 const SUMMARY =
-  "Gathers one slice of data along axis for each index: output.shape = data.shape[:axis] ++ indices.shape ++ " +
-  "data.shape[axis+1:].";
+  "Gathers one slice of data along axis for each index. " +
+  "The output has the shape data.shape[:axis] ++ indices.shape ++ data.shape[axis+1:].";
 
 const BATCHED =
-  "Gathers one slice of data along axis for each index, within batches: data and indices share the first batch_dims " +
-  "axes. output.shape = data.shape[:axis] ++ indices.shape[batch_dims:] ++ data.shape[axis+1:].";
+  "Gathers one slice of data along axis for each index. Data and indices share the first batch_dims axes. " +
+  "The output has the shape data.shape[:axis] ++ indices.shape[batch_dims:] ++ data.shape[axis+1:].";
 
 const inputs = (range: string) => [
-  { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+  { name: "data", type: "T", description: "Data has rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
-    description: `Tensor of any rank q, with values in ${range}.`,
+    description: `Indices have any rank q, with values in ${range}.`,
   },
-  { name: "axis", type: "Taxis", description: "Scalar or tensor with one element, in [-r, r-1]." },
+  {
+    name: "axis",
+    type: "Taxis",
+    description: "The axis is a scalar or a tensor with one element, in [-r, r-1].",
+  },
 ];
 
 const output = (rank: string) => [
-  { name: "output", type: "T", description: `Tensor of rank ${rank}.` },
+  { name: "output", type: "T", description: `The output has rank ${rank}.` },
 ];
 
 const COMMON = {
@@ -45,9 +49,9 @@ const withBatches = () => ({
   outputs: output("q + r - 1 - batch_dims"),
 });
 
-// Versions 1 and 7 promise indices in [0, s-1]. The reference implementation of OpenVINO 2026.4.1 runs all versions with
-// the same function; its CPU plugin returns zeros for negative indices in versions 1 and 7.
-const PROMISED = "[0, s-1] for an axis of size s";
+// The specifications of versions 1 and 7 promise indices in [0, s-1]. The reference implementation of OpenVINO 2026.4.1
+// runs all versions with the same function; its CPU plugin returns zeros for negative indices in versions 1 and 7.
+const PROMISED = "[0, s-1] on an axis of size s";
 
 const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
   {
@@ -63,7 +67,7 @@ const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
     ...withBatches(),
     sinceVersion: 8,
     summary: `${BATCHED} Indices out of range gather zeros.`,
-    inputs: inputs("[-s, s-1] for an axis of size s; other values gather zeros"),
+    inputs: inputs("[-s, s-1] on an axis of size s; other values gather zeros"),
   },
 ]);
 

@@ -1,7 +1,7 @@
 /**
  * Types that describe an operator: its versions as rows of data, and the functions that all its versions share, which
- * compute the output shape from input shapes and a Plan from indices. Only engines read or write elements of data and
- * updates; operators do not.
+ * compute the output shape from input shapes and a Plan from indices. Operators never read or write elements of data
+ * and updates; only engines do.
  */
 
 import type { DType, Reduction, Stays } from "../tensor/dtype.ts";
@@ -16,7 +16,7 @@ export type Domain = "ai.onnx" | "openvino";
 
 /**
  * Newest opset of each domain that this package knows. Operators that a later opset introduces or changes are refused.
- * Opset 29 of ai.onnx is that of ONNX's nightly build of 2026-10-26; the release may change more operators.
+ * Opset 29 of ai.onnx comes from ONNX's nightly build of 2026-10-26, so the release may change more operators.
  *
  * @example
  * ```ts
@@ -43,7 +43,9 @@ export interface AttributeSchema {
   readonly default?: number | string | boolean;
   /** Accepted values of a string attribute; absent if any string is accepted. */
   readonly values?: readonly string[];
-  /** Minimum value of an integer attribute; absent if there is none or it depends on shapes. */
+  /**
+   * Minimum value of an integer attribute; absent if the attribute has no minimum, or a minimum that depends on shapes.
+   */
   readonly minimum?: number;
   /** Name of the setting for this attribute; absent if it is the attribute's name in camel case. */
   readonly setting?: keyof Settings;
@@ -108,11 +110,11 @@ export interface OperatorVersion {
    */
   readonly stays?: Stays;
   /**
-   * True if the specification promises indices from 0 to s - 1, and the treatment of others is that of the reference
-   * implementation. Conversions to such a version rely on the promise, and those from it do not need the treatment.
+   * True if the specification promises indices from 0 to s - 1, and only the reference implementation defines other
+   * indices. Conversions to such a version rely on the promise.
    */
   readonly promisesRange?: true;
-  /** Name of the operator that replaces a deprecated version. Deprecated versions still run. */
+  /** Name of the operator that replaces a deprecated version. A deprecated version still runs. */
   readonly deprecated?: string;
   /** True if the batch axes of the output are fused into one axis, whose size is their product. */
   readonly fusesBatches?: true;
@@ -131,8 +133,8 @@ export type Inputs<T> = readonly (T | undefined)[];
 
 /**
  * The attributes of a call, under the package's own names, with defaults for attributes that the version does not have.
- * All operators use the same record, because separate types would have no benefit: `settingsOf` has already refused all
- * other attributes.
+ * All operators use the same record, because `settingsOf` has already refused attributes that the version does not
+ * have.
  */
 export interface Settings {
   /** Axis that the indices address; null if the axis is an input whose value is not known yet. */
@@ -141,7 +143,7 @@ export interface Settings {
   readonly reduction: Reduction;
   /** Start of a reduction: with the value in data if true, with the first update of each target if false. */
   readonly includeSelf: boolean;
-  /** The version's rule for a float max or min; see {@link OperatorVersion.stays}. */
+  /** The version's rule for a float max or min; see `OperatorVersion.stays`. */
   readonly stays?: Stays | undefined;
   readonly mode: "linear" | "circular";
 }
@@ -193,7 +195,7 @@ export interface PlanInputs {
   readonly updates?: readonly number[] | undefined;
 }
 
-/** Shapes of the {@link PlanInputs}. */
+/** Shapes of the `PlanInputs`. */
 export interface PlanShapes {
   readonly data: readonly number[];
   readonly indices: readonly number[];
@@ -235,7 +237,7 @@ export interface Operator {
    * @throws TensorError `rank`, `axis` or `shape-mismatch` if the shapes cannot be derived
    */
   derive(inputs: RankedShapes, call: OperatorCall): readonly Derivation[];
-  /** Creates the planner for a call's indices. {@link inferShape} must have checked the shapes. */
+  /** Creates the planner for a call's indices. `inferShape` must have checked the shapes. */
   planner(shapes: PlanShapes, call: OperatorCall, rules: IndexRules): Planner;
   /** Maps the offsets of a Plan to positions, indices and axes. */
   layout(inputs: PlanInputs, call: OperatorCall): Layout;

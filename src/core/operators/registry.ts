@@ -1,4 +1,6 @@
-/** The list of all operators, and the lookup of a node's version. Each operator is one line in this list. */
+/**
+ * The list of all operators, and the lookup of a node's version. The list of operators has a line for each operator.
+ */
 
 import { factOf, printValue, readForeign, TensorError, type ErrorContext } from "../errors.ts";
 import { gatherElements } from "./gather-elements.ts";
@@ -33,7 +35,10 @@ const OPERATORS: readonly Operator[] = /* @__PURE__ */ frozen([
   openvinoGatherElements,
 ]);
 
-/** Freezes the rows of operators. Callers receive the rows, and a change to a row would affect all calls. */
+/**
+ * Freezes the rows of operators. Rows are frozen, because callers receive them, and a change to a row would affect all
+ * calls.
+ */
 function frozen(operators: readonly Operator[]): readonly Operator[] {
   for (const { versions } of operators) versions.forEach(freeze);
   return operators;
@@ -97,7 +102,7 @@ export const resolve = (id: OperatorId): OperatorVersion =>
   lookUp(partsOf(id, ["domain", "op", "opset"])).version;
 
 /**
- * Reads the named parts of a node from outside the package, each once. Callers check the values.
+ * Reads the named parts of a node from outside the package, each once. The caller must check the values.
  * @throws TensorError `unknown-operator` if the node is not an object or cannot be read
  */
 export function partsOf<N extends OperatorId, K extends keyof N>(
@@ -169,7 +174,7 @@ export const unknownDomain = (domain: unknown): TensorError =>
 export const wrongOpset = (opset: unknown, fields?: ErrorContext): TensorError =>
   new TensorError(
     "unknown-operator",
-    `the opset must be a positive integer, got ${printValue(opset)}`,
+    `the opset must be a positive integer, such as 18, got ${printValue(opset)}`,
     { ...fields, key: "opset", got: factOf(opset) },
   );
 

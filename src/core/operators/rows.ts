@@ -40,7 +40,7 @@ export function roleOf(input: ParameterSchema): Role {
 /**
  * Returns the data types that a version accepts for parameters of type `type`.
  *
- * @param version an operator version that {@link operators} or {@link resolve} returned
+ * @param version an operator version that `operators` or `resolve` returned
  * @param type the name of a type constraint, such as `T`, or of a data type
  * @throws TensorError `unknown-operator` if `version` is not a version of an operator
  *
@@ -56,7 +56,7 @@ export const typesOf = (version: OperatorVersion, type: string): readonly string
  * Returns the additions, removals and changes from one version to another, of the same operator or of different
  * operators. Lists of words and data types are compared as sets; lists of named records are compared by name.
  *
- * @param from the earlier version, which {@link operators} or {@link resolve} returned
+ * @param from the earlier version, which `operators` or `resolve` returned
  * @param to the later version
  * @throws TensorError `unknown-operator` if an argument is not a version of an operator
  *

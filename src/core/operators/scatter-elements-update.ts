@@ -10,24 +10,29 @@ import { scatterElements } from "./scatter-elements.ts";
 import { T_OPENVINO, TAXIS, TIND_ANY } from "./types.ts";
 
 const SUMMARY =
-  "Copies data and writes updates into the copy. Each update goes to its own coordinates, except that its index " +
-  "replaces the coordinate along axis: output[indices[i][j]][j] = updates[i][j] for rank 2 and axis 0.";
+  "Copies data and writes updates into the copy. " +
+  "Each index selects the position of its update along axis, and its own coordinates give the other positions. " +
+  "For rank 2 and axis 0, output[indices[i][j]][j] = updates[i][j].";
 
 const inputs = (range: string) => [
-  { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+  { name: "data", type: "T", description: "Data has rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
-    description: `Tensor of rank r, with values in ${range} for an axis of size s.`,
+    description: `Indices have rank r, with values in ${range} on an axis of size s.`,
   },
-  { name: "updates", type: "T", description: "Tensor with the shape of indices." },
-  { name: "axis", type: "Taxis", description: "Scalar or tensor with one element, in [-r, r-1]." },
+  { name: "updates", type: "T", description: "Updates have the shape of indices." },
+  {
+    name: "axis",
+    type: "Taxis",
+    description: "The axis is a scalar or a tensor with one element, in [-r, r-1].",
+  },
 ];
 
 const COMMON = {
   name: "ScatterElementsUpdate",
   indexForm: "elements",
-  outputs: [{ name: "output", type: "T", description: "Tensor with data's shape." }],
+  outputs: [{ name: "output", type: "T", description: "The output has the shape of data." }],
   typeConstraints: [T_OPENVINO, TIND_ANY, TAXIS],
 } as const;
 

@@ -18,23 +18,24 @@ import { outputLikeData, printTerms, wholeShape } from "./terms.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
-  "Copies data and writes updates into the copy. Each update goes to its own coordinates, except that its index " +
-  "replaces the coordinate along axis: output[indices[i][j]][j] = updates[i][j] for rank 2 and axis 0. Updates are " +
-  "applied in row-major order: the last update of an element wins.";
+  "Copies data and writes updates into the copy. " +
+  "Each index selects the position of its update along axis, and its own coordinates give the other positions. " +
+  "For rank 2 and axis 0, output[indices[i][j]][j] = updates[i][j]. " +
+  "Updates are applied in row-major order, so the last update of an element wins.";
 
 const COMMON = {
   name: "ScatterElements",
   indexForm: "elements",
   inputs: [
-    { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+    { name: "data", type: "T", description: "Data has rank r >= 1." },
     {
       name: "indices",
       type: "Tind",
-      description: "Tensor of rank r, with values in [-s, s-1] for an axis of size s.",
+      description: "Indices have rank r, with values in [-s, s-1] on an axis of size s.",
     },
-    { name: "updates", type: "T", description: "Tensor with the shape of indices." },
+    { name: "updates", type: "T", description: "Updates have the shape of indices." },
   ],
-  outputs: [{ name: "output", type: "T", description: "Tensor with data's shape." }],
+  outputs: [{ name: "output", type: "T", description: "The output has the shape of data." }],
 } as const;
 
 const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [

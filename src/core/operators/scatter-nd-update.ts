@@ -9,23 +9,24 @@ import { deriveScatterND, inferScatterND } from "./scatter-nd.ts";
 import { T_OPENVINO, TIND } from "./types.ts";
 
 const SUMMARY =
-  "Copies data, and replaces the elements or slices that index tuples address in the copy with updates. " +
-  "updates.shape = indices.shape[:-1] ++ data.shape[k:], where k = indices.shape[-1]; if this is the " +
-  "shape of a scalar, updates may be any tensor with one element.";
+  "Copies data and writes one update into the copy for each index tuple in the last axis of indices. " +
+  "A tuple of k indices addresses an element if k is the rank of data, or a slice if k is smaller. " +
+  "Updates have the shape indices.shape[:-1] ++ data.shape[k:]. " +
+  "A scalar update may be any tensor with one element.";
 
 const COMMON = {
   name: "ScatterNDUpdate",
   indexForm: "tuples",
   inputs: [
-    { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+    { name: "data", type: "T", description: "Data has rank r >= 1." },
     {
       name: "indices",
       type: "Tind",
-      description: "Tensor of rank q >= 1, with tuples of k <= r indices.",
+      description: "Indices have rank q >= 1, with tuples of k <= r indices.",
     },
-    { name: "updates", type: "T", description: "Tensor of rank q + r - k - 1." },
+    { name: "updates", type: "T", description: "Updates have rank q + r - k - 1." },
   ],
-  outputs: [{ name: "output", type: "T", description: "Tensor with data's shape." }],
+  outputs: [{ name: "output", type: "T", description: "The output has the shape of data." }],
   typeConstraints: [T_OPENVINO, TIND],
 } as const;
 

@@ -10,10 +10,11 @@ import {
   type Dim,
   type PartialShape,
 } from "../tensor/shape.ts";
+import { flatAdvice } from "../plan/bounds.ts";
 import { byTuples } from "./addressing.ts";
 import { reduced, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
-import { checkNotScalar, checkTupleLength, flatAdvice, wrongUpdates } from "./checks.ts";
+import { checkNotScalar, checkTupleLength, wrongUpdates } from "./checks.ts";
 import {
   versionsOf,
   operatorBy,
@@ -27,23 +28,24 @@ import { joinTerms, outputLikeData, printTerms } from "./terms.ts";
 import { T15, T16 } from "./types.ts";
 
 const SUMMARY =
-  "Copies data and writes updates into the copy. Each index tuple in the last axis of indices addresses a slice, " +
-  "or an element if k is data's rank. updates.shape = indices.shape[:-1] ++ data.shape[k:], where " +
-  "k = indices.shape[-1]. Updates are applied in row-major order: the last update of a target wins.";
+  "Copies data and writes one update into the copy for each index tuple in the last axis of indices. " +
+  "A tuple of k indices addresses an element if k is the rank of data, or a slice if k is smaller. " +
+  "Updates have the shape indices.shape[:-1] ++ data.shape[k:]. " +
+  "Updates are applied in row-major order, so the last update of a target wins.";
 
 const COMMON = {
   name: "ScatterND",
   indexForm: "tuples",
   inputs: [
-    { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+    { name: "data", type: "T", description: "Data has rank r >= 1." },
     {
       name: "indices",
       type: "int64",
-      description: "Tensor of rank q >= 1, with tuples of k <= r indices.",
+      description: "Indices have rank q >= 1, with tuples of k <= r indices.",
     },
-    { name: "updates", type: "T", description: "Tensor of rank q + r - k - 1." },
+    { name: "updates", type: "T", description: "Updates have rank q + r - k - 1." },
   ],
-  outputs: [{ name: "output", type: "T", description: "Tensor with data's shape." }],
+  outputs: [{ name: "output", type: "T", description: "The output has the shape of data." }],
 } as const;
 
 const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [
@@ -149,7 +151,7 @@ function checkUpdates(
       joinTerms(terms),
       updates,
       fields,
-      updates?.length === data?.length ? flatAdvice(indices) : "",
+      updates?.length === data?.length || updates[0] === indices?.[0] ? flatAdvice(indices) : "",
     );
   }
   if (lead !== null && !compatibleFrom(0, updates, lead.shape)) {

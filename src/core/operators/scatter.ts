@@ -8,17 +8,18 @@ import { scatterElements } from "./scatter-elements.ts";
 import { T15, TIND } from "./types.ts";
 
 const SUMMARY =
-  "Copies data and writes updates into the copy. Each update goes to its own coordinates, except that its index " +
-  "replaces the coordinate along axis. Deprecated since version 11: use ScatterElements.";
+  "Copies data and writes updates into the copy. " +
+  "Each index selects the position of its update along axis, and its own coordinates give the other positions. " +
+  "Since version 11, Scatter is deprecated in favor of ScatterElements.";
 
 const inputs = (range: string) => [
-  { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+  { name: "data", type: "T", description: "Data has rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
-    description: `Tensor of rank r, with values in ${range} for an axis of size s.`,
+    description: `Indices have rank r, with values in ${range} on an axis of size s.`,
   },
-  { name: "updates", type: "T", description: "Tensor with the shape of indices." },
+  { name: "updates", type: "T", description: "Updates have the shape of indices." },
 ];
 
 const COMMON = {
@@ -26,7 +27,7 @@ const COMMON = {
   indexForm: "elements",
   summary: SUMMARY,
   attributes: [AXIS],
-  outputs: [{ name: "output", type: "T", description: "Tensor with data's shape." }],
+  outputs: [{ name: "output", type: "T", description: "The output has the shape of data." }],
   typeConstraints: [T15, TIND],
 } as const;
 

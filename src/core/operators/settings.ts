@@ -31,10 +31,13 @@ type SettingValue = number | string | boolean;
 /** Reduction names in the specifications that differ from the package's own names. */
 const OTHER_WORDS: Readonly<Record<string, Reduction>> = { sum: "add", prod: "mul" };
 
-/** Options of PyTorch, with the options of the plain functions that do the same. */
+/** Options of PyTorch and NumPy, with the options of the plain functions that do the same. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   reduce: "reduction",
+  op: "reduction",
+  mode: "reduction",
   dim: "axis",
+  inplace: "out",
 };
 
 /** Settings of a call whose version has no attributes. */
@@ -172,7 +175,7 @@ function wordValue(
   const meant =
     isReduction && same
       ? values.find((one) => reductionOf(one) === same)
-      : nearestName(given, values);
+      : (nearestName(given, values) ?? values.find((one) => given.startsWith(one)));
   const hint = meant ? `; did you mean "${meant}"?` : came;
   const sentence = `${name} must be ${oneOf(values)}, got ${shown}${hint}`;
   const facts = {
@@ -187,8 +190,8 @@ function wordValue(
 }
 
 /**
- * Creates the version for a plain function: the newest version without restrictions. This version accepts every data
- * type, int32 and int64 indices, and every reduction, and its attributes have camelCase names.
+ * Creates the version for a plain function: the newest version without restrictions. The version of a plain function
+ * accepts every data type, int32 and int64 indices, and every reduction. The attributes have camelCase names.
  */
 export function plainVersion(
   versions: readonly OperatorVersion[],

@@ -8,7 +8,7 @@ import { roleOf, type Inputs, type OperatorVersion, type Role } from "./operator
 export interface Signature {
   readonly version: OperatorVersion;
   readonly inputs: readonly InputRule[];
-  /** Position of the input with each role; -1 if there is none. */
+  /** Position of the input with each role; -1 for a role without an input. */
   readonly positions: Readonly<Record<Role, number>>;
 }
 
@@ -59,7 +59,7 @@ export const typesIn = (version: OperatorVersion, type: string): readonly string
 /** Input values by role; undefined for a role without an input, and for omitted inputs. */
 export type ByRole<T> = Readonly<Record<Role, T | undefined>>;
 
-/** Returns {@link Inputs} by role. */
+/** Returns `Inputs` by role. */
 export const byRole = <T>(version: OperatorVersion, given: Inputs<T>): ByRole<T> =>
   rolesOf(signatureOf(version), given);
 

@@ -30,15 +30,16 @@ const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" 
     name: "TensorScatter",
     sinceVersion: 24,
     summary:
-      "Copies a cache and writes update into the copy. Axis 0 is the batch axis: sample b is written from " +
-      "position write_indices[b] of axis onward. In circular mode, positions wrap around at the end of the axis; in linear mode, " +
-      "they must fit.",
+      "Copies a cache and writes update into the copy. " +
+      "Sample b on axis 0, the batch axis, is written from position write_indices[b] of axis onward. " +
+      "Circular mode wraps positions at the end of the axis, and linear mode forbids positions beyond the end.",
     attributes: [
       {
         name: "axis",
         type: "int",
         default: -2,
-        description: "Axis of the sequence, in [-r, r-1] except 0, which is the batch axis.",
+        description:
+          "The sequence runs along this axis, in [-r, r-1] except 0, which is the batch axis.",
       },
       {
         name: "mode",
@@ -46,7 +47,7 @@ const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" 
         default: "linear",
         values: ["linear", "circular"],
         description:
-          "Treatment of positions beyond the end of the axis: linear forbids them, circular wraps them.",
+          "Linear mode forbids positions beyond the end of the axis, and circular mode wraps such positions.",
       },
     ],
     inputs: [
@@ -54,14 +55,14 @@ const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" 
         name: "past_cache",
         type: "T",
         role: "data",
-        description: "Tensor with shape (batch, ..., max_sequence_length, ...).",
+        description: "The cache has the shape (batch, ..., max_sequence_length, ...).",
       },
       {
         name: "update",
         type: "T",
         role: "updates",
         description:
-          "Tensor with past_cache's shape, except sequence_length <= max_sequence_length along axis.",
+          "The update has the shape of past_cache, except sequence_length <= max_sequence_length along axis.",
       },
       {
         name: "write_indices",
@@ -69,10 +70,13 @@ const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" 
         role: "indices",
         optional: true,
         description:
-          "Tensor with shape (batch), 0 by default; in linear mode, in [0, max_sequence_length - sequence_length].",
+          "Write indices have the shape (batch), and are 0 by default. " +
+          "Linear mode requires values in [0, max_sequence_length - sequence_length].",
       },
     ],
-    outputs: [{ name: "present_cache", type: "T", description: "Tensor with past_cache's shape." }],
+    outputs: [
+      { name: "present_cache", type: "T", description: "The output has the shape of past_cache." },
+    ],
     typeConstraints: [T24],
   },
 ]);
@@ -94,15 +98,19 @@ function inferTensorScatter(
 ): PartialShape {
   const rank = checkSameRank({ past_cache: data, update: updates }, fields);
   if (indices !== null && indices.length !== 1) {
-    throw new TensorError("rank", `write_indices must have rank 1, got rank ${indices.length}`, {
-      ...fields,
-      input: "write_indices",
-      got: indices.length,
-      expected: 1,
-    });
+    throw new TensorError(
+      "rank",
+      `write_indices must have rank 1, got rank ${indices.length}; pass one position for each sample, such as [0]`,
+      {
+        ...fields,
+        input: "write_indices",
+        got: indices.length,
+        expected: 1,
+      },
+    );
   }
   if (rank === null) return data;
-  const axis = sequenceAxis(settings.axis, rank, fields);
+  const axis = sequenceAxis(settings.axis, data ?? updates ?? [], fields);
   if (data !== null && updates !== null) checkSequence(data, updates, axis, fields);
   const batch = (data ?? updates)?.[0];
   if (indices !== null && batch !== undefined && !compatible(indices, [batch])) {
@@ -119,12 +127,16 @@ function inferTensorScatter(
  * Checks the axis of the sequence.
  * @throws TensorError `axis` for an axis that data does not have, and for axis 0, which is the batch axis
  */
-function sequenceAxis(given: number | null, rank: number, fields: ErrorContext): number {
+function sequenceAxis(given: number | null, cache: readonly Dim[], fields: ErrorContext): number {
+  const rank = cache.length;
   const axis = normalizeAxis(Number(given), rank, fields);
   if (axis > 0) return axis;
   throw new TensorError(
     "axis",
-    `axis is ${given}, which is the batch axis (axis 0 of rank ${rank}); choose another axis for the sequence`,
+    `axis is ${given}, which is the batch axis (axis 0 of rank ${rank}); ` +
+      (given === -2
+        ? `add a batch axis to the cache, for the shape ${printShape([1, ...cache])}, or choose another axis`
+        : "choose another axis for the sequence"),
     { ...fields, axis, got: Number(given), expected: [1, rank - 1] },
   );
 }
@@ -148,7 +160,7 @@ function deriveTensorScatter(
   { settings, fields }: OperatorCall,
 ): readonly Derivation[] {
   checkNotScalar("past_cache", data, fields);
-  const axis = sequenceAxis(settings.axis, data.length, fields);
+  const axis = sequenceAxis(settings.axis, data, fields);
   return [
     { of: "updates", terms: updateTerms(data, updates ?? [], axis) },
     { of: "indices", terms: [{ text: "past_cache.shape[:1]", shape: part(data, 0, 1) }] },
@@ -176,7 +188,7 @@ function planTensorScatter(
   { settings, fields }: OperatorCall,
   rules: IndexRules,
 ): Planner {
-  const axis = sequenceAxis(settings.axis, data.length, fields);
+  const axis = sequenceAxis(settings.axis, data, fields);
   const length = updates?.[axis] ?? 0;
   const isCircular = settings.mode === "circular";
   return sequencePlanner(data, axis, length, isCircular, rules, fields);
@@ -190,7 +202,7 @@ function layoutSequences(
   { data, updates }: PlanInputs,
   { settings, fields }: OperatorCall,
 ): Layout {
-  const axis = sequenceAxis(settings.axis, data.length, fields);
+  const axis = sequenceAxis(settings.axis, data, fields);
   return {
     positions: [...data.slice(0, axis), updates?.[axis] ?? 0],
     indexAt: ([batch]) => [batch],

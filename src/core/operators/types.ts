@@ -20,7 +20,7 @@ const ARITHMETIC = /* @__PURE__ */ DTYPE_NAMES.filter(isArithmetic);
 const OPENVINO_TYPES = /* @__PURE__ */ dtypesWhere(({ openvino }) => openvino !== undefined);
 const INTEGERS = /* @__PURE__ */ ARITHMETIC.filter((name) => integerRange(name) !== null);
 
-const T = "Type of data and output, and of a scatter's updates.";
+const T = "Data, updates and output have the same type.";
 
 export const T15: TypeConstraint = {
   name: "T",
@@ -64,7 +64,7 @@ export const T_OPENVINO: TypeConstraint = {
 export const TIND: TypeConstraint = {
   name: "Tind",
   types: ["int32", "int64"],
-  description: "Integer type of indices.",
+  description: "Indices have an integer type.",
 };
 
 export const TIND_ANY: TypeConstraint = { ...TIND, types: INTEGERS };
@@ -72,5 +72,5 @@ export const TIND_ANY: TypeConstraint = { ...TIND, types: INTEGERS };
 export const TAXIS: TypeConstraint = {
   name: "Taxis",
   types: INTEGERS,
-  description: "Integer type of the axis.",
+  description: "The axis has an integer type.",
 };

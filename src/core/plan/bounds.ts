@@ -39,7 +39,16 @@ export function readOffsets(
   const { bad } = offsets;
   return offsetsByRules(job, bad, rules, read, (position) => {
     const k = axesOf(job).length;
-    return outOfRangeError(indices, position, dataShape, axis + (position % k), rules, fields);
+    const advice = k > 1 ? flatAdvice(indices.shape) : "";
+    return outOfRangeError(
+      indices,
+      position,
+      dataShape,
+      axis + (position % k),
+      rules,
+      fields,
+      advice,
+    );
   });
 }
 
@@ -59,8 +68,8 @@ function offsetsByRules(
   // Indices are marked individually, so rows must not be merged.
   const unmerged = job.kind === "elements" ? { merge: false } : {};
   const again = read({ ...job, ...unmerged, words, step: 2 });
-  // In an axis without elements, even index 0 is outside. All indices are then omitted, so their offsets are never
-  // used.
+  // Even index 0 is outside an axis without elements. The offsets of omitted indices are never used, so any value is
+  // right.
   return { offsets: again instanceof Uint32Array ? again : new Uint32Array(job.count), outside };
 }
 
@@ -81,7 +90,7 @@ function reportBad(
 
 /**
  * Copies a job's indices, as two words each, and replaces every index outside its axis: by the nearest valid index
- * (`clip`), or by 0 with a mark. This function is slow, but only jobs with an index outside its axis call it.
+ * (`clip`), or by 0 with a mark. Copying is slow, but only jobs with an index outside its axis need the copy.
  */
 function boundedWords(
   job: IndexJob,
@@ -111,7 +120,9 @@ function boundedWords(
 const axesOf = (job: IndexJob): readonly IndexAxis[] =>
   job.kind === "tuples" ? job.axes : [job.axis];
 
-/** Creates the error for the index at `position`. This function is slow, because it prints the exact value. */
+/**
+ * Creates the error for the index at `position`. Creating the error is slow, because the message has the exact value.
+ */
 function outOfRangeError(
   indices: Tensor,
   position: number,
@@ -119,22 +130,30 @@ function outOfRangeError(
   axis: number,
   rules: IndexRules,
   fields: ErrorContext,
+  advice: string,
 ): TensorError {
   const { at, got } = describeIndex(indices, position);
   const { data, negative } = rules.shown ?? { data: dataShape, negative: rules.negative };
   const size = dataShape[axis];
   const expected = [negative ? 0 - size : 0, size - 1] as const;
-  return indexError({ ...fields, input: "indices", at, axis, got, size, expected }, data);
+  const facts = { ...fields, input: "indices", at, axis, got, size, expected };
+  // Only plain functions are called with lists; the indices of a model rarely have rank 1 by mistake.
+  return indexError(facts, data, fields.opset ? "" : advice);
 }
+
+/** Advice for `indices` of rank 1, a single tuple that is often meant as several indices; empty for other ranks. */
+export const flatAdvice = (indices: PartialShape): string =>
+  indices?.length === 1 ? "; for separate indices, use lists such as [[0], [1]]" : "";
 
 /** Creates the error for an index out of range, whose sentence states the error's fields and the shape of data. */
 export function indexError(
   facts: FieldsOf<"index-out-of-range"> & { readonly at: readonly number[] },
   data: PartialShape,
+  advice = "",
 ): TensorError {
   const { at, axis, got, size, expected } = facts;
   const range = size === 0 ? "has no elements" : `takes ${expected.join(" to ")}`;
-  const sentence = `indices${printShape(at)} is ${got}, but axis ${axis} of data ${printKnown(data)} ${range}`;
+  const sentence = `indices${printShape(at)} is ${got}, but axis ${axis} of data ${printKnown(data)} ${range}${advice}`;
   return new TensorError("index-out-of-range", sentence, facts);
 }
 

@@ -17,7 +17,7 @@ import type { ReadIndices } from "./index-job.ts";
 /**
  * A Plan, in which `slice`, `size` and `span` count elements, `count` counts offsets, and `source` counts slices.
  *
- * Invariant: any two slices of a Plan that an operator creates are equal or disjoint. Merged runs ({@link coarsen}) may
+ * Invariant: any two slices of a Plan that an operator creates are equal or disjoint. Merged runs (`coarsen`) may
  * partly overlap, so code that divides the columns of slices among threads must use the unmerged Plan.
  */
 export interface Plan {
@@ -40,7 +40,8 @@ export interface Plan {
   readonly span: number;
   /**
    * Position of each offset's slice on the sequential side. If absent, slice p belongs to the p-th offset, batch after
-   * batch. Only Plans with one batch have a source; `split` (in repeats.ts) and {@link without} create such Plans.
+   * batch. Only Plans with one batch have a source. The functions `split` (in repeats.ts) and `without` create Plans
+   * with a source.
    */
   readonly source?: Uint32Array;
   /**
@@ -69,8 +70,8 @@ export type Planner = (indices: Tensor, read: ReadIndices) => Plan;
 export function coarsen(plan: Plan): Plan {
   const { offsets, slice, count } = plan;
   if (plan.source !== undefined || slice === 0) return plan;
-  // The longest common run length is the greatest common divisor of all positions at which a run ends. For random
-  // offsets, the divisor reaches 1 after a few steps, so the search costs almost nothing if the offsets form no runs.
+  // The longest common run length is the greatest common divisor of all positions at which a run ends. The divisor of
+  // random offsets reaches 1 after a few steps, so the search costs almost nothing if the offsets form no runs.
   let run = count;
   for (let p = 1; p < offsets.length && run > 1; p++) {
     if (offsets[p] !== offsets[p - 1] + slice) run = greatestCommonDivisor(run, p);

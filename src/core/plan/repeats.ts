@@ -67,7 +67,7 @@ export function split(plan: Plan): { first: Plan; later: Plan } {
 }
 
 /**
- * Returns the number of positions with each target, in both parts of a {@link split} together, in the order of `first`.
+ * Returns the number of positions with each target, in both parts of a `split` together, in the order of `first`.
  */
 export function countTargets(first: Plan, later: Plan): Uint32Array {
   const repeats = new Map<number, number>();

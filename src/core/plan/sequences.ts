@@ -23,7 +23,7 @@ export function sequencePlanner(
   const dim = dataShape[axis];
   const slice = product(dataShape, axis + 1);
   const batches = product(dataShape, 0, axis);
-  // Empty slices do nothing, and a sequence may have any number of empty slices, so they get no offsets.
+  // Empty slices get no offsets, because a sequence may have any number of empty slices.
   const count = batches === 0 || slice === 0 ? 0 : length;
   const most = dim - length;
   const { data = dataShape, updates } = shown ?? {};
@@ -38,7 +38,8 @@ export function sequencePlanner(
       `write_indices${printShape(at)} must be from 0 to ${range} for a sequence of ${shownLength} ` +
       `along axis ${axis} of past_cache ${printKnown(data)}, got ${exact}`;
     const where = { ...fields, input: "write_indices", at, axis, got };
-    // Only `inspect` sees an axis of unknown size, in a model. It reports negative indices, without size and range.
+    // Only `inspect` reads indices of an axis of unknown size, in a model, and reports negative indices without size
+    // and range.
     return isKnown
       ? new TensorError("index-out-of-range", sentence, {
           ...where,

@@ -24,13 +24,13 @@ export function slicePlanner(
   const indexCount = product(shape);
   const axes = [indexAxis(dataShape, axis, rules)];
   const batches = product(dataShape, 0, axis);
-  // Empty slices do nothing, and a few indices may address any number of empty slices, so they get no offsets.
+  // Empty slices get no offsets, because a few indices may address any number of empty slices.
   const isEmpty = batches === 0 || slice === 0;
   const count = isEmpty ? 0 : product(shape, batchDims);
   const between = product(dataShape, batchDims, axis);
-  // Every position on the axes before `axis` is a batch of the Plan. Without batch axes, all batches share their
-  // offsets, which a Plan can express. With batch axes, only groups of batches share offsets, which a Plan cannot
-  // express, so the offsets are repeated.
+  // Every position on the axes before `axis` is a batch of the Plan. A Plan can express that all batches share offsets,
+  // which is the case without batch axes. A Plan cannot express that groups of batches share offsets, so offsets are
+  // repeated if the call has batch axes.
   const isShared = batchDims === 0 || between === 1 || isEmpty;
   const size = product(dataShape);
   const span = product(dataShape, axis);

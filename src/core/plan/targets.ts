@@ -1,6 +1,6 @@
 /**
  * Computes what gradients need to know about a Plan's targets: which updates later updates replace, and a packed form
- * of the targets. These functions accept Plans that operators create, but not results of `coarsen`.
+ * of the targets. The functions of this file accept Plans that operators create, but not results of `coarsen`.
  */
 
 import { GRADIENTS, OFFSETS } from "../limits.ts";
@@ -56,7 +56,7 @@ export interface PackedPlan {
 }
 
 /**
- * Packs targets like {@link packTargets}, or packs all of data if that is faster. The packed elements may then include
+ * Packs targets like `packTargets`, or packs all of data if that is faster. The packed elements may then include
  * elements that no update changes, so use `packMost` only for gradients that handle such elements separately.
  */
 export function packMost(plan: Plan): Omit<PackedPlan, "counts"> {

@@ -21,8 +21,8 @@ export function tuplePlanner(
   const last = shape.length - 1;
   const k = shape[last];
   const slice = product(dataShape, batchDims + k);
-  // Indices of shape [2^32 - 1, 0] take no memory, but their offsets would. If slices are also empty, offsets would
-  // have no effect, so none are created.
+  // Indices of shape [2^32 - 1, 0] take no memory, but their offsets would. Empty slices get no offsets, because their
+  // offsets would have no effect.
   const count = k === 0 && slice === 0 ? 0 : product(shape, 0, last);
   const axes: IndexAxis[] = k === 0 ? [] : [indexAxis(dataShape, batchDims, rules)];
   for (let j = 1; j < k; j++) axes.push(indexAxis(dataShape, batchDims + j, rules));

@@ -6,6 +6,8 @@ import { DTYPE_NAMES, isDType, rowOf, type DType } from "./dtype.ts";
 
 /** Names in PyTorch, NumPy, C, Java and JavaScript that the table of data types does not have. */
 const OTHER_NAMES: Readonly<Record<string, DType>> = {
+  f4: "float32",
+  f8: "float64",
   half: "float16",
   single: "float32",
   number: "float32",

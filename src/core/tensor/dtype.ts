@@ -17,8 +17,8 @@ export type Family =
   | "minifloat";
 
 interface Row {
-  /** Number and name in ONNX's `TensorProto.DataType`, and the typed `TensorProto` field that may hold values. */
-  readonly onnx: { readonly number: number; readonly name: string; readonly field: OnnxField };
+  /** Number in ONNX's `TensorProto.DataType`, and the name there if it differs. */
+  readonly onnx: { readonly number: number; readonly name?: string };
   /** Name in OpenVINO (`element_type`); absent if OpenVINO does not have the data type. */
   readonly openvino?: string;
   /** NPY type string without the byte order, and for text without the length; absent if NPY does not have the type. */
@@ -34,14 +34,6 @@ interface Row {
   readonly lanes: 1 | 2;
   readonly family: Family;
 }
-
-type OnnxField =
-  | "floatData"
-  | "doubleData"
-  | "int32Data"
-  | "int64Data"
-  | "uint64Data"
-  | "stringData";
 
 type StorageConstructor =
   | Int8ArrayConstructor
@@ -67,71 +59,68 @@ type StorageConstructor =
  * ```
  */
 export const DTYPES = {
-  bool: { onnx: { number: 9, name: "bool", field: "int32Data" }, openvino: "boolean", npy: "b1",
+  bool: { onnx: { number: 9 }, openvino: "boolean", npy: "b1",
     runtime: true, bytes: 1, storage: Uint8Array, lanes: 1, family: "bool" },
-  string: { onnx: { number: 8, name: "string", field: "stringData" }, openvino: "string", npy: "U",
+  string: { onnx: { number: 8 }, openvino: "string", npy: "U",
     runtime: true, bytes: 0, storage: Array, lanes: 1, family: "string" },
-  float16: { onnx: { number: 10, name: "float16", field: "int32Data" }, openvino: "f16", npy: "f2",
+  float16: { onnx: { number: 10 }, openvino: "f16", npy: "f2",
     runtime: true, bytes: 2, storage: Uint16Array, lanes: 1, family: "half" },
-  bfloat16: { onnx: { number: 16, name: "bfloat16", field: "int32Data" }, openvino: "bf16", npy: "V2",
+  bfloat16: { onnx: { number: 16 }, openvino: "bf16", npy: "V2",
     bytes: 2, storage: Uint16Array, lanes: 1, family: "half" },
-  float32: { onnx: { number: 1, name: "float", field: "floatData" }, openvino: "f32", npy: "f4",
+  float32: { onnx: { number: 1, name: "float" }, openvino: "f32", npy: "f4",
     runtime: true, bytes: 4, storage: Float32Array, lanes: 1, family: "float" },
-  float64: { onnx: { number: 11, name: "double", field: "doubleData" }, openvino: "f64", npy: "f8",
+  float64: { onnx: { number: 11, name: "double" }, openvino: "f64", npy: "f8",
     runtime: true, bytes: 8, storage: Float64Array, lanes: 1, family: "float" },
-  int8: { onnx: { number: 3, name: "int8", field: "int32Data" }, openvino: "i8", npy: "i1",
+  int8: { onnx: { number: 3 }, openvino: "i8", npy: "i1",
     runtime: true, bytes: 1, storage: Int8Array, lanes: 1, family: "int" },
-  int16: { onnx: { number: 5, name: "int16", field: "int32Data" }, openvino: "i16", npy: "i2",
+  int16: { onnx: { number: 5 }, openvino: "i16", npy: "i2",
     runtime: true, bytes: 2, storage: Int16Array, lanes: 1, family: "int" },
-  int32: { onnx: { number: 6, name: "int32", field: "int32Data" }, openvino: "i32", npy: "i4",
+  int32: { onnx: { number: 6 }, openvino: "i32", npy: "i4",
     runtime: true, bytes: 4, storage: Int32Array, lanes: 1, family: "int" },
-  int64: { onnx: { number: 7, name: "int64", field: "int64Data" }, openvino: "i64", npy: "i8",
+  int64: { onnx: { number: 7 }, openvino: "i64", npy: "i8",
     runtime: true, bytes: 8, storage: BigInt64Array, lanes: 1, family: "int64" },
-  uint8: { onnx: { number: 2, name: "uint8", field: "int32Data" }, openvino: "u8", npy: "u1",
+  uint8: { onnx: { number: 2 }, openvino: "u8", npy: "u1",
     runtime: true, bytes: 1, storage: Uint8Array, lanes: 1, family: "int" },
-  uint16: { onnx: { number: 4, name: "uint16", field: "int32Data" }, openvino: "u16", npy: "u2",
+  uint16: { onnx: { number: 4 }, openvino: "u16", npy: "u2",
     runtime: true, bytes: 2, storage: Uint16Array, lanes: 1, family: "int" },
-  uint32: { onnx: { number: 12, name: "uint32", field: "uint64Data" }, openvino: "u32", npy: "u4",
+  uint32: { onnx: { number: 12 }, openvino: "u32", npy: "u4",
     runtime: true, bytes: 4, storage: Uint32Array, lanes: 1, family: "int" },
-  uint64: { onnx: { number: 13, name: "uint64", field: "uint64Data" }, openvino: "u64", npy: "u8",
+  uint64: { onnx: { number: 13 }, openvino: "u64", npy: "u8",
     runtime: true, bytes: 8, storage: BigUint64Array, lanes: 1, family: "int64" },
-  complex64: { onnx: { number: 14, name: "complex64", field: "floatData" }, npy: "c8",
+  complex64: { onnx: { number: 14 }, npy: "c8",
     bytes: 8, storage: Float32Array, lanes: 2, family: "complex" },
-  complex128: { onnx: { number: 15, name: "complex128", field: "doubleData" }, npy: "c16",
+  complex128: { onnx: { number: 15 }, npy: "c16",
     bytes: 16, storage: Float64Array, lanes: 2, family: "complex" },
-  float8e4m3fn: { onnx: { number: 17, name: "float8e4m3fn", field: "int32Data" }, openvino: "f8e4m3",
+  float8e4m3fn: { onnx: { number: 17 }, openvino: "f8e4m3",
     bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
-  float8e4m3fnuz: { onnx: { number: 18, name: "float8e4m3fnuz", field: "int32Data" },
+  float8e4m3fnuz: { onnx: { number: 18 },
     bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
-  float8e5m2: { onnx: { number: 19, name: "float8e5m2", field: "int32Data" }, openvino: "f8e5m2",
+  float8e5m2: { onnx: { number: 19 }, openvino: "f8e5m2",
     bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
-  float8e5m2fnuz: { onnx: { number: 20, name: "float8e5m2fnuz", field: "int32Data" },
+  float8e5m2fnuz: { onnx: { number: 20 },
     bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
-  uint4: { onnx: { number: 21, name: "uint4", field: "int32Data" }, openvino: "u4",
+  uint4: { onnx: { number: 21 }, openvino: "u4",
     runtime: true, bytes: 1, bits: 4, storage: Uint8Array, lanes: 1, family: "int" },
-  int4: { onnx: { number: 22, name: "int4", field: "int32Data" }, openvino: "i4",
+  int4: { onnx: { number: 22 }, openvino: "i4",
     runtime: true, bytes: 1, bits: 4, storage: Int8Array, lanes: 1, family: "int" },
-  float4e2m1: { onnx: { number: 23, name: "float4e2m1", field: "int32Data" }, openvino: "f4e2m1",
+  float4e2m1: { onnx: { number: 23 }, openvino: "f4e2m1",
     bytes: 1, bits: 4, storage: Uint8Array, lanes: 1, family: "minifloat" },
-  float8e8m0: { onnx: { number: 24, name: "float8e8m0", field: "int32Data" }, openvino: "f8e8m0",
+  float8e8m0: { onnx: { number: 24 }, openvino: "f8e8m0",
     bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
-  uint2: { onnx: { number: 25, name: "uint2", field: "int32Data" }, openvino: "u2",
+  uint2: { onnx: { number: 25 }, openvino: "u2",
     bytes: 1, bits: 2, storage: Uint8Array, lanes: 1, family: "int" },
-  int2: { onnx: { number: 26, name: "int2", field: "int32Data" },
+  int2: { onnx: { number: 26 },
     bytes: 1, bits: 2, storage: Int8Array, lanes: 1, family: "int" },
-  float6e2m3: { onnx: { number: 27, name: "float6e2m3", field: "int32Data" },
+  float6e2m3: { onnx: { number: 27 },
     bytes: 1, bits: 6, storage: Uint8Array, lanes: 1, family: "minifloat" },
-  float6e3m2: { onnx: { number: 28, name: "float6e3m2", field: "int32Data" },
+  float6e3m2: { onnx: { number: 28 },
     bytes: 1, bits: 6, storage: Uint8Array, lanes: 1, family: "minifloat" },
 } as const satisfies Record<string, Row>;
 
-/**
- * Name of a data type. Without `Extract`, editors would show a list of all names instead of `DType`; other unions of
- * names are derived in the same way.
- */
+/** Name of a data type. The type `Extract` makes editors show `DType` instead of a list of all names. */
 export type DType = Extract<keyof typeof DTYPES, string>;
 
-// Frozen, because the table is public and all code relies on it.
+// The table of data types is frozen, because it is public and all code relies on it.
 for (const row of Object.values(DTYPES)) Object.freeze(Object.freeze(row).onnx);
 Object.freeze(DTYPES);
 
@@ -279,7 +268,7 @@ export const REDUCTIONS = /* @__PURE__ */ Object.freeze([
   "mean",
 ] as const);
 
-/** Name of a reduction: an element of {@link REDUCTIONS}. */
+/** Name of a reduction: an element of `REDUCTIONS`. */
 export type Reduction = (typeof REDUCTIONS)[number];
 
 /** Operand of a float max or min that stays unless the other is greater or less: the value so far, or the update. */

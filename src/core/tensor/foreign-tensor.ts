@@ -32,10 +32,12 @@ interface Parts {
  */
 export function partsOf(value: unknown, fields: ErrorContext): Parts {
   const who = fields.input ?? "the value";
+  const got = printValue(value);
+  const advice = got.endsWith(")")
+    ? ""
+    : `; use tensor(…)${got === "an object" ? `, and pass options after ${who}` : ""}`;
   const none =
-    value === undefined
-      ? `${who} must be given`
-      : `${who} must be a tensor, got ${printValue(value)}; use tensor(…)`;
+    value === undefined ? `${who} must be given` : `${who} must be a tensor, got ${got}${advice}`;
   const type = readForeign(() => typeOf(value), "dtype", none, "tensor", fields);
   const data = type && listIn(type.holder, fields);
   if (type === null || data === null) {

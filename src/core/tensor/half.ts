@@ -15,7 +15,8 @@ export interface HalfFormat {
 export const FLOAT16: HalfFormat = { fractionBits: 10, minExponent: -14 };
 export const BFLOAT16: HalfFormat = { fractionBits: 7, minExponent: -126 };
 
-// A value as a double and as its bits. Each call writes the value before reading it, so no state is kept between calls.
+// The scratch memory holds a value as a double and as its bits. Each call writes the value before reading it, so no
+// state is kept between calls.
 const scratch = new Float64Array(1);
 const words = new Uint32Array(scratch.buffer);
 // The whole package assumes a little-endian platform, like all current browsers and the common platforms of Node.
@@ -49,8 +50,8 @@ export function encodeHalf(value: number, { fractionBits, minExponent }: HalfFor
   const sign = (words[HIGH] >>> 16) & 0x8000;
   const exponent = Math.max(((words[HIGH] >>> 20) & 0x7ff) - 1023, minExponent);
   if (exponent > 1 - minExponent) return sign | infinity;
-  // In units of the last place, the magnitude is less than 2^(fractionBits + 1). Adding 2^52 rounds it to the nearest
-  // integer, ties to even. A carry out of the fraction correctly increments the exponent, up to infinity.
+  // The magnitude is less than 2^(fractionBits + 1) units of the last place. Adding 2^52 rounds the magnitude to the
+  // nearest integer, ties to even. A carry out of the fraction correctly increments the exponent, up to infinity.
   const units = Math.abs(value) * powerOfTwo(fractionBits - exponent);
   const rounded = units + 2 ** 52 - 2 ** 52;
   return sign | (((exponent - minExponent) << fractionBits) + rounded);

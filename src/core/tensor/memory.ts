@@ -20,7 +20,8 @@ export class Memory {
   readonly #length: number;
   #owner: MemoryOwner | undefined;
   #hasEnded = false;
-  // Cached after the first use: reading an array's buffer takes 30 ns, and so does creating a view.
+  // The buffer and the view are cached after the first use, because reading a buffer takes 30 ns, and so does creating
+  // a view.
   #buffer: ArrayBufferLike | null | undefined;
   #pairs: Int32Array | undefined;
   /**
@@ -99,7 +100,8 @@ export class Memory {
 export const pairsOf = ({ buffer, byteOffset, length }: BigInt64Array): Int32Array =>
   new Int32Array(buffer, byteOffset, 2 * length);
 
-// Functions, because bundles contain all methods of a class, and a page that only creates tensors needs neither.
+// The operations are functions, because a bundle contains all methods of a class, even in a page that only creates
+// tensors.
 
 /** Returns true if writing elements of one memory changes elements of the other. */
 export function overlaps(one: Memory, other: Memory): boolean {

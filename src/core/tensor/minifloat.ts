@@ -38,7 +38,7 @@ export interface Minifloat {
   encode(value: number): number | null;
 }
 
-// Cached, because a format never changes after it is created.
+// A format never changes after it is created, so formats are cached.
 const made = new Map<MinifloatName, Minifloat>();
 
 /** Returns a format. Its list of values is created on first use, so that importing this file costs nothing. */

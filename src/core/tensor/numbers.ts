@@ -4,7 +4,7 @@ import { LISTS } from "../limits.ts";
 import { allocate } from "./dtype.ts";
 import { MAX_RANK } from "./shape.ts";
 
-/** Arrays that {@link numbersOf} writes; their classes store numbers unchanged. */
+/** Arrays that `numbersOf` writes; their classes store numbers unchanged. */
 type Plain = Float32Array | Float64Array | Int32Array;
 
 /**
@@ -26,7 +26,7 @@ export function numbersOf(
     const data = allocate(dtype, size) as Plain;
     return writeNumbers(data, 0, values, shape, 0) === size ? { shape, size, data } : null;
   } catch {
-    // A getter or a Proxy threw.
+    // The value has a getter or a Proxy that threw.
     return null;
   }
 }

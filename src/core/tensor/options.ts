@@ -38,7 +38,7 @@ export function objectOf(
 function copyOrKindOf(value: unknown): Record<string, unknown> | string {
   if (typeof value !== "object" || value === null) return printValue(value);
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Nearly every object is a literal, so this case comes first.
+  // Literals are tested first, because nearly every object is a literal.
   if (prototype === Object.prototype || prototype === null) return { ...value };
   // Collections, arrays, promises and similar objects, which would look empty, have a class.
   const kind = printValue(value);
@@ -68,9 +68,9 @@ function inheritedNames(first: unknown): string[] {
 }
 
 /**
- * Copies options like {@link objectOf}, and allows only `known` names.
+ * Copies options like `objectOf`, and allows only `known` names.
  * @param what the object's name in errors
- * @param meant as in {@link checkNames}
+ * @param meant as in `checkNames`
  * @throws TensorError `attribute` if the value is not an object or has an unknown name
  */
 export function optionsOf(
@@ -88,7 +88,8 @@ export function optionsOf(
 /**
  * Checks the names of an object's properties.
  * @param what the words for a property in errors, noun first, such as "key of a node"
- * @param meant known names, by the other names that people type for them
+ * @param meant known names, by the other names that people type for them; `attributes: { … }` if the name belongs in
+ *   the object that has the known name
  * @throws TensorError `attribute` for a name that is not known, with the name that was probably meant
  */
 export function checkNames(
@@ -98,16 +99,18 @@ export function checkNames(
   fields: ErrorContext,
   meant: Readonly<Record<string, string>> = {},
 ): void {
-  // A loop, because calling `Object.keys` would create a list of names.
+  // A loop visits the names, because `Object.keys` would create a list.
   for (const name in given) {
     if (known.includes(name) || !Object.hasOwn(given, name)) continue;
     const all = what.replace(/^\w+/, "$&s");
     const quoted = printValue(name).replaceAll("$", "$$$$");
     const nearest = Object.hasOwn(meant, name) ? meant[name] : nearestName(name, known);
     const those = known.length === 0 ? "none can be given" : `the ${all} are ${known.join(", ")}`;
-    const hint = nearest === null ? those : `did you mean "${nearest}"?`;
+    const isNested = nearest?.includes("{") === true;
+    const near = isNested ? nearest?.replace("{ …", `{ ${name}: …`) : JSON.stringify(nearest);
+    const hint = nearest === null ? those : `did you mean ${near}?`;
     const sentence = `unknown ${what.replace(/^\w+/, `$& ${quoted}`)}; ${hint}`;
-    const facts = { ...fields, key: name, allowed: known, nearest: nearest ?? undefined };
+    const facts = { ...fields, key: name, allowed: known, nearest: nearest?.split(":")[0] };
     throw new TensorError("attribute", sentence, facts);
   }
 }

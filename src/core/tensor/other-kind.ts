@@ -1,6 +1,6 @@
 /** Recognizes files of other kinds by their first bytes, for errors that name what was given and what to do. */
 
-/** The number of first bytes that {@link otherKindOf} needs. */
+/** The number of first bytes that `otherKindOf` needs. */
 export const HEAD = 128;
 
 /** A kind of files. */
@@ -57,7 +57,7 @@ const MAGIC: readonly (readonly [at: number, start: string, kind: FileKind])[] =
   [0, "GGUF", kind("a GGUF model", NAME_ARRAY, "export the original model as ONNX")],
   [0, "\u007fELF", kind("a program", NAME_ARRAY)],
   [0, "version https://git-lfs", kind("a Git LFS pointer", PULL, PULL)],
-  [0, "<", kind("an XML file", NAME_ARRAY, "the name of an OpenVINO IR must end in .xml")],
+  [0, "<", kind("an XML file", NAME_ARRAY, "rename an OpenVINO IR so that its name ends in .xml")],
 ];
 
 /** The beginning of an HTML page, after a byte order mark, declarations and comments. */

@@ -48,7 +48,7 @@ export function packBits(bytes: Uint8Array, bits: number): Uint8Array {
 }
 
 /**
- * Creates storage with `size` elements from `packed`, which has {@link packedBytes} bytes and need not be aligned.
+ * Creates storage with `size` elements from `packed`, which has `packedBytes` bytes and need not be aligned.
  * @throws TensorError `too-large`
  */
 export function unpack(dtype: DType, size: number, packed: Uint8Array): Storage {
@@ -62,7 +62,7 @@ export function unpack(dtype: DType, size: number, packed: Uint8Array): Storage 
 }
 
 /**
- * Reverses {@link packBits}.
+ * Reverses `packBits`.
  * @param hasSign true if the highest bit of an element is a sign bit, which must be extended
  */
 export function unpackBits(

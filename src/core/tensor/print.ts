@@ -1,6 +1,6 @@
 /**
  * Prints tensors for people, in the format of NumPy 2.2 with default print options, except that `tensor(` replaces
- * `array(` and the data type is always shown. Only elements that are shown are read. `npy/` writes tensors for
+ * `array(` and the data type is always shown. Elements that are not printed are not read. `npy/` writes tensors for
  * programs.
  */
 
@@ -286,7 +286,7 @@ function toDecimal(
 ): { readonly digits: string; readonly exponent: number } {
   if (value === 0) return { digits: "0", exponent: 0 };
   let binade = Math.floor(Math.log2(value));
-  // Corrects the logarithm, which is rounded up for a number just below a power of two.
+  // The logarithm is corrected, because it is rounded up for a number just below a power of two.
   if (2 ** binade > value) binade--;
   const last = Math.max(binade, minExponent) - fractionBits;
   const significand = BigInt(Math.round(value / 2 ** last));

@@ -36,11 +36,11 @@ export interface CheckedShape {
 /**
  * Copies a shape from outside the package, then checks the copy, so that the dimensions used are the dimensions
  * checked. `given` may be a Proxy or have getters that return different values each time, so each dimension is read
- * once.
+ * once. Returns a frozen copy, with 0 for -0, and the number of elements.
  *
  * @param given a list of non-negative integers
- * @returns a frozen copy (with 0 for -0) and its number of elements
- * @throws TensorError the errors of {@link sizeOf}, and `shape-mismatch` if reading the list throws
+ *
+ * @throws TensorError the errors of `sizeOf`, and `shape-mismatch` if reading the list throws
  */
 export function shapeOf(given: unknown, fields?: ErrorContext): CheckedShape {
   const shape = copyOf(given, fields);
@@ -50,7 +50,7 @@ export function shapeOf(given: unknown, fields?: ErrorContext): CheckedShape {
 }
 
 /**
- * Copies a partly known shape from outside the package, then checks the copy, like {@link shapeOf}.
+ * Copies a partly known shape from outside the package, then checks the copy, like `shapeOf`.
  * @param name the owner of the shape as named in errors, such as an input
  * @throws TensorError `rank` above 64 dimensions, `shape-mismatch` if the value is not a partly known shape
  */
@@ -93,7 +93,7 @@ function checkList(given: unknown, fields?: ErrorContext): asserts given is read
 }
 
 /**
- * Returns the number of elements in `shape`, which must be a list that only the package can change; use {@link shapeOf}
+ * Returns the number of elements in `shape`, which must be a list that only the package can change; use `shapeOf`
  * for other lists.
  * @throws TensorError `shape-mismatch` if `shape` is not a list or a dimension is not a non-negative integer, `rank`
  *   above 64 dimensions, `too-large` above 2^32 - 1 elements
@@ -253,13 +253,21 @@ export function greatestCommonDivisor(a: number, b: number): number {
   return a;
 }
 
-/** Returns the number of nested lists, on all levels, of a shape without elements. */
-export function countLists(shape: readonly number[]): number {
+/** Maximum number of lists without elements, because a file of 192 bytes could otherwise ask for gigabytes of lists. */
+const MAX_EMPTY_LISTS = 1e5;
+
+/**
+ * Checks the number of nested lists, on all levels, of a shape without elements.
+ * @throws TensorError `too-large`
+ */
+export function checkListCount(shape: readonly number[]): void {
   let count = 1;
   let lists = 1;
   for (let d = 0; shape[d] > 0; d++) {
     lists *= shape[d];
     count += lists;
   }
-  return count;
+  if (count <= MAX_EMPTY_LISTS) return;
+  const sentence = `the shape ${printShape(shape)} nests more than ${MAX_EMPTY_LISTS} lists`;
+  throw new TensorError("too-large", sentence, { key: "shape", limit: MAX_EMPTY_LISTS });
 }

@@ -11,8 +11,8 @@ import {
 import { factOf, malformed, named, printValue, TensorError, type ErrorContext } from "../errors.ts";
 
 /**
- * Prototype with the getters of all typed arrays. Only these getters are trusted, because getters of an instance or
- * subclass may return anything.
+ * Prototype with the getters of all typed arrays. Only the platform's own getters are trusted, because getters of an
+ * instance or subclass may return anything.
  */
 const TYPED_ARRAY: unknown = Object.getPrototypeOf(Uint8Array.prototype);
 
@@ -106,7 +106,7 @@ export function checkNotBytes(
   const { bytes } = DTYPES[dtype];
   const isRaw = isUint8Array(values)
     ? bytes > 1 && (isNodeBuffer(values) || (size > 0 && values.length === size * bytes))
-    : printValue(values).endsWith("ArrayBuffer");
+    : /(?:ArrayBuffer|DataView)$/.test(printValue(values));
   if (isRaw) throw wrongBytes(values, dtype, fields);
 }
 
@@ -115,7 +115,12 @@ export function wrongBytes(bytes: unknown, dtype: DType, fields: ErrorContext): 
   const who = fields.input ?? "values";
   const expected = /indices/i.test(who) ? "Int32Array" : DTYPES[dtype].storage.name;
   const got = isUint8Array(bytes) && isNodeBuffer(bytes) ? "a Buffer" : printValue(bytes);
-  const sentence = `${who} must be numbers, got bytes in ${got}; use new ${expected}(new Uint8Array(${who}).buffer)`;
+  // A Uint8Array of a DataView would be empty.
+  const buffer =
+    got === "a DataView"
+      ? `${who}.buffer, ${who}.byteOffset, ${who}.byteLength / ${Number(/\d+/.exec(expected)) / 8}`
+      : `new Uint8Array(${who}).buffer`;
+  const sentence = `${who} must be numbers, got bytes in ${got}; use new ${expected}(${buffer})`;
   return new TensorError("dtype", sentence, { ...named(fields, "values"), got, expected });
 }
 
@@ -145,8 +150,20 @@ export function plainBytes(value: unknown, what: string, isFile = false): Uint8A
   return isFixed(bytes.buffer) ? bytes : bytes.slice();
 }
 
+function isStream(value: unknown): boolean {
+  try {
+    return typeof value === "object" && value !== null && ("pipe" in value || "pipeTo" in value);
+  } catch {
+    // A Proxy that throws is not a stream.
+    return false;
+  }
+}
+
 function fileAdvice(value: unknown): string {
   if (typeof value === "string") return "; pass the contents of the file: await readFile(path)";
+  if (isStream(value)) {
+    return "; pass the contents of the stream: await buffer(stream) of node:stream/consumers";
+  }
   const hasBuffer = /^a (Blob|File|Request|Response)$/.test(printValue(value));
   return hasBuffer ? "; pass the contents: await value.arrayBuffer()" : "";
 }

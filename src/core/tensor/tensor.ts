@@ -2,9 +2,10 @@
 
 /**
  * A tensor: a data type, a shape, and an array that stores the elements in row-major order. Only this file checks that
- * the three match; all other code may rely on it.
+ * data type, shape and elements match; all other code may rely on the check.
  */
 
+import { checkArguments } from "./arguments.ts";
 import { gone } from "./lost-memory.ts";
 import { allocate, DTYPES, type DType, type Scalar, type Storage } from "./dtype.ts";
 import { Memory, type MemoryOwner } from "./memory.ts";
@@ -15,7 +16,7 @@ import { printDisposed, printTensor } from "./print.ts";
 import { reader } from "./scalar.ts";
 import { differenceAt } from "./difference.ts";
 import { classOf } from "./storage.ts";
-import { coordinatesOf, countLists, part, printShape, sameShape, shapeOf } from "./shape.ts";
+import { checkListCount, coordinatesOf, part, printShape, sameShape, shapeOf } from "./shape.ts";
 import { formOf, type DTypeOf, type ShapeOf, type TypedValues } from "./values-dtype.ts";
 import {
   checkGiven,
@@ -41,7 +42,7 @@ export interface RuntimeTensor {
 /** Key under which a tensor's Proxy or clone finds its memory, because neither has the tensor's private fields. */
 const MEMORY: unique symbol = Symbol("memory");
 
-/** Key for `using`. In runtimes without it, compiled code, such as esbuild's, looks for the registered symbol. */
+/** Key for `using`. Compiled code looks for the registered symbol in runtimes without `Symbol.dispose`. */
 const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
 
 interface Remembered {
@@ -49,7 +50,7 @@ interface Remembered {
 }
 
 /**
- * A data type and a shape, with elements in `data`. Create tensors with {@link tensor}, {@link zeros} and {@link full}.
+ * A data type and a shape, with elements in `data`. Create tensors with `tensor`, `zeros` and `full`.
  * The compiler knows a literal shape from `S`.
  *
  * A tensor is frozen: what was checked at its creation stays true, except that the memory of `data` can be detached.
@@ -129,10 +130,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
   toArray(): Lists<Scalar<D>, S>;
   toArray(): AnyLists<Scalar> {
     const { dtype, shape, size, data } = asTensor(this, {});
-    if (size === 0 && countLists(shape) > MAX_EMPTY_LISTS) {
-      const sentence = `the shape ${printShape(shape)} nests more than ${MAX_EMPTY_LISTS} lists`;
-      throw new TensorError("too-large", sentence, { key: "shape", limit: MAX_EMPTY_LISTS });
-    }
+    if (size === 0) checkListCount(shape);
     const read = reader(dtype, data);
     let position = 0;
     const nest = (axis: number): AnyLists<Scalar> =>
@@ -151,12 +149,12 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     memoryOf(this)?.end();
   }
 
-  /** Calls {@link dispose} at the end of a block in which `using` declares the tensor. */
+  /** Calls `dispose` at the end of a block in which `using` declares the tensor. */
   [DISPOSE](): void {
     this.dispose();
   }
 
-  /** True if {@link dispose} was called. */
+  /** True if `dispose` was called. */
   get isDisposed(): boolean {
     return memoryOf(this)?.hasEnded ?? false;
   }
@@ -216,14 +214,15 @@ export function tensor<const V extends TypedValues, D extends DType>(
   values: V,
   dtype: D,
 ): Tensor<D, D extends "complex64" | "complex128" ? number[] : ShapeOf<V>>;
-export function tensor(first: unknown, second?: unknown, third?: unknown): Tensor {
+export function tensor(...args: readonly unknown[]): Tensor {
+  const [first, second, third] = checkArguments(["dtype", "shape", "values"], args);
   if (typeof first === "string") return build(first, second, third, {}).tensor;
   const { dtype, shape, kind } = formOf(first, second, third);
   return fromNested(dtype, first, {}, shape, kind);
 }
 
 /**
- * Creates a tensor of zeros, `false` or empty strings. Throws the same errors as {@link tensor}.
+ * Creates a tensor of zeros, `false` or empty strings. Throws the same errors as `tensor`.
  *
  * @param dtype a data type name
  * @param shape the dimensions; `[]` for a scalar
@@ -236,14 +235,16 @@ export function tensor(first: unknown, second?: unknown, third?: unknown): Tenso
 export function zeros<D extends DType, const S extends readonly number[]>(
   dtype: D,
   shape: S,
-): Tensor<D, Mutable<S>> {
+): Tensor<D, Mutable<S>>;
+export function zeros(...args: readonly unknown[]): Tensor {
+  const [dtype, shape] = checkArguments(["dtype", "shape"], args);
   checkDType(dtype, {});
   const { shape: dims, size } = shapeOf(shape);
-  return new Tensor<D, Mutable<S>>(dtype, dims, size, allocate(dtype, size));
+  return new Tensor(dtype, dims, size, allocate(dtype, size));
 }
 
 /**
- * Creates a tensor in which every element is `value`. Throws the same errors as {@link tensor}.
+ * Creates a tensor in which every element is `value`. Throws the same errors as `tensor`.
  *
  * @param dtype a data type name
  * @param shape the dimensions; `[]` for a scalar
@@ -258,9 +259,11 @@ export function full<D extends DType, const S extends readonly number[]>(
   dtype: D,
   shape: S,
   value: ScalarInput<NoInfer<D>>,
-): Tensor<D, Mutable<S>> {
+): Tensor<D, Mutable<S>>;
+export function full(...args: readonly unknown[]): Tensor {
+  const [dtype, shape, value] = checkArguments(["dtype", "shape", "value"], args);
   const { tensor: one } = build(dtype, [], value, {});
-  const result = zeros(dtype, shape);
+  const result = zeros(one.dtype, shape as readonly number[]);
   const cells: Storage = result.data;
   const [first, second] = one.data;
   cells.fill(first as never);
@@ -319,10 +322,10 @@ export function firstDifference(
 }
 
 /**
- * Returns any tensor as a tensor of this package, over the same memory: a {@link Tensor} unchanged, or the parts, read
+ * Returns any tensor as a tensor of this package, over the same memory: a `Tensor` unchanged, or the parts, read
  * once, of a Proxy, a clone, an onnxruntime tensor or another object with `dtype`, `shape` and `data`.
  * @param input the name of `value` in error messages
- * @throws TensorError the errors of {@link tensor}, `dtype` if `value` is not a tensor, `disposed` if its memory is
+ * @throws TensorError the errors of `tensor`, `dtype` if `value` is not a tensor, `disposed` if its memory is
  *   gone
  */
 export function asTensor(value: unknown, who: ErrorContext, input?: string): Tensor {
@@ -337,7 +340,7 @@ interface TensorView {
   readonly isView: boolean;
 }
 
-/** Returns a tensor like {@link asTensor}, and whether writing to it changes the original value. */
+/** Returns a tensor like `asTensor`, and whether writing to it changes the original value. */
 export function viewAsTensor(value: unknown, who: ErrorContext, input?: string): TensorView {
   if (Tensor.isTensor(value)) {
     if (Tensor.isAlive(value)) return { tensor: value, isView: true };
@@ -359,7 +362,7 @@ function memoryOf(value: unknown): Memory | undefined {
 /**
  * Creates a tensor whose shape is the nesting of a list, unless another shape is given. A typed array is also a list.
  * @param kind JavaScript type of all elements; undefined if the data type decides
- * @throws TensorError the errors of {@link tensor}
+ * @throws TensorError the errors of `tensor`
  */
 export function fromNested(
   dtype: DType,
@@ -378,9 +381,6 @@ export function fromNested(
   }
   return build(dtype, shape, values, fields, kind).tensor;
 }
-
-/** Maximum number of lists without elements, because a file of 192 bytes could otherwise ask for gigabytes of lists. */
-const MAX_EMPTY_LISTS = 1e5;
 
 /** Creates a tensor from unchecked arguments. */
 function build(

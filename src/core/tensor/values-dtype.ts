@@ -4,7 +4,7 @@ import { factOf, isArray, printValue, readForeign, TensorError } from "../errors
 import { checkDType } from "./dtype-name.ts";
 import { isDType, type DType } from "./dtype.ts";
 import { MAX_RANK } from "./shape.ts";
-import { checkNotBytes, classOf } from "./storage.ts";
+import { checkNotBytes, classOf, isUint8Array } from "./storage.ts";
 import { isFloat16Array, type Nested, type TypedArray } from "./values.ts";
 
 /** Data types by the JavaScript type of the elements. */
@@ -15,7 +15,7 @@ const DTYPES_OF_KINDS: Readonly<Record<string, DType>> = {
   string: "string",
 };
 
-/** Values whose data type {@link tensor} infers: a typed array, or nested lists of elements of one type. */
+/** Values whose data type `tensor` infers: a typed array, or nested lists of elements of one type. */
 export type TypedValues =
   | TypedArray
   | Nested<number>
@@ -34,7 +34,7 @@ type ClassName<N extends string> = N extends
   ? Lowercase<Rest>
   : never;
 
-/** Data type that {@link tensor} infers from values of the type `V`. */
+/** Data type that `tensor` infers from values of the type `V`. */
 export type DTypeOf<V> =
   IsAny<V> extends true
     ? DType
@@ -50,7 +50,7 @@ export type DTypeOf<V> =
 type ElementDType<E> =
   E extends number ? "float32" : E extends bigint ? "int64" : E extends boolean ? "bool" : "string";
 
-/** Shape that {@link tensor} infers from values of the type `V`. */
+/** Shape that `tensor` infers from values of the type `V`. */
 export type ShapeOf<V> =
   IsAny<V> extends true
     ? number[]
@@ -82,6 +82,10 @@ export function formOf(values: unknown, second: unknown, third: unknown): Form {
     checkDType(dtype, {});
     return { dtype, shape };
   }
+  if (typeof shape === "function" || (typeof shape === "object" && !isArray(shape))) {
+    const sentence = `the data type must be a name, as in tensor(values, "int32"), got ${printValue(shape)}`;
+    throw new TensorError("dtype", sentence, { key: "dtype", got: factOf(shape) });
+  }
   const infer = (): Form => ({ ...inferDType(values), shape });
   return readForeign(infer, "dtype", "the values cannot be read", "values");
 }
@@ -96,12 +100,18 @@ function inferDType(values: unknown): Omit<Form, "shape"> {
   for (let depth = 0; depth <= MAX_RANK && isArray(first); depth++) first = first[0];
   const name = isFloat16Array(first) ? "Float16Array" : classOf(first);
   const dtype = name?.replace(/Big|Clamped|Array/g, "").toLowerCase();
+  if (isUint8Array(first) && String.fromCharCode(...first.subarray(1, 6)) === "NUMPY") {
+    const sentence =
+      "values must be numbers, got the bytes of an NPY file; use readNpy of ndscatter/npy";
+    throw new TensorError("dtype", sentence, { key: "values", got: factOf(first) });
+  }
   if (typeof first === "object") checkNotBytes(first, "int32", 0, {});
   if (isDType(dtype)) return { dtype };
   // Elements are missing from empty lists, and from lists that are nested too deep, which are refused later.
   if (isArray(first) || (first === undefined && isArray(values))) return { dtype: "float32" };
   const kind = typeof first;
   if (kind in DTYPES_OF_KINDS) return { dtype: DTYPES_OF_KINDS[kind], kind };
-  const sentence = `values must be a typed array, or lists of numbers, bigints, booleans or strings, got ${printValue(first)}`;
+  const got = isDType(Object(first).dtype) ? "a tensor" : printValue(first);
+  const sentence = `values must be a typed array, or lists of numbers, bigints, booleans or strings, got ${got}`;
   throw new TensorError("dtype", sentence, { key: "values", got: factOf(first) });
 }

@@ -74,7 +74,7 @@ export type IndexLists = Nested<number | bigint | TypedArray>;
 /** Lists and typed arrays that calls accept as updates of the data type `D`. */
 export type UpdateLists<D extends DType = DType> = Nested<ScalarInput<D> | TypedArray>;
 
-/** Values that {@link tensor} accepts. */
+/** Values that `tensor` accepts. */
 export type Values<D extends DType = DType> =
   | UpdateLists<D>
   | (D extends "complex64" | "complex128" ? readonly number[] : never);
@@ -145,7 +145,7 @@ export function checkGiven(values: unknown, fields: ErrorContext): void {
  */
 function isOwnStorage({ dtype, size }: Destination, list: unknown): list is Storage {
   if (dtype !== "string") return classOf(list) === DTYPES[dtype].storage.name;
-  // The length is checked first, because a Proxy may claim any number of entries.
+  // The length of a list is checked first, because a Proxy may claim any number of entries.
   if (!isArray(list) || list.length !== size || Object.isFrozen(list)) return false;
   for (let p = 0; p < size; p++) if (typeof list[p] !== "string") return false;
   return true;
@@ -186,7 +186,7 @@ function convert(target: Destination, values: unknown): Storage {
   return data;
 }
 
-/** Returns a {@link writer} that also refuses elements of another JavaScript type than the first, if it matters. */
+/** Returns a `writer` that also refuses elements of another JavaScript type than the first, if it matters. */
 function writerOf({ kind }: Destination, dtype: DType, data: Storage): ReturnType<typeof writer> {
   const write = writer(dtype, data);
   return kind === undefined
@@ -317,8 +317,8 @@ export const isFloat16Array = (value: unknown): value is Float16Like =>
 
 const bitsOf = ({ buffer, byteOffset, length }: Float16Like, fields: ErrorContext): Storage =>
   readForeign(
-    // A polyfill's array is not a typed array. DataView accepts only a buffer, whereas a typed array constructor would
-    // allocate one.
+    // A polyfill's array is not a typed array. The class DataView is used, because it accepts only a buffer, whereas a
+    // typed array constructor would allocate one.
     () => viewOf("float16", new DataView(buffer).buffer, byteOffset, length),
     "disposed",
     "the memory of the values is gone",
@@ -330,7 +330,7 @@ const componentOf = (dtype: DType): DType => (dtype === "complex64" ? "float32" 
 
 /**
  * Returns the length of a list, of the first list in it, and so on. The result for a list that contains itself is
- * longer than the maximum rank; {@link shapeOf} refuses a length that is not a count.
+ * longer than the maximum rank; `shapeOf` refuses a length that is not a count.
  */
 export function nestingOf(values: unknown): number[] {
   const lengths: number[] = [];

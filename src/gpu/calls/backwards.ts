@@ -62,8 +62,8 @@ const ADD: Steps = { first: "add", later: "add", divides: false };
 const REPLACE: Steps = { first: "none", later: "none", divides: false };
 
 /**
- * @param reduction the reduction; null for a gather
- * @throws TensorError `dtype` for gradients that need arithmetic on a data type for which the GPU engine has none
+ * `reduction` is the reduction; null for a gather. Throws a `dtype` error for gradients that need arithmetic on a data
+ * type for which the GPU engine has none.
  */
 export function checkGradientArithmetic(
   dtype: DType,

@@ -17,9 +17,9 @@ import type { GpuCore } from "./core.ts";
 import { DeviceTensor } from "./tensor.ts";
 
 /**
- * Creates a tensor over a buffer. Disposing of the tensor does not destroy the buffer.
- * @throws TensorError `dtype` for text, `attribute` for a value that is not a usable `GPUBuffer`, `shape-mismatch` for
- *   a buffer that is too short, `too-large`
+ * Creates a tensor over a buffer. Disposing of the tensor does not destroy the buffer. Throws `dtype` for text,
+ * `attribute` for a value that is not a usable `GPUBuffer`, `shape-mismatch` for a buffer that is too short,
+ * `too-large`.
  */
 export function tensorOver<D extends DType>(
   core: GpuCore,
@@ -48,7 +48,7 @@ export function tensorOver<D extends DType>(
   return new DeviceTensor(core, dtype, dims, size, buffer as GpuBufferLike, false);
 }
 
-/** @throws TensorError `dtype` for an unknown data type or text; for shapes, the errors of `zeros` */
+/** Throws `dtype` for an unknown data type or text; for shapes, the errors of `zeros`. */
 export function typeOf(
   dtype: DType,
   shape: unknown,
@@ -59,14 +59,14 @@ export function typeOf(
   return shapeOf(shape, fields);
 }
 
-/** @throws TensorError `dtype` for text */
+/** Throws a `dtype` error for text. */
 export function checkHolds(dtype: DType, fields: ErrorContext): void {
   if (dtype !== "string") return;
   const sentence = `${fields.input ?? "the tensor"} must not be string, because a GPU cannot hold text`;
   throw new TensorError("dtype", sentence, { ...named(fields, "tensor"), got: dtype });
 }
 
-/** @throws TensorError `attribute` for a value that is not a `GPUBuffer` */
+/** Throws an `attribute` error for a value that is not a `GPUBuffer`. */
 function bufferParts(
   buffer: unknown,
   who: string,
@@ -90,7 +90,7 @@ interface RuntimeParts {
 
 /**
  * Wraps an onnxruntime tensor on the GPU as an engine tensor over the same buffer; returns null for any other value.
- * @throws TensorError like {@link tensorOver}; `disposed` if the buffer cannot be read
+ * Throws the errors of `tensorOver`; `disposed` if the buffer cannot be read.
  */
 export function runtimeTensor(
   core: GpuCore,

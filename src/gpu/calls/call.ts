@@ -68,7 +68,7 @@ export function callOnGpu(
     : scatterWork(work, updates, settings, others);
 }
 
-/** Returns the source of a call's targets. @param indices null if the indices are on the host */
+/** Returns the source of a call's targets. `indices` is null if the indices are on the host. */
 export function sourceOf(
   prepared: PreparedCall,
   policies: Policies,
@@ -104,7 +104,7 @@ export interface Work {
   readonly size: number;
 }
 
-/** @param others the inputs except data */
+/** `others` are the inputs except data. */
 export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceTensor {
   const { core, fields, source, data, out, shape, size } = work;
   const { dtype } = data;
@@ -118,7 +118,7 @@ export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceT
   });
 }
 
-/** @param others the inputs except data and updates */
+/** `others` are the inputs except data and updates. */
 export function scatterWork(
   work: Work,
   updates: GpuInput,
@@ -146,7 +146,7 @@ export function scatterWork(
   });
 }
 
-/** @throws TensorError `dtype` for a reduction that the GPU does not support for the data type */
+/** Throws a `dtype` error for a reduction that the GPU does not support for the data type. */
 export function checkArithmetic(
   dtype: DType,
   { reduction }: Pick<Reducing, "reduction">,

@@ -30,7 +30,7 @@ export interface CheckParts {
   readonly refusal: Promise<TensorError | null>;
 }
 
-/** The outcome of a call, which is pending until {@link settle}. */
+/** The outcome of a call, which is pending until `settle`. */
 export class CallCheck {
   #parts: CheckParts | null;
   #outcome: Outcome = FINE;
@@ -64,8 +64,8 @@ export class CallCheck {
   }
 
   /**
-   * Ends the call. Earlier calls must have been settled.
-   * @param failure the failure that the GPU has found; null for success, and if the GPU was not queried
+   * Ends the call. Earlier calls must have been settled. `failure` is the failure that the GPU has found; null for
+   * success, and if the GPU was not queried.
    */
   settle(failure: SlotState, refusal: TensorError | null, reports: number): void {
     const parts = this.#parts;

@@ -40,7 +40,7 @@ export class GpuCore implements TensorOwner {
   readonly #board: StatusBoard;
   #pending: CallCheck[] = [];
   #isAsking = false;
-  /** Collects the kernels of calls instead of running them; null unless {@link compile} is running its function. */
+  /** Collects the kernels of calls instead of running them; null unless `compile` is running its function. */
   #list: KernelList | null = null;
   /** The number of waits in progress. */
   #waits = 0;
@@ -49,7 +49,7 @@ export class GpuCore implements TensorOwner {
   /** The number of `done` reports, with or without an error. */
   #reports = 0;
 
-  /** @param isOwnDevice true if the device is destroyed with the engine */
+  /** `isOwnDevice` is true if the device is destroyed with the engine. */
   constructor(device: GpuDeviceLike, isOwnDevice: boolean) {
     this.gpu = new Gpu(device);
     this.#isOwnDevice = isOwnDevice;
@@ -63,8 +63,7 @@ export class GpuCore implements TensorOwner {
 
   /**
    * Creates a tensor with the given elements, or with zeros. If device memory is exhausted, the next wait reports the
-   * error.
-   * @throws TensorError `too-large` beyond the device's limits, `engine` if the device is lost
+   * error. Throws `too-large` beyond the device's limits, `engine` if the device is lost.
    */
   make(
     dtype: DType,
@@ -81,7 +80,7 @@ export class GpuCore implements TensorOwner {
     return this.#pend(made, new CallCheck(parts));
   }
 
-  /** @param isWritten true if a call writes all elements, so that memory of released tensors may be reused */
+  /** `isWritten` is true if a call writes all elements, so that memory of released tensors may be reused. */
   #create(dtype: DType, shape: readonly number[], size: number, isWritten: boolean): DeviceTensor {
     const bytes = size * DTYPES[dtype].bytes;
     const what = `a tensor of ${printCount(size, "element")} of ${dtype}`;
@@ -91,8 +90,8 @@ export class GpuCore implements TensorOwner {
   }
 
   /**
-   * Submits a call and returns its result.
-   * @throws TensorError `too-large` beyond the device's limits, `engine` if the device is lost
+   * Submits a call and returns its result. Throws `too-large` beyond the device's limits, `engine` if the device is
+   * lost.
    */
   call(call: GpuCall): DeviceTensor {
     const { fields, out, dtype, shape, size } = call;
@@ -139,8 +138,8 @@ export class GpuCore implements TensorOwner {
   }
 
   /**
-   * Compiles the kernels for the calls that `calls` makes.
-   * @throws TensorError `engine` for a kernel that cannot be compiled; the errors of the calls
+   * Compiles the kernels for the calls that `calls` makes. Throws `engine` for a kernel that cannot be compiled; the
+   * errors of the calls.
    */
   async compile(calls: () => unknown): Promise<void> {
     this.gpu.checkThere();
@@ -186,7 +185,7 @@ export class GpuCore implements TensorOwner {
     return result;
   }
 
-  /** @param slot the status slot; null if the call cannot fail on the GPU */
+  /** `slot` is the status slot; null if the call cannot fail on the GPU. */
   #record(
     recording: Recording,
     { source, out, record }: GpuCall,
@@ -287,7 +286,7 @@ export class GpuCore implements TensorOwner {
 
   async #read({ span, dtype, size }: DeviceTensor): Promise<NumericStorage> {
     const { made: staging, refusal } = watched(this.gpu, () =>
-      this.gpu.copyForHost(span.buffer, span.bytes, "a tensor copied to the host"),
+      this.gpu.copyForHost(span.buffer, span.bytes, "copy of a tensor"),
     );
     const contents = await this.#wait(contentsOf(staging));
     const refused = await refusal;

@@ -24,7 +24,7 @@ const METHODS = [
   "popErrorScope",
 ] as const satisfies readonly (keyof GpuDeviceLike)[];
 
-/** @throws TensorError `attribute` for a value that is not a `GPUDevice` */
+/** Throws an `attribute` error for a value that is not a `GPUDevice`. */
 export function checkDevice(device: unknown): GpuDeviceLike {
   const one = device as Partial<GpuDeviceLike> | null;
   try {
@@ -43,8 +43,8 @@ export function checkDevice(device: unknown): GpuDeviceLike {
 }
 
 /**
- * Requests a device from the fastest adapter, with the adapter's largest limits.
- * @throws TensorError `engine` if WebGPU or an adapter is missing
+ * Requests a device from the fastest adapter, with the adapter's largest limits. Throws an `engine` error if WebGPU or
+ * an adapter is missing.
  */
 export async function requestDevice(): Promise<GpuDeviceLike> {
   const gpu = (globalThis as { navigator?: { gpu?: GpuLike } }).navigator?.gpu;

@@ -19,7 +19,7 @@ export type GpuInput =
   | { readonly type: Tensor; readonly device: DeviceTensor }
   | { readonly type: Tensor; readonly device: null };
 
-/** @throws TensorError like the plain functions, and `dtype` if data is not on the GPU */
+/** Throws the errors of the plain functions, and `dtype` if data is not on the GPU. */
 export function gpuInputs(core: GpuCore, call: Call, given: Inputs<unknown>): Inputs<GpuInput> {
   const { signature, fields } = call;
   const rules = signature.inputs;
@@ -89,8 +89,7 @@ export function inputOf(
 
 /**
  * Checks that `out` is a tensor of the engine with the result's type and shape, and shares no memory with another
- * input.
- * @param inPlace the name of the input that may be passed as `out`
+ * input. `inPlace` is the name of the input that may be passed as `out`.
  */
 export function outOnGpu(
   core: GpuCore,
@@ -113,7 +112,7 @@ export function outOnGpu(
   return device;
 }
 
-/** Returns a tensor whose elements a GPU can hold. @throws TensorError `dtype` for text */
+/** Returns a tensor whose elements a GPU can hold. Throws a `dtype` error for text. */
 export function numericTensor(given: unknown): Tensor {
   const tensor = asTensor(given, {});
   checkHolds(tensor.dtype, {});

@@ -103,8 +103,8 @@ export class KeptOnGpu {
   }
 
   /**
-   * Prepares the data that a call needs, before the call is recorded. @returns the call's inputs other than data and
-   * updates
+   * Prepares the data that a call needs, before the call is recorded. Returns the call's inputs other than data and
+   * updates.
    */
   prepare(dtype: DType, step: Step | null): readonly DeviceTensor[] {
     const { value, held } = this.#placed;

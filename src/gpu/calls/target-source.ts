@@ -49,7 +49,7 @@ export type TargetSource = UploadedTargets | CheckedTargets;
 
 /**
  * Returns the targets of a Plan whose indices were checked on the host; the targets are uploaded for one call.
- * @param positions the number of slices on the sequential side
+ * `positions` is the number of slices on the sequential side.
  */
 export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets => ({
   errorOf: null,

@@ -44,7 +44,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   /** The calls that write to this tensor and may have failed or be pending. */
   #calls: CallCheck[] = [];
 
-  /** @param isOwn true if the buffer is destroyed with the tensor */
+  /** `isOwn` is true if the buffer is destroyed with the tensor. */
   constructor(
     owner: TensorOwner,
     dtype: D,
@@ -106,7 +106,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     return call.isPending || (call.outcome.error !== null && call.reports >= this.#owner.reports);
   }
 
-  /** @throws TensorError `disposed` after `dispose` */
+  /** Throws a `disposed` error after `dispose`. */
   checkAlive(input: string, fields: ErrorContext): void {
     if (!this.#isDisposed) return;
     throw new TensorError("disposed", `the memory of ${input} is gone (disposed)`, {

@@ -16,7 +16,7 @@ import type {
   ScatterChoices,
 } from "../../core/typed-shape.ts";
 
-/** Options of {@link createGpuEngine}. */
+/** Options of `createGpuEngine`. */
 export interface GpuEngineOptions {
   /**
    * An existing `GPUDevice`, such as onnxruntime-web's, whose tensors are then used without a copy. The engine does not
@@ -60,7 +60,7 @@ interface OutOption {
   readonly out?: GpuTensor | undefined;
 }
 
-/** {@link GradientOptions} for tensors on the GPU. */
+/** `GradientOptions` for tensors on the GPU. */
 export interface GpuGradientOptions extends Omit<GradientOptions, "out"> {
   /**
    * Tensors that receive the gradients, in the order of the inputs; null for a new tensor. The gradient of a scatter's
@@ -97,8 +97,8 @@ export interface GpuPlan {
     options?: { readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
   /**
-   * Returns the gradients of data and of updates in {@link GpuPlan.scatter}, from the gradient of its result, which has
-   * shape `dataShape`; null for a gradient that `argnums` (0 for data, 1 for updates) omits. See {@link GpuEngine.vjp}.
+   * Returns the gradients of data and of updates in `GpuPlan.scatter`, from the gradient of its result, which has shape
+   * `dataShape`; null for a gradient that `argnums` (0 for data, 1 for updates) omits. See `GpuEngine.vjp`.
    * @throws TensorError like `scatter`; `dtype` like `GpuEngine.vjp`
    */
   scatterVjp<D extends DType>(
@@ -108,8 +108,8 @@ export interface GpuPlan {
     options?: GpuGradientOptions & { readonly reduction?: Reduction | undefined },
   ): [data: GpuTensor<D> | null, updates: GpuTensor<D> | null];
   /**
-   * Returns the gradient of data in {@link GpuPlan.gather}, of shape `dataShape`, from the gradient of its result, of
-   * shape `shape`. See {@link GpuEngine.vjp}.
+   * Returns the gradient of data in `GpuPlan.gather`, of shape `dataShape`, from the gradient of its result, of shape
+   * `shape`. See `GpuEngine.vjp`.
    * @throws TensorError like `gather`; `dtype` like `GpuEngine.vjp`
    */
   gatherVjp<D extends DType>(
@@ -144,7 +144,7 @@ export interface GpuEngine {
   fromBuffer<D extends DType>(buffer: GpuBuffer, dtype: D, shape: readonly number[]): GpuTensor<D>;
   /** Copies a tensor to the GPU. @throws TensorError `dtype` for text, `too-large`, `disposed`, `engine` */
   upload<D extends DType>(tensor: Tensor<D> | RuntimeTensor): GpuTensor<D>;
-  /** Creates a tensor of zeros. @throws TensorError like {@link upload} */
+  /** Creates a tensor of zeros. @throws TensorError like `upload` */
   alloc<D extends DType>(dtype: D, shape: readonly number[]): GpuTensor<D>;
   scatterND<D extends DType>(
     data: GpuTensor<D>,

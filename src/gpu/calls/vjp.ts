@@ -72,7 +72,7 @@ export function vjpOnGpu(
   return results;
 }
 
-/** @throws TensorError `dtype` for an axis on the GPU, because the shape of the result depends on its value */
+/** Throws a `dtype` error for an axis on the GPU, because the shape of the result depends on its value. */
 function checkAxisOnHost(
   inputs: Inputs<GpuInput>,
   { inputs: rules }: PreparedCall["call"]["signature"],

@@ -182,7 +182,7 @@ export function markEqual(
 
 /**
  * Returns WGSL for the share of an operand in the gradient `whole` of element `to`, if the operand equals the element.
- * @param key the value that the operand left in the table if only this operand receives the gradient
+ * `key` is the value that the operand left in the table if only this operand receives the gradient.
  */
 const shareOf = (ties: Ties, key: string, whole: string): string => {
   if (ties === "all") return `value = ${whole};`;
@@ -313,10 +313,8 @@ export function productsBefore(
 
 /**
  * Computes the gradient of each update: the gradient of the result times all later updates, times the value before the
- * update.
- * @param backwards the targets from {@link reversed}
- * @param before the values from {@link productsBefore}
- * @param share the gradient of the result, which is overwritten
+ * update. `backwards` are the targets from `reversed`. `before` are the values from `productsBefore`. `share` is the
+ * gradient of the result, which is overwritten.
  */
 export function productsAfter(
   recording: Recording,
@@ -352,8 +350,8 @@ const storeMade = (dtype: DType, value: string): string =>
     }`;
 
 /**
- * @param statements the statements for one update: `u` is its element, `update` its value, and `value` the target's
- *   value
+ * `statements` are the statements for one update: `u` is its element, `update` its value, and `value` the target's
+ * value.
  */
 function runProducts(
   recording: Recording,

@@ -136,8 +136,8 @@ const endKernel = (step: 1 | 2): Kernel =>
   }));
 
 /**
- * Records the checks of a call with indices on the GPU, and fills `targets`.
- * @param between records additional checks of the targets; null for none
+ * Records the checks of a call with indices on the GPU, and fills `targets`. `between` records additional checks of the
+ * targets; null for none.
  */
 export function checkIndices(
   recording: Recording,

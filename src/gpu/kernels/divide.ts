@@ -9,9 +9,8 @@ import type { Guard } from "./status.ts";
 
 /**
  * Divides each slice of `out` that has updates by the number of its values. An invocation divides one element, or all
- * elements of one word.
- * @param counts the number of updates per slice
- * @param extra 1 if the value of data counts too
+ * elements of one word. `counts` is the number of updates per slice.
+ * `extra` is 1 if the value of data also counts, and otherwise 0.
  */
 export function divideOnGpu(
   recording: Recording,

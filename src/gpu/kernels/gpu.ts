@@ -58,7 +58,7 @@ export class Gpu {
     return this.#hasEnded;
   }
 
-  /** @throws TensorError `engine` if the device is lost, `disposed` if the engine has ended */
+  /** Throws `engine` if the device is lost, `disposed` if the engine has ended. */
   checkThere(): void {
     if (this.#hasEnded) {
       throw new TensorError("disposed", "the engine is gone (disposed)", { key: "engine" });
@@ -73,7 +73,7 @@ export class Gpu {
     return new TensorError("engine", `the GPU failed: ${firstLine(message)}`, {}, { cause });
   }
 
-  /** @throws TensorError `too-large` for more bytes than a kernel's binding allows */
+  /** Throws a `too-large` error for more bytes than a kernel's binding allows. */
   checkBytes(bytes: number, what: string): void {
     const { maxBufferSize, maxStorageBufferBindingSize } = this.device.limits;
     const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
@@ -82,7 +82,7 @@ export class Gpu {
     throw new TensorError("too-large", sentence, { got: bytes, limit: most });
   }
 
-  /** @throws TensorError `too-large` beyond the device's limits */
+  /** Throws a `too-large` error beyond the device's limits. */
   createBuffer(bytes: number, usage: number, what: string): GpuBufferLike {
     this.checkThere();
     const size = paddedBytes(bytes);
@@ -108,7 +108,7 @@ export class Gpu {
     queue.writeBuffer(buffer, 0, padded.buffer);
   }
 
-  /** Copies a buffer's first bytes after all earlier work, for {@link contentsOf}. */
+  /** Copies a buffer's first bytes after all earlier work, for `contentsOf`. */
   copyForHost(buffer: GpuBufferLike, bytes: number, what: string): GpuBufferLike {
     const staging = this.createBuffer(bytes, BUFFER_USAGE.MAP_READ | COPY_DST, what);
     try {
@@ -221,7 +221,7 @@ export class Gpu {
   }
 }
 
-/** Returns the bytes of a buffer from {@link Gpu.copyForHost}, and destroys the buffer. */
+/** Returns the bytes of a buffer from `Gpu.copyForHost`, and destroys the buffer. */
 export async function contentsOf(staging: GpuBufferLike): Promise<ArrayBuffer> {
   try {
     await staging.mapAsync(MAP_MODE_READ);
@@ -231,7 +231,7 @@ export async function contentsOf(staging: GpuBufferLike): Promise<ArrayBuffer> {
   }
 }
 
-/** Destroys a buffer from {@link Gpu.createBuffer}. */
+/** Destroys a buffer from `Gpu.createBuffer`. */
 export function destroyBuffer(buffer: GpuBufferLike): void {
   OPEN.buffers--;
   buffer.destroy();

@@ -22,9 +22,8 @@ interface Units {
 }
 
 /**
- * Returns the units of slices; null if slices are not whole words.
- * @param from the source of slices, which must not be empty for vectors of four words, because they exceed the smallest
- *   binding
+ * Returns the units of slices; null if slices are not whole words. `from` is the source of slices, which must not be
+ * empty for vectors of four words, because they exceed the smallest binding.
  */
 function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
   const words = (slice * DTYPES[dtype].bytes) / 4;
@@ -151,7 +150,7 @@ export function scatterOnGpu(
 }
 
 /**
- * Returns true if {@link pullOnGpu} moves fewer bytes than copying data and scattering the last update of each target.
+ * Returns true if `pullOnGpu` moves fewer bytes than copying data and scattering the last update of each target.
  * `pullOnGpu` clears and reads a table with a word per slice, while the scatter reads and writes four words per
  * position and each targeted slice.
  */

@@ -13,7 +13,7 @@ export interface GpuIndexRules {
   readonly step: 1 | 2;
 }
 
-/** Codes in the second result of {@link checkedIndex}. */
+/** Codes in the second result of `checkedIndex`. */
 const RIGHT = 0;
 const LEFT_OUT = 1;
 const BAD = 2;

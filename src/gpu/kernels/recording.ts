@@ -93,10 +93,9 @@ export class Recording {
   }
 
   /**
-   * Runs `threads` invocations of a kernel.
-   * @param bytes the bytes that all invocations read and write, for {@link WORK}
-   * @param most maximum number of invocations per dispatch, a multiple of {@link WORKGROUP}, because drivers kill a
-   *   dispatch that takes seconds
+   * Runs `threads` invocations of a kernel. `bytes` are the bytes that all invocations read and write, for `WORK`.
+   * `most` is the maximum number of invocations per dispatch, a multiple of `WORKGROUP`, because drivers kill a
+   * dispatch that takes seconds.
    */
   run(
     kernel: Kernel,

@@ -45,7 +45,7 @@ export const arrangementsOf = (targets: Targets): Arrangements => ({
 
 const areFew = (targets: Targets): boolean => positionsOf(targets) <= GPU.alone;
 
-/** @param result receives the last positions; by default, scratch memory of the call */
+/** `result` receives the last positions; by default, scratch memory of the call. */
 export function lastOf(recording: Recording, targets: Targets, result?: Span): Targets {
   if (targets.isDistinct) return targets;
   if (areFew(targets)) return lastOfFew(recording, targets, result);
@@ -80,17 +80,14 @@ export function copyData(
  */
 const MOST_COUNTED = 2 ** 27;
 
-/** @throws TensorError `too-large` for more updates than a mean supports */
+/** Throws a `too-large` error for more updates than a mean supports. */
 export function checkCounted(what: string, positions: number): void {
   if (positions < MOST_COUNTED) return;
   const sentence = `${what} on a GPU supports fewer than ${MOST_COUNTED} updates, got ${positions}`;
   throw new TensorError("too-large", sentence, { got: positions, limit: MOST_COUNTED - 1 });
 }
 
-/**
- * Fills `out` with data and applies updates to it.
- * @throws TensorError `too-large` beyond the device's limits
- */
+/** Fills `out` with data and applies updates to it. Throws a `too-large` error beyond the device's limits. */
 export function applyUpdates(
   recording: Recording,
   targets: Targets,

@@ -238,7 +238,7 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
   return { keys, positions, count, slice, slices };
 }
 
-/** Sorts on the host like {@link sortTargets} on the device. `targets` are flat and do not include NOWHERE. */
+/** Sorts on the host like `sortTargets` on the device. `targets` are flat and do not include NOWHERE. */
 export function sortOnHost(targets: Uint32Array, slices: number): [Uint32Array, Uint32Array] {
   const { few, digit } = GPU;
   const count = targets.length;

@@ -77,7 +77,7 @@ export class StatusBoard {
     return this.#span;
   }
 
-  /** Returns the first word of a free slot. {@link beginCall} initializes the slot's contents. */
+  /** Returns the first word of a free slot. `beginCall` initializes the slot's contents. */
   take(): number {
     const slot = this.#unused();
     OPEN.slots++;
@@ -120,7 +120,7 @@ export class StatusBoard {
   /** Reads the outcomes of all submitted calls, by slot. */
   async read(): Promise<(slot: number) => SlotState> {
     const { buffer, bytes } = this.#span;
-    const staging = this.#gpu.copyForHost(buffer, bytes, "status of calls, copied to the host");
+    const staging = this.#gpu.copyForHost(buffer, bytes, "copy of the status");
     const words = new Uint32Array(await contentsOf(staging));
     return (slot) => stateOf(words.subarray(slot, slot + WORDS));
   }

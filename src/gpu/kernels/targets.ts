@@ -1,6 +1,6 @@
 /**
  * The offsets of a Plan on the GPU, as slice numbers: target t is the slice that begins at element `t * slice`. A
- * skipped position has the target {@link NOWHERE}, so a Plan on the GPU needs no `source`.
+ * skipped position has the target `NOWHERE`, so a Plan on the GPU needs no `source`.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -37,7 +37,7 @@ export const positionsOf = ({ count, batches }: Targets): number => count * batc
 /** Returns the maximum number of slices that can be targets. */
 export const mostHit = (targets: Targets): number => Math.min(positionsOf(targets), targets.slices);
 
-/** @param indices the number of indices or index tuples, each of which has one target */
+/** `indices` is the number of indices or index tuples, each of which has one target. */
 export function targetsOf(
   form: PlanForm,
   indices: number,
@@ -59,9 +59,8 @@ export function targetsOf(
 }
 
 /**
- * Converts a Plan's offsets on the host to targets.
- * @param positions the number of slices on the sequential side, which exceeds the number of offsets if positions are
- *   skipped
+ * Converts a Plan's offsets on the host to targets. `positions` is the number of slices on the sequential side, which
+ * exceeds the number of offsets if positions are skipped.
  */
 export function targetsFrom(plan: Plan, positions: number): Uint32Array {
   const { offsets, source, slice } = plan;
@@ -72,7 +71,7 @@ export function targetsFrom(plan: Plan, positions: number): Uint32Array {
   return targets;
 }
 
-/** Returns the targets of all batches, like {@link targetsFrom}, but counted from the beginning of the random side. */
+/** Returns the targets of all batches, like `targetsFrom`, but counted from the beginning of the random side. */
 export const flatTargetsFrom = (plan: Plan, positions: number): Uint32Array =>
   targetsFrom({ ...plan, offsets: absoluteOffsets(plan) }, positions);
 
@@ -104,7 +103,7 @@ const BATCHED: Lookup = {
 
 export const lookupOf = (targets: Targets): Lookup => (isFlat(targets) ? FLAT : BATCHED);
 
-/** Returns the parameters of {@link lookupOf}. */
+/** Returns the parameters of `lookupOf`. */
 export const lookupParams = ({ count, repeat, span }: Targets): Record<string, number> => ({
   count,
   repeat,
@@ -112,8 +111,8 @@ export const lookupParams = ({ count, repeat, span }: Targets): Record<string, n
 });
 
 /**
- * Runs a kernel for each position, with the position's target in `t`.
- * @param bytes the bytes that the kernel moves in addition to the targets
+ * Runs a kernel for each position, with the position's target in `t`. `bytes` are the bytes that the kernel moves in
+ * addition to the targets.
  */
 function forEachTarget(
   recording: Recording,
@@ -185,8 +184,8 @@ export function countsOfTargets(recording: Recording, targets: Targets): Span {
 }
 
 /**
- * Returns the targets of selected positions: those whose keys are in the table, or all others.
- * @param table the table from {@link keysOfTargets}
+ * Returns the targets of selected positions: those whose keys are in the table, or all others. `table` is the table
+ * from `keysOfTargets`.
  */
 export function chosenTargets(
   recording: Recording,

@@ -1,6 +1,6 @@
 /**
- * Float arithmetic that differs from the data type's own arithmetic: steps are computed as doubles and rounded by the
- * given parts.
+ * Simulates float arithmetic that differs from the data type's normal arithmetic. Each step is computed in float64 and
+ * then rounded by the given functions.
  */
 
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
@@ -10,28 +10,28 @@ import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../../core/tensor/hal
 import { halfFormat, reader, writer } from "../../core/tensor/scalar.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 
-/** Float arithmetic. `apply` and `divide` change `out`, which begins with the values of data. */
+/** Float arithmetic. `apply` and `divide` modify `out`, which initially contains the values of data. */
 export interface Arithmetic {
   apply(plan: Plan, step: Step, updates: Float64Array, out: Float64Array): void;
   divide(out: Float64Array, plan: Plan, counts: Uint32Array): void;
-  /** A function that is applied to every element of the result at the end. */
+  /** Applied to every element of the final result. */
   readonly finish?: (value: number) => number;
 }
 
-/** The parts of an arithmetic that differ from the data type's own arithmetic; absent parts do not differ. */
+/** Functions that replace parts of the normal arithmetic. Omitted parts are normal. */
 export interface Parts {
-  /** A function that is applied to every operand before a step. */
+  /** Applied to every operand before a step. */
   readonly read?: (value: number) => number;
   readonly max?: (data: number, update: number) => number;
   readonly min?: (data: number, update: number) => number;
-  /** Rounds the result of each step. */
+  /** Rounds each step's result. */
   readonly round?: (value: number) => number;
   readonly finish?: (value: number) => number;
 }
 
 const same = (value: number): number => value;
 
-/** Returns arithmetic that rounds to `dtype` after each step, except for the given parts. */
+/** Returns arithmetic that rounds to `dtype` after each step, with the given parts replaced. */
 export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
   const { read = same, round = rounderOf(dtype), finish } = parts;
   const combine = (step: Exclude<Step, "none">, a: number, b: number): number => {
@@ -61,7 +61,7 @@ export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
   };
 }
 
-/** Returns a function that rounds to a float type, to nearest even. */
+/** Returns a function that rounds to the nearest value of a float type, with ties to even. */
 export function rounderOf(dtype: DType): (value: number) => number {
   if (dtype === "float64") return same;
   if (dtype === "float32") return Math.fround;
@@ -69,7 +69,7 @@ export function rounderOf(dtype: DType): (value: number) => number {
   return (value) => decodeHalf(encodeHalf(Math.fround(value), format), format);
 }
 
-/** Returns the values of a float tensor as doubles. */
+/** Converts a float tensor to float64 values. */
 export function decode({ dtype, size, data }: Tensor): Float64Array {
   if (DTYPES[dtype].family === "float") return Float64Array.from(data as Float32Array);
   const read = reader(dtype, data);
@@ -79,8 +79,8 @@ export function decode({ dtype, size, data }: Tensor): Float64Array {
 }
 
 /**
- * Returns a tensor with the type and shape of `like` and other values.
- * @param plan selects the elements to encode; all others keep the bits of `like`
+ * Encodes values as a tensor with the data type and shape of `like`. `plan` selects the elements to encode. All other
+ * elements keep the bits of `like`.
  */
 export function encode(like: Tensor, values: Float64Array, plan?: Plan): Tensor {
   const { dtype, shape, size } = like;
@@ -102,9 +102,7 @@ const FRACTION_BITS: Readonly<Partial<Record<DType, number>>> = {
   bfloat16: BFLOAT16.fractionBits,
 };
 
-/**
- * Returns half of the gap between 1 and the next float of a type, which is the maximum relative error of one rounding.
- */
+/** Returns the maximum relative error of one rounding, which is half of the gap between 1 and the next float. */
 export const roundingError = (dtype: DType): number => 2 ** (-1 - (FRACTION_BITS[dtype] ?? 52));
 
 const LEAST_EXPONENT: Readonly<Partial<Record<DType, number>>> = {
@@ -114,5 +112,5 @@ const LEAST_EXPONENT: Readonly<Partial<Record<DType, number>>> = {
   bfloat16: BFLOAT16.minExponent,
 };
 
-/** Returns the smallest positive normal float of a type. */
+/** Returns the smallest positive normal value of a float type. */
 export const leastNormal = (dtype: DType): number => 2 ** (LEAST_EXPONENT[dtype] ?? -1022);

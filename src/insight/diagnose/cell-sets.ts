@@ -1,6 +1,6 @@
 /**
- * Hypotheses that allow several values in a cell, because the call does not determine the outcome of a race. These
- * hypotheses are tried only on the differing cells. A value counts as more evidence if it is less likely to fit by
+ * Defines hypotheses that allow several values per cell, because the outcome of a race is unpredictable. These
+ * hypotheses are tested only on the differing cells. A value is stronger evidence if it is less likely to fit by
  * chance.
  */
 
@@ -14,17 +14,17 @@ import { cellsOf } from "./cells.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { isFloating, type Rule } from "./rule.ts";
 
-/** A function that returns the bits of evidence in a cell's value; null if the value does not fit. */
+/** Returns a value's evidence in bits, or null if the value does not fit. */
 export type Evidence = (cell: number) => number | null;
 
 export interface CellSet {
   readonly id: DiagnosisId;
   readonly sentence: string;
-  /** Returns the evidence function for a scatter; null if the hypothesis does not apply to the call. */
+  /** Returns the evidence function for a scatter, or null if the hypothesis does not apply to the call. */
   evidence(rule: Rule, updates: Tensor, at: CellUpdates, actual: Tensor): Evidence | null;
 }
 
-/** Returns the number of bits in an element. */
+/** Returns an element's size in bits. */
 export const bitsOf = ({ dtype }: Tensor): number => {
   const row = DTYPES[dtype];
   return row.family === "bool"
@@ -87,7 +87,7 @@ function rounding(rule: Rule, updates: Tensor, at: CellUpdates, actual: Tensor):
   };
 }
 
-/** Returns the significant bits of a value with an error of `tolerance`. */
+/** Returns the number of significant bits in a value whose error is `tolerance`. */
 function evidenceOf(like: Tensor, value: number, tolerance: number): number {
   const least = leastNormal(like.dtype);
   const spacing = 2 * roundingError(like.dtype) * Math.max(Math.abs(value), least);
@@ -95,8 +95,8 @@ function evidenceOf(like: Tensor, value: number, tolerance: number): number {
 }
 
 /**
- * A function that returns the unrounded result in a cell, the maximum magnitude of any intermediate result, and the
- * maximum rounding error in any order.
+ * Returns a cell's unrounded result, the maximum magnitude of any intermediate result, and the maximum rounding error
+ * for any update order.
  */
 type SumOf = (cell: number) => {
   readonly value: number;
@@ -148,17 +148,17 @@ function lostUpdates(
   const unit = roundingError(data.dtype);
   return (cell) => {
     const count = at.count(cell);
-    // A cell that loses its only update is excluded: it would fit the same description, but is not a race.
+    // Cells that lose their only update are excluded: such values would fit, but a single update cannot race.
     const values = count === 0 ? null : valuesAt(cell);
     if (values === null) return null;
     const wanted = read(cell);
     const choice = (): number => Math.log2(unique(values).length);
     if (values.some((value) => value === wanted || Object.is(value, wanted)))
       return Math.max(0, bitsOf(data) - choice());
-    // The order is irrelevant if all updates are equal, or if only one of two updates remains.
+    // The update order does not matter if all updates are equal, or if only one of two updates remains.
     if (sum === null || count < 3 || values.length === count + 1) return null;
-    // The runtime rounds once per update that it keeps. The values for the comparison are computed in float64, without
-    // further rounding.
+    // The runtime rounds once per update that is not lost. Reference values are computed in float64, without further
+    // rounding.
     const roundings = (data.dtype === "float64" ? 2 : 1) * (count - 1);
     const magnitude = reduction === "mul" ? Math.abs(Number(wanted)) : sum(cell).magnitude;
     const tolerance = Math.expm1(roundings * unit) * magnitude + 2 * unit * leastNormal(data.dtype);
@@ -169,7 +169,7 @@ function lostUpdates(
   };
 }
 
-/** A typed array of values, because plain arrays took ten times as long. */
+/** Typed array for values. Plain arrays took ten times as long. */
 interface Values {
   readonly length: number;
   [at: number]: Value;
@@ -185,8 +185,8 @@ function newValues(dtype: DType, size: number): Values {
 }
 
 /**
- * Returns the values that a cell may have if some of its updates are lost; null if the list would be too long.
- * @param isRounded true if the value is rounded after each update, in the order of indices
+ * Returns all possible values of a cell that has lost updates, or null if there would be too many values. If
+ * `isRounded` is true, values are rounded after each update, in index order.
  */
 function possibleValues(
   { data, call }: Rule,
@@ -211,9 +211,9 @@ function possibleValues(
     let values = newValues(data.dtype, includeSelf ? 1 : 0);
     if (includeSelf) values[0] = base(cell);
     for (const [next, most] of times) {
-      // Any number of equal updates may be lost, so each equal update adds one possible value.
+      // Any number of equal updates may be lost, so each equal update contributes one possible value.
       if (values.length * (most + 1) > mostValues) values = unique(values);
-      // The reduction starts with the first update that is not lost if it excludes data.
+      // If the reduction excludes data, it starts with the first update that is not lost.
       const count = values.length * (most + 1) + (includeSelf ? 0 : most);
       if (times.size > 1 && count > mostValues) return null;
       steps += count;
@@ -237,7 +237,7 @@ function possibleValues(
   };
 }
 
-/** Returns the values in sorted order, without duplicates. */
+/** Sorts the values and removes duplicates. */
 function unique(values: Values): Values {
   const sorted = values.slice();
   sorted.sort();

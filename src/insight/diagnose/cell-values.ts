@@ -1,7 +1,4 @@
-/**
- * Reads the values that are combined in a cell of a scatter as JavaScript values, and performs one step on them in the
- * data type.
- */
+/** Reads the operands of a scatter cell as JavaScript values, and combines two operands in the data type. */
 
 import { groupByTarget } from "../explain/targets.ts";
 import { absoluteOffsets } from "../../core/plan/plan.ts";
@@ -20,11 +17,11 @@ import { planOf, type Rule } from "./rule.ts";
 
 export type Value = number | bigint;
 
-/** Updates of each cell. */
+/** Finds the updates for each cell. */
 export interface CellUpdates {
-  /** Returns the number of updates that hit a cell. */
+  /** Returns the number of updates that target a cell. */
   count(cell: number): number;
-  /** Returns the element of updates that is the nth to hit a cell. */
+  /** Returns the position of the nth updates element that targets a cell. */
   element(cell: number, nth: number): number;
 }
 
@@ -32,7 +29,7 @@ export function cellUpdatesOf(rule: Rule): CellUpdates {
   const plan = planOf(rule);
   const { slice, source } = plan;
   const groups = groupByTarget(absoluteOffsets(plan), slice);
-  // Callers request a cell's updates one after the other, so the last group that was found is kept.
+  // The last group is cached, because callers request the updates of one cell consecutively.
   let [target, group] = [-1, -1];
   const groupOf = (cell: number): number => {
     const wanted = Math.floor(cell / slice);
@@ -48,7 +45,7 @@ export function cellUpdatesOf(rule: Rule): CellUpdates {
   };
 }
 
-/** Returns a reader of numbers and bigints; null for data types with other values. */
+/** Returns a reader for numbers and bigints, or null for data types with other values. */
 export function valuesOf({ dtype, data }: Tensor): ((element: number) => Value) | null {
   const { family } = DTYPES[dtype];
   if (family !== "float" && family !== "half" && family !== "int" && family !== "int64")
@@ -57,8 +54,8 @@ export function valuesOf({ dtype, data }: Tensor): ((element: number) => Value) 
 }
 
 /**
- * Returns a function that performs a step on two values. Integers wrap as in their type; floats are computed as
- * doubles, without rounding.
+ * Returns a function that combines two values. Integers wrap at the limits of their data type. Floats are computed in
+ * float64 without rounding.
  */
 export function combinerOf(dtype: DType, given: Step): (a: Value, b: Value) => Value {
   const { family } = DTYPES[dtype];

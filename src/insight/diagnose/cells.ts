@@ -1,10 +1,12 @@
-/** Finds the elements that differ between two tensors of the same type and shape. All NaNs count as equal. */
+/**
+ * Finds the differing elements of two tensors with the same data type and shape. All NaN values are considered equal.
+ */
 
 import { DTYPES, isNumericStorage, type Storage } from "../../core/tensor/dtype.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 
-/** Cells of a tensor, for comparison with tensors of the same type and shape. */
+/** Tensor cells in a form that can be compared with tensors of the same data type and shape. */
 export interface Cells {
   readonly count: number;
   isSame(other: Cells, cell: number): boolean;
@@ -30,7 +32,7 @@ export function cellsOf(tensor: Tensor): Cells {
   };
 }
 
-/** Returns the cells in which two tensors differ. */
+/** Returns the positions of differing cells. */
 export function differingCells(a: Cells, b: Cells): Uint32Array {
   const found = new Uint32Array(a.count);
   let count = 0;
@@ -38,7 +40,7 @@ export function differingCells(a: Cells, b: Cells): Uint32Array {
   return found.slice(0, count);
 }
 
-/** Returns the bits in words of at most 32 bits, with the same bits for every NaN; text is unchanged. */
+/** Returns element bits as words of at most 32 bits, with identical bits for every NaN. Text does not change. */
 function wordsOf({ dtype, data }: Tensor): ArrayLike<number | string> {
   if (!isNumericStorage(data)) return data;
   const { family } = DTYPES[dtype];
@@ -60,7 +62,7 @@ function withOneNaN(data: Storage): Float32Array | Float64Array {
   const words = new Uint32Array(same.buffer);
   for (let p = 0; p < same.length; p++) {
     if (same[p] === same[p]) continue;
-    // The NaN is written as bits, because the bits of JavaScript's NaN depend on the machine.
+    // NaN is stored as explicit bits, because the bits of JavaScript's NaN depend on the machine.
     if (isNarrow) words[p] = 0x7fc00000;
     else [words[2 * p], words[2 * p + 1]] = [0, 0x7ff80000];
   }

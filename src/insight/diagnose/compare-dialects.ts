@@ -1,6 +1,4 @@
-/**
- * Runs a call in all dialects. Each row of the table becomes a rule, like a hypothesis, and the rule produces a result.
- */
+/** Runs a call with the rules of every dialect. Each table row becomes a rule, and the rule computes a result. */
 
 import { callOf, nodeFrom, type NodeSpec } from "../../core/call/call.ts";
 import { tensorsOf } from "../../core/call/inputs.ts";
@@ -21,33 +19,33 @@ import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
 import { axisOf, isWhole } from "./settings.ts";
 
-/** The result of a call in a dialect. */
+/** The result of a call under one dialect's rules. */
 export interface DialectComparison {
   readonly dialect: DialectId;
-  /** True if the dialect produces the same outcome as the node's version: an error, or the same result bit for bit. */
+  /** True if the dialect's outcome equals that of the operator version: an error, or the same result bit for bit. */
   readonly agrees: boolean;
   /**
-   * The result; null if the dialect produces none (see `why`). The `undecided` cells have the values of the exact
-   * order.
+   * The dialect's result; null if the dialect produces no result for the reason in `why`. Cells listed in `undecided`
+   * contain the values for the exact update order.
    */
   readonly output: Tensor | null;
   /**
-   * The reason for a missing or incomplete result: the call is an `error`; the dialect does not have the operator, the
-   * reduction or the data type (`missing`); the result is `undefined`; or some cells are undefined, because they depend
-   * on the `order` of updates. The reason is null for a complete result.
+   * Why the result is missing or incomplete. With `error`, the call is an error. With `missing`, the dialect does not
+   * support the operator, the reduction or the data type. With `undefined`, the result is undefined. With `order`, some
+   * cells depend on the update order. The value is null for a complete result.
    */
   readonly why: "error" | "missing" | "undefined" | "order" | null;
-  /** Ids of the differences, as in {@link diagnose}. */
+  /** The ids of the differences, as returned by `diagnose`. */
   readonly ids: readonly DiagnosisId[];
-  /** The elements of the output that certainly differ from the exact result, in row-major order. */
+  /** Row-major positions of output elements that definitely differ from the exact result. */
   readonly differing: readonly number[];
-  /** The elements of the output whose value the dialect does not determine. */
+  /** Row-major positions of output elements whose values the dialect does not define. */
   readonly undecided: readonly number[];
 }
 
 /**
- * Runs a call with the rules that the table records for each dialect in {@link dialects}. If the call is an error in
- * its version, results are compared with the result without the bad indices.
+ * Runs a call under the rules of each dialect from `dialects()`. If the call is an error in its operator version,
+ * results are compared with the result for valid indices only.
  *
  * @param node the node: operator, opset, domain and attributes
  * @param inputs tensors in the order of the version's inputs
@@ -99,7 +97,7 @@ const isHalf = ({ dtype }: Tensor): boolean => DTYPES[dtype].family === "half";
 
 const isComparison = (reduction: Reduction): boolean => reduction === "max" || reduction === "min";
 
-/** Returns true if a dialect has the operator, the reduction and the data type of a call. */
+/** Returns true if a dialect supports the operator, the reduction and the data type of a call. */
 function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean {
   const { indexForm } = call.version;
   if (!record.hasText && !isNumericStorage(data.data)) return false;
@@ -124,16 +122,14 @@ function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean 
   return reduction === "none" || isComparison(reduction) || halves !== "none" || !isHalf(data);
 }
 
-/** A dialect's rule, its result, and the ids of the changes that are visible in the result. */
+/** A dialect's rule and result, with the ids of visible changes. */
 interface Made {
   readonly rule: Rule;
   readonly output: Tensor;
   readonly ids: readonly DiagnosisId[];
 }
 
-/**
- * Changes the rule of a call according to a dialect's words: first the positions of elements, then their combination.
- */
+/** Applies a dialect's behavior to a rule: first to element positions, then to how elements are combined. */
 function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefined" {
   const { rule, facts, exact } = given;
   const { version, settings } = rule.call;
@@ -154,11 +150,14 @@ function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefi
   return isHalf(rule.data) ? withHalves(made, facts, words.halves) : made;
 }
 
-/** Returns true for a scatter without a reduction whose updates are one slice of data's size. */
+/** Returns true for a scatter without a reduction if the updates are a single slice with data's size. */
 const isSingle = ({ data, updates, call }: Rule): boolean =>
   call.settings.reduction === "none" && updates?.size === data.size;
 
-/** Returns true for a gather with one index per element whose data and indices differ along more than the axis. */
+/**
+ * Returns true for a gather with one index per element if data and indices differ in size on an axis other than the
+ * gather axis.
+ */
 const isAcross = (rule: Rule): boolean => {
   const { call, data, indices, updates } = rule;
   if (updates !== undefined || call.version.indexForm !== "elements") return false;
@@ -166,7 +165,7 @@ const isAcross = (rule: Rule): boolean => {
   return data.shape.some((dim, d) => d !== axis && dim !== indices.shape[d]);
 };
 
-/** Applies the words that are ids of faults, each with a single variant, where they concern the call. */
+/** Applies behavior words that are fault ids with a single variant, if they are relevant to the call. */
 function withOwnWays(made: Made, facts: Facts, { types, means, wholes, strings }: Words): Made {
   const { data, updates, call } = made.rule;
   const words = [
@@ -181,7 +180,7 @@ function withOwnWays(made: Made, facts: Facts, { types, means, wholes, strings }
   return result;
 }
 
-/** The variants of hypotheses about indices out of range, by word. */
+/** Hypothesis variants for out-of-range indices, by word. */
 const READINGS: Readonly<
   Record<Exclude<ScattersWord | GathersWord, "error" | "undefined">, VariantName | undefined>
 > = {
@@ -192,8 +191,8 @@ const READINGS: Readonly<
 };
 
 /**
- * Changes how a rule reads indices to match a dialect. Negative indices are out of range in a dialect that does not
- * count them from the end.
+ * Changes a rule to interpret indices like a dialect. If a dialect does not count negative indices from the end, these
+ * indices are out of range.
  */
 function withPlaces(
   { rule: given, facts, exact }: Given,
@@ -217,7 +216,7 @@ function withPlaces(
   if (word === "flat-offset" && leavesOut(rule))
     return record.leavesTensor === true ? "undefined" : "error";
   const output = resultOf(rule);
-  // A call that is an error has no correct result, so `exact` is computed only from its valid indices.
+  // An invalid call has no correct result, so `exact` is computed only from its valid indices.
   const isSeen = facts.isError || differ(exact, output);
   const ids = [
     ...(facts.hasNegative ? idsOf(negative) : []),
@@ -226,11 +225,11 @@ function withPlaces(
   return { rule, output, ids: isSeen ? ids : [] };
 }
 
-/** Returns true if a rule skips an index, that is, gives it no position, not even outside its axis. */
+/** Returns true if a rule skips an index instead of assigning it a position. */
 const leavesOut = (rule: Rule): boolean =>
   planOf(rule).offsets.length < placingOf(rule).base.length;
 
-/** Sums updates, beginning with 0, and then adds the sums to all of data, so that no -0 remains. */
+/** Sums updates, starting at 0, and then adds the sums to all elements of data, which converts every -0 to 0. */
 function withUpdatesFirst(made: Made, facts: Facts): Made {
   const summed = followed(made, changed(made.rule, facts, "updates-first"), ["updates-first"]);
   return followed(summed, changed(summed.rule, facts, "signed-zero", "whole-output"), [
@@ -238,28 +237,28 @@ function withUpdatesFirst(made: Made, facts: Facts): Made {
   ]);
 }
 
-/** Compares operands as the max and min of a dialect do. */
+/** Compares operands like the dialect's max and min. */
 function withComparison(made: Made, facts: Facts, word: Words["compares"]): Made {
   if (word === null || word === "unknown") return made;
   const [id, name] =
     word === "exact"
       ? (["nan-one-operand", "ieee"] as const)
       : ([word.word, `${word.stays}-stays`] as const);
-  // A version that keeps an operand differs from the other rules both for NaN and for zeros.
+  // A version that returns one operand unchanged differs from the other rules for both NaN and zeros.
   const { stays } = made.rule.call.settings;
   const seen = stays === undefined ? id : "nan-one-operand";
   return followed(made, changed(made.rule, facts, id, name), [seen]);
 }
 
-/** Rounds float16 and bfloat16 sums at the same point as a dialect. */
+/** Rounds float16 and bfloat16 sums like the dialect. */
 const withHalves = (made: Made, facts: Facts, word: Words["halves"]): Made =>
   word === "wide-accumulation" || word === "wrong-rounding"
     ? followed(made, changed(made.rule, facts, word), [word])
     : made;
 
 /**
- * Returns a rule with the change of one variant of a hypothesis; the same rule if the hypothesis does not apply to the
- * call.
+ * Applies one variant of a hypothesis to a rule. If the hypothesis does not apply to the call, the rule does not
+ * change.
  */
 function changed(rule: Rule, facts: Facts, id: DiagnosisId, name?: VariantName): Rule {
   const variants = HYPOTHESES.filter((one) => one.id === id).flatMap((one) =>
@@ -268,7 +267,7 @@ function changed(rule: Rule, facts: Facts, id: DiagnosisId, name?: VariantName):
   return variants.find((variant) => variant.name === name)?.rule ?? rule;
 }
 
-/** Computes the result of a changed rule; the ids are added only if the change is visible. */
+/** Computes the result of a changed rule. The ids are added only if the result shows the change. */
 function followed(made: Made, rule: Rule, ids: readonly DiagnosisId[]): Made {
   const output = resultOf(rule);
   return { rule, output, ids: differ(made.output, output) ? [...made.ids, ...ids] : made.ids };
@@ -276,7 +275,7 @@ function followed(made: Made, rule: Rule, ids: readonly DiagnosisId[]): Made {
 
 const differ = (a: Tensor, b: Tensor): boolean => differingCells(cellsOf(a), cellsOf(b)).length > 0;
 
-/** Cells whose value a dialect does not determine, and the diagnosis for them. */
+/** Cells whose values a dialect does not define, and the diagnosis for these cells. */
 interface Open {
   readonly cells: ReadonlySet<number>;
   readonly id: DiagnosisId;
@@ -295,7 +294,7 @@ function openCells(record: DialectRecord, rule: Rule): Open {
   return { cells: new Set(), id: "any-order" };
 }
 
-/** Finds the undecided cells if any of several updates may stay: cells with different updates. */
+/** Finds the undecided cells if any one of several updates may win, which are the cells with different updates. */
 function openRepeats(rule: Rule, updates: Tensor): Open {
   const given = cellsOf(updates);
   const cells = cellsWhere(rule, 2, ([first, ...others]) =>
@@ -305,8 +304,8 @@ function openRepeats(rule: Rule, updates: Tensor): Open {
 }
 
 /**
- * Finds the undecided cells if updates may be combined in any order: cells whose sum depends on the order, or all cells
- * with several updates if some may be lost.
+ * Finds the undecided cells if updates may be combined in any order. If updates may be lost, every cell with several
+ * updates is undecided. Otherwise, a cell is undecided if its sum depends on the order.
  */
 function openSums(rule: Rule, losesUpdates: boolean): Open {
   const { data, call } = rule;
@@ -320,7 +319,7 @@ function openSums(rule: Rule, losesUpdates: boolean): Open {
   return { cells, id: losesUpdates ? "lost-updates" : "rounding" };
 }
 
-/** Finds the undecided cells for a max or min of NaN, or of 0 and -0, if the table has no entry. */
+/** Finds the undecided cells for a max or min of NaN, or of 0 and -0, if the table does not specify the behavior. */
 function openComparisons(rule: Rule): Open {
   const operands = operandsOf(rule);
   const cells = cellsWhere(rule, 1, (elements, cell) =>
@@ -329,7 +328,7 @@ function openComparisons(rule: Rule): Open {
   return { cells, id: "nan-one-operand" };
 }
 
-/** Returns the cells with at least a given number of updates whose elements pass a test. */
+/** Returns the cells that have a minimum number of updates and whose elements pass a test. */
 function cellsWhere(
   rule: Rule,
   least: number,
@@ -347,8 +346,7 @@ function cellsWhere(
 }
 
 /**
- * Returns a function that reads a cell's operands: the value of data and the values of updates, or NaN for values that
- * are not numbers.
+ * Returns a function that reads a cell's operands: the data value and the update values. Non-numeric values become NaN.
  */
 function operandsOf({
   data,
@@ -359,10 +357,7 @@ function operandsOf({
   return (cell, elements) => [base?.(cell), ...elements.map((p) => update?.(p))].map(Number);
 }
 
-/**
- * Returns true if the steps of a sum or product give the same bits in every order, as for sufficiently small whole
- * numbers.
- */
+/** Returns true if a sum or product has the same bits in every order, for example for small integers. */
 function isExact(values: readonly number[], like: Tensor, reduction: Reduction): boolean {
   const combine = (a: number, b: number): number =>
     reduction === "mul" ? a * Math.max(1, Math.abs(b)) : a + Math.abs(b);

@@ -1,4 +1,4 @@
-/** Hypotheses about the author's counting and order of coordinates, for example from 1, or with the last axis first. */
+/** Defines hypotheses about mistaken coordinates, such as counting from 1 or listing the last axis first. */
 
 import { isTensorError } from "../../core/errors.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
@@ -14,8 +14,8 @@ import {
 import { pick, placingOf, type PlaceOf, type Rule } from "./rule.ts";
 
 /**
- * Hypotheses that change how indices are read, so they also explain calls that are errors. They also change cells of
- * valid indices, so they do not determine which cells of such a call have no exact value.
+ * Hypotheses that change the interpretation of indices, and so also explain invalid calls. These hypotheses also affect
+ * valid indices, so they do not determine which cells of an invalid call have no exact value.
  */
 export const COORDINATES: readonly Hypothesis[] = [
   hypothesis("swapped-coordinates", "places", swapped),
@@ -38,7 +38,8 @@ export const COUNTING: readonly Hypothesis[] = [
 ];
 
 /**
- * Returns true if an interpretation keeps some update or element, because skipping all of them is not evidence for it.
+ * Returns true if an interpretation keeps at least one update or element. Skipping all of them is not evidence for the
+ * interpretation.
  */
 function keepsAny(rule: Rule, placeOf: PlaceOf): boolean {
   const placing = placingIn(rule);
@@ -56,8 +57,8 @@ function keepsAny(rule: Rule, placeOf: PlaceOf): boolean {
 }
 
 /**
- * Returns the function that places indices by a rule; null if another change makes the rule unsuitable for its inputs,
- * for example with an axis that data does not have.
+ * Returns a function that assigns positions to indices, or null if another change makes the rule invalid for its
+ * inputs, such as an axis that data does not have.
  */
 function placingIn(rule: Rule): ReturnType<typeof placingOf> | null {
   try {
@@ -68,7 +69,10 @@ function placingIn(rule: Rule): ReturnType<typeof placingOf> | null {
   }
 }
 
-/** Returns a function that places an index after adding `by`; with `wraps`, a negative sum counts from the end. */
+/**
+ * Returns a function that adds `by` to an index and returns its position. With `wraps`, a negative sum counts from the
+ * end.
+ */
 function shifted(rule: Rule, by: number, wraps: boolean): PlaceOf {
   const { version, settings } = rule.call;
   if (version.indexForm === "sequences") {
@@ -78,14 +82,13 @@ function shifted(rule: Rule, by: number, wraps: boolean): PlaceOf {
   const negative = wraps && takesNegative(rule);
   return (index, dim) => {
     const place = index + by;
-    // The sum is computed before the sign is tested, so -1 becomes 0.
+    // The addition happens before the sign test, so -1 becomes 0.
     return within(negative && place < 0 ? place + dim : place, dim);
   };
 }
 
 /**
- * Returns changes in which the coordinates of tuples are confused with each other: all in reverse, or one adjacent
- * pair.
+ * Returns changes that reorder tuple coordinates, by reversing all coordinates or by swapping two adjacent coordinates.
  */
 function swapped(rule: Rule): readonly Change[] {
   const { indices, call } = rule;
@@ -112,7 +115,7 @@ function swapped(rule: Rule): readonly Change[] {
     };
     const whole: Change = [sentence, { ...turned, placeOf: null }];
     const leavesOut = droppingOutside(rule);
-    // A swapped coordinate can only be out of range if the axes have different sizes.
+    // Swapped coordinates can be out of range only if the axes have different sizes.
     return order.every((from, j) => dims[from] === dims[j]) ||
       !keepsAny({ ...rule, indices: reordered(indices, order) }, leavesOut)
       ? [whole]
@@ -123,7 +126,10 @@ function swapped(rule: Rule): readonly Change[] {
   });
 }
 
-/** Describes the first tuple that the order changes: `[0, 2] led to [2, 0]`; returns null if no tuple changes. */
+/**
+ * Describes the first tuple that a different order changes, for example `[0, 2] led to [2, 0]`. Returns null if no
+ * tuple changes.
+ */
 function exampleOf(indices: Tensor, order: readonly number[]): string | null {
   const { words, step } = indexWordsOf(indices);
   for (let first = 0; first < indices.size; first += order.length) {

@@ -1,9 +1,9 @@
 /**
- * Explains a wrong result by finding known faults of runtimes that produce exactly the wrong cells. Each hypothesis
- * changes the rule of the call, and the result is compared with the runtime's result.
+ * Explains a wrong result by finding known runtime faults that produce exactly the wrong values. Each hypothesis
+ * changes the rule of the call, and the predicted result is compared with the runtime's result.
  */
 
-import { nodeFrom, type NodeSpec } from "../../core/call/call.ts";
+import { MEANT_OPTIONS, nodeFrom, type NodeSpec } from "../../core/call/call.ts";
 import { tensorsOf } from "../../core/call/inputs.ts";
 import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
 import { checkLike } from "../../core/call/out.ts";
@@ -22,51 +22,51 @@ import { search, type Case, type Found } from "./search.ts";
 import { PLACES } from "./places.ts";
 import { callWithout, reductionsThatGive, withReduction } from "./unknown-reduction.ts";
 
-/** The known facts about the runtime, in addition to its result. */
+/** Known facts about the runtime that produced a result. */
 export interface DiagnoseOptions {
   /**
-   * The id of the runtime that produced `actual`, from {@link dialects}. Known faults of this runtime are listed first.
+   * The id of the runtime that produced `actual`, from `dialects()`. Known faults of this runtime are listed first.
+   * Known faults of this runtime are listed first.
    */
   readonly dialect?: DialectId | undefined;
   /**
-   * True if other runs of the call have shown a race, because the result changes between runs, or is exact with one
-   * thread. A race then explains every possible value, even an unlikely value. If false, the races of `dialect` are not
-   * considered.
+   * True if other runs of the call have shown a race, because results changed between runs or were exact with one
+   * thread. In this case, a race explains every possible value, even an unlikely value. If false, known races of
+   * `dialect` are ignored.
    */
   readonly isRace?: boolean | undefined;
 }
 
 /**
- * Explains the difference between the exact result of a node and `actual`, a result of any origin, such as another
- * runtime. An explanation is listed only if its fault produces the values that differ. Explanations that produce all
- * these values and change no correct cell come first. Faults with the same result for this call are all listed, because
- * the cells cannot distinguish them. If no single fault explains all cells, pairs of faults are tried; if no pair
- * explains all cells, the list may have partial explanations of at least half of the cells. `DIAGNOSES` lists all
- * faults.
+ * Explains the difference between a node's exact result and `actual`, which may come from any source, such as another
+ * runtime. An explanation is listed only if its fault produces the differing values. Explanations that produce all
+ * differing values and change no correct cell come first. Faults with identical results for this call are all listed,
+ * because the values cannot distinguish them. If no single fault explains all cells, pairs of faults are tried. If no
+ * pair explains all cells, the list may contain partial explanations for at least half of the cells. The constant
+ * `DIAGNOSES` lists all faults.
  *
- * The list is empty if no known fault explains the cells, or if no cell differs; comparing the result of `run` with
- * `actual` in `firstDifference` distinguishes the two cases. All NaNs count as equal.
+ * The list is empty if no known fault explains the cells, or if no cell differs. To distinguish these two cases,
+ * compare the results with `firstDifference`. All NaN values are considered equal.
  *
- * A call that is an error because an index lies outside its axis is also diagnosed. The specification does not define
- * the cells that such an index affects, so every cell counts as differing if some interpretation of the index changes
- * it. A call whose only fault is its reduction is also diagnosed: the list has the reductions that produce `actual`,
- * with the cells that they change.
+ * A call with an out-of-range index is also diagnosed. The specification does not define the cells that such an index
+ * affects. A cell therefore counts as differing if any interpretation of the index changes the cell. A call whose only
+ * fault is its reduction is also diagnosed. In this case, the list contains the reductions that produce `actual`, with
+ * the cells that they change.
  *
- * The result of a gather may have a different shape from the node's output. A result with a different shape is
- * explained if another axis, operator or batch_dims produces this shape and every element; otherwise, the shape is an
- * error.
+ * A gather's result may have a different shape from the node's output. The function explains this result if another
+ * axis, operator or batch_dims produces the shape and every element. Otherwise, the shape is an error.
  *
- * The value of a cell with thousands of updates is not sufficient evidence of a race, because nearly any value is
+ * In a cell with thousands of updates, a value alone is not sufficient evidence of a race, because nearly any value is
  * possible. Therefore, if `isRace` is true, or `dialect` is known to race in such calls, a race explains every cell
  * whose value is possible.
  *
  * @param node the node: operator, opset, domain and attributes
  * @param inputs tensors in the order of the version's inputs; `undefined` for an omitted optional input
  * @param actual the runtime's result, with the data type and shape of the node's output, or with a shape that another
- *   axis of a gather produces
+ * axis of a gather produces
  * @param options known facts about the runtime
  * @throws TensorError like `run`, except for an index outside its axis and a reduction that the version does not have;
- *   also `dtype` and `shape-mismatch` for `actual`
+ * also `dtype` and `shape-mismatch` for `actual`
  *
  * @example
  * ```ts
@@ -100,15 +100,15 @@ export function diagnose(
 
 const named = (one: Found): Diagnosis => ({ ...one, dialects: dialectsWith(one.id) });
 
-/** Returns explanations for a different shape; none if the shape is that of the call's result. */
+/** Returns explanations for a different shape, or an empty list if the shape is correct. */
 const reshapedOf = (prepared: PreparedCall, given: Tensor): readonly Found[] =>
   given.dtype !== prepared.data.dtype || sameShape(given.shape, prepared.shape)
     ? []
     : searchShape(readCall(prepared).rule, given);
 
 /**
- * Computes the result with another reduction; returns null if the data type of data does not support the reduction, or
- * an index lies outside its axis.
+ * Computes the result with another reduction. Returns null if the data type does not support the reduction, or if an
+ * index is out of range.
  */
 function resultWith(reduction: Reduction, { call, tensors }: PreparedCall): Tensor | null {
   try {
@@ -120,12 +120,18 @@ function resultWith(reduction: Reduction, { call, tensors }: PreparedCall): Tens
   }
 }
 
-/** @throws TensorError `attribute` for an unknown option or dialect */
+/** Throws an `attribute` error for an unknown option or dialect. */
 export function diagnoseOptions(
   options: unknown,
   fields: ErrorContext,
 ): { readonly dialect: DialectId | null; readonly isRace: boolean | null } {
-  const { dialect, isRace } = optionsOf(options, ["dialect", "isRace"], fields);
+  const { dialect, isRace } = optionsOf(
+    options,
+    ["dialect", "isRace"],
+    fields,
+    "options",
+    MEANT_OPTIONS,
+  );
   const found = DIALECT_IDS.find((id) => id === dialect) ?? null;
   if (dialect !== undefined && found === null) {
     throw wrongOption("dialect", oneOf(DIALECT_IDS), dialect, { ...fields, allowed: DIALECT_IDS });
@@ -144,7 +150,7 @@ function caseOf(prepared: PreparedCall, actual: Tensor): Omit<Case, "dialect" | 
   return { rule, facts, actual, found, differing: undecidedCells(rule, facts, differing) };
 }
 
-/** Converts a call to a rule. If the call is an error, `exact` is the result without the bad indices. */
+/** Converts a call to a rule. For an invalid call, `exact` is the result for valid indices only. */
 export function readCall({ call, data, updates, planInputs, shape }: PreparedCall): {
   readonly rule: Rule;
   readonly facts: Facts;
@@ -171,7 +177,7 @@ export function readCall({ call, data, updates, planInputs, shape }: PreparedCal
   return { rule, facts: factsOf(rule, isError), exact: exact ?? resultOf(rule) };
 }
 
-/** Computes the result of a rule; returns null if an index lies outside its axis. */
+/** Computes the result of a rule. Returns null if an index is out of range. */
 export function exactOf(rule: Rule): Tensor | null {
   try {
     return resultOf(rule);
@@ -181,7 +187,7 @@ export function exactOf(rule: Rule): Tensor | null {
   }
 }
 
-/** Returns the cells that differ, and the cells that any interpretation of indices outside their axes changes. */
+/** Returns the differing cells, and the cells that any interpretation of out-of-range indices changes. */
 function undecidedCells(rule: Rule, facts: Case["facts"], differing: Uint32Array): Uint32Array {
   const base = cellsOf(resultOf(rule));
   const marks = new Uint8Array(base.count);

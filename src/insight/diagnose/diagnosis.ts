@@ -1,10 +1,10 @@
-/** Defines diagnoses: possible faults of runtimes, with stable ids. */
+/** Defines diagnoses, which are possible runtime faults with stable ids. */
 
 import type { DialectId } from "./dialect-table.ts";
 
 /**
- * The ids of possible faults of a runtime; `docs/other-systems.md` explains each id. Equally good explanations are listed in
- * this order. The union `DiagnosisId` is derived from this list.
+ * The ids of possible runtime faults. The file `docs/other-systems.md` explains each id. Explanations of equal quality
+ * are listed in this order. The type `DiagnosisId` is the union of these ids.
  *
  * @example
  * ```ts
@@ -49,23 +49,23 @@ export const DIAGNOSES = /* @__PURE__ */ Object.freeze([
   "lost-updates",
 ] as const);
 
-/** Id of a possible fault: an element of {@link DIAGNOSES}. */
+/** The id of a possible fault, which is an element of `DIAGNOSES`. */
 export type DiagnosisId = Extract<(typeof DIAGNOSES)[number], string>;
 
-/** Ids of two faults, both of which are needed to explain a result. */
+/** The ids of two faults that together explain a result. */
 export type DiagnosisPair = Extract<`${DiagnosisId}+${DiagnosisId}`, string>;
 
-/** An explanation of a result that differs from the exact result. */
+/** An explanation for a result that differs from the exact result. */
 export interface Diagnosis {
-  /** The apparent fault of the runtime; two ids if two faults are needed to explain the cells. */
+  /** The id of the runtime's probable fault, or two ids if two faults are needed to explain the cells. */
   readonly id: DiagnosisId | DiagnosisPair;
   /** A sentence that describes the fault in this call. */
   readonly sentence: string;
   /**
-   * The number of output elements that differ, and the number of those that the fault explains. The explanation is
-   * partial if fewer elements are explained than differ.
+   * The number of differing output elements, and how many of them the fault explains. The explanation is partial if the
+   * fault explains fewer elements than differ.
    */
   readonly cells: { readonly explained: number; readonly differing: number };
-  /** Ids of the rows of `dialects()` that are known to have this fault. */
+  /** The ids of dialects that are known to have this fault. */
   readonly dialects: readonly DialectId[];
 }

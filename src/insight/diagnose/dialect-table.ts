@@ -1,6 +1,6 @@
 /**
- * The table of dialects: a record per dialect, with its operators, data types and behavior, and the evidence.
- * `docs/other-systems.md` is the same table for people, with the URL of the evidence for each fact.
+ * Contains one record per dialect, with supported operators and data types, behavior, and evidence. The file
+ * `docs/other-systems.md` contains the same table for readers, with an evidence URL for each fact.
  */
 
 import type { IndexForm } from "../../core/operators/operator.ts";
@@ -9,54 +9,54 @@ import { UNKNOWN, type AspectFacts } from "./dialect-words.ts";
 
 const COMPLEX = ["complex64", "complex128"] as const;
 
-/** Unsigned types for which PyTorch has few kernels. */
+/** Unsigned types with few PyTorch kernels. */
 const WIDE_UNSIGNED = ["uint16", "uint32", "uint64"] as const;
 
 interface Lack {
   readonly dtypes: readonly DType[];
   readonly reductions: readonly Reduction[];
   readonly forms?: readonly IndexForm[];
-  /** False if the dialect lacks the reduction only without the value of data. */
+  /** False if the dialect lacks the reduction only for calls that exclude data. */
   readonly includeSelf?: false;
 }
 
 export interface DialectRecord {
-  /** The dialect's version that was tested, or whose source or documentation was read. */
+  /** The dialect version that was tested or documented. */
   readonly version: string;
-  /** The URL of the dialect's documentation or source. */
+  /** URL of the dialect's documentation or source. */
   readonly source: string;
   readonly facts: AspectFacts;
-  /** The forms of indices for which the dialect has a scatter or a gather. */
+  /** Index forms that the dialect supports for scatters or gathers. */
   readonly scatterForms: readonly IndexForm[];
   readonly gatherForms: readonly IndexForm[];
   readonly reductions: readonly Reduction[];
-  /** Reductions that the dialect lacks for some data types, in scatters of all forms unless `forms` names some. */
+  /**
+   * Reductions that the dialect lacks for some data types. The entry applies to all index forms unless `forms` lists
+   * some.
+   */
   readonly lacks?: readonly Lack[];
-  /** The dialect's data types; absent if the list would be too long. */
+  /** Supported data types; absent if the list would be too long. */
   readonly dtypes?: readonly DType[];
-  /** Data types that a dialect with many types lacks. */
+  /** Unsupported data types, for a dialect that supports many types. */
   readonly without?: readonly DType[];
-  /** True if a gather with one index per element requires data and indices to differ only along the axis. */
+  /** True if a gather with one index per element requires data and indices to have equal sizes on all other axes. */
   readonly needsEqualAxes?: true;
-  /** True if the dialect has text tensors. */
+  /** True if the dialect supports string tensors. */
   readonly hasText: boolean;
-  /** Forms of indices for which a gather takes text; absent for all. */
+  /** Index forms for which a gather supports strings; absent if all forms do. */
   readonly textGathers?: readonly IndexForm[];
   /**
-   * The maximum number of updates that the dialect always applies in order, even if its words allow any order; absent
-   * for 0. In ONNX Runtime, 500,000 updates raced on two threads, and 10,000 updates never did.
+   * Maximum number of updates that are always applied in order, even if the dialect does not guarantee an order. The
+   * default is 0. In ONNX Runtime, a race occurred with 500,000 updates on two threads, but never with 10,000 updates.
    */
   readonly racesAbove?: number;
-  /**
-   * True if `flat-offset` reads and writes other memory at an offset outside the tensor; if absent, such an offset is
-   * an error.
-   */
+  /** True if an offset outside the tensor accesses other memory; if absent, such an offset is an error. */
   readonly leavesTensor?: true;
-  /** True if `out-of-range-filled` may read other memory where data has rank 1. */
+  /** True if an out-of-range gather may read other memory for data of rank 1. */
   readonly leavesVector?: true;
 }
 
-/** The data types of ONNX's operators before TensorScatter, except complex numbers. */
+/** Data types of ONNX operators before TensorScatter, except complex numbers. */
 // prettier-ignore
 const REAL_OR_TEXT: readonly DType[] = [
   "bool", "string", "float16", "bfloat16", "float32", "float64",
@@ -64,8 +64,8 @@ const REAL_OR_TEXT: readonly DType[] = [
 ];
 
 /**
- * Returns the record of TensorFlow on one kind of device. The behavior for booleans and text was observed on a CPU, and
- * is an assumption for a GPU.
+ * Returns TensorFlow's record for one device type. Behavior for booleans and strings was observed on a CPU, and is
+ * assumed for GPUs.
  */
 const tensorflow = (facts: AspectFacts): DialectRecord => ({
   version: "2.21.0",
@@ -74,7 +74,8 @@ const tensorflow = (facts: AspectFacts): DialectRecord => ({
   scatterForms: ["tuples"],
   gatherForms: ["tuples", "slices"],
   reductions: ["none", "add", "sub", "max", "min"],
-  // NotFoundError in version 2.21.0: "Could not find device for node". Without a reduction, booleans and text are accepted.
+  // TensorFlow 2.21.0 throws a NotFoundError with the message "Could not find device for node". Booleans and strings
+  // are accepted without a reduction.
   lacks: [
     { dtypes: ["bool", "string"], reductions: ["add", "sub", "max", "min"] },
     { dtypes: COMPLEX, reductions: ["max", "min"] },
@@ -82,7 +83,7 @@ const tensorflow = (facts: AspectFacts): DialectRecord => ({
   hasText: true,
 });
 
-/** Returns the record of a TensorFlow.js backend; backends differ in how they handle an offset outside the tensor. */
+/** Returns a TensorFlow.js backend's record. Backends handle offsets outside the tensor differently. */
 const tfjs = (own: Pick<DialectRecord, "source" | "leavesTensor">): DialectRecord => ({
   version: "4.22.0",
   facts: {
@@ -96,7 +97,7 @@ const tfjs = (own: Pick<DialectRecord, "source" | "leavesTensor">): DialectRecor
   scatterForms: ["tuples"],
   gatherForms: ["tuples", "slices"],
   reductions: ["none", "add"],
-  // The sum of booleans is an int32 tensor.
+  // A sum of booleans returns an int32 tensor.
   lacks: [{ dtypes: ["bool"], reductions: ["add"] }],
   dtypes: ["float32", "int32", "bool"],
   hasText: false,
@@ -104,8 +105,8 @@ const tfjs = (own: Pick<DialectRecord, "source" | "leavesTensor">): DialectRecor
 });
 
 /**
- * Id of a runtime or a library, such as `onnxruntime-cpu` or `numpy`. The union is written out because declarations would
- * otherwise contain the whole table. The compiler checks that the ids match the rows.
+ * The id of a runtime or library, such as `onnxruntime-cpu` or `numpy`. The union is explicit, because type
+ * declarations would otherwise contain the whole table. The compiler verifies that the ids match the table rows.
  */
 // prettier-ignore
 export type DialectId =
@@ -233,9 +234,9 @@ export const DIALECTS: Readonly<Record<DialectId, DialectRecord>> = {
     scatterForms: ["tuples", "elements", "slices"],
     gatherForms: ["tuples", "elements", "slices"],
     reductions: ["none", "add", "sub", "mul", "max", "min"],
-    // TypeError in version 2.4.6: "numpy boolean subtract, the `-` operator, is not supported".
+    // NumPy 2.4.6 throws a TypeError for boolean subtraction.
     lacks: [{ dtypes: ["bool"], reductions: ["sub"] }],
-    // Text was run on arrays of objects, because an array of fixed-length text truncates longer updates.
+    // Strings were tested in arrays of objects, because a fixed-length string array truncates longer updates.
     hasText: true,
   },
   "torch-index-put": {
@@ -253,7 +254,8 @@ export const DIALECTS: Readonly<Record<DialectId, DialectRecord>> = {
     scatterForms: ["tuples"],
     gatherForms: ["tuples", "slices"],
     reductions: ["none", "add"],
-    // NotImplementedError in version 2.15.0: "index_put" not implemented for 'UInt16'. Gathers accept these data types.
+    // NotImplementedError in version 2.15.0: "index_put" not implemented for 'UInt16'. Gathers support these data
+    // types.
     lacks: [{ dtypes: WIDE_UNSIGNED, reductions: ["none", "add"] }],
     hasText: false,
   },

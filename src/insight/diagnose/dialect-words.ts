@@ -1,15 +1,15 @@
 /**
- * Words in the table of dialects, which describe a dialect's behavior in each aspect. Each aspect has its own words, so
- * that a misspelled word, or a word of another aspect, does not compile. `docs/other-systems.md` explains each word.
+ * Defines the words that describe each aspect of a dialect's behavior. Each aspect has its own words, so that the
+ * compiler rejects misspelled words and words from other aspects. The file `docs/other-systems.md` explains each word.
  */
 
 import type { IndexForm } from "../../core/operators/operator.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 
-/** Words for how a dialect handles a negative index. */
+/** Words for the handling of negative indices. */
 export type NegativeWord = "wraps" | "error" | "negative-dropped" | "flat-offset";
 
-/** Words for how a dialect handles an update whose index is out of range. */
+/** Words for the handling of updates with out-of-range indices. */
 export type ScattersWord =
   | "error"
   | "undefined"
@@ -17,7 +17,7 @@ export type ScattersWord =
   | "out-of-range-clipped"
   | "flat-offset";
 
-/** The element that a gather reads for an index out of range. */
+/** Words for the value that a gather returns for an out-of-range index. */
 export type GathersWord =
   | "error"
   | "undefined"
@@ -25,56 +25,56 @@ export type GathersWord =
   | "out-of-range-clipped"
   | "flat-offset";
 
-/** The update that wins if a target has several updates and no reduction. */
+/** Words for the update that wins if several updates have the same target and no reduction combines them. */
 export type RepeatsWord = "last" | "any-order";
 
-/** The order in which a reduction combines a target's updates. */
+/** Words for the order in which a reduction combines updates. */
 export type SumsWord = "in-order" | "updates-first" | "rounding" | "lost-updates";
 
-/** Words for how max and min handle NaN, and 0 with -0. */
+/** Words for the handling of NaN, and of 0 and -0, in max and min. */
 export type ComparesWord = "exact" | ComparesOperand;
 
-/** A comparison that returns one operand unchanged, either only for 0 and -0, or also for NaN and a number. */
+/** A comparison that returns one operand unchanged, either only for 0 and -0, or also if one operand is NaN. */
 export interface ComparesOperand {
   readonly word: "signed-zero" | "nan-one-operand";
-  /** The operand that is kept. */
+  /** The operand that the comparison returns. */
   readonly stays: "data" | "update";
 }
 
-/** Words for how float16 and bfloat16 sums are rounded. `none`: the dialect has no such sums. */
+/** Words for the rounding of float16 and bfloat16 sums. The word `none` means that the dialect has no such sums. */
 export type HalvesWord = "each-step" | "wide-accumulation" | "wrong-rounding" | "none";
 
-/** Words for the data type in which elements are computed. */
+/** Words for the data type used in computations. */
 export type TypesWord = "own" | "other-type";
 
-/** The rounding of integer means. */
+/** Words for the rounding of integer means. */
 export type MeansWord = "floor" | "mean-truncated";
 
-/** Words for the effect of a scatter with empty index tuples, each of which addresses all of data. */
+/** Words for a scatter with empty index tuples, each of which addresses the whole data tensor. */
 export type WholesWord = "applied" | "one-applied" | "whole-ignored" | "error";
 
-/** Words for the elements that a gather of strings copies. */
+/** Words for the elements that a string gather copies. */
 export type StringsWord = "all" | "first-of-slice";
 
-/** The behavior of a dialect in one aspect, and the evidence. */
+/** A dialect's behavior in one aspect, with the evidence. */
 export interface Fact<W> {
   readonly does: W;
-  /** The behavior of operators whose indices select single elements, if different. */
+  /** Behavior of operators whose indices select single elements, if different. */
   readonly elements?: W;
   readonly slices?: W;
   readonly sequences?: W;
-  /** The behavior for some data types, if different. */
+  /** Behavior for specific data types, if different. */
   readonly dtypes?: Readonly<Partial<Record<DType, W>>>;
-  /** The kind of evidence. `run`: observed by this project, in the dialect's listed version. */
+  /** The kind of evidence. With `run`, this project observed the behavior in the listed dialect version. */
   readonly how: "run" | "source" | "document";
 }
 
-/** The fact for an unknown behavior. */
+/** Fact that represents unknown behavior. */
 export const UNKNOWN = { does: "unknown", how: "not verified" } as const;
 
 type Known<W> = Fact<W> | typeof UNKNOWN;
 
-/** A fact for each aspect, except for aspects of missing features, such as a reduction. */
+/** One fact per aspect. Aspects of unsupported features, such as a reduction, are omitted. */
 export interface AspectFacts {
   readonly negative?: Known<NegativeWord>;
   readonly scatters?: Known<ScattersWord>;
@@ -91,7 +91,7 @@ export interface AspectFacts {
 
 type Said<W> = W | "unknown" | null;
 
-/** A dialect's words for operators of one form; null for features that the dialect does not have. */
+/** A dialect's words for operators with one index form; null for unsupported features. */
 export interface Words {
   readonly negative: Said<NegativeWord>;
   readonly scatters: Said<ScattersWord>;
@@ -108,7 +108,7 @@ export interface Words {
 
 export type Word = NonNullable<Words[keyof Words]>;
 
-/** Returns the words for operators of a form, on elements of a data type. */
+/** Returns the words for an index form and a data type. */
 export const wordsOf = (facts: AspectFacts, form: IndexForm, dtype?: DType): Words => ({
   negative: wordOf(facts.negative, form, dtype),
   scatters: wordOf(facts.scatters, form, dtype),
@@ -130,7 +130,7 @@ function wordOf<W>(fact: Known<W> | undefined, form: IndexForm, dtype: DType | u
   return own ?? (form === "tuples" ? undefined : fact[form]) ?? fact.does;
 }
 
-/** Prints a word in the form that `dialects()` and the documents use. */
+/** Formats a word as in `dialects()` and in the documentation. */
 export function printWord(word: Word): string {
   if (typeof word === "string") return word;
   const zeros = `signed-zero:${word.stays}`;

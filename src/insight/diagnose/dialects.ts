@@ -1,4 +1,7 @@
-/** Lists, for callers, how other systems handle indices, repeats and floats. The facts are in `dialect-table.ts`. */
+/**
+ * Provides a public list of how other systems handle indices, repeated targets and floats. The file `dialect-table.ts`
+ * contains the facts.
+ */
 
 import { DIALECTS, type DialectId } from "./dialect-table.ts";
 import { printWord, wordsOf, type Fact, type UNKNOWN, type Word } from "./dialect-words.ts";
@@ -9,9 +12,9 @@ import { DIAGNOSES, type DiagnosisId } from "./diagnosis.ts";
 export type { DialectId };
 
 /**
- * The subject of a fact: negative indices; indices out of range in scatters and in gathers; repeats without a
- * reduction; the order of a reduction; NaN, and 0 with -0, in max and min; float16 and bfloat16 reductions; the data
- * type in which elements are computed; integer means; empty index tuples; gathers of strings.
+ * The aspect that a fact describes: negative indices; out-of-range indices in scatters and in gathers; repeated targets
+ * without a reduction; the update order of a reduction; NaN, and 0 with -0, in max and min; float16 and bfloat16
+ * reductions; the data type used in computations; integer means; empty index tuples; string gathers.
  */
 export type DialectAspect =
   | "negative"
@@ -40,36 +43,33 @@ const ASPECTS: readonly DialectAspect[] = [
   "strings",
 ];
 
-/** The evidence for a fact. `run`: observed by this project, in the dialect's listed version. */
+/** The kind of evidence for a fact. With `run`, this project observed the behavior in the listed dialect version. */
 export type DialectEvidence = (Fact<unknown> | typeof UNKNOWN)["how"];
 
-/** The forms of indices: index tuples, or one index per element, per slice along an axis, or per sequence. */
+/** The form of the indices: index tuples, or one index per element, per slice along an axis, or per sequence. */
 const FORMS = ["tuples", "elements", "slices", "sequences"] as const;
 
 /** One aspect of a runtime's behavior, such as how it handles negative indices. */
 export interface DialectFact {
   readonly aspect: DialectAspect;
-  /**
-   * The form of indices or the data type to which the fact is limited, if the behavior differs; null for the fact about
-   * all others.
-   */
+  /** The index form or the data type for which the behavior differs; null if the fact applies to all others. */
   readonly of: IndexForm | DType | null;
-  /** A word that describes the behavior; `docs/other-systems.md` explains the words. */
+  /** A word that describes the behavior. The file `docs/other-systems.md` explains these words. */
   readonly does: string;
-  /**
-   * The id with which {@link diagnose} explains a result that shows the fact; null for the specified behavior, and for
-   * errors.
-   */
+  /** The id that `diagnose` reports for this behavior; null for the specified behavior and for errors. */
   readonly id: DiagnosisId | null;
   readonly how: DialectEvidence;
 }
 
-/** A runtime or a library, and its known behavior. */
+/** A runtime or library, with its known behavior. */
 export interface Dialect {
   readonly id: DialectId;
-  /** The dialect's version that was tested, or whose source or documentation was read. */
+  /** The dialect version that was tested or documented. */
   readonly version: string;
-  /** The URL of the documentation or source. `docs/other-systems.md` has the URLs for single facts. */
+  /**
+   * The URL of the dialect's documentation or source. The file `docs/other-systems.md` lists the URLs for individual
+   * facts.
+   */
   readonly source: string;
   readonly facts: readonly DialectFact[];
 }
@@ -77,7 +77,7 @@ export interface Dialect {
 export const DIALECT_IDS = /* @__PURE__ */ Object.keys(DIALECTS) as readonly DialectId[];
 
 /**
- * Returns the table of dialects: their known behavior, the evidence and its sources. Each call returns a new list.
+ * Returns all dialects with their known behavior, the evidence and its sources. Each call returns a new list.
  *
  * @example
  * ```ts
@@ -91,8 +91,8 @@ export const dialects = (): readonly Dialect[] =>
   });
 
 /**
- * Returns a dialect's facts: one for each aspect, and another for each form of indices and each data type with a
- * different behavior.
+ * Returns a dialect's facts, one per aspect, and additional facts for index forms and data types with different
+ * behavior.
  */
 function factsOf(id: DialectId): readonly DialectFact[] {
   const { facts } = DIALECTS[id];
@@ -117,8 +117,8 @@ const dtypesOf = (fact: Fact<unknown> | typeof UNKNOWN): readonly DType[] =>
   ("dtypes" in fact ? Object.keys(fact.dtypes ?? {}) : []) as readonly DType[];
 
 /**
- * Returns the diagnoses of results that show a word, the main diagnosis first; none for a word that is exact, unknown
- * or an error.
+ * Returns the diagnoses for a word, the main diagnosis first. The list is empty if the behavior is exact, unknown or an
+ * error.
  */
 export function idsOf(word: Word | null): readonly DiagnosisId[] {
   if (word === null) return [];
@@ -126,7 +126,7 @@ export function idsOf(word: Word | null): readonly DiagnosisId[] {
   return word.word === "signed-zero" ? [word.word] : [word.word, "signed-zero"];
 }
 
-/** Returns the dialects that are known to have the fault of an id, or both faults of two ids that are joined by `+`. */
+/** Returns the dialects that are known to have a fault, or both faults if two ids are joined by `+`. */
 export function dialectsWith(id: string): readonly DialectId[] {
   const parts = id.split("+");
   return DIALECT_IDS.filter((dialect) => {

@@ -1,4 +1,4 @@
-/** Hypotheses about float arithmetic. */
+/** Defines hypotheses about float arithmetic. */
 
 import { DTYPES } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -32,7 +32,7 @@ const floats = (
       : [],
   );
 
-/** Results of a max or min that makes a single comparison, which is false for NaN. */
+/** Possible results of a max or min that performs a single comparison, which is false for NaN. */
 const COMPARISONS = {
   first: {
     max: (a: number, b: number) => (a < b ? b : a),
@@ -51,7 +51,7 @@ const ignoringNaN =
   (a, b) =>
     a !== a ? b : b !== b ? a : compare(a, b);
 
-/** Uses `compare` only for NaN, or only for all other operands, and IEEE 754 for the rest. */
+/** Uses `compare` only for NaN, or only for other operands. IEEE 754 applies to the rest. */
 const forNaN =
   (compare: Compare, exact: Compare): Compare =>
   (a, b) =>
@@ -72,7 +72,7 @@ const each = (
 
 const EXACT = { max: Math.max, min: Math.min };
 
-/** The comparison of versions without their own rule, as a hypothesis about a version that has one. */
+/** The comparison rule of versions without a special rule, as a hypothesis about versions that have one. */
 const IEEE = [
   [
     "max and min compared as IEEE 754 does: NaN if an operand was NaN, and -0 below 0",
@@ -81,13 +81,13 @@ const IEEE = [
   ],
 ] as const;
 
-/** Returns 0 with the sign of a value. */
+/** Returns 0 or -0, with the sign of a value. */
 const zeroOf = (value: number): number => (value < 0 || Object.is(value, -0) ? -0 : 0);
 
 /** Converts -0 to 0, because 0 + -0 is 0. */
 const withoutSign = (value: number): number => value + 0;
 
-/** Rounds to bfloat16 as OpenVINO 2026.4.1 does: half of the last place is added only if the last bit is 1. */
+/** Rounds to bfloat16 like OpenVINO 2026.4.1, which adds half of the last place only if the last bit is 1. */
 function roundedIfOdd(value: number): number {
   const words = new Uint32Array(Float32Array.of(value).buffer);
   words[0] = (words[0] + ((words[0] & 0x10000) >>> 1)) & 0xffff0000;

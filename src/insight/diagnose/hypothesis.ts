@@ -1,20 +1,21 @@
 /**
- * Defines hypotheses: changes to a rule, each with an id. Other files in this folder have a row for each hypothesis.
+ * Defines hypotheses, which are changes to a rule with an id. Other files in this folder define the individual
+ * hypotheses.
  */
 
 import type { DiagnosisId } from "./diagnosis.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
 import { placingOf, type PlaceOf, type Rule } from "./rule.ts";
 
-/** The facts about a call that are known before any hypothesis is tried. */
+/** Facts about a call that are known before any hypothesis is tested. */
 export interface Facts {
-  /** True if the call is an error in its version, because an index lies outside its axis. */
+  /** True if the call is an error in its operator version because an index is out of range. */
   readonly isError: boolean;
   readonly hasNegative: boolean;
   readonly hasOutside: boolean;
 }
 
-/** The name of a hypothesis variant, for dialects that show only this variant. */
+/** Name of a hypothesis variant, for dialects that match only this variant. */
 export type VariantName =
   | "nearest-place"
   | "zero"
@@ -24,16 +25,16 @@ export type VariantName =
   | "ieee"
   | "whole-output";
 
-/** A way in which a hypothesis may be true. */
+/** One variant of a hypothesis. */
 export interface Variant {
   readonly rule: Rule;
   readonly sentence: string;
-  /** The variant's name; absent if nothing refers to the variant, or if its hypothesis has no other variant. */
+  /** Name of the variant; absent if no dialect refers to it, or if the hypothesis has only one variant. */
   readonly name?: VariantName | undefined;
 }
 
 /**
- * The part of a rule that a hypothesis changes. Two hypotheses are tried together only if they change different parts.
+ * The part of the rule that the hypothesis changes. Two hypotheses are combined only if they change different parts.
  */
 export type Aspect =
   | "input"
@@ -47,14 +48,14 @@ export type Aspect =
 export interface Hypothesis {
   readonly id: DiagnosisId;
   readonly aspect: Aspect;
-  /** Returns the variants for a call; empty if the hypothesis changes nothing. */
+  /** Returns the variants for a call, or an empty list if the hypothesis changes nothing. */
   variants(rule: Rule, facts: Facts): readonly Variant[];
 }
 
-/** A change: a sentence, the changed parts of the rule, and the variant's name, if any. */
+/** A change, which consists of a sentence, the changed parts of the rule, and an optional variant name. */
 export type Change = readonly [sentence: string, parts: Partial<Rule>, name?: VariantName];
 
-/** @param changesOf returns the changes for each way in which the hypothesis may be true */
+/** Creates a hypothesis. `changesOf` returns one change per variant. */
 export function hypothesis(
   id: DiagnosisId,
   aspect: Aspect,
@@ -68,7 +69,7 @@ export function hypothesis(
       changesOf(rule, facts).map(([sentence, parts, name]) => ({
         sentence,
         name,
-        // The rule is created when the variant is tried, because its parts may be as large as an input.
+        // The rule is created only when the variant is tested, because its parts may be as large as an input.
         get rule() {
           return { ...rule, ...(isPlanSame ? {} : { kept: {} }), ...parts };
         },
@@ -76,10 +77,10 @@ export function hypothesis(
   };
 }
 
-/** Counts a negative index from the end, like most versions. */
+/** Counts negative indices from the end, like most operator versions. */
 const wrapped = (index: number, dim: number): number => (index < 0 ? index + dim : index);
 
-/** Returns an interpretation of indices that skips indices outside their axis. */
+/** Returns an index interpretation that skips out-of-range indices. */
 export function droppingOutside(rule: Rule): PlaceOf {
   const own = ownPlace(rule);
   return (index, dim) => within(own(index, dim), dim);
@@ -88,11 +89,11 @@ export function droppingOutside(rule: Rule): PlaceOf {
 export const within = (place: number, dim: number): number =>
   place >= 0 && place < dim ? place : NaN;
 
-/** Returns the version's way of counting negative indices. */
+/** Returns the operator version's interpretation of negative indices. */
 export const ownPlace = (rule: Rule): typeof wrapped =>
   takesNegative(rule) ? wrapped : (index) => index;
 
-/** Returns true if an index may count from the end, which positions of sequences may not. */
+/** Returns true if negative indices count from the end, which sequence positions do not allow. */
 export const takesNegative = ({ call: { version } }: Rule): boolean =>
   version.negativeIndices && version.indexForm !== "sequences";
 

@@ -1,4 +1,4 @@
-/** Hypotheses about inputs whose elements were read in a different order. */
+/** Defines hypotheses about inputs whose elements were read in a different order. */
 
 import { sameShape, stridesOf } from "../../core/tensor/shape.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -12,8 +12,8 @@ export const INPUTS: readonly Hypothesis[] = [
 ];
 
 /**
- * Returns changes in which a column-major input is read as row-major or the reverse, or two axes of equal size are
- * swapped.
+ * Returns changes that read a column-major input as row-major, read a row-major input as column-major, or swap two axes
+ * of equal size.
  */
 function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Change[] {
   const input = rule[role];
@@ -33,7 +33,7 @@ function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Change[] 
   const order = "was read in the wrong memory order (C instead of Fortran, or the reverse)";
   const columns = stridesOf(shape.toReversed()).toReversed();
   add(columns, order);
-  // Reading in either direction gives the same result if the shape is a palindrome.
+  // Both directions give the same result if the shape is a palindrome.
   if (!sameShape(shape, shape.toReversed())) add(columns, order, true);
   else if (shape.length === 2) return changes;
   for (const [a, b] of equalAxes(shape)) {
@@ -49,14 +49,14 @@ function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Change[] 
   return changes;
 }
 
-/** Returns a tensor with two axes of equal size swapped. */
+/** Swaps two tensor axes of equal size. */
 export function swapped(input: Tensor, a: number, b: number): Tensor {
   const strides = stridesOf(input.shape);
   [strides[a], strides[b]] = [strides[b], strides[a]];
   return moved(input, strides, false);
 }
 
-/** Returns the pairs of axes of equal size; a size below 2 makes no difference. */
+/** Returns the pairs of axes with equal sizes. Sizes below 2 are omitted, because swapping them changes nothing. */
 export function equalAxes(shape: readonly number[]): readonly (readonly [number, number])[] {
   return shape.flatMap((size, a) =>
     shape.flatMap((other, b) => (a < b && size === other && size > 1 ? [[a, b] as const] : [])),
@@ -64,8 +64,8 @@ export function equalAxes(shape: readonly number[]): readonly (readonly [number,
 }
 
 /**
- * Returns a tensor with its elements in a different order: each element is read from the position that other strides
- * give to its coordinates, or written to this position if `isInverse` is true.
+ * Reorders tensor elements. Each element is read from the position that the given strides assign to its coordinates, or
+ * written to this position if `isInverse` is true.
  */
 function moved(input: Tensor, strides: readonly number[], isInverse: boolean): Tensor {
   const { shape, size } = input;

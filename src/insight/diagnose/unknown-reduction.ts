@@ -65,6 +65,6 @@ function sentenceFor(reduction: Reduction, word: string): string {
   const given = JSON.stringify(word);
   if (reduction === "none") return `the reduction ${given} was ignored: the reduction was none`;
   return reductionOf(word) === reduction
-    ? `the reduction was ${reduction}, which ${given} means in other versions`
+    ? `${given} was applied as other versions of the operator define it: the reduction was ${reduction}`
     : `the reduction was ${reduction}, not ${given}`;
 }

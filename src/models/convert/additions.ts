@@ -1,6 +1,6 @@
-/** Constants that a conversion adds to a graph, and nodes that it adds before the converted node. */
+/** Constants and nodes that a conversion adds to a graph. */
 
-import { DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
+import { rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { narrowRulesOf } from "../model/inline.ts";
 import { constant, type Attribute, type Constant, type ModelNode } from "../model/model.ts";
@@ -16,8 +16,8 @@ export class Additions {
   readonly #scope: Scope;
   readonly #target: CheckedTarget;
   /**
-   * Names of added values, by their source value and settings. Added values are shared, because one table of indices
-   * often serves many nodes.
+   * Names of added values, by source value and settings. Nodes share added values, because many nodes often use the
+   * same indices.
    */
   readonly #made = new Map<string, string>();
   #nodes: ModelNode[] = [];
@@ -28,7 +28,6 @@ export class Additions {
     this.#scope = scope;
   }
 
-  /** Returns the nodes added since the last call. */
   takeNodes(): ModelNode[] {
     const nodes = this.#nodes;
     this.#nodes = [];
@@ -36,10 +35,8 @@ export class Additions {
   }
 
   /**
-   * Adds a constant made from the value `base`, or finds an equal constant that was added before.
-   * @param suffix the ending of the constant's name
-   * @param details all further facts that determine the constant
-   * @returns the name of the constant
+   * Adds a constant derived from the value `base`, or reuses an equal constant. The new name ends in `suffix`;
+   * `details` distinguishes constants with the same source.
    */
   constant(base: string, suffix: string, make: () => Tensor, details: unknown = null): string {
     return this.#once(base, suffix, details, (name) => {
@@ -49,9 +46,6 @@ export class Additions {
     });
   }
 
-  /**
-   * Adds a cast of the value `base`, or finds an equal cast that was added before, and returns the name of its output.
-   */
   cast(base: string, dtype: DType): string {
     return this.#once(base, dtype, null, (name) => {
       const node = this.castNode(base, name, dtype);
@@ -60,7 +54,9 @@ export class Additions {
     });
   }
 
-  /** Adds a Gather of OpenVINO for the first `size` positions of an axis of the value `base`, and returns its name. */
+  /**
+   * Adds an OpenVINO Gather that selects the first `size` positions along one axis, and returns the name of its output.
+   */
   select(
     base: string,
     { opset, sinceVersion }: OperatorVersion,
@@ -83,7 +79,9 @@ export class Additions {
     });
   }
 
-  /** Returns an ONNX node with one output named after the value `base`. The caller inserts it into the graph. */
+  /**
+   * Creates an ONNX node whose only output is named after the value `base`. The caller inserts the node into the graph.
+   */
   node(
     op: string,
     base: string,
@@ -99,8 +97,8 @@ export class Additions {
     const common = { inputs: [from], outputs: [to], name: this.#names.fresh(`${to}/cast`) };
     const { domain, opset } = this.#target;
     if (domain === "ai.onnx") {
-      const { number, name } = DTYPES[dtype].onnx;
-      // The data type is a word, not a number, before opset 6.
+      const { number, name = dtype } = rowOf(dtype).onnx;
+      // Before opset 6, Cast stores the data type as a word.
       const to: Attribute =
         opset < 6 ? { type: "string", value: name.toUpperCase() } : { type: "int", value: number };
       return { ...common, op: "Cast", domain, attributes: { to, ...likeConvert(dtype) } };
@@ -122,17 +120,15 @@ export class Additions {
   }
 }
 
-/** Returns the attributes with which ONNX's Cast rounds like OpenVINO's Convert. */
 function likeConvert(dtype: DType): Readonly<Record<string, Attribute>> {
   if (dtype === "float8e8m0") return { round_mode: { type: "string", value: "nearest" } };
   return saturatesByAttribute(dtype) ? { saturate: { type: "int", value: 0 } } : {};
 }
 
-/** Returns true for 8-bit floats, to which Cast saturates but Convert does not. */
 const saturatesByAttribute = (dtype: DType): boolean =>
   rowOf(dtype).family === "minifloat" && rowOf(dtype).bits === undefined && dtype !== "float8e8m0";
 
-/** Returns the difference between a Cast and OpenVINO's Convert to the same data type; null if they are equal. */
+/** Describes how a Cast differs from OpenVINO's Convert to the same data type; null if they give equal results. */
 export function castDifference(cast: ModelNode, dtype: DType): string | null {
   const { saturates, roundMode } = narrowRulesOf(cast, { op: cast.op });
   if (dtype === "float8e8m0") {

@@ -1,4 +1,4 @@
-/** The state of a conversion: one record for the model, and one for each of its graphs. */
+/** The state of a conversion: one record for the model, and one record per graph. */
 
 import type { Model } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
@@ -16,9 +16,8 @@ export interface ModelContext {
 
 export interface GraphContext {
   readonly target: CheckedTarget;
-  /** The types and constants of the values computed so far. */
   readonly scope: Scope;
   readonly additions: Additions;
-  /** True if nodes that cannot be checked are left unchanged. */
+  /** True if `force` lets nodes stay unchanged when the conversion cannot check them. */
   readonly force: boolean;
 }

@@ -1,4 +1,4 @@
-/** Converts a graph to another opset of its format: each node, and the bodies of If, Loop and Scan. */
+/** Converts the nodes of a graph, including the bodies of If, Loop and Scan, to another opset of the same format. */
 
 import { isTensorError } from "../../core/errors.ts";
 import { checkUnique, findOpset, opsetOf } from "../model/graph.ts";
@@ -25,8 +25,8 @@ import { kernelNote } from "./target.ts";
 import { convertVersions } from "./versions/convert-versions.ts";
 
 /**
- * @param outer the scope of the graph around a body; null for the model's own graph
- * @returns the graph itself if nothing changes
+ * Converts a graph and returns it unchanged if no node changes. A body receives the scope of its enclosing graph as
+ * `outer`.
  */
 export function convertGraph(graph: Graph, outer: Scope | null, context: ModelContext): Graph {
   const { model, target, names, log } = context;
@@ -49,7 +49,6 @@ export function convertGraph(graph: Graph, outer: Scope | null, context: ModelCo
   return { ...after, constants: withoutUnused(additions.constants, graph, after) };
 }
 
-/** @returns the nodes that replace the node, of which the last computes its outputs */
 function convertOne(
   node: ModelNode,
   around: GraphContext,
@@ -57,7 +56,7 @@ function convertOne(
 ): readonly ModelNode[] {
   const { model, target, log } = context;
   const { scope } = around;
-  // Nodes of other domains stay unchanged, because these domains have their own versions.
+  // Nodes in other domains stay unchanged, because each domain has its own versions.
   if (node.domain !== target.domain) return [convertBodies(node, scope, context)];
   const opset = opsetOf(model, node);
   const version = familyVersion(node, opset);
@@ -96,7 +95,10 @@ function convertOne(
   return revised.nodes.map((one) => convertBodies(one, scope, context));
 }
 
-/** Returns the standard's definition, as nodes, of a node that an older target cannot express; null without one. */
+/**
+ * Replaces a node that an older target cannot express by the nodes of its standard definition; null if the definition
+ * is not recorded.
+ */
 function replacedByBody(
   node: ModelNode,
   opset: number,
@@ -123,7 +125,7 @@ function replacedByBody(
       converted.push(...around.additions.takeNodes(), ...replaced);
     }
   } catch (cause) {
-    // With `force`, the node may stay unchanged, so additions for its body are discarded.
+    // With `force`, the node may stay unchanged, so changes and additions for its body are discarded.
     log.changes.length = length;
     around.additions.takeNodes();
     throw cause;
@@ -150,8 +152,8 @@ function convertBodies(node: ModelNode, scope: Scope, context: ModelContext): Mo
 }
 
 /**
- * Converts a function to the opset of the model, because ONNX requires that nodes in both have the same meaning. The
- * types of its values are unknown, and its only constants are those of its nodes.
+ * Converts a function to the model's opset, because a function's nodes must have the same meaning as the model's nodes.
+ * The function's input types are unknown, and its only constants come from its own nodes.
  */
 export function convertFunction(given: ModelFunction, context: ModelContext): ModelFunction {
   const { opsets, graph, otherOpsets: _, ...others } = given;

@@ -1,8 +1,6 @@
 /**
- * Converts a model to another opset of ONNX, or between ONNX and OpenVINO. Features that the target cannot express
- * exactly are refused.
- *
- * The conversion does not depend on file formats: it returns a `Model`, which the writer of a format writes.
+ * Converts a model to another ONNX opset, or between ONNX and OpenVINO. The conversion refuses features that the target
+ * cannot express exactly. The result is a plain `Model`, which the writers turn into a file.
  */
 
 import { malformed, TensorError, wrongOption } from "../../core/errors.ts";
@@ -24,41 +22,36 @@ import { translateGraph } from "./translate-graph.ts";
 /** Options of {@link convertModel}. */
 export interface ConvertOptions {
   /**
-   * True leaves nodes other than scatters and gathers unchanged if they cannot be converted for certain; by default the
-   * model is refused.
+   * True leaves nodes unchanged that cannot be converted with certainty, except scatters and gathers. By default such a
+   * node is an error.
    */
   readonly force?: boolean | undefined;
 }
 
-/** A converted model. The original model is unchanged. */
+/** A converted model, with a report of the changes. The original model is unchanged. */
 export interface Conversion {
   readonly model: Model;
-  /** A sentence for each changed node. */
+  /** One sentence per changed node. */
   readonly changes: readonly string[];
-  /** With `force`, the operators whose nodes were left unchanged, and the number of these nodes. */
+  /** With `force: true`, the operators of the nodes that were left unchanged, with the number of nodes per operator. */
   readonly unchecked: ReadonlyMap<string, number>;
-  /** Sentences about assumptions of the conversion, and about runtimes that cannot load the result. */
+  /** Sentences about assumptions of the conversion, and about runtimes that do not load the converted model. */
   readonly notes: readonly string[];
 }
 
 /**
- * Converts a model to an opset of ONNX, or to OpenVINO, so that the results that the specification
- * defines stay the same bit for bit. A runtime may have other kernels for other opsets, which round differently.
- *
- * For OpenVINO each operator becomes its newest version, or the newest in `opset`; without `opset` an IR keeps its
- * versions. Within ONNX every operator of ai.onnx is converted; operators of other domains have their own versions and
- * are left unchanged. Between the formats only this package's operators, `Constant`, `Identity` and `Cast` can be
- * converted.
- *
+ * Converts a model to another ONNX opset or to OpenVINO. The results defined by the specification stay the same bit for
+ * bit. A runtime may use other kernels for another opset, and these kernels may round differently. In OpenVINO, each
+ * operator gets its newest version up to `opset`; without `opset`, an IR keeps its versions. Between ONNX opsets, every
+ * ai.onnx operator is converted, and operators of other domains stay unchanged. Between ONNX and OpenVINO, only
+ * scatters, gathers, `Constant`, `Identity` and `Cast` are converted.
  * @param given a model of any format, which stays unchanged
- * @param target the domain, and the opset
- * @param options see {@link ConvertOptions}
+ * @param target the target domain and opset
+ * @param options the option `force`
  * @returns the converted model, and a log of the changes
  * @throws TensorError `unsupported-model` for parts that the target cannot express, with nodes, counts and reasons;
- *   `unknown-operator` for a target that does not exist; `attribute`, `reduction`, `malformed-file` and others for a
- *   node that violates its own version, or an argument that is not a model; `too-large` for bodies nested more than 16
- *   deep. Other errors of reading a constant are passed on.
- *
+ * `unknown-operator` for a target that does not exist; `attribute`, `reduction`, `malformed-file` and others for an
+ * invalid node or model; `too-large` for bodies nested more than 16 deep. Errors of reading a constant are passed on.
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -90,7 +83,7 @@ export function convertModel(
   const newer =
     checked.domain === "ai.onnx" ? runtimeNote(checked.opset, converted.irVersion) : null;
   if (newer !== null) notes.add(newer);
-  // An unchanged graph is returned as the caller's own object.
+  // If the graph is unchanged, the result contains the caller's own graph object.
   const graph = converted.graph === model.graph ? given.graph : converted.graph;
   return { model: { ...converted, graph }, changes, unchecked, notes: [...notes] };
 }
@@ -103,7 +96,7 @@ function convertWhole(context: ModelContext): Model {
   checkKnown(model, from, context);
   if (domain === "openvino") {
     if (!isForeign) {
-      // The model may stay unchanged, because its nodes have their own versions.
+      // OpenVINO nodes have their own versions, so the model may be returned unchanged.
       const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, context);
       return { ...model, irVersion, graph };
     }
@@ -130,15 +123,14 @@ function convertWhole(context: ModelContext): Model {
   };
 }
 
-/** IR versions that introduced functions, and overloaded functions. ONNX: Versioning, Released Versions. */
+/** The IR versions that introduced functions and overloaded functions. ONNX: Versioning, Released Versions. */
 const FUNCTIONS_SINCE = 8;
 const OVERLOADS_SINCE = 10;
 
 /**
- * Returns the IR version that introduced the opset. A newer IR version is kept unless the opset becomes older, because
- * an older runtime rejects newer files.
- * @param isPlain true if no constant was added. Older files require every constant to be a graph input, and added
- *   constants are not.
+ * Returns the IR version for a converted model. A newer IR version is lowered only if the opset becomes older, because
+ * older runtimes reject newer files. Older IR versions require every constant to be a graph input. Constants added by a
+ * conversion are not graph inputs, so they need a newer IR version.
  */
 function fileVersion(
   { irVersion, opsets, functions = [] }: Model,
@@ -155,8 +147,8 @@ function fileVersion(
 }
 
 /**
- * Checks that this package knows the opsets of a model, whose operators may differ from the newest known ones.
- * @throws TensorError `unsupported-model` without `force`, which adds a note
+ * Checks that this package knows the model's opsets, because newer opsets may change an operator's meaning.
+ * @throws TensorError `unsupported-model` for an unknown opset; with `force`, a note is added instead
  */
 function checkKnown(
   { opsets, functions = [] }: Model,
@@ -174,7 +166,6 @@ function checkKnown(
   log.notes.add(sentence);
 }
 
-/** Returns the domain of a model's operators, which identifies its format. */
 function domainOf({ opsets, graph }: Model): Domain {
   if (Object.hasOwn(opsets, "ai.onnx")) return "ai.onnx";
   const isOpenvino = graph.nodes.every(({ domain }) => domain.split(".")[0] === "openvino");

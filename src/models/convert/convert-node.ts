@@ -1,4 +1,4 @@
-/** Converts a scatter or gather node: its operator, inputs and attributes become those of the target's version. */
+/** Converts a scatter or gather: its operator, inputs and attributes become those of the target version. */
 
 import { infer } from "../../core/call/infer.ts";
 import { isTensorError } from "../../core/errors.ts";
@@ -36,8 +36,8 @@ import type { Converted } from "./log.ts";
 import { printTarget, type CheckedTarget } from "./target.ts";
 
 /**
- * @throws TensorError `unsupported-model` for a feature that the target cannot express; other codes for a node that
- *   violates its own version
+ * @throws TensorError `unsupported-model` for a feature that the target cannot express; other codes for a node that is
+ * invalid in its own version
  */
 export function convertNode(node: ModelNode, opset: number, context: GraphContext): Converted {
   const { target, scope } = context;
@@ -47,7 +47,7 @@ export function convertNode(node: ModelNode, opset: number, context: GraphContex
   if (row === null) throw refusal(noVersion(meaning.op, target));
   const objection = objectionTo(row, meaning);
   if (objection !== null) {
-    throw refusal(`${versionTitle(row)} ${objection}${adviceFor(meaning, target)}`);
+    throw refusal(`${objection}${adviceFor(meaning, target)}`);
   }
   const isForeign = row.domain !== node.domain;
   const names = inputsFor(row, meaning, context);
@@ -56,7 +56,7 @@ export function convertNode(node: ModelNode, opset: number, context: GraphContex
   const notes = [...meaning.trusted, ...undeclaredType(row, meaning, context)];
   if (comparison !== null) notes.push(comparison);
   const to = { from: own.version, to: row, notes };
-  // ONNX nodes have no version of their own.
+  // ONNX nodes do not store a version.
   const says = row.domain === "ai.onnx" ? {} : { opset: firstOpset(row) };
   const isKept = row === own.version || row.domain === "ai.onnx";
   if (!isForeign && isKept && isUnchanged(node, row, names, attributes)) return { node, ...to };
@@ -74,9 +74,7 @@ function noVersion(op: string, target: CheckedTarget): string {
   return `${printTarget(target)} does not have ${first.name} yet; opset ${firstOpset(first)} has it`;
 }
 
-/**
- * Returns the names of the inputs in the order of the target's version, after adding constants and casts where needed.
- */
+/** Returns the input names in the target version's order, and adds constants and casts if they are needed. */
 function inputsFor(row: OperatorVersion, meaning: Meaning, context: GraphContext): string[] {
   const { node, settings } = meaning;
   const indices = adaptIndices(row, meaning, context) ?? "";
@@ -94,8 +92,8 @@ const axisConstant = (axis: number, { outputs, op }: ModelNode, additions: Addit
   additions.constant(outputs[0] || op, "axis", () => tensor("int64", [], axis), axis);
 
 /**
- * Returns the attributes that have the same meaning in another version. An attribute that already has this meaning is
- * kept.
+ * Returns the attributes that keep the node's meaning in another version. An attribute that already has this meaning is
+ * not rewritten.
  */
 function attributesFor(
   row: OperatorVersion,
@@ -143,14 +141,14 @@ function isUnchanged(
     node.op === row.name &&
     before.length === Object.keys(attributes).length &&
     before.every(([name, attribute]) => attributes[name] === attribute) &&
-    // Omitted trailing inputs may be empty names or absent.
+    // An omitted last input may have an empty name or be absent.
     node.inputs.every((name, position) => name === (inputs[position] ?? ""))
   );
 }
 
 /**
- * Returns a note if the data type is unknown, the target's version accepts fewer types than the node's, and `force`
- * allows that.
+ * Returns a note if the node's data type is unknown, and the target version accepts fewer data types than the node's
+ * version.
  * @throws TensorError `unsupported-model` without `force`
  */
 function undeclaredType(
@@ -168,7 +166,7 @@ function undeclaredType(
   return [sentence];
 }
 
-/** Infers the output with the target's version, because this version may be stricter about shapes. */
+/** Infers the output type in the target version, which may have stricter shape rules. */
 function checkAccepted(node: ModelNode, row: OperatorVersion, scope: Scope): void {
   const types = node.inputs.map((name) => (name === "" ? undefined : scope.typeOf(name)));
   if (types.includes(null)) return;

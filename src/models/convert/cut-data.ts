@@ -1,6 +1,6 @@
 /**
- * Cuts data to the sizes of indices. GatherElements of ONNX reads only the first positions of an axis if indices are
- * smaller there; GatherElements-6 of OpenVINO refuses such indices.
+ * Cuts data to the size of the indices. ONNX's GatherElements accepts indices that are smaller than data along other
+ * axes; OpenVINO's GatherElements-6 rejects such indices.
  */
 
 import { normalizeAxis } from "../../core/operators/checks.ts";
@@ -17,9 +17,8 @@ import {
 } from "./meaning.ts";
 
 /**
- * Returns the name of data, or of its part that the indices can address: a Gather selects the first positions of each
- * axis that is too large.
- * @throws TensorError `unsupported-model` if the target requires equal sizes, and the sizes are not known
+ * Returns data, or a Gather that selects the part of data that the indices can address.
+ * @throws TensorError `unsupported-model` if the target requires equal sizes, and the sizes are unknown
  */
 export function cutData(
   row: OperatorVersion,
@@ -44,7 +43,7 @@ export function cutData(
     const { [axis]: dim } = part;
     if (axis === own || (dim === size && dim !== null)) continue;
     if (typeof size !== "number" || typeof dim !== "number") throw unknown();
-    // Larger indices are an error of the node, which the conversion finds when it checks the input types.
+    // Indices larger than data are an error, which a later type check reports.
     if (dim > size) continue;
     isCertain &&= certainShape(data, scope)?.[axis] === size;
     isCertain &&= certainShape(indices, scope)?.[axis] === dim;

@@ -1,4 +1,4 @@
-/** Adapts the indices of a node to the target: their data type, negative values, and values out of range. */
+/** Adapts a node's indices to the target: the data type, negative indices, and indices out of range. */
 
 import { TensorError } from "../../core/errors.ts";
 import { quote } from "../model/graph.ts";
@@ -27,26 +27,25 @@ import {
   type Meaning,
 } from "./meaning.ts";
 
-/** The data type that every version accepts for indices. */
+/** An index data type that every operator version accepts. */
 const INDEX_TYPE: DType = "int64";
 
-/** The changes that a node's indices need because the target's version accepts less than the node's. */
+/** Changes to a node's indices that a stricter target version requires. */
 interface Change {
-  /** The data type of a constant made from the indices. */
   readonly dtype: DType;
-  /** True if the target does not accept the data type of the indices. */
+  /** True if the target rejects the data type of the indices. */
   readonly needsCast: boolean;
-  /** True if the target does not accept negative indices. */
+  /** True if the target rejects negative indices. */
   readonly noNegative: boolean;
-  /** True if an index out of range is an error in the target but returns zeros in the node's version. */
+  /** True if the target rejects indices out of range for which the node's version returns zeros. */
   readonly noOutside: boolean;
 }
 
 /**
- * Returns the name of indices that give `row` the effect of the node: the node's own indices, a constant made from
- * them, or the output of a cast.
- * @throws TensorError `unsupported-model` if no such indices exist or they are not known; `dtype` if they are not
- *   integers
+ * Returns the name of indices with which the target version gives the node's result: the original indices, a new
+ * constant, or the output of a cast.
+ * @throws TensorError `unsupported-model` if no such indices exist, or if the indices are unknown; `dtype` if they are
+ * not integers
  */
 export function adaptIndices(
   row: OperatorVersion,
@@ -70,8 +69,8 @@ export function adaptIndices(
 }
 
 /**
- * Checks the data type of indices, because text and fractions in a constant would be read as integers. Integers of
- * every type are accepted, because they are converted exactly, and `version` may be that of an equivalent operator.
+ * Checks that the indices are integers, because text and fractions would silently be read as integers. Every integer
+ * type is accepted, because the conversion is exact.
  */
 function checkType(name: string, version: OperatorVersion, scope: Scope): void {
   const types = indexTypes(version);
@@ -89,7 +88,7 @@ function checkType(name: string, version: OperatorVersion, scope: Scope): void {
 /**
  * Checks constant indices before a translation, because the other format may accept a bad index: OpenVINO's Gather
  * returns zeros for an index out of range.
- * @throws TensorError `index-out-of-range` for a node that violates its own version
+ * @throws TensorError `index-out-of-range` for a node that is invalid in its own version
  */
 function checkRange(indices: Tensor, meaning: Meaning, scope: Scope): void {
   const { version, settings, inputs } = meaning;
@@ -133,11 +132,10 @@ function changeOf(name: string, row: OperatorVersion, { version }: Meaning, scop
   };
 }
 
-/** Returns true if negative indices that `version` takes have the same effect in `row`. */
 const takesNegative = (row: OperatorVersion, version: OperatorVersion): boolean =>
   row.negativeIndices && (row.promisesRange !== true || version.promisesRange === true);
 
-/** Returns the name of a constant with the indices in the target's form; the old name if nothing changes. */
+/** Returns the name of constant indices in the target's form, or the old name if no index changes. */
 function adaptConstant(
   name: string,
   before: Tensor,
@@ -161,7 +159,7 @@ function adaptConstant(
   return additions.constant(name, suffix, () => after, [change, dims]);
 }
 
-/** Returns the error for indices that must be inspected but are not constant. */
+/** Returns the error for indices that must be constant but are computed. */
 function refuseUnknown(
   name: string,
   { noNegative, noOutside }: Change,
@@ -188,8 +186,8 @@ function indexTypes(version: OperatorVersion): readonly string[] {
 }
 
 /**
- * Returns the size of the axis that each component of a tuple addresses, or null if unknown. `isCertain` is false if a
- * size is only declared.
+ * Returns the size of the axis that each tuple component addresses; null if the size is unknown. `isCertain` is false
+ * if a size is only declared.
  */
 function dimsOf(
   { version, settings, inputs }: Meaning,
@@ -209,7 +207,6 @@ function dimsOf(
 const hasNegative = ({ data }: Tensor): boolean =>
   Array.from(data as Iterable<number | bigint>).some((index) => index < 0);
 
-/** Returns the rewritten indices, or the tensor itself if nothing changes. */
 function rewrite(
   indices: Tensor,
   change: Change,
@@ -238,7 +235,7 @@ function rewrite(
   return isSame ? indices : new Tensor(dtype, shape, size, storage);
 }
 
-/** Returns an index in the target's form: counted from the front if the target accepts no negative indices. */
+/** Counts an index from the front if the target rejects negative indices. */
 function takenIndex(
   index: bigint,
   dim: Dim | undefined,

@@ -1,4 +1,4 @@
-/** The report of a conversion: changed nodes, unchanged nodes, assumptions, and refusals. */
+/** The conversion log: changed nodes, unchanged nodes, assumptions, and refusals. */
 
 import { printCount } from "../../core/print-count.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
@@ -9,23 +9,20 @@ import { isOperator } from "../../core/operators/registry.ts";
 import { versionTitle } from "./meaning.ts";
 import { printTarget, type CheckedTarget } from "./target.ts";
 
-/** A node in the target's form; the original object if nothing changes. */
 export interface Converted {
   readonly node: ModelNode;
   readonly from: OperatorVersion;
   readonly to: OperatorVersion;
-  /** Assumptions of the conversion, as sentences. */
   readonly notes: readonly string[];
 }
 
-/** A node other than a scatter or gather in the target's form. */
+/** A converted node other than a scatter or gather. */
 export interface Revised {
-  /** The nodes that replace the node, of which the last computes its outputs; the node itself if nothing changes. */
+  /** Replacement nodes, the last of which computes the outputs. If the node is unchanged, it is the only entry. */
   readonly nodes: readonly ModelNode[];
-  /** The titles of the node before and after, such as `Softmax-11` and `Flatten, Softmax-13`. */
+  /** The node's titles before and after the conversion, such as `Softmax-11` and `Flatten, Softmax-13`. */
   readonly from: string;
   readonly to: string;
-  /** Assumptions of the conversion, as sentences. */
   readonly notes: ReadonlySet<string>;
 }
 
@@ -33,7 +30,6 @@ export class ConversionLog {
   readonly changes: string[] = [];
   readonly notes = new Set<string>();
   readonly unchecked = new Map<string, number>();
-  /** True if nodes other than scatters and gathers stay unchanged when they cannot be converted. */
   readonly force: boolean;
   readonly #refused: { readonly node: ModelNode; readonly error: TensorError }[] = [];
   readonly #target: CheckedTarget;
@@ -44,8 +40,8 @@ export class ConversionLog {
   }
 
   /**
-   * Returns the result of `action`, or of `instead` if `action` refuses. All refusals of a model are collected and
-   * reported at once.
+   * Returns the result of `action`; if `action` refuses the node, records the refusal and returns the result of
+   * `instead`. All refusals are reported together at the end.
    */
   attempt<T>(node: ModelNode, action: () => T, instead: () => T): T {
     try {
@@ -78,8 +74,9 @@ export class ConversionLog {
   }
 
   /**
-   * Throws if nodes were refused. Refusals with the same operator and reason are counted, and the first node is named.
-   * @throws TensorError the one refusal, or `unsupported-model` with up to 20 reasons
+   * Throws if nodes were refused. Refusals with the same operator and reason are counted together, and the first node
+   * is named.
+   * @throws TensorError the only refusal, or `unsupported-model` with up to 20 reasons
    */
   check(): void {
     const [first, ...more] = this.#refused;

@@ -1,6 +1,4 @@
-/**
- * The effect of a scatter or gather node, independent of its version, and the version of a target with the same effect.
- */
+/** The meaning of a scatter or gather, independent of its version, and the target version with the same meaning. */
 
 import { printCount } from "../../core/print-count.ts";
 import { stepOf } from "../../core/call/steps.ts";
@@ -26,20 +24,18 @@ import type { CheckedTarget } from "./target.ts";
 
 export interface Meaning {
   readonly node: ModelNode;
-  /** The node's own operator, or an equivalent operator. */
+  /** The node's operator, or an equivalent operator. */
   readonly op: string;
-  /** The operator version of the node. */
   readonly version: OperatorVersion;
   readonly settings: Settings;
-  /** Input names of the node, by role. */
   readonly inputs: Readonly<Partial<Record<Role, string>>>;
-  /** The data type of data, if it is known from data itself or from another value of the same type. */
+  /** The element type of data, from data itself or from another value of the same type. */
   readonly dtype: DType | null;
-  /** Notes on declared types on which the conversion relies, as sentences. */
+  /** Sentences about declared types on which the conversion relies. */
   readonly trusted: Set<string>;
 }
 
-/** @throws TensorError for a node that violates its own version */
+/** @throws TensorError for a node that is invalid in its own version */
 export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning {
   const { domain, op } = node;
   const { operator, version: own } = lookUp({ domain, op, opset });
@@ -70,7 +66,7 @@ const newerReduction = (
 ): string =>
   `${versionTitle(own)} does not have its reduction ${quote(reduction)}, which came with opset ${sinceVersion}; it was converted with the meaning of opset ${sinceVersion}`;
 
-/** @throws TensorError `malformed-file` for too many inputs, and for a required input that is left out */
+/** @throws TensorError `malformed-file` for too many inputs, and for a missing required input */
 function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"] {
   if (node.inputs.length > version.inputs.length) {
     const title = versionTitle(version);
@@ -89,7 +85,7 @@ function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"
   return named;
 }
 
-/** Returns the value of an axis if it is a constant, or null otherwise. */
+/** Returns the axis if it is a constant; null for a computed axis. */
 function constantAxis(name: string, scope: Scope): number | null {
   const constant = scope.constantOf(name);
   const isOne = constant !== null && constant.dtype !== null && product(constant.shape) === 1;
@@ -97,35 +93,33 @@ function constantAxis(name: string, scope: Scope): number | null {
   return Number.isInteger(axis) ? axis : null;
 }
 
-/** Returns the number of batch axes; a negative number is converted if the rank of indices is certain. */
+/**
+ * Returns the number of batch axes. A negative number is counted from the rank of the indices if the rank is certain.
+ */
 function fromFront(batchDims: number, indices: string, scope: Scope): number {
   const rank = certainShape(indices, scope)?.length;
   return batchDims < 0 && rank !== undefined ? batchDims + rank : batchDims;
 }
 
-/** Returns the certain part of a value's shape, ignoring declared types. */
+/** Returns the part of a value's shape that does not depend on declarations. */
 export const certainShape = (name: string, scope: Scope): PartialShape =>
   scope.get(name).certain.type?.shape ?? null;
 
-/** Returns a note on a declared type that decides the result. */
 export const onlyDeclared = (what: string, name: string, use: string): string =>
   `the ${what} of ${quote(name)} is only declared; ${use}`;
 
-/** Returns the scatter/gather version of a node, or null. */
 export const familyVersion = ({ domain, op }: ModelNode, opset: number): OperatorVersion | null =>
   findVersion({ domain, op, opset });
 
-/** Returns a title such as `ScatterND-16`. */
 export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
-/** Operator names in openvino that differ from those in ai.onnx. */
+/** OpenVINO's operator names that differ from ONNX's names. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   ScatterND: "ScatterNDUpdate",
   ScatterElements: "ScatterElementsUpdate",
 };
 
-/** Returns all names of an operator in both domains, deprecated ones last. */
 function allNames(op: string): readonly string[] {
   const isOld = operators().find(({ name, deprecated }) => name === op && deprecated !== undefined);
   const plain = isOld?.deprecated ?? op;
@@ -135,8 +129,8 @@ function allNames(op: string): readonly string[] {
 }
 
 /**
- * Returns all versions of `op` in a domain, under any name of the operator: ordered by {@link allNames}, then oldest
- * first.
+ * Returns all versions of an operator in a domain, under current and deprecated names. Current names come first, and
+ * older versions come before newer versions.
  */
 export function siblingsOf(op: string, domain: string): readonly OperatorVersion[] {
   return allNames(op).flatMap((name) =>
@@ -144,11 +138,13 @@ export function siblingsOf(op: string, domain: string): readonly OperatorVersion
   );
 }
 
-/** Returns the first opset that has a version. */
 export const firstOpset = ({ opset, sinceVersion }: OperatorVersion): number =>
   opset ?? sinceVersion;
 
-/** Returns the newest version of `op` or of an equivalent operator in the target's opset; null if none exists. */
+/**
+ * Returns the newest version of `op`, or of an equivalent operator, in the target's opset; null if the target has no
+ * such version.
+ */
 export function targetVersion(
   op: string,
   { domain, opset }: CheckedTarget,
@@ -158,8 +154,8 @@ export function targetVersion(
 }
 
 /**
- * Returns a note on a max or min of floats that the target's version compares by another rule; null if both versions
- * have the same rule, or if the data type has neither NaN nor -0.
+ * Returns a note if the target compares NaN or signed zeros by another rule in a max or min of floats; null if the
+ * result cannot differ.
  */
 export function comparisonNote(row: OperatorVersion, meaning: Meaning): string | null {
   const { version, settings, dtype } = meaning;
@@ -168,58 +164,61 @@ export function comparisonNote(row: OperatorVersion, meaning: Meaning): string |
   const isFloat = dtype === null || stepOf({ ...settings, stays: "data" }, dtype) !== reduction;
   if (!isFloat) return null;
   const rule = (one: OperatorVersion): string =>
-    `${reduction} of ${versionTitle(one)} ${printComparison(one.stays)}`;
+    printComparison(`${reduction} of ${versionTitle(one)}`, one.stays);
   return `the results differ for NaN, and when 0 is compared with -0: ${rule(version)}, but ${rule(row)}`;
 }
 
-const printComparison = (stays: OperatorVersion["stays"]): string =>
+const printComparison = (what: string, stays: OperatorVersion["stays"]): string =>
   stays === undefined
-    ? "returns NaN if an operand is NaN, and orders -0 below 0"
-    : `keeps ${stays === "data" ? "the old value" : "the update"}`;
+    ? `${what} returns NaN if an operand is NaN, and orders -0 below 0`
+    : `${what} keeps ${stays === "data" ? "the old value" : "the update"}`;
 
-/** Returns a version's name for a reduction, or null if the version does not support it. */
+/** Returns the version's name for a reduction; null if the version does not support the reduction. */
 export function wordOf(version: OperatorVersion, reduction: Settings["reduction"]): string | null {
   const { values = ["none"] } = attributeFor(version, "reduction") ?? {};
   return values.find((word) => reductionOf(word) === reduction) ?? null;
 }
 
-/** Returns the attribute with which a version expresses a setting. */
 const attributeFor = (
   version: OperatorVersion,
   setting: keyof Settings,
 ): AttributeSchema | undefined =>
   version.attributes.find((schema) => settingOf(schema) === setting);
 
-/** Returns the reason why a version cannot express a node, judged by attributes and data types; null if it can. */
+/** Explains why a version cannot express a node with these attributes and data types; null if it can. */
 export function objectionTo(
   row: OperatorVersion,
   { version, settings, dtype }: Meaning,
 ): string | null {
   const { reduction, includeSelf, batchDims, mode, axis } = settings;
+  const title = versionTitle(row);
   const has = (setting: keyof Settings): boolean => attributeFor(row, setting) !== undefined;
   if (wordOf(row, reduction) === null) {
-    return `has no reduction ${quote(wordOf(version, reduction) ?? reduction)}`;
+    return `${title} has no reduction ${quote(wordOf(version, reduction) ?? reduction)}`;
   }
   if (reduction !== "none" && !includeSelf && !has("includeSelf")) {
-    return "always includes data in a reduction, but use_init_val is false";
+    return `${title} always includes data in a reduction, but use_init_val is false`;
   }
   if (batchDims < 0 && attributeFor(row, "batchDims")?.minimum !== undefined) {
-    return "does not accept a negative batch_dims, and the rank of indices is unknown";
+    return `${title} does not accept a negative batch_dims, and the rank of indices is unknown`;
   }
-  if (batchDims !== 0 && !has("batchDims")) return `has no batch_dims, which is ${batchDims} here`;
+  if (batchDims !== 0 && !has("batchDims"))
+    return `${title} has no batch_dims, but the node has batch_dims ${batchDims}`;
   if (batchDims > 1 && row.fusesBatches !== version.fusesBatches) {
     const makes = row.fusesBatches === true ? "merges" : "does not merge";
-    return `${makes} the ${batchDims} batch axes of its output`;
+    return `${title} ${makes} the ${batchDims} batch axes of its output`;
   }
-  if (mode !== "linear" && !has("mode")) return `has no mode ${quote(mode)}`;
-  if (axis === null && has("axis")) return "needs a constant axis";
-  return dtype === null || dataTypes(row).includes(dtype) ? null : `does not accept ${dtype}`;
+  if (mode !== "linear" && !has("mode")) return `${title} has no mode ${quote(mode)}`;
+  if (axis === null && has("axis")) return `${title} needs a constant axis`;
+  return dtype === null || dataTypes(row).includes(dtype)
+    ? null
+    : `${title} does not accept ${dtype}`;
 }
 
 export const dataTypes = (row: OperatorVersion): readonly string[] =>
   typesIn(row, row.inputs[0].type);
 
-/** Returns advice that names the first later opset whose version can express the node; empty if none can. */
+/** Returns advice that names the first later opset that can express the node; empty if no opset can. */
 export function adviceFor(
   meaning: Meaning,
   { domain, opset }: CheckedTarget,
@@ -231,11 +230,10 @@ export function adviceFor(
   return able.length === 0 ? "" : `; opset ${Math.min(...able)} supports it`;
 }
 
-/** Returns the error for a node that cannot be converted. */
 export const refusal = (reason: string): TensorError =>
   new TensorError("unsupported-model", reason);
 
-/** Returns true if indices address a single axis, or false if they are tuples with a component per axis. */
+/** Returns true if indices address one axis, and false if they are tuples with one component per axis. */
 export const hasAxis = (version: OperatorVersion): boolean =>
   attributeFor(version, "axis") !== undefined ||
   version.inputs.some((input) => roleOf(input) === "axis");

@@ -1,16 +1,18 @@
-/** The names of values and nodes in a model, and free names for new ones. */
+/** The names used in a model, and unused names for new values and nodes. */
 
 import { MAX_BODY_DEPTH, type Constant, type Graph } from "../model/model.ts";
 import { bodiesOf, tooDeep, usesOf } from "../model/uses.ts";
 
 export class Names {
   readonly #taken = new Set<string>();
-  /** The last number appended to each name, because many nodes may need the same name. */
+  /**
+   * The last number appended to each base name. The numbers are stored because many nodes may need the same base name.
+   */
   readonly #counts = new Map<string, number>();
 
   /**
-   * Records all names in a graph and in the bodies of its nodes, because bodies can refer to names of enclosing graphs.
-   * @throws TensorError `too-large` for bodies nested too deeply, so that later walks through the bodies are safe
+   * Records all names in a graph and in its nodes' bodies, because a body can use names of enclosing graphs.
+   * @throws TensorError `too-large` for bodies nested too deeply, so that later walks need no depth check
    */
   constructor(graph: Graph) {
     this.#collect(graph);
@@ -28,7 +30,7 @@ export class Names {
     }
   }
 
-  /** Reserves a free name and returns it: `base`, or `base` with a number appended. */
+  /** Reserves an unused name: `base`, or `base` with a number appended. */
   fresh(base: string): string {
     let name = base;
     let count = this.#counts.get(base) ?? 0;
@@ -40,8 +42,8 @@ export class Names {
 }
 
 /**
- * Returns the constants of a converted graph: original constants that are still used or were already unused, and the
- * used constants of `added`.
+ * Returns the constants of a converted graph, without constants that the conversion made unused and without unused
+ * added constants.
  */
 export function withoutUnused(added: readonly Constant[], before: Graph, after: Graph): Constant[] {
   const were = usesOf(before);

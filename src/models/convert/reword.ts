@@ -1,4 +1,4 @@
-/** Equivalent operators and updates for a target without a node's operator or reduction. */
+/** Equivalent operators and updates for a target that lacks a node's operator or reduction. */
 
 import { runNode as run } from "../../core/call/run.ts";
 import { quote } from "../model/graph.ts";
@@ -18,7 +18,7 @@ import {
 } from "./meaning.ts";
 
 /**
- * Expresses the node as an operator and a reduction that the target supports, if the result is exact.
+ * Expresses the node by an operator and a reduction that the target supports, if the result stays exact.
  * @throws TensorError `unsupported-model` for a `ScatterUpdate` that the target cannot express
  */
 export function reword(meaning: Meaning, context: GraphContext): Meaning {
@@ -26,7 +26,7 @@ export function reword(meaning: Meaning, context: GraphContext): Meaning {
   return plain.settings.reduction === "sub" ? negated(plain, context) : plain;
 }
 
-/** Expresses `sub` as `add` of negated updates. */
+/** Replaces the reduction `sub` by `add` with negated updates. */
 function negated(meaning: Meaning, { target, scope, additions }: GraphContext): Meaning {
   const row = targetVersion(meaning.op, target);
   if (row === null || wordOf(row, "sub") !== null || wordOf(row, "add") === null) return meaning;
@@ -41,7 +41,10 @@ function negated(meaning: Meaning, { target, scope, additions }: GraphContext): 
   };
 }
 
-/** Computes -0 - x with the package's own arithmetic, as one slice. Starting from -0 turns 0 into -0, and -0 into 0. */
+/**
+ * Negates updates by computing -0 - x with the package's own arithmetic. Subtracting from -0 turns 0 into -0, and -0
+ * into 0.
+ */
 function negate({ dtype, shape, size, data }: Tensor): Tensor {
   const zeros = full(dtype, [size], -0);
   const whole = new Tensor("int32", [1, 0], 0, new Int32Array());
@@ -56,12 +59,12 @@ function negate({ dtype, shape, size, data }: Tensor): Tensor {
   return new Tensor(dtype, shape, size, result.data);
 }
 
-/** The maximum number of indices after repetition. */
+/** The maximum number of indices after every index is repeated for its slice. */
 const MOST_INDICES = 2 ** 20;
 
 /**
- * Rewrites `ScatterUpdate`: along the first axis as ScatterND with tuples of one index, along another axis as
- * ScatterElements with every index repeated along the other axes.
+ * Rewrites `ScatterUpdate`. Along the first axis it becomes a ScatterND with one-index tuples. Along another axis it
+ * becomes a ScatterElements that repeats each index for its whole slice.
  */
 function fromSlices(meaning: Meaning, context: GraphContext): Meaning {
   const { target, scope } = context;
@@ -102,7 +105,6 @@ const asTuples = (indices: string, source: Constant, { additions }: GraphContext
     return new Tensor(dtype, [...shape, 1], size, data);
   });
 
-/** Returns indices with the same shape as updates, by repeating the index of each slice for all of its elements. */
 function expanded(
   { inputs, trusted }: Meaning,
   axis: number,

@@ -1,4 +1,4 @@
-/** Targets of a conversion, and the IR versions and data types that each opset of ai.onnx introduced. */
+/** Conversion targets, and the IR version and data types that each ai.onnx opset introduced. */
 
 import { checkNames } from "../../core/tensor/options.ts";
 import { unknownDomain } from "../../core/operators/registry.ts";
@@ -7,7 +7,10 @@ import { factOf, printValue, readForeign, TensorError, type FieldsOf } from "../
 import type { Domain } from "../../core/operators/operator.ts";
 import { checkOpset, firstIrVersion } from "../model/opset.ts";
 
-/** An opset of ONNX, or OpenVINO, by default with its newest operators and version 11 of its file format. */
+/**
+ * A conversion target: an ONNX opset, or OpenVINO. The defaults for OpenVINO are the newest operators and version 11 of
+ * the file format.
+ */
 export type ConvertTarget =
   | { readonly domain?: "ai.onnx" | undefined; readonly opset: number }
   | {
@@ -16,27 +19,26 @@ export type ConvertTarget =
       readonly version?: 10 | 11 | undefined;
     };
 
-/** A target with its defaults filled in. */
 export interface CheckedTarget {
   readonly domain: Domain;
-  /** The opset, or Infinity for the newest opset. */
   readonly opset: number;
-  /** The first version of the file format that supports the opset. */
   readonly irVersion: number;
 }
 
 /**
- * The newest opset and IR version that the newest onnxruntime-node loads, according to its errors, and those that
- * release 1.32 for Python loads.
+ * The newest opsets and IR versions that two runtimes load: the newest onnxruntime-node, according to its error
+ * messages, and ONNX Runtime 1.32 for Python.
  */
 const RUNTIME = { name: "ONNX Runtime 1.30", opset: 26, irVersion: 13 };
 const NEXT = { name: "ONNX Runtime 1.32", opset: 28 };
 
-/** Returns a note for a model that is too new for the ONNX Runtime of most users, or null otherwise. */
+/** Returns a note if the model is too new for the ONNX Runtime that most users have; null otherwise. */
 export function runtimeNote(opset: number, irVersion: number): string | null {
   const { name } = RUNTIME;
-  const next = opset > NEXT.opset ? `loads opsets up to ${NEXT.opset}` : "does";
-  const advice = `${NEXT.name} ${next}`;
+  const advice =
+    opset > NEXT.opset
+      ? `${NEXT.name} loads opsets up to ${NEXT.opset}`
+      : `${NEXT.name} loads the model`;
   if (opset > RUNTIME.opset) {
     return `${name} does not load this model: its opset is ${opset}, and ${name} loads opsets up to ${RUNTIME.opset}; ${advice}`;
   }
@@ -48,11 +50,12 @@ export function runtimeNote(opset: number, irVersion: number): string | null {
 }
 
 /**
- * Operators that ONNX Runtime 1.30 computes with a different kernel, and so with different rounding, since some opset.
+ * Operators that ONNX Runtime 1.30 computes with another kernel from some opset on. The other kernel rounds
+ * differently.
  */
 const OTHER_KERNELS: Readonly<Record<string, number>> = { AveragePool: 19 };
 
-/** Returns a note for an operator that ONNX Runtime computes with a different kernel after a conversion, or null. */
+/** Returns a note if the conversion makes ONNX Runtime use another kernel for the operator; null otherwise. */
 export function kernelNote(op: string, from: number, to: number): string | null {
   const since = Object.hasOwn(OTHER_KERNELS, op) ? OTHER_KERNELS[op] : null;
   if (since === null || from < since === to < since) return null;
@@ -95,7 +98,6 @@ export const opsetOfDType = (dtype: DType): number => BROUGHT[dtype];
 
 const TARGET_KEYS = ["domain", "opset", "version"];
 
-/** @throws TensorError `unknown-operator` for a target that does not exist */
 export function checkTarget(given: ConvertTarget): CheckedTarget {
   if (typeof given !== "object" || given === null) {
     const sentence = `a target must be an object, such as { opset: 18 } or { domain: "openvino" }, got ${printValue(given)}`;

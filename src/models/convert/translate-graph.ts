@@ -1,4 +1,4 @@
-/** Translates a graph from ONNX to OpenVINO or back. Every operator must exist in both formats. */
+/** Translates a graph between ONNX and OpenVINO. Every operator must exist in both formats. */
 
 import type { DType } from "../../core/tensor/dtype.ts";
 import { TensorError } from "../../core/errors.ts";
@@ -20,9 +20,7 @@ import { familyVersion, refusal } from "./meaning.ts";
 import { usesOf } from "../model/uses.ts";
 import { opsetOfDType } from "./target.ts";
 
-/**
- * @throws TensorError `unsupported-model` for operators that cannot be translated to the other format, up to 20 named
- */
+/** @throws TensorError `unsupported-model` for operators without a translation, with up to 20 names */
 export function translateGraph(graph: Graph, context: ModelContext): Graph {
   checkUnique(graph);
   checkOperators(graph, context);
@@ -57,7 +55,6 @@ class Translation {
   readonly #nodes: ModelNode[] = [];
   readonly #constants: Constant[];
   readonly #outputs: ReadonlySet<string>;
-  /** Values renamed by `Identity`, by their new names. */
   readonly #aliases = new Map<string, string>();
 
   constructor(graph: Graph, context: ModelContext) {
@@ -75,7 +72,6 @@ class Translation {
     this.#outputs = new Set(graph.outputs.map(({ name }) => name));
   }
 
-  /** Adds a node; nodes must be added in execution order. */
   add(node: ModelNode): void {
     const { model, log } = this.#context;
     const opset = opsetOf(model, node);
@@ -92,7 +88,7 @@ class Translation {
     const inputs = given.inputs.map((name) => this.#aliases.get(name) ?? name);
     const node = { ...given, inputs };
     if (node.domain === target.domain) {
-      // Only ONNX models declare an opset per domain; in an IR each node has its own version.
+      // ONNX models declare an opset per domain. In an IR, each node has its own version.
       this.#nodes.push({ ...node, opset });
       return;
     }
@@ -142,14 +138,14 @@ class Translation {
     if (domain === "ai.onnx" && opset < since) {
       throw refusal(`Cast in opset ${opset} does not accept ${dtype}; opset ${since} supports it`);
     }
-    // OpenVINO has strings, but its Convert does not.
+    // OpenVINO's Convert does not accept strings.
     if (domain === "openvino" && (elementTypeOf(dtype) === null || dtype === "string")) {
       throw refusal(`Convert does not accept ${dtype}`);
     }
     return this.#around.additions.castNode(from, to, dtype);
   }
 
-  /** Returns the translated graph, with the known type of every value. */
+  /** Returns the translated graph with the known types of its values. */
   finish(): Graph {
     const { name, inputs, outputs, values = [] } = this.#graph;
     const untyped = inputs.find(({ type }) => type === null);
@@ -184,7 +180,7 @@ class Translation {
     return graph;
   }
 
-  /** Returns the names that `Identity` gave values, which an IR can keep as further names. */
+  /** Returns the names that `Identity` nodes gave to values. An IR can store several names per value. */
   #otherNames(): Pick<Graph, "aliases"> {
     if (this.#aliases.size === 0 || this.#context.target.domain !== "openvino") return {};
     const aliases = new Map<string, string[]>();
@@ -193,7 +189,6 @@ class Translation {
     return { aliases: Object.fromEntries(aliases) };
   }
 
-  /** Returns a value with its type; a declared type that contradicts a certain type is dropped. */
   #typed(name: string): ValueInfo {
     return { name, type: this.#around.scope.typeOf(name) };
   }

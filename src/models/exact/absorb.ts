@@ -1,4 +1,4 @@
-/** Finds gathers that feed replaced nodes and can be computed together with them. */
+/** Finds gathers that feed replaced nodes and can run together with them. */
 
 import { findVersion, isOperator } from "../../core/operators/registry.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
@@ -7,9 +7,9 @@ import type { GraphUses } from "../model/uses.ts";
 import { findOpset } from "../model/graph.ts";
 
 /**
- * Adds to `ours` each gather whose results are used only by nodes of `ours`. The data of the gather is then transferred
- * instead of the result, which is larger in a graph network, where a row is gathered per edge. A gather from weights
- * stays in the runtime, because its data would otherwise be in memory twice.
+ * Adds to `ours` each gather whose results only nodes of `ours` use. The runtime then transfers the gather's data
+ * instead of its result. In a graph network the result is larger than the data, because the network gathers one row per
+ * edge. A gather from weights stays in the runtime, because its data would otherwise be in memory twice.
  */
 export function absorbGathers(
   graph: Graph,
@@ -41,7 +41,6 @@ function isGather(node: ModelNode, opsets: Readonly<Record<string, number>>): bo
   return findVersion({ domain, op, opset }) !== null;
 }
 
-/** Returns the number of elements of a value, or null if the number is not certain. */
 function sizeOf(scope: Scope, name: string): number | null {
   const shape = scope.get(name).certain.type?.shape ?? null;
   if (shape === null) return null;

@@ -1,8 +1,6 @@
 /**
- * Runs nodes with bodies: `If` runs a branch, Loop and Scan run their body once per iteration, and a function call runs
- * the function's graph.
- *
- * ONNX: Operators, If-1 to -25, Loop-1 to -25, Scan-9 to -25; IR, Functions.
+ * Runs nodes with bodies: `If` runs one branch, Loop and Scan run their body once per iteration, and a function call
+ * runs the function's graph. ONNX: Operators, If-1 to -25, Loop-1 to -25, Scan-9 to -25; IR, Functions.
  */
 
 import { runNode as run } from "../../core/call/run.ts";
@@ -16,35 +14,35 @@ import { integers, scannedInputs, shapeOf } from "../verify/frames.ts";
 import { stack } from "./stack.ts";
 import { Frame, Value } from "./values.ts";
 
-/** The parts of a run that bodies use. */
+/** The methods of a run that bodies use. */
 export interface StepsRun {
-  /** Runs the steps of a graph. `frame` holds the inputs of the graph before the run, and the outputs after the run. */
+  /**
+   * Runs the steps of a graph. Before the run, `frame` contains the graph's inputs; after the run, it contains the
+   * outputs.
+   */
   steps(plan: GraphPlan, frame: Frame): Promise<void>;
   /**
-   * Returns a value of the graph or of an enclosing graph.
+   * Returns a value from the graph or an enclosing graph.
    * @throws TensorError `malformed-file` for a value that does not exist
    */
   valueOf(plan: GraphPlan, frame: Frame, name: string): Value;
-  /** Returns the known part of a value's type, or null if even the data type is unknown. */
   typeOf(plan: GraphPlan, name: string): TensorType | null;
-  /** Copies values from a GPU to the host, so that this package can use them. */
+  /** Copies values from a GPU to the host, where this package's operators can read them. */
   toHost(values: readonly (Value | null)[]): Promise<void>;
 }
 
-/** A running node with bodies. */
+/** A node with bodies while it runs. */
 interface BodyRun {
   readonly model: StepsRun;
   readonly node: ModelNode;
   readonly inputs: readonly (Value | null)[];
-  /** The frame of the graph that contains the node. */
+  /** The frame of the node's own graph. */
   readonly frame: Frame;
-  /** The names of values that are not needed after the node. */
   readonly dropped: readonly string[];
 }
 
 /**
- * Runs the bodies of a node. Afterwards `frame` holds the node's outputs.
- * @param dropped values that are not needed after the node
+ * Runs a node's bodies, and stores the node's outputs in `frame`. The names in `dropped` are not needed after the node.
  */
 export async function runBodies(
   model: StepsRun,
@@ -54,7 +52,7 @@ export async function runBodies(
   dropped: readonly string[],
 ): Promise<void> {
   const [body] = bodies;
-  // The body of the function contains these constants; weights that only the runtime uses are not read.
+  // The function's graph contains these constants. Weights that only the runtime uses are not read.
   const isThere = (at: number): boolean =>
     body.outer === null && body.constants.has(body.graph.inputs[at]?.name ?? "");
   const inputs = node.inputs.map((name, at) =>
@@ -68,10 +66,7 @@ export async function runBodies(
   }
 }
 
-/**
- * Returns the outputs of a node; null replaces an output that is not collected. Each output has one reference, which
- * the caller releases.
- */
+/** Returns a node's outputs, with null for an output that is not collected. The caller releases each output once. */
 async function outputsOf(
   own: BodyRun,
   bodies: readonly GraphPlan[],
@@ -86,7 +81,7 @@ async function outputsOf(
   return own.node.op === "Loop" ? runLoop(own, body) : runScan(own, body);
 }
 
-/** Runs a graph once, with inputs from `frame`. Each output has one reference, which the caller releases. */
+/** Runs a graph once, with inputs from `frame`. The caller releases each output once. */
 async function runGraph(
   { model }: BodyRun,
   body: GraphPlan,
@@ -99,7 +94,7 @@ async function runGraph(
 }
 
 function runFunction(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
-  // The body of a function cannot use values of the graph that calls it.
+  // A function cannot use values of the calling graph.
   const frame = new Frame();
   for (const [at, { name }] of body.graph.inputs.entries()) {
     const value = own.inputs[at] ?? null;
@@ -166,18 +161,17 @@ async function runScan(own: BodyRun, body: GraphPlan): Promise<readonly (Value |
   }));
 }
 
-/** The axis and the order in which an output stacks the results of iterations. */
+/** The axis and the order in which an output stacks the results of all iterations. */
 interface Stacking {
   readonly axis: number;
   readonly isReverse: boolean;
 }
 
-/** The values that each iteration passes to the next, and the values collected from all iterations. */
+/** The values that pass from one iteration to the next, and the values collected from all iterations. */
 class Iterations {
   readonly #own: BodyRun;
   readonly #body: GraphPlan;
   readonly #states: readonly ValueInfo[];
-  /** The number of the body's outputs before its states. */
   readonly #before: number;
   readonly #collected: Value[][];
   #carried: readonly Value[];
@@ -187,14 +181,14 @@ class Iterations {
     this.#body = body;
     this.#states = states;
     this.#before = before;
-    // The states of a Loop follow the iteration number and the condition in its inputs.
+    // In a Loop's inputs, the states follow the iteration number and the condition.
     const first = 2 * before;
     this.#carried = states.map((_, at) => required(own, first + at).hold());
     const count = body.graph.outputs.length - before - states.length;
     this.#collected = Array.from({ length: count }, () => []);
   }
 
-  /** Runs the body once. @returns the outputs before the states, each with one reference for the caller */
+  /** Runs the body once, and returns the outputs that precede the states. The caller releases each output once. */
   async run(given: readonly (readonly [name: string, value: Tensor])[]): Promise<readonly Value[]> {
     const frame = new Frame(this.#own.frame);
     for (const [name, value] of given) frame.set(name, Value.ofTensor(value));
@@ -213,7 +207,7 @@ class Iterations {
   }
 
   /**
-   * Returns true if a collected output is needed. An unneeded output would take memory, and its type may be unknown.
+   * Returns true if a collected output is needed. An unneeded output would occupy memory, and its type may be unknown.
    */
   #isCollected(nth: number): boolean {
     const { node, dropped } = this.#own;
@@ -221,10 +215,7 @@ class Iterations {
     return name !== "" && !dropped.includes(name);
   }
 
-  /**
-   * Returns the outputs of the node, each with one reference for the caller; null replaces an output that is not
-   * needed.
-   */
+  /** Returns the node's outputs, with null for an output that is not needed. The caller releases each output once. */
   async outputs(stackingOf: (nth: number) => Stacking): Promise<readonly (Value | null)[]> {
     await this.#own.model.toHost(this.#collected.flat());
     const first = this.#before + this.#states.length;
@@ -247,9 +238,9 @@ class Iterations {
   }
 
   /**
-   * Returns the output of a loop without iterations, as in onnxruntime: unknown sizes are 0. A value of unknown rank is
-   * refused: onnxruntime gives it the shape [0] if its own inference does not know the rank either, and another shape
-   * otherwise.
+   * Returns the output of a loop without iterations. As in onnxruntime, unknown sizes become 0. A value of unknown rank
+   * is refused. onnxruntime gives such a value the shape [0] if its own inference does not know the rank either, and
+   * another shape otherwise.
    */
   #empty(name: string): Tensor {
     const { model, node } = this.#own;

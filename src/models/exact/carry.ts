@@ -1,4 +1,4 @@
-/** Sessions with inputs or outputs of data types that a runtime's JavaScript interface does not carry. */
+/** Sessions for data types that a runtime's JavaScript interface cannot transfer. */
 
 import type { TensorType } from "../../core/operators/operator.ts";
 import { asTensor } from "../../core/tensor/tensor.ts";
@@ -10,7 +10,7 @@ import type { CreatePart, RuntimeSession } from "./part-session.ts";
 export const isCarried = (type: TensorType | null): boolean =>
   type !== null && carrierOf(type.dtype) !== null;
 
-/** Returns a session of a part in which a Cast before or after such a value keeps every bit of it. */
+/** Creates a session in which a Cast converts each unsupported input or output without losing a bit. */
 export async function carriedSession(create: CreatePart, part: Model): Promise<RuntimeSession> {
   const session = await openModel(create as CreateSession, part);
   const names = part.graph.outputs.map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** The constants of a graph, as a runtime sees them after it has loaded the whole model. */
+/** A graph's constants, as a runtime sees them after it has loaded the whole model. */
 
 import { functionOf } from "../model/bound-graph.ts";
 import { findOpset } from "../model/graph.ts";
@@ -8,21 +8,17 @@ import { needsOf } from "../model/uses.ts";
 import { DEFAULTS_SINCE, type Scope } from "../model/values.ts";
 import type { Opsets } from "./steps.ts";
 
-/** Returns the graphs in a node, except graphs that are nested too deeply to have been read. */
+/** Returns the graphs in a node's attributes. Graphs that are nested too deeply to be read are left out. */
 export const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
   Object.values(attributes).flatMap((one) => (one.type === "other" ? (one.graphs ?? []) : []));
 
-/** Returns the names of all values of a graph. */
 export const namesOf = ({ inputs, constants, nodes }: Graph): ReadonlySet<string> =>
   new Set([
     ...[...inputs, ...constants].map(({ name }) => name),
     ...nodes.flatMap(({ outputs }) => outputs),
   ]);
 
-/**
- * Returns the initializers of a graph and the values of its `Constant` nodes.
- * @param irVersion the IR version of the model; Infinity for a body
- */
+/** Returns a graph's initializers and the values of its `Constant` nodes. For a body, `irVersion` is Infinity. */
 export function constantsOf(
   { constants, inputs, nodes }: Graph,
   opsets: Opsets,
@@ -40,9 +36,8 @@ export function constantsOf(
 }
 
 /**
- * Returns the integers that a runtime folds when it loads the whole model, because they follow from constants and from
- * certain shapes. The runtime uses these integers to infer ranks, such as that of the output of a Reshape.
- * @param isConstant true for the other constants of the graph and of enclosing graphs
+ * Returns the integers that a runtime computes while it loads the model, because they follow from constants and certain
+ * shapes. The runtime uses these integers to infer ranks, such as the output rank of a Reshape.
  */
 export function tracedConstants(
   model: Model,
@@ -61,7 +56,7 @@ export function tracedConstants(
     if (!isShape && !isFolded) continue;
     const made = node.outputs.filter((name) => name !== "");
     const known = made.map((name) => scope.get(name).certain);
-    // A list with named or unknown elements is not a constant.
+    // A list that contains named or unknown elements is not constant.
     if (known.some(({ elements, constant }) => elements === null || constant === null)) continue;
     for (const [at, name] of made.entries())
       traced.set(name, renamed(known[at].constant as Constant, name));
@@ -69,7 +64,7 @@ export function tracedConstants(
   return traced;
 }
 
-/** Returns true if a runtime folds a node with constant inputs. */
+/** Returns true if a runtime computes this node at load time when all of its inputs are constants. */
 export const mayFold = (model: Model, node: ModelNode): boolean =>
   FOLDED_DOMAINS.has(node.domain) &&
   !MAKES_RANDOM.test(node.op) &&
@@ -78,10 +73,13 @@ export const mayFold = (model: Model, node: ModelNode): boolean =>
 
 const FOLDED_DOMAINS: ReadonlySet<string> = new Set(["ai.onnx", "com.microsoft"]);
 
-/** Operators whose result differs each time, although their inputs are constants. */
+/** Operators that give different results each time, even for constant inputs. */
 const MAKES_RANDOM = /Bernoulli|Dropout|Multinomial|Random|Sampling/;
 
-/** Returns the constants that a call passes to a function, which a runtime inlines, by their names in the function. */
+/**
+ * Returns the constants that a call passes to a function, by their names in the function. The runtime inlines such a
+ * function.
+ */
 export function boundConstants(
   { inputs }: Graph,
   call: ModelNode,

@@ -29,7 +29,7 @@ import { ModelRun } from "./run.ts";
 import { TensorMaker } from "./tensor-maker.ts";
 import { Frame, Value } from "./values.ts";
 
-/** The tensor type that sessions of the user's runtime accept and return. */
+/** The tensor type that the runtime's sessions accept and return. */
 export type SessionValue<S extends RuntimeSession> =
   Awaited<ReturnType<S["run"]>> extends Readonly<Record<string, infer V>>
     ? unknown extends V
@@ -41,20 +41,20 @@ export type SessionValue<S extends RuntimeSession> =
 export interface ExactSessionOptions<S extends RuntimeSession> {
   /**
    * Makes a session of the user's own runtime, such as `(model) => InferenceSession.create(model)`. The function is
-   * called once for each part of the model. The function must tell the runtime the location of the model's external
-   * files.
+   * called once per part of the model, and must tell the runtime where the model's external files are.
    */
   readonly createSession: (model: Uint8Array) => Promise<S>;
   /**
-   * The nodes that this package computes: `"scatters"` (default), `"all"` to include gathers, or names or paths of
-   * nodes as `verifyModel` reports them.
+   * The nodes that this package computes: `"scatters"` (default), `"all"` for scatters and gathers, or a list of node
+   * names or paths.
    */
   readonly nodes?: "scatters" | "all" | readonly string[] | undefined;
-  /** Reads external data of replaced nodes, as in `readModel`. */
+  /** Reads the external data of replaced nodes. The function has the same form as for `readModel`. */
   readonly external?: ReadExternal | undefined;
   /**
-   * Creates an engine of `ndscatter/webgpu` on onnxruntime-web's device, after the sessions are created. The engine
-   * runs replaced nodes with an input on the GPU, and is disposed of with the exact session.
+   * Creates an engine of `ndscatter/webgpu` on onnxruntime-web's device. The function is called after the sessions are
+   * created. The engine runs replaced nodes that have an input on the GPU, and is disposed of together with the exact
+   * session.
    */
   readonly gpu?: CreateGpu | undefined;
 }
@@ -67,45 +67,42 @@ const EXACT_OPTIONS = /* @__PURE__ */ namesOf<ExactSessionOptions<RuntimeSession
 });
 
 /**
- * A model in the user's runtime, some of whose nodes this package computes. An exact session has the interface of the
- * session that it replaces.
+ * A session in which this package computes some nodes and the user's runtime computes the others. An exact session has
+ * the same interface as the runtime's own session.
  */
 export interface ExactSession<V = RuntimeTensor> {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   /** The paths of the nodes that this package computes. */
   readonly replaced: readonly string[];
-  /** The number of sessions that the model was split into. */
+  /** The number of runtime sessions that the model was split into. */
   readonly sessionCount: number;
   /**
-   * Runs the model. Overlapping runs execute one after another.
+   * Runs the model. Overlapping calls run one after another.
    * @param feeds a tensor for each input, from onnxruntime or this package; an input with a default may be omitted
-   * @param options run options, passed on to each session
+   * @param options run options for the runtime's sessions
    * @returns the outputs by name, as tensors of onnxruntime
-   * @throws TensorError as `run` for a replaced node, named in the sentence, and `shape-mismatch` for a missing or
-   *   unknown input; `runtime` for an error of the runtime, which is its cause
+   * @throws TensorError as `run` for an invalid call of a replaced node, which the sentence names; `shape-mismatch` for
+   * a missing or unknown input; `runtime` for an error of the runtime, which is its cause
    */
   run(
     feeds: Readonly<Record<string, V | Tensor | RuntimeTensor>>,
     options?: object,
   ): Promise<Readonly<Record<string, V>>>;
-  /** Releases the sessions after the runs in progress. */
+  /** Releases the runtime's sessions after pending runs have finished. */
   release(): Promise<void>;
 }
 
 /**
- * Makes a session of a model in which this package computes the scatters and the user's runtime everything else. The
- * results of the scatters are exact and identical in every run, with any number of threads.
- *
- * The model is split into one session per level of replaced nodes. This package runs every If, Loop, Scan and function
- * that contains a replaced node, and splits their graphs likewise. A model without replaced nodes is one session.
- *
+ * Makes a session in which this package computes the scatters and the user's runtime computes everything else. The
+ * scatters' results are exact and identical in every run, with any number of threads. The model is split into one
+ * session per level of replaced nodes. If, Loop, Scan and functions that contain a replaced node run in this package,
+ * and their graphs are split in the same way. A model without replaced nodes becomes a single session.
  * @param model an ONNX file, or a model from `readModel`
- * @param options `createSession` is required; `nodes` selects the nodes
- * @throws TensorError `unsupported-model` for a node that cannot be replaced, with the reason, and for a name that
- *   matches no scatter or gather; `attribute` for wrong options; `runtime` for an error of `createSession`, which is its
- *   cause; as `readModel`.
- *
+ * @param options `createSession` is required; `nodes` selects the replaced nodes
+ * @throws TensorError `unsupported-model` for a node that cannot be replaced, with the reason, and for a name without a
+ * matching scatter or gather; `attribute` for wrong options; `runtime` for an error of `createSession`, which is its
+ * cause; and the errors of `readModel`.
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -136,7 +133,7 @@ export async function createExactSession<S extends RuntimeSession>(
   const replaced = nodesToReplace(known, nodes);
   const { needed, all } = inputsOf(known.graph);
   const borders = [...known.graph.inputs, ...known.graph.outputs];
-  // onnxruntime-node ignores values given for an input with a default, and does not carry every data type.
+  // onnxruntime-node ignores values for inputs that have a default, and cannot transfer every data type.
   const isPlain = needed.length === all.length && !borders.some(({ type }) => isCarried(type));
   if (replaced.size === 0 && isPlain) {
     let session: RuntimeSession;
@@ -162,7 +159,6 @@ export async function createExactSession<S extends RuntimeSession>(
   }
 }
 
-/** Returns the names of the required inputs, and of all inputs. */
 function inputsOf({ inputs, constants }: Graph): {
   readonly needed: readonly string[];
   readonly all: readonly string[];
@@ -172,10 +168,7 @@ function inputsOf({ inputs, constants }: Graph): {
   return { needed: all.filter((name) => !defaults.has(name)), all };
 }
 
-/**
- * Returns a function that starts each action after the earlier actions have ended, because a runtime may refuse
- * overlapping runs.
- */
+/** Returns a function that runs actions one at a time, because a runtime may refuse overlapping runs. */
 function takingTurns(): <T>(action: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (action) => {
@@ -185,10 +178,7 @@ function takingTurns(): <T>(action: () => Promise<T>) => Promise<T> {
   };
 }
 
-/**
- * Returns the session of a model without replaced nodes, which is the runtime's own session and runs one call at a
- * time.
- */
+/** Wraps the runtime's session of a model without replaced nodes. The wrapper runs one call at a time. */
 function wholeSession(graph: Graph, session: RuntimeSession): ExactSession<unknown> {
   const inTurn = takingTurns();
   return {
@@ -213,7 +203,6 @@ function wholeSession(graph: Graph, session: RuntimeSession): ExactSession<unkno
   };
 }
 
-/** Returns the nodes that the option `nodes` selects, with their paths. */
 function nodesToReplace(model: Model, nodes: unknown): Map<ModelNode, string> {
   const index = new NodeIndex(model);
   if (isArray(nodes)) {
@@ -244,7 +233,6 @@ class CutSession implements ExactSession<unknown> {
   readonly #plan: GraphPlan;
   #parts: OpenParts;
   readonly #maker: TensorMaker;
-  /** The names of all inputs. */
   readonly #known: ReadonlySet<string>;
   readonly #inTurn = takingTurns();
 
@@ -299,11 +287,11 @@ class CutSession implements ExactSession<unknown> {
       const value = run.valueOf(this.#plan, frame, name);
       // oxlint-disable-next-line no-await-in-loop
       if (!value.isOwn) await run.toHost([value]);
-      // The session creates the tensor that reveals the runtime's class, if no other value has.
+      // If no value has shown the runtime's tensor class, a small session creates a tensor of this class.
       // oxlint-disable-next-line no-await-in-loop
       outputs.push([name, await this.#maker.tensorOf(value, name)]);
     }
-    // The view was copied, so its buffer in the runtime is no longer needed.
+    // The view was copied, so the runtime's buffer is no longer needed.
     for (const name of this.outputNames) if (frame.get(name)?.isOwn === false) frame.drop(name);
     return Object.fromEntries(outputs);
   }
@@ -330,7 +318,7 @@ class CutSession implements ExactSession<unknown> {
 
   release(): Promise<void> {
     return this.#inTurn(async () => {
-      // The device is destroyed with the runtime's last session.
+      // The runtime destroys the device together with its last session.
       this.#gpu?.dispose();
       await this.#parts.release();
     });

@@ -1,8 +1,8 @@
 /**
- * Computes replaced nodes that depend only on constants. In the whole model, a runtime folds such a node when it loads
- * the model, and then chooses the kernels for constants: packed weights, other layouts, fused operators, all of which
- * round differently. The nodes therefore run once, before the model is cut, and their results are constants of the
- * parts.
+ * Computes replaced nodes that depend only on constants. A runtime computes such nodes when it loads the whole model,
+ * and then chooses kernels for constants. These kernels use packed weights, other memory layouts or fused operators,
+ * and round differently. Replaced nodes with constant inputs therefore run once, before the model is cut, and their
+ * results become constants of the parts.
  */
 
 import { runNode as run } from "../../core/call/run.ts";
@@ -30,20 +30,18 @@ import { bodiesIn, constantsOf, mayFold, namesOf, tracedConstants } from "./cons
 import { isOurs, type Planned } from "./plan.ts";
 import type { Opsets } from "./steps.ts";
 
-/** A function that returns a constant of a graph or of an enclosing graph, or null for other values. */
+/** Returns a constant from the graph or an enclosing graph; null for other values. */
 type ConstantOf = (name: string) => Constant | null;
 
-/** The graph around a body. */
 interface Outer {
   readonly constantOf: ConstantOf;
   readonly scope: Scope;
 }
 
 /**
- * Fills `planned.folded`.
- * @param createSession a maker of sessions for values between replaced nodes; null to fold only nodes that need no
- * runtime
- * @throws TensorError as `run` for a replaced node
+ * Computes the foldable nodes, and records the results in `planned.folded`. If `createSession` is null, only nodes that
+ * need no runtime are computed.
+ * @throws TensorError as `run` for an invalid call of a replaced node
  */
 export async function foldConstants(
   planned: Planned,
@@ -57,7 +55,7 @@ export async function foldConstants(
     graph.outputs.map(({ name }) => name),
     folding.given,
   );
-  // Each node may depend on the results of earlier nodes.
+  // Nodes run one after another, because a node may use earlier results.
   // oxlint-disable-next-line no-await-in-loop
   for (const node of graph.nodes) if (nodes.has(node)) await folding.add(node);
 }
@@ -73,7 +71,6 @@ class Folding {
   readonly #uses: GraphUses;
   readonly #constants: Map<string, Constant>;
   readonly #folded = new Map<string, Constant>();
-  /** The values that the runtime folds. */
   readonly #foldable = new Set<string>();
 
   constructor(
@@ -100,7 +97,7 @@ class Folding {
     folded.set(graph, this.#folded);
   }
 
-  /** Returns true for a value that no node of the graph has to compute. */
+  /** Names of values that no node of the graph has to compute. */
   readonly given = {
     has: (name: string): boolean => !this.#uses.makers.has(name) || this.#constants.has(name),
   };
@@ -135,7 +132,7 @@ class Folding {
       await foldConstants(this.#planned, this.#createSession, body, around);
   }
 
-  /** Runs a replaced node with constant inputs, unless the runtime would have to compute an input and cannot. */
+  /** Runs a replaced node with constant inputs, unless an input requires the runtime and no runtime is available. */
   async #run(node: ModelNode): Promise<void> {
     await this.#compute(node.inputs.filter((name) => this.#foldable.has(name)));
     const known = node.inputs.map((name) => (name === "" ? undefined : this.#constantOf(name)));
@@ -145,7 +142,7 @@ class Folding {
     this.#folded.set(node.outputs[0], constant(node.outputs[0], result));
   }
 
-  /** Computes values that the runtime folds. */
+  /** Computes values that the runtime would compute at load time. */
   async #compute(names: readonly string[]): Promise<void> {
     if (names.length === 0 || this.#createSession === null) return;
     const given = { has: (name: string) => this.#constantOf(name) !== null };

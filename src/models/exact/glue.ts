@@ -1,10 +1,8 @@
 /**
- * Small operators between replaced nodes, which this package computes because a session is more expensive: a run of
- * onnxruntime takes about 30 µs even for small tensors, and these operators take less than 1 µs. These operators change
- * shapes, and compare and convert integers, so they never round.
- *
- * ONNX: Operators, Cast-6 to -25, Equal-1 to -19, Identity-1 to -25, Not-1, Shape-1 to -25, Size-1 to -25, Squeeze-1 to
- * -25, Unsqueeze-1 to -25.
+ * Small operators between replaced nodes, which this package computes because a runtime session is slower. A run of
+ * onnxruntime takes about 30 µs even for small tensors, and these operators take less than 1 µs. The operators change
+ * shapes, compare integers or convert integers, so they never round. ONNX: Operators, Cast-6 to -25, Equal-1 to -19,
+ * Identity-1 to -25, Not-1, Shape-1 to -25, Size-1 to -25, Squeeze-1 to -25, Unsqueeze-1 to -25.
  */
 
 import { malformed, TensorError } from "../../core/errors.ts";
@@ -20,23 +18,20 @@ import type { Opsets } from "./steps.ts";
 import { fromBuffer, type ExactGpu } from "./gpu.ts";
 import { Value } from "./values.ts";
 
-/** A node with its inputs. */
 interface GlueCall {
   readonly node: ModelNode;
   readonly opset: number;
   readonly values: readonly Value[];
-  /** The inputs; for a value on the GPU, only the data type and the shape. */
+  /** The inputs. A value on the GPU has only a data type and a shape. */
   readonly tensors: readonly Tensor[];
   readonly gpu: ExactGpu | null;
 }
 
-/** Computes the output of a node. */
 type Glue = (call: GlueCall) => Value;
 
-/** The first version with axes as an input instead of an attribute. */
+/** The first version of Squeeze and Unsqueeze that reads the axes from an input. */
 const AXES_AS_INPUT = 13;
 
-/** Returns the axes of a node, counted from the front, or null if the node has none. */
 function axesOf(
   { node, opset, tensors }: GlueCall,
   rankWith: (count: number) => number,
@@ -98,7 +93,7 @@ const squeeze: Glue = (call) => {
 const made = (dtype: DType, shape: number[], data: BigInt64Array | Uint8Array): Value =>
   Value.ofTensor(new Tensor(dtype, shape, data.length, data));
 
-/** The first version with attributes that select a part of the shape. */
+/** The first version of Shape that can return a range of the dimensions. */
 const PART_OF_SHAPE = 15;
 
 const shape: Glue = ({ node, opset, tensors }) => {
@@ -119,7 +114,7 @@ const not: Glue = ({ tensors: [{ shape: dims, data }] }) => {
   return made("bool", [...dims], opposite);
 };
 
-/** Compares values of one element each; the result has the higher rank. */
+/** Compares two single-element values. The result has the higher rank. */
 const equal: Glue = ({ node, tensors: [first, second] }) => {
   const [one, other] =
     first.shape.length >= second.shape.length ? [first, second] : [second, first];
@@ -142,11 +137,11 @@ const identity: Glue = ({ values: [value] }) => value;
 
 interface GlueRow {
   readonly run: Glue;
-  /** The minimum number of the operator's inputs. */
+  /** The operator's minimum number of inputs. */
   readonly inputs: number;
   /**
-   * True if each input must be a single integer or boolean, which is enough for conditions. The other operators do not
-   * read the elements of their first input.
+   * True if each input must be a single integer or boolean. Single elements are enough for conditions. The other
+   * operators do not read the elements of their first input.
    */
   readonly isOfScalars: boolean;
 }
@@ -162,7 +157,6 @@ const GLUE: ReadonlyMap<string, GlueRow> = new Map([
   ["Unsqueeze", { run: unsqueeze, inputs: 1, isOfScalars: false }],
 ]);
 
-/** Returns true if a node is a small operator whose version and types are sufficiently known to compute it. */
 export function isGlue(node: ModelNode, opsets: Opsets, scope: Scope): boolean {
   const row = node.domain === "ai.onnx" ? GLUE.get(node.op) : undefined;
   if (row === undefined || findOpset(opsets, node) === null) return false;
@@ -181,14 +175,11 @@ function isWholeScalar(scope: Scope, name: string): boolean {
   return isOne && isWhole(type.dtype);
 }
 
-/** Returns the inputs whose elements a small operator reads, which must therefore be on the host. */
+/** Returns the inputs whose elements a small operator reads. These inputs must be on the host. */
 export const readByGlue = ({ op }: ModelNode, values: readonly Value[]): readonly Value[] =>
   GLUE.get(op)?.isOfScalars === false ? values.slice(1) : values;
 
-/**
- * Runs a small operator.
- * @param gpu the engine with the values on the GPU; null if all values are on the host
- */
+/** Runs a small operator. If all values are on the host, `gpu` is null. */
 export function runGlue(
   node: ModelNode,
   opsets: Opsets,
@@ -211,6 +202,5 @@ export function runGlue(
   return row.run({ node, opset: opsetOf({ opsets }, node), values, tensors, gpu });
 }
 
-/** Returns true if a graph consists of small operators, so that it needs no session. */
 export const isGlueGraph = ({ nodes }: Graph, opsets: Opsets, scope: Scope): boolean =>
   nodes.every((node) => node.op === "Constant" || isGlue(node, opsets, scope));

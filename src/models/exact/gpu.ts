@@ -1,6 +1,7 @@
 /**
- * Runs replaced nodes on a GPU: a node with an input on the GPU runs on an engine of `ndscatter/webgpu`, on the
- * runtime's buffers. The user supplies the engine; this file declares the part of its interface that it uses.
+ * Runs replaced nodes on a GPU. A node with an input on the GPU runs on an engine of `ndscatter/webgpu`, which uses the
+ * runtime's buffers. The user supplies the engine, and this file declares only the part of the engine's interface that
+ * it uses.
  */
 
 import type { Call } from "../../core/call/call.ts";
@@ -11,7 +12,7 @@ import type { DType } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { sentenceFrom } from "../verify/session.ts";
 
-/** A tensor of the engine. */
+/** A tensor on the GPU engine. */
 export interface ExactGpuTensor {
   readonly dtype: DType;
   readonly shape: readonly number[];
@@ -22,19 +23,18 @@ export interface ExactGpuTensor {
 
 type Compute = (...args: never[]) => ExactGpuTensor;
 
-/** The part of an `ndscatter/webgpu` engine that an exact session uses. */
+/** The part of the `ndscatter/webgpu` engine that an exact session uses. */
 export interface ExactGpu extends Readonly<Record<FunctionName, Compute>> {
   readonly fromBuffer: Compute;
   readonly upload: Compute;
-  /** Rejects with the error of the first failed call since the last `done`. */
+  /** Waits for all calls; rejects with the first error since the previous `done`. */
   done(): Promise<void>;
   dispose(): void;
 }
 
-/** A function that creates the engine, after the runtime has its device. */
+/** Creates the GPU engine. The function is called after the runtime has its device. */
 export type CreateGpu = () => ExactGpu | Promise<ExactGpu>;
 
-/** @throws TensorError `attribute` for anything but a function */
 export function createGpuFrom(gpu: unknown): CreateGpu | null {
   if (gpu === undefined) return null;
   if (typeof gpu === "function") return gpu as CreateGpu;
@@ -47,8 +47,9 @@ export function createGpuFrom(gpu: unknown): CreateGpu | null {
 }
 
 /**
- * Returns the engine that `gpu` makes. @throws TensorError `attribute` for other values; if `gpu` throws, its error is
- * the cause
+ * Creates the GPU engine.
+ * @throws TensorError `attribute` for a value that is not an engine, and for an error of `createGpu`, which is its
+ * cause
  */
 export async function engineFrom(createGpu: CreateGpu): Promise<ExactGpu> {
   let made: unknown;
@@ -76,7 +77,7 @@ export async function engineFrom(createGpu: CreateGpu): Promise<ExactGpu> {
   });
 }
 
-/** A tensor of onnxruntime on a GPU. */
+/** An onnxruntime tensor on a GPU. */
 interface RuntimeGpuTensor {
   readonly gpuBuffer: unknown;
   readonly type: string;
@@ -84,7 +85,7 @@ interface RuntimeGpuTensor {
   dispose?(): void;
 }
 
-/** Returns the value if it is an onnxruntime tensor on a GPU, or null otherwise. */
+/** Returns an onnxruntime tensor on a GPU; null for other values. */
 export function runtimeGpuTensor(value: unknown): RuntimeGpuTensor | null {
   if (typeof value !== "object" || value === null) return null;
   const isThere = readForeign(
@@ -96,7 +97,6 @@ export function runtimeGpuTensor(value: unknown): RuntimeGpuTensor | null {
   return isThere ? (value as RuntimeGpuTensor) : null;
 }
 
-/** Returns a tensor of the engine over a buffer. */
 export const fromBuffer = (
   gpu: ExactGpu,
   buffer: unknown,
@@ -104,7 +104,7 @@ export const fromBuffer = (
   shape: readonly number[],
 ): ExactGpuTensor => gpu.fromBuffer(...([buffer, dtype, shape] as never[]));
 
-/** Returns the engine's tensor as a tensor of the runtime. */
+/** Converts a tensor on the GPU engine to a tensor of the runtime. */
 export const gpuSessionTensor = ({
   dtype,
   shape,
@@ -119,10 +119,9 @@ export const gpuSessionTensor = ({
 type NameOf = FunctionName;
 
 /**
- * Runs a node on the engine. The function returns immediately; a bad index on the GPU rejects `done`.
- * @param out the tensor of data, for a scatter in place
- * @returns null for calls that the GPU engine cannot compute, such as sums of float64
- * @throws TensorError as `run` for errors that need no index values
+ * Starts a node on the engine and returns immediately; null for calls that the engine cannot compute, such as sums of
+ * float64. A bad index on the GPU rejects `done`. For a scatter in place, `out` is the tensor of data.
+ * @throws TensorError as `run` for errors that do not depend on index values
  */
 export function callOnEngine(
   gpu: ExactGpu,

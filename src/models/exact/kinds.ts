@@ -1,4 +1,4 @@
-/** The sequences and optionals of a graph, which cannot be passed between sessions. */
+/** Sequences and optionals in a graph, which cannot be passed between sessions. */
 
 import type { Graph, ModelNode } from "../model/model.ts";
 
@@ -12,7 +12,7 @@ const MAKES_NO_TENSOR: ReadonlySet<string> = new Set([
   "SplitToSequence",
 ]);
 
-/** @param outer the names in the enclosing graphs */
+/** Returns the names of a graph's sequences and optionals. The names of enclosing graphs are given in `outer`. */
 export function namesOfNoTensors(graph: Graph, outer: ReadonlySet<string>): ReadonlySet<string> {
   const names = new Set(outer);
   for (const { name } of [...graph.inputs, ...graph.constants]) names.delete(name);
@@ -25,7 +25,7 @@ export function namesOfNoTensors(graph: Graph, outer: ReadonlySet<string>): Read
     if (MAKES_NO_TENSOR.has(node.op)) names.add(output);
     if (node.op === "Optional") wrapped.set(output, input);
     if (node.op === "Identity" && names.has(input)) names.add(output);
-    // An optional of unknown origin is assumed to hold a tensor.
+    // An optional of unknown origin is assumed to contain a tensor.
     if (node.op === "OptionalGetElement" && names.has(wrapped.get(input) ?? "")) names.add(output);
     for (const name of madeByBodies(node, names)) names.add(name);
   }
@@ -33,7 +33,7 @@ export function namesOfNoTensors(graph: Graph, outer: ReadonlySet<string>): Read
   return names;
 }
 
-/** Returns the outputs of an If or a Loop that are sequences or optionals according to its bodies. */
+/** Returns the outputs of an If or a Loop that are sequences or optionals in its bodies. */
 function madeByBodies(node: ModelNode, names: ReadonlySet<string>): readonly string[] {
   const skipped = node.op === "Loop" ? 1 : 0;
   return Object.values(node.attributes).flatMap((attribute) =>

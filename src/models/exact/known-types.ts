@@ -1,6 +1,6 @@
 /**
- * The types of a model's values, collected while its sessions are made. Types follow from the model, from the runtime's
- * metadata of session outputs, and from the rules of the nodes between sessions.
+ * The types of a model's values, collected while its sessions are created. The types follow from the model, from the
+ * runtime's metadata of session outputs, and from the type rules of nodes between sessions.
  */
 
 import type { TensorType } from "../../core/operators/operator.ts";
@@ -14,18 +14,17 @@ import { outputsOf } from "../model/types/outputs.ts";
 import { integers, shapeOf } from "../verify/frames.ts";
 import { ownerOf, type BodyStep, type GraphPlan } from "./steps.ts";
 
-/** The runtime's metadata of an output. */
 export interface OutputMetadata {
   readonly name: string;
   readonly type?: unknown;
-  /** Sizes, and names of dimensions. */
+  /** The sizes or the names of the dimensions. */
   readonly shape?: unknown;
 }
 
 export class KnownTypes {
   readonly #learned = new Map<GraphPlan, Map<string, TensorType>>();
 
-  /** Returns the type of a value of the graph or of an enclosing graph, or null if even the data type is unknown. */
+  /** Returns a value's type, from the graph or an enclosing graph; null if the data type is unknown. */
   typeOf(plan: GraphPlan, name: string): TensorType | null {
     const owner = ownerOf(plan, name);
     const { certain, believed } = owner.scope.get(name);
@@ -44,10 +43,9 @@ export class KnownTypes {
   }
 
   /**
-   * Records the metadata of a session's outputs. In this metadata, a scalar and a value of unknown rank both have an
-   * empty shape.
-   * @param outputs of the session. If the model declares more than is certain about one of them, the runtime may have
-   *   inferred sizes from an outdated declaration, and runtimes enforce the sizes of inputs.
+   * Records the runtime's metadata of session outputs. In this metadata, scalars and values of unknown rank both have
+   * an empty shape. The runtime may have inferred sizes from an outdated declaration of the model, so only certain
+   * sizes become input sizes of later sessions.
    */
   learnOutputs(
     plan: GraphPlan,
@@ -67,7 +65,6 @@ export class KnownTypes {
     }
   }
 
-  /** Records the outputs of a node whose input types are known by now. */
   learnNode(plan: GraphPlan, node: ModelNode): void {
     const opset = findOpset(plan.opsets, node);
     const inputs = node.inputs.map((name): Known => {
@@ -80,7 +77,6 @@ export class KnownTypes {
     }
   }
 
-  /** Records the types of the inputs of a node's bodies. */
   learnInputs(plan: GraphPlan, { node, bodies }: BodyStep): void {
     const scanned = node.op === "Scan" ? Number(integers(node, "num_scan_inputs")[0] ?? 0) : 0;
     const axes = integers(node, "scan_input_axes");
@@ -95,7 +91,7 @@ export class KnownTypes {
         const type = (node.inputs[at] ?? "") === "" ? null : this.typeOf(plan, node.inputs[at]);
         if (type === null) continue;
         const { dtype, shape } = type;
-        // A Loop's state may change its shape in each iteration.
+        // The shape of a Loop's state may change in each iteration.
         const own =
           node.op === "Loop" ? null : at < first ? shape : without(shape, axes[at - first]);
         this.#learn(body, name, { dtype, shape: own });
@@ -111,7 +107,7 @@ export class KnownTypes {
     return shape?.at(Number(integers(node, "scan_input_axes")[0] ?? 0)) ?? null;
   }
 
-  /** Records the outputs of a node whose bodies are known. */
+  /** Records the output types of a node from the types of its bodies. */
   learnBodies(plan: GraphPlan, { node, bodies }: BodyStep): void {
     const skipped = node.op === "Loop" ? 1 : 0;
     const isLooping = node.op === "Loop" || node.op === "Scan";
@@ -140,10 +136,10 @@ export class KnownTypes {
   }
 }
 
-/** The data types of the first inputs of a Loop's body: the iteration number and the condition. */
+/** The data types of a Loop body's first inputs: the iteration number and the condition. */
 const LOOP_OWN: readonly DType[] = ["int64", "bool"];
 
-/** Returns a shape from onnxruntime, which gives values of unknown rank no dimensions, as it does scalars. */
+/** Converts a shape from onnxruntime, in which scalars and values of unknown rank both have no dimensions. */
 const shapeFrom = (given: unknown): PartialShape =>
   Array.isArray(given) && given.length > 0
     ? given.map((dim: unknown): Dim => {
@@ -152,11 +148,9 @@ const shapeFrom = (given: unknown): PartialShape =>
       })
     : null;
 
-/** Returns a shape without an axis. */
 const without = (shape: PartialShape, axis: number | bigint = 0): PartialShape =>
   shape && shape.toSpliced(Number(axis), 1);
 
-/** Returns a shape with an additional axis. */
 const within = (shape: PartialShape, size: Dim, axis: number | bigint = 0): PartialShape => {
   const at = Number(axis);
   return shape && shape.toSpliced(at < 0 ? at + shape.length + 1 : at, 0, size);

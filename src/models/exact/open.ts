@@ -1,4 +1,4 @@
-/** Creates the sessions of a plan in step order, so that the value types of earlier sessions are known. */
+/** Creates a plan's sessions in step order, because later sessions need the value types of earlier ones. */
 
 import { TensorError } from "../../core/errors.ts";
 import {
@@ -20,22 +20,21 @@ import { KnownTypes } from "./known-types.ts";
 import type { Planned } from "./plan.ts";
 import { Value } from "./values.ts";
 
-/** A session, and the names of its inputs. */
+/** A runtime session with its input names. */
 export interface OpenPart {
   readonly session: RuntimeSession;
   readonly inputs: readonly string[];
 }
 
-/** The sessions, constants and types for the steps of a model. */
+/** The sessions, constants and types that a plan's steps use. */
 export class OpenParts {
   readonly sessions = new Map<SessionStep, OpenPart>();
-  /** The constants that this package uses, by the graph that contains them. */
   readonly #constants = new Map<GraphPlan, Map<string, Value | null>>();
   readonly types = new KnownTypes();
   readonly #planned: Planned;
   readonly createSession: CreatePart;
 
-  /** Inputs with a default that a caller has supplied; they are session inputs too. */
+  /** The inputs with a default that a caller has supplied. These inputs become session inputs. */
   readonly #given: ReadonlySet<string>;
 
   constructor(planned: Planned, createSession: CreatePart, given: ReadonlySet<string> = new Set()) {
@@ -45,9 +44,9 @@ export class OpenParts {
   }
 
   /**
-   * Returns the parts of a model in which further inputs with a default can be supplied; returns these parts if they
-   * already can. Otherwise a part contains the default too, as the whole model does, and onnxruntime-node ignores
-   * values given for an input with a default.
+   * Returns parts in which the caller can supply further inputs that have a default. By default a part contains the
+   * default value, as the whole model does. onnxruntime-node ignores a value given for such an input, so new parts are
+   * created when a caller supplies a value.
    */
   async withGiven(plan: GraphPlan, names: readonly string[]): Promise<OpenParts> {
     const more = names.filter((name) => !this.#given.has(name) && defaultOf(plan, name) !== null);
@@ -59,7 +58,7 @@ export class OpenParts {
     return parts;
   }
 
-  /** Creates all sessions like {@link open}; after a failure, the created sessions are released. */
+  /** Creates all sessions. If one fails, the sessions created so far are released. */
   async openAll(plan: GraphPlan): Promise<void> {
     try {
       await this.open(plan);
@@ -70,8 +69,8 @@ export class OpenParts {
   }
 
   /**
-   * @throws TensorError `unsupported-model` for a value whose data type is unknown, so that it cannot be a session
-   *   input; `runtime` for an error of `createSession`
+   * @throws TensorError `unsupported-model` for a session input of unknown data type; `runtime` for an error of
+   * `createSession`
    */
   async open(plan: GraphPlan): Promise<void> {
     for (const step of plan.steps) {
@@ -107,7 +106,7 @@ export class OpenParts {
       if (constant !== null) constants.push(constant);
       else if (ofInput === null) inputs.push(this.#inputOf(plan, name, nodes));
       else {
-        // The runtime neither folds nor packs an input's default, because a caller may replace it.
+        // The runtime neither folds nor packs an input's default value, because the caller may supply another value.
         constants.push(ofInput);
         defaults.push(this.#inputOf(plan, name, nodes));
       }
@@ -134,7 +133,6 @@ export class OpenParts {
     this.types.learnOutputs(plan, session.outputMetadata ?? [], part.graph.outputs);
   }
 
-  /** @throws TensorError `runtime` for a part that the runtime does not load, with the runtime's message */
   async #load(
     part: Model,
     nodes: readonly ModelNode[],
@@ -154,7 +152,7 @@ export class OpenParts {
     });
   }
 
-  /** Returns a value of the graph or of an enclosing graph, as the input of a session for some nodes. */
+  /** Describes a value from the graph or an enclosing graph as a session input. */
   #inputOf(plan: GraphPlan, name: string, nodes: readonly ModelNode[]): ValueInfo {
     const owner = ownerOf(plan, name);
     const declared = owner.graph.inputs.find((one) => one.name === name);
@@ -171,12 +169,11 @@ export class OpenParts {
     });
   }
 
-  /** Returns the default of a model input that no caller has supplied so far. */
   #defaultOf(plan: GraphPlan, name: string): Constant | null {
     return this.#given.has(name) ? null : defaultOf(plan, name);
   }
 
-  /** Returns the constant that a name refers to in a graph, or null for other values. Each constant is read once. */
+  /** Returns a constant by its name in a graph; null for other values. Each constant is read once. */
   constant(plan: GraphPlan, name: string): Value | null {
     const owner = ownerOf(plan, name);
     const known = this.#constants.get(owner) ?? new Map<string, Value | null>();
@@ -190,7 +187,7 @@ export class OpenParts {
     return value;
   }
 
-  /** Releases all sessions. An error of one session does not stop the others. */
+  /** Releases all sessions, even if releasing one of them fails. */
   async release(): Promise<void> {
     const open = [...this.sessions.values()];
     this.sessions.clear();
@@ -198,19 +195,19 @@ export class OpenParts {
   }
 }
 
-/** Returns a constant of the graph or of an enclosing graph. */
 function findConstant(plan: GraphPlan, name: string): Constant | null {
   return ownerOf(plan, name).constants.get(name) ?? null;
 }
 
-/** Returns the default of a model input, which the caller may omit. The node of a body supplies all of its inputs. */
+/**
+ * Returns the default of a model input. A body's inputs have no defaults, because the body's node supplies all of them.
+ */
 function defaultOf(plan: GraphPlan, name: string): Constant | null {
   const { graph, outer } = ownerOf(plan, name);
   if (outer !== null) return null;
   return graph.constants.findLast((one) => one.name === name) ?? null;
 }
 
-/** Returns a title for the part of a model with some nodes. */
 export function partTitle(nodes: readonly ModelNode[]): string {
   const [from, to] = [nodes[0], nodes.at(-1)];
   if (from === undefined || to === undefined) return "a part of the model without nodes";
@@ -219,7 +216,7 @@ export function partTitle(nodes: readonly ModelNode[]): string {
     : `the part of the model from ${nodeTitle(from)} to ${nodeTitle(to)}`;
 }
 
-/** Outputs of the model keep their declared types; the runtime infers the types of other values. */
+/** Returns an output's declaration. Model outputs keep their declared types; the runtime infers other types. */
 const outputInfo = ({ graph, outer }: GraphPlan, name: string): ValueInfo =>
   (outer === null ? graph.outputs.find((one) => one.name === name) : undefined) ?? {
     name,

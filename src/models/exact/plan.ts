@@ -1,7 +1,7 @@
 /**
- * Plans how the graphs of a model run with some nodes replaced: a list of steps for each graph. A step is a session of
- * the runtime for a part of the graph, a call that this package computes, or a node with bodies whose graphs have steps
- * of their own. This file creates nothing; `open.ts` creates the sessions, and `run.ts` runs the steps.
+ * Plans how a model's graphs run when some nodes are replaced. The plan of each graph is a list of steps: a runtime
+ * session for part of the graph, a call that this package computes, or a node whose bodies have their own steps.
+ * Planning creates nothing: `open.ts` creates the sessions, and `run.ts` runs the steps.
  */
 
 import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/errors.ts";
@@ -45,16 +45,14 @@ import {
   type Step,
 } from "./steps.ts";
 
-/** The model, and the options that planning needs. */
 export interface Planned {
   readonly model: Model;
-  /** The nodes to replace, with their paths. Nodes of functions are added per call. */
+  /** The replaced nodes with their paths. A function's nodes are added per call. */
   readonly replaced: Map<ModelNode, string>;
-  /** The examined nodes, each with true if this package runs the node. */
+  /** The nodes examined so far. The value is true if this package runs the node. */
   readonly ours: Map<ModelNode, boolean>;
-  /** Values of graphs that are constants although nodes compute them; the nodes do not run. */
+  /** Values that count as constants although nodes compute them. These nodes do not run. */
   readonly folded: Map<Graph, Map<string, Constant>>;
-  /** The number of graphs that have been planned. */
   graphs: number;
 }
 
@@ -65,7 +63,7 @@ export const plannedModel = (model: Model, replaced: Map<ModelNode, string>): Pl
   graphs: 0,
 });
 
-/** @throws TensorError `unsupported-model` for a replaced node that cannot run here, with the reason */
+/** @throws TensorError `unsupported-model` for a node that cannot be replaced, with the reason */
 export function planGraph(
   planned: Planned,
   graph: Graph,
@@ -86,7 +84,7 @@ export function planGraph(
   const { constants, folded } = knownConstants(planned, graph, opsets, outer, scope);
   const copied = new Map<string, ModelNode>();
   const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
-  // The set contains inputs, values of enclosing graphs, and constant results.
+  // The set contains graph inputs, values of enclosing graphs, and constant results.
   const given = { has: (name: string) => !made.has(name) || folded.has(name) };
   const { nodes } = neededNodes(
     graph,
@@ -118,7 +116,7 @@ export function planGraph(
   return Object.assign(plan, { steps, drops: dropsOf(plan, steps, isOutput) });
 }
 
-/** Returns the constants of a graph, including the results of nodes in `folded`, which need not run. */
+/** Returns a graph's constants, including the results of folded nodes. */
 function knownConstants(
   { model, folded }: Planned,
   graph: Graph,
@@ -137,12 +135,12 @@ function knownConstants(
 }
 
 /**
- * Adds to `ours` the small operators that save a session: operators that use a result of a node that runs here, and
- * operators that would be a session's only work.
+ * Adds to `ours` the small operators whose computation here saves a session. A small operator saves a session if it
+ * uses a result of a node that runs here, or if it would be the session's only work.
  */
 function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void {
   const isCopy = copyTest(plan);
-  // The values of a copied node exist only in the runtime's sessions.
+  // A copied node's values exist only inside the runtime's sessions.
   const isThere = (name: string): boolean => !plan.copied.has(name) || plan.constants.has(name);
   const glue = new Set(
     uses.nodes.filter(
@@ -164,7 +162,7 @@ function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void 
   }
 }
 
-/** Returns true for a small operator, and for an If whose branches consist of small operators. */
+/** Returns true for a small operator, and for an If whose branches contain only small operators. */
 function isSmall(plan: GraphPlan, node: ModelNode): boolean {
   const { opsets, scope, noTensors } = plan;
   if ([...node.inputs, ...node.outputs].some((name) => noTensors.has(name))) return false;
@@ -173,9 +171,9 @@ function isSmall(plan: GraphPlan, node: ModelNode): boolean {
 }
 
 /**
- * Returns true if each session that needs the node's values runs the node itself. The runtime folds nodes with constant
- * inputs when it loads the session, as in the whole model: an LSTM whose weights are inputs gives other bits than one
- * whose weights are constants.
+ * Returns true if every session that needs the node's values contains a copy of the node. The runtime computes nodes
+ * with constant inputs when it loads the session, just as in the whole model. Passing the values between sessions would
+ * change results: an LSTM with weights as inputs rounds differently from an LSTM with constant weights.
  */
 function isCopied(
   planned: Planned,
@@ -191,21 +189,18 @@ function isCopied(
   return needs.length > 0 && needs.every((name) => isConstantHere(plan, name));
 }
 
-/** Returns true for a constant, or a tensor that is copied, in the graph or an enclosing one. */
+/** Returns true for a constant or a copied tensor in the graph or an enclosing graph. */
 function isConstantHere(plan: GraphPlan, name: string): boolean {
   const { constants, copied, noTensors } = ownerOf(plan, name);
   return constants.has(name) || (copied.has(name) && !noTensors.has(name));
 }
 
-/**
- * Returns true if this package runs a node, because the node is replaced or contains a replaced node in its bodies or
- * its function.
- */
+/** Returns true if the node is replaced, or if its bodies or its function contain a replaced node. */
 export function isOurs(planned: Planned, node: ModelNode): boolean {
   const { model, replaced, ours } = planned;
   const known = ours.get(node);
   if (known !== undefined) return known;
-  // A recursive function is examined only once, because no runtime accepts recursion.
+  // A recursive function is examined once, because no runtime accepts recursion.
   ours.set(node, false);
   const called = functionOf(model, node);
   const graphs = [...(called === null ? [] : [called.graph]), ...bodiesIn(node)];
@@ -216,12 +211,12 @@ export function isOurs(planned: Planned, node: ModelNode): boolean {
 }
 
 /**
- * The maximum number of graphs that are planned. In a hostile model, functions that call each other twice double the
+ * The maximum number of graphs in a plan. In a hostile model, functions that call another function twice double the
  * number of graphs at each level.
  */
 const MAX_GRAPHS = 10_000;
 
-/** @throws TensorError `unsupported-model` for a node that cannot run here, with the reason */
+/** @throws TensorError `unsupported-model` for a node that cannot be replaced, with the reason */
 function callStep(
   { replaced }: Planned,
   node: ModelNode,
@@ -243,7 +238,7 @@ function callStep(
   }
 }
 
-/** Attributes that hold the bodies of operators whose bodies run here. */
+/** The attributes that contain bodies, for operators whose bodies this package can run. */
 const BODIES: ReadonlyMap<string, readonly string[]> = new Map([
   ["If", ["then_branch", "else_branch"]],
   ["Loop", ["body"]],
@@ -253,7 +248,10 @@ const BODIES: ReadonlyMap<string, readonly string[]> = new Map([
 /** The first version of Scan whose body has no batch axis. */
 const SCAN_WITHOUT_BATCHES = 9;
 
-/** Plans the bodies of a node. @throws TensorError `unsupported-model` for an operator whose bodies do not run here */
+/**
+ * Plans a node's bodies.
+ * @throws TensorError `unsupported-model` for an operator whose bodies this package cannot run
+ */
 function bodyStep(
   planned: Planned,
   node: ModelNode,

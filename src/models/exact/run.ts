@@ -1,4 +1,4 @@
-/** Runs the steps of a plan. */
+/** Runs a plan's steps. */
 
 import { runCall } from "../../core/call/run.ts";
 import { isTensorError, malformed, type TensorError } from "../../core/errors.ts";
@@ -15,16 +15,14 @@ import type { CallStep, GraphPlan, SessionStep } from "./steps.ts";
 import { Frame, Value } from "./values.ts";
 import { runtimeError } from "../verify/session.ts";
 
-/** A run of a model. */
 export class ModelRun implements StepsRun {
   readonly #parts: OpenParts;
-  /** The run options, passed on to each session. */
+  /** Run options for the runtime's sessions. */
   readonly #options: unknown;
-  /** A function that receives each tensor that a session returns. */
+  /** Receives each tensor that a session returns. */
   readonly #onTensor: (value: unknown) => void;
 
   readonly #gpu: ExactGpu | null;
-  /** The nodes that ran on the GPU engine in this run. */
   readonly #onGpu = new Set<ModelNode>();
 
   constructor(
@@ -39,7 +37,10 @@ export class ModelRun implements StepsRun {
     this.#gpu = gpu;
   }
 
-  /** @throws TensorError the error of a GPU call, available only now, with the node that may have caused it */
+  /**
+   * @throws TensorError an error of an earlier GPU call, with the node that may have caused it. GPU errors are only
+   * available at the end of a run.
+   */
   async end(): Promise<void> {
     if (this.#onGpu.size === 0) return;
     try {
@@ -49,13 +50,13 @@ export class ModelRun implements StepsRun {
     }
   }
 
-  /** Ends a run that failed. The error of a GPU call must not surface in the next run. */
+  /** Cleans up after a failed run, so that its GPU errors do not appear in the next run. */
   async abandon(frame: Frame): Promise<void> {
     await this.end().catch(() => {});
     frame.dropAll();
   }
 
-  /** Copies values from the GPU to the host, so that this package can use them. */
+  /** Copies values from the GPU to the host, where this package's operators can read them. */
   async toHost(values: readonly (Value | null | undefined)[]): Promise<void> {
     const gpu = this.#gpu;
     if (gpu === null) return;
@@ -66,7 +67,7 @@ export class ModelRun implements StepsRun {
     for (const [at, step] of plan.steps.entries()) {
       switch (step.is) {
         case "session":
-          // Each step needs the values of the earlier steps.
+          // Steps run one after another, because a step needs earlier values.
           // oxlint-disable-next-line no-await-in-loop
           await this.#runSession(plan, step, frame);
           break;
@@ -158,7 +159,7 @@ export class ModelRun implements StepsRun {
     this.#call(plan, step, frame, dropped);
   }
 
-  /** @param dropped values that are not needed after this node */
+  /** Runs a replaced node. The names in `dropped` are not needed after the node. */
   #call(plan: GraphPlan, step: CallStep, frame: Frame, dropped: readonly string[]): void {
     const { node, call } = step;
     const values = this.#inputsOf(plan, step, frame);
@@ -166,13 +167,13 @@ export class ModelRun implements StepsRun {
     const [data] = values;
     const isInPlace = mayOverwrite(step, values, frame, dropped);
     const made = namingNode(node, () => runCall(call, tensors, isInPlace ? tensors[0] : undefined));
-    // The result of an in-place scatter is its data under another name.
+    // An in-place scatter returns its data tensor under another name.
     const isSame = isInPlace && data?.given === null;
     frame.set(node.outputs[0], isSame ? data : Value.ofTensor(made));
   }
 }
 
-/** Names the nodes that may have failed: the engine reports only the operator. */
+/** Returns a title for the nodes that may have failed, because the engine reports only the operator. */
 function titleFor(nodes: readonly ModelNode[], { op }: TensorError): string {
   const same = nodes.filter((node) => node.op === op);
   const titles = [...new Set((same.length === 0 ? nodes : same).map(nodeTitle))];
@@ -180,8 +181,7 @@ function titleFor(nodes: readonly ModelNode[], { op }: TensorError): string {
 }
 
 /**
- * Returns true if the result may overwrite data: no later step needs data, and no other input shares its memory.
- * @param dropped values that are not needed after the node
+ * Returns true if a scatter may overwrite its data: no later step needs the data, and no other input shares its memory.
  */
 function mayOverwrite(
   { node, mayBeInPlace }: CallStep,

@@ -6,9 +6,8 @@ import { printShape, sameShape } from "../../core/tensor/shape.ts";
 import { zeros, type Tensor } from "../../core/tensor/tensor.ts";
 
 /**
- * @param slices at least one slice, all of the same data type and shape
- * @param axis the new axis of the result
- * @throws TensorError `malformed-file` for slices of different shapes
+ * Stacks one or more tensors along a new axis.
+ * @throws TensorError `malformed-file` for tensors of different shapes
  */
 export function stack(slices: readonly Tensor[], axis: number, what: string): Tensor {
   const [first] = slices;

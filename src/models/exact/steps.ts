@@ -1,4 +1,4 @@
-/** The steps that run a graph, and the values that each step needs. */
+/** The steps that run a graph, with the values that each step needs. */
 
 import type { Call } from "../../core/call/call.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
@@ -8,15 +8,14 @@ import { levelsOf, sinkNodes, type IsCut } from "../split/levels.ts";
 
 export type Opsets = Readonly<Record<string, number>>;
 
-/** Nodes that run in a session of the runtime. */
 export interface SessionStep {
   readonly is: "session";
   readonly nodes: readonly ModelNode[];
-  /** Values used after the session. */
+  /** The session's values that later steps use. */
   readonly outputs: readonly string[];
 }
 
-/** A small operator that this package computes to save a session. */
+/** A small operator that runs in this package to save a session. */
 export interface GlueStep {
   readonly is: "glue";
   readonly node: ModelNode;
@@ -26,7 +25,7 @@ export interface GlueStep {
 export interface CallStep {
   readonly is: "call";
   readonly node: ModelNode;
-  /** The node as an argument of `runCall`. */
+  /** The node in the form that `runCall` accepts. */
   readonly call: Call;
   /** True for a scatter, which may overwrite its data. */
   readonly mayBeInPlace: boolean;
@@ -36,7 +35,7 @@ export interface CallStep {
 export interface BodyStep {
   readonly is: "body";
   readonly node: ModelNode;
-  /** The plans of an If's branches, `then_branch` first, or the plan of the only body. */
+  /** The plans of the node's bodies. For an If, the plan of `then_branch` comes first. */
   readonly bodies: readonly GraphPlan[];
 }
 
@@ -45,33 +44,30 @@ export type Step = SessionStep | CallStep | GlueStep | BodyStep;
 export interface GraphPlan {
   readonly graph: Graph;
   readonly opsets: Opsets;
-  /** The plan of the graph around a body, whose values the body may use. */
+  /** The plan of the enclosing graph, whose values a body may use. */
   readonly outer: GraphPlan | null;
   readonly scope: Scope;
-  /** The names of all values of the graph itself. */
   readonly own: ReadonlySet<string>;
-  /** Constants of the graph, and the values of `Constant` nodes. */
+  /** The graph's constants, including the values of `Constant` nodes. */
   readonly constants: ReadonlyMap<string, Constant>;
   /**
-   * Nodes by the names of their values that run in every session that needs the values, because the values are
-   * constants or are not tensors.
+   * Nodes that are copied into every session that needs their values, by value name. Constants and values that are not
+   * tensors cannot be passed between sessions.
    */
   readonly copied: ReadonlyMap<string, ModelNode>;
-  /** Names of sequences and optionals. */
   readonly noTensors: ReadonlySet<string>;
   readonly steps: readonly Step[];
-  /** For each step, the values that no later step needs. */
+  /** For each step, the names of values that no later step needs. */
   readonly drops: readonly (readonly string[])[];
 }
 
-/** Returns the plan whose graph has a value: the given plan or an enclosing plan. */
 export function ownerOf(plan: GraphPlan, name: string): GraphPlan {
   let at = plan;
   while (at.outer !== null && !at.own.has(name)) at = at.outer;
   return at;
 }
 
-/** Returns the steps of a graph in order: at each level a session, followed by the nodes that run here. */
+/** Returns a graph's steps in order: at each level a session, followed by the nodes that run in this package. */
 export function stepsOf(
   uses: GraphUses,
   ours: ReadonlySet<ModelNode>,
@@ -87,7 +83,7 @@ export function stepsOf(
     const own = uses.nodes.filter(
       (node) => levels.get(node) === level && !ours.has(node) && !isCopy(node),
     );
-    // A sequence or an optional can only be an output of the last session.
+    // Only the last session can return a sequence or an optional.
     const kept =
       level < count - 1 ? [] : [...plan.copied.keys()].filter((name) => isOutput.has(name));
     const needs = new Set(needsOfSession(plan, own, kept).needs);
@@ -112,26 +108,21 @@ export function stepsOf(
   });
 }
 
-/**
- * Returns a test for nodes that run only within the sessions that need them, because their values are not passed
- * between sessions.
- */
+/** Returns a test for nodes that are copied into sessions, because their values cannot be passed between sessions. */
 export const copyTest =
   ({ copied }: GraphPlan) =>
   ({ outputs }: ModelNode): boolean =>
     outputs.some(Boolean) && outputs.every((name) => name === "" || copied.has(name));
 
-/** Nodes and values that a session needs in addition to its own nodes. */
+/** Nodes and values that a session needs besides its own nodes. */
 export interface SessionNeeds {
-  /** Copied nodes that make values for the session, in graph order. */
+  /** Copied nodes whose values the session uses, in graph order. */
   readonly copies: readonly ModelNode[];
-  /** Values from outside, including constants. */
   readonly needs: readonly string[];
 }
 
 /**
- * Finds the nodes and values that some nodes need in order to form a separate model.
- * @param wanted further values that the model must contain
+ * Finds everything that some nodes need to form a separate model. The model must also contain the values in `wanted`.
  */
 export function needsOfSession(
   plan: GraphPlan,
@@ -152,11 +143,10 @@ export function needsOfSession(
       open.push(...needsOf(copied));
     }
   }
-  // A copied node may use another copied node, and both may use values of the session's nodes.
+  // Copied nodes may use each other's values and values of the session's own nodes.
   return { copies: inOrder(plan, copies), needs: [...needs].filter((name) => !made.has(name)) };
 }
 
-/** Returns the node that is copied for a value, in the graph that has the value, or null for other values. */
 function copiedNode(plan: GraphPlan, name: string): ModelNode | null {
   for (let at: GraphPlan | null = plan; at !== null; at = at.outer) {
     const node = at.copied.get(name);
@@ -174,8 +164,8 @@ function inOrder(plan: GraphPlan, nodes: ReadonlySet<ModelNode>): readonly Model
 }
 
 /**
- * Returns the values required for some values; for a copied value, the inputs of its nodes. A tensor that a node makes
- * together with a sequence is required too, because copies of the node exist in sessions only.
+ * Returns the values that a session needs from outside. A copied value is replaced by its nodes' inputs. A tensor that
+ * a node makes together with a sequence also requires a copy of the node.
  */
 const tensorNeeds = (plan: GraphPlan, names: readonly string[]): readonly string[] => [
   ...new Set([
@@ -184,7 +174,6 @@ const tensorNeeds = (plan: GraphPlan, names: readonly string[]): readonly string
   ]),
 ];
 
-/** Returns, for each step, the values that no later step needs. */
 export function dropsOf(
   plan: GraphPlan,
   steps: readonly Step[],

@@ -1,4 +1,7 @@
-/** Makes tensors of the runtime's own class from results of this package, which does not import that class. */
+/**
+ * Creates tensors of the runtime's own class from this package's results. This package does not import the runtime's
+ * class.
+ */
 
 import { DTYPES } from "../../core/tensor/dtype.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
@@ -10,7 +13,7 @@ import type { Value } from "./values.ts";
 
 interface TensorClass {
   new (type: string, data: unknown, dims: readonly number[]): unknown;
-  /** A function that exists only in onnxruntime-web. */
+  /** A function of tensor classes that exists only in onnxruntime-web. */
   fromGpuBuffer?(buffer: unknown, options: object): unknown;
 }
 
@@ -22,17 +25,17 @@ export class TensorMaker {
     this.#createSession = createSession;
   }
 
-  /** Records the class of a tensor made by the runtime or its user. */
+  /** Stores the tensor class of a value that the runtime or its user created. */
   learn(value: unknown): void {
     if (this.#known !== null || typeof value !== "object" || value === null) return;
     const { constructor } = value;
-    // Plain objects serve as tensors for this package and for fake runtimes, but reveal no class.
+    // This package and fake runtimes use plain objects as tensors. A plain object does not show the tensor class.
     if (constructor !== Object && "dims" in value) this.#known = constructor as TensorClass;
   }
 
   /**
-   * Returns a value in the form that the runtime's sessions return, in memory that belongs to the caller alone.
-   * @param name of the output
+   * Returns a value in the form of the runtime's session outputs. The memory belongs to the caller. The parameter
+   * `name` names the output in errors.
    */
   async tensorOf(value: Value, name: string): Promise<unknown> {
     if (value.isOwn && value.given !== null) return value.given;
@@ -40,13 +43,13 @@ export class TensorMaker {
     if (value.device !== null) return gpuTensorOf(Class, value.device);
     const { dtype, shape, data } = value.tensor(name);
     const own = value.isOwn ? data : data.slice();
-    // The runtime's class refuses data types such as bfloat16.
+    // The runtime's tensor class rejects some data types, such as bfloat16.
     return Class === null || !("runtime" in DTYPES[dtype])
       ? { type: dtype, dims: shape, data: own }
       : new Class(dtype, own, shape);
   }
 
-  /** Returns the class of a session's output. @returns null for a runtime that makes plain objects */
+  /** Finds the runtime's tensor class from the output of a small session; null if the runtime returns plain objects. */
   async #classOfRuntime(): Promise<TensorClass | null> {
     const session = await this.#createSession(writeModel(probe()));
     try {
@@ -60,7 +63,7 @@ export class TensorMaker {
   }
 }
 
-/** Returns a tensor on the GPU, which its owner must dispose of. */
+/** Returns a tensor on the GPU, which the caller must dispose of. */
 const gpuTensorOf = (Class: TensorClass | null, device: ExactGpuTensor): unknown =>
   Class?.fromGpuBuffer?.(device.buffer, {
     dataType: device.dtype,
@@ -69,7 +72,6 @@ const gpuTensorOf = (Class: TensorClass | null, device: ExactGpuTensor): unknown
     dispose: () => device.dispose(),
   }) ?? gpuSessionTensor(device);
 
-/** Returns the smallest model with an output. */
 const probe = (): ReturnType<typeof buildModel> =>
   buildModel({
     opsets: { "ai.onnx": 13 },

@@ -13,21 +13,20 @@ import {
   type ExactGpuTensor,
 } from "./gpu.ts";
 
-/** A value made by the runtime or by this package. */
+/** A value created by the runtime or by this package. */
 export class Value {
-  /** The tensor that the runtime or the caller made; null if this package made the value. */
   readonly given: unknown;
-  /** True if this run allocated the value's memory. */
+  /** True if the current run allocated the value's memory. */
   readonly isOwn: boolean;
   #tensor: Tensor | null;
   /**
-   * The value on the GPU; null if the value is only on the host, or in a runtime buffer that this package has not used
-   * yet.
+   * The tensor on the GPU. Null means that the value is only on the host, or in a runtime buffer that this package has
+   * not used yet.
    */
   #device: ExactGpuTensor | null = null;
   #holders = 0;
 
-  /** The value whose memory this value shares; null if this value has its own memory. */
+  /** The value whose memory is shared; null if the value has its own memory. */
   readonly #of: Value | null;
 
   private constructor(
@@ -42,42 +41,40 @@ export class Value {
     this.#of = of;
   }
 
-  /** Returns a value that the caller supplied. */
   static lent = (value: unknown): Value => new Value(value, null, false);
 
-  /** Returns a tensor of this package that this run must not overwrite, such as a constant. */
+  /** Wraps a tensor that the run must not overwrite, such as a constant. */
   static lentTensor = (tensor: Tensor): Value => new Value(null, tensor, false);
 
-  /** Returns a value that a session computed in this run. */
+  /** Wraps a value that a runtime session computed in this run. */
   static ofRuntime = (value: unknown): Value => new Value(value, null, true);
 
-  /** Returns a tensor that this package computed in this run. */
+  /** Wraps a tensor that this package computed in this run. */
   static ofTensor = (tensor: Tensor): Value => new Value(null, tensor, true);
 
-  /** Returns a tensor that shares the memory of another value and keeps this value alive. */
+  /** Wraps a tensor that shares another value's memory, and keeps the other value alive. */
   static view = (tensor: Tensor, of: Value): Value => new Value(null, tensor, false, of);
 
-  /** Returns a tensor that an engine on the GPU made in this run. */
   static ofDevice(device: ExactGpuTensor): Value {
     const value = new Value(null, null, true);
     value.#device = device;
     return value;
   }
 
-  /** Returns a GPU tensor that shares the buffer of another value and keeps that value alive. */
+  /** Wraps a GPU tensor that shares another value's buffer, and keeps the other value alive. */
   static viewOnGpu(device: ExactGpuTensor, of: Value): Value {
     const value = new Value(null, null, false, of);
     value.#device = device;
     return value;
   }
 
-  /** True if the value is on the GPU and not on the host. */
+  /** True if the value is only on the GPU. */
   get isOnGpu(): boolean {
     if (this.#tensor !== null) return false;
     return this.#device !== null || runtimeGpuTensor(this.given) !== null;
   }
 
-  /** Returns the value on the GPU, in its present buffer or uploaded once. */
+  /** Returns the value's GPU tensor. A value on the host is uploaded once. */
   onGpu(gpu: ExactGpu, name: string): ExactGpuTensor {
     if (this.#device !== null) return this.#device;
     const there = runtimeGpuTensor(this.given);
@@ -88,23 +85,23 @@ export class Value {
     return this.#device;
   }
 
-  /** Copies a value from the GPU, after which {@link tensor} returns it. */
+  /** Copies the value from the GPU, so that `tensor` can return it. */
   async toHost(gpu: ExactGpu, name: string): Promise<void> {
     if (this.isOnGpu) this.#tensor = await this.onGpu(gpu, name).read();
   }
 
-  /** The engine's tensor of a value that exists only on the GPU. */
+  /** The GPU tensor of a value that exists only on the GPU; null otherwise. */
   get device(): ExactGpuTensor | null {
     return this.given === null && this.#tensor === null ? this.#device : null;
   }
 
-  /** Returns the value as a tensor of this package, in the same memory. */
+  /** Returns the value as a tensor of this package, without copying the memory. */
   tensor(name: string): Tensor {
     this.#tensor ??= asTensor(this.given, {}, name);
     return this.#tensor;
   }
 
-  /** Returns the value as a tensor of the runtime, in the same memory. */
+  /** Returns the value as a tensor of the runtime, without copying the memory. */
   forRuntime(): unknown {
     if (this.given !== null) return this.given;
     if (this.#tensor !== null) return sessionTensor(this.#tensor);
@@ -122,22 +119,22 @@ export class Value {
     return this;
   }
 
-  /** Releases a reference. Releasing the last reference frees memory that this package allocated. */
+  /** Releases one reference. The last release frees memory that this package allocated. */
   release(): void {
     this.#holders--;
     if (this.#holders === 0) this.#of?.release();
     if (this.#holders > 0) return;
     this.#device?.dispose();
-    // A constant is uploaded again when it is needed again.
+    // A constant's GPU copy is freed here, and is uploaded again if necessary.
     this.#device = null;
     if (!this.isOwn) return;
     if (this.given === null) this.#tensor?.dispose();
-    // The garbage collector frees memory on the host, but a runtime buffer must be freed here.
+    // The garbage collector frees host memory, but not a runtime's buffer.
     else runtimeGpuTensor(this.given)?.dispose?.();
   }
 }
 
-/** The values of a graph during a run. */
+/** A graph's values during a run. */
 export class Frame {
   readonly #outer: Frame | null;
   readonly #own = new Map<string, Value>();
@@ -150,7 +147,7 @@ export class Frame {
     return this.#own.get(name) ?? this.#outer?.get(name);
   }
 
-  /** Returns true if this run made the value and only this name refers to it, so that its memory may be overwritten. */
+  /** Returns true if the value's memory may be overwritten: the run made the value, and only this name refers to it. */
   mayChange(name: string): boolean {
     const value = this.#own.get(name);
     return value !== undefined && value.isOwn && value.holders === 1;
@@ -162,7 +159,6 @@ export class Frame {
     this.#own.set(name, value);
   }
 
-  /** Releases a value that is no longer needed. */
   drop(name: string): void {
     this.#own.get(name)?.release();
     this.#own.delete(name);

@@ -1,4 +1,4 @@
-/** Faulty nodes, and a check of each node in a separate session. */
+/** Faulty nodes, with a test that runs each node in a separate session. */
 
 import { buildModel } from "../model/build-model.ts";
 import type { Model, ModelNode } from "../model/model.ts";
@@ -19,16 +19,15 @@ import type { Meant } from "./faulty-node.ts";
 import { opener, type NodeCheck } from "./measure.ts";
 import { Words } from "./words.ts";
 
-/** A faulty node, with the known facts about its cure. */
+/** A faulty node, with the known facts about its fix. */
 export interface Candidate {
   readonly verified: VerifiedNode;
   readonly node: ModelNode;
-  /** The opset versions of the node's graph. */
   readonly opsets: Readonly<Record<string, number>>;
-  /** The intended call; null if the node's inputs are unknown, or no intended call can be inferred. */
+  /** The intended call; null if the inputs are unknown, or if no intended call can be inferred. */
   readonly intention: Intention | null;
   readonly cure: NodeCure | null;
-  /** The reason why no rewritten model cures the node; null if a model cures it. */
+  /** Explains why the node cannot be rewritten; null if it can. */
   readonly uncured: string | null;
 }
 
@@ -59,7 +58,7 @@ export function candidateOf(verified: VerifiedNode, index: NodeIndex): Candidate
   return { ...common, intention, cure, uncured: null };
 }
 
-/** Returns a model that contains only the node or its cure. */
+/** Returns a model that contains only the node or its replacement. */
 export function nodeCheck(
   { verified, node, opsets, intention, cure }: Candidate,
   isCured: boolean,

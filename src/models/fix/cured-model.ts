@@ -1,4 +1,4 @@
-/** Rewrites the faulty nodes of a model with other operators, in its graph, in bodies and in functions. */
+/** Rewrites a model's faulty nodes with other operators, in the graph, in bodies and in functions. */
 
 import { isTensorError, sentenceOf } from "../../core/errors.ts";
 import { convertModel } from "../convert/convert-model.ts";
@@ -11,13 +11,13 @@ import { Words } from "./words.ts";
 
 export interface CuredModel {
   readonly model: Model;
-  /** The sentences about a conversion to a newer opset. */
+  /** Sentences about a conversion to a newer opset. */
   readonly notes: readonly string[];
 }
 
 /**
- * @param cures by node path
- * @returns the cured model, or the reason why it cannot be cured this way
+ * Returns the fixed model, or the reason why the model cannot be fixed by rewriting. The node fixes are given by node
+ * path.
  */
 export function curedModel(
   given: Model,
@@ -32,7 +32,7 @@ export function curedModel(
     return { model: rewrittenModel(given, writers), notes: [] };
   }
   try {
-    // A faulty node may violate its version, so a placeholder replaces it while the other nodes are converted.
+    // A faulty node may be invalid, so a placeholder replaces the node during the conversion of the model.
     const standIns = new Map(placed.map(({ node }) => [node, () => [standIn(node)]]));
     const plain = rewrittenModel(withDomain(given), standIns);
     const { model, notes } = convertModel(plain, { opset });
@@ -59,8 +59,8 @@ const writer =
 const STAND_INS = "ndscatter.stand-in";
 
 /**
- * Returns a placeholder with the same name, inputs and outputs, which a conversion leaves unchanged and whose output
- * types are unknown.
+ * Returns a placeholder node with the same name, inputs and outputs. A conversion leaves the placeholder unchanged, and
+ * its output types are unknown.
  */
 const standIn = (node: ModelNode): ModelNode => {
   const { name, inputs, outputs } = node;

@@ -1,4 +1,4 @@
-/** The cure of one faulty node by another model: the intended call, and the nodes that compute it. */
+/** The fix of one faulty node: the intended call, and the nodes that compute it. */
 
 import type { Reduction } from "../../core/tensor/dtype.ts";
 import { normalizeAxis } from "../../core/operators/checks.ts";
@@ -16,16 +16,15 @@ import { REPAIRS, REWRITES, type KnownFault } from "./known-faults.ts";
 import { plainScatter, type Scatter } from "./scatters.ts";
 import type { Words } from "./words.ts";
 
-/** The intended call of a faulty node. */
+/** The call that a faulty node was meant to be. */
 export interface Intention {
   readonly call: Meant;
-  /** The rows that describe the intention; empty for a node that is already correct. */
+  /** The known faults that describe the repair; empty for a node that is valid in its version. */
   readonly repairs: readonly KnownFault[];
-  /** The exact outputs of the call. */
   readonly outputs: readonly Tensor[];
 }
 
-/** Returns the intended call, or null for a call that stays an error, or whose meaning is unknown. */
+/** Infers the intended call; null if the call stays invalid, or if its meaning is unknown. */
 export function intentionOf(given: Meant): Intention | null {
   const repairs: KnownFault[] = [];
   let call = given;
@@ -40,16 +39,17 @@ export function intentionOf(given: Meant): Intention | null {
 
 export interface NodeCure {
   readonly faults: readonly KnownFault[];
-  /** The opset that the nodes need. */
   readonly opset: number;
-  /** Writes the nodes that replace `node`. */
   readonly write: (node: ModelNode, words: Words) => readonly ModelNode[];
 }
 
-/** The number of updates above which a node may race. ONNX Runtime races above 10,000, but other inputs may be larger. */
+/**
+ * The number of updates above which a node is assumed to race. ONNX Runtime races above 10,000 updates, but other
+ * inputs may be larger than the captured ones.
+ */
 const MOST_UPDATES = 5000;
 
-/** Returns equivalent nodes that the runtime computes correctly, or null for an unknown fault. */
+/** Returns equivalent nodes that the runtime computes correctly; null for an unknown fault. */
 export function cureOf(faulty: FaultyNode, intention: Intention): NodeCure | null {
   const { call, repairs } = intention;
   const row = REWRITES.find((one) => one.applies({ ...faulty, call }));
@@ -107,13 +107,13 @@ function rewritten(
   words.put(node.op ?? op, inputs, attributes);
 }
 
-/** Gives the last node, which makes the result, the name and output of the faulty node. */
+/** Gives the last replacement node the name and the output of the faulty node. */
 function withResult(nodes: readonly ModelNode[], { name, outputs }: ModelNode): ModelNode[] {
   const last = nodes.length - 1;
   const result = { ...nodes[last], outputs: [...outputs], ...(name !== "" && { name }) };
   return [...nodes.slice(0, last), result];
 }
 
-/** Returns true if a function's caller sets an attribute of the node, so that the node cannot be rewritten. */
+/** Returns true if a function's caller sets one of the node's attributes. Such a node cannot be rewritten. */
 export const dependsOnCaller = ({ attributes }: ModelNode): boolean =>
   Object.values(attributes).some((one: Attribute) => isReference(one));

@@ -1,4 +1,4 @@
-/** A node that is wrong in the user's runtime, and its intended call. */
+/** A node that gives wrong results in the user's runtime, and its intended call. */
 
 import { runNode as run } from "../../core/call/run.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
@@ -8,14 +8,13 @@ import type { Reduction } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { Verdict } from "../verify/verdicts.ts";
 
-/** A node's verdict in the runtime, and the call with its real inputs. */
+/** A node's verdict in the runtime, and the call with the captured inputs. */
 export interface FaultyNode {
   readonly verdict: Verdict;
   readonly isReproducible: boolean;
   readonly call: Meant;
 }
 
-/** A node and its inputs, in the order of its version. */
 export interface Meant {
   readonly node: NodeSpec;
   readonly inputs: readonly Tensor[];
@@ -26,23 +25,22 @@ export const reductionWord = ({ node }: Meant): string | undefined => {
   return typeof word === "string" ? word : undefined;
 };
 
-/** Returns the reduction of a call that is valid in its version. */
+/** Returns the reduction of a valid call. */
 export const reductionIn = (call: Meant): Reduction => (reductionWord(call) ?? "none") as Reduction;
 
 export const axisIn = ({ node }: Meant): number => Number(node.attributes?.["axis"] ?? 0);
 
 export const isScatter = ({ node }: Meant): boolean => node.op.includes("Scatter");
 
-/** Returns the version of the operator, such as 18 for a ScatterND in opset 21. */
+/** Returns the operator version, such as 18 for a ScatterND in opset 21. */
 export const versionIn = ({ node }: Meant): number => resolve(node).sinceVersion;
 
-/** Returns the exact outputs, or null for a call that violates its version. */
 export function exactOutputs(call: Meant): readonly Tensor[] | null {
   const outputs = outputsOrError(call);
   return isTensorError(outputs) ? null : outputs;
 }
 
-/** Returns the exact outputs, or the error of a call that violates its version. */
+/** Returns the exact outputs, or the error of an invalid call. */
 export function outputsOrError({ node, inputs }: Meant): readonly Tensor[] | TensorError {
   try {
     return run(node, inputs);

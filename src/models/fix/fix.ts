@@ -1,6 +1,7 @@
 /**
- * Finds a cure for a model whose scatters or gathers are wrong in the user's runtime. `verifyModel` finds the faults;
- * `known-faults.ts` knows equivalent nodes, which `cured-model.ts` writes; `measure.ts` measures each cure.
+ * Finds a fix for a model whose scatters or gathers are wrong in the user's runtime. `verifyModel` finds the faults,
+ * `known-faults.ts` lists equivalent nodes, `cured-model.ts` writes the fixed model, and `measure.ts` measures each
+ * fix.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -49,14 +50,13 @@ import { SETTINGS, SettingsMaker } from "./settings.ts";
 /** Options of {@link fixModel}. */
 export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others"> {
   /**
-   * Makes a session of the user's own runtime with the options that `fixModel` tries, such as
-   * `(model, settings) => InferenceSession.create(model, settings)`. Settings that the function does not read are not
-   * tried.
+   * Makes a session of the user's own runtime. The function must pass on the settings that `fixModel` tries: `(model,
+   * settings) => InferenceSession.create(model, settings)`. Settings that the function does not read are not tried.
    */
   readonly createSession: CreateSession;
-  /** Makers of other sessions that may be correct, by name, such as sessions of another execution provider. */
+  /** Other session makers that may give correct results, by name, such as sessions of another execution provider. */
   readonly others?: Readonly<Record<string, CreateSession>> | undefined;
-  /** A function that is called before each step. */
+  /** Called before each step. */
   readonly onProgress?: ((progress: FixProgress) => void) | undefined;
 }
 
@@ -65,37 +65,33 @@ const FIX_OPTIONS = [
   .../* @__PURE__ */ namesOf<Omit<FixOptions, keyof VerifyOptions>>({}),
 ];
 
-/** The model, its feeds and its plain runs, against which each cure is measured. */
 interface Bench {
   readonly bytes: Uint8Array;
   readonly model: Model;
   readonly feeds: Values;
-  /** The outputs of the model. */
   readonly names: readonly string[];
   readonly createSession: CreateSession;
   readonly asIs: PlainModel;
   readonly candidates: readonly Candidate[];
-  /** True if nodes depend on a failing node, so that they may be faulty too. */
+  /** True if other nodes depend on a failing node, so that these nodes may be faulty too. */
   readonly hasBehind: boolean;
   readonly plain: ModelRuns;
   readonly external: FixOptions["external"];
-  /** Outputs that a cured model must have; null if nothing is expected. */
+  /** The outputs that a fixed model must have; null without expected outputs. */
   readonly expected: Expected | null;
   readonly tolerance: number | null;
   readonly say: (what: string) => void;
 }
 
 /**
- * Finds a cure for an ONNX model whose scatters or gathers are wrong or not reproducible in the user's runtime. Tries
- * session settings, then a rewritten model, then an exact session, and measures each cure in the runtime: whether the
- * faulty nodes give the exact bits on their real inputs, whether all runs of the model give the same result, and how
- * long a run takes.
- *
- * @param file the bytes of the ONNX file, as for {@link captureCalls}
- * @param feeds a tensor per input of the model, as for {@link captureCalls}
+ * Finds a fix for an ONNX model whose scatters or gathers are wrong or not reproducible in the user's runtime. The
+ * function tries session settings, then a rewritten model, then an exact session, and measures each fix in the runtime.
+ * A fix is correct if the faulty nodes give the exact bits for their real inputs, and all runs of the model give the
+ * same result. The report also contains the time per run.
+ * @param file the bytes of the ONNX file, as for `captureCalls`
+ * @param feeds one tensor per model input, as for `captureCalls`
  * @param options `createSession` is required, and must pass its second argument to the runtime
- * @throws TensorError as {@link verifyModel}, and `attribute` for wrong options
- *
+ * @throws TensorError the errors of {@link verifyModel}; `attribute` for wrong options
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -157,8 +153,8 @@ export async function fixModel(file: Bytes, feeds: Feeds, options: FixOptions): 
 }
 
 /**
- * Returns the faulty nodes of a model. Nodes that depend on a failing node are compared in a model in which the failing
- * node is cured, repeatedly if needed.
+ * Returns a model's faulty nodes. Nodes that depend on a failing node are compared in a model in which the failing node
+ * is fixed. This search repeats until no new node fails.
  */
 async function faultyNodes(
   model: Model,
@@ -185,7 +181,6 @@ async function faultyNodes(
   return candidates;
 }
 
-/** Returns the cures, by node path. */
 const curesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, NodeCure> =>
   new Map(
     candidates.flatMap(({ verified, cure }) =>
@@ -196,7 +191,7 @@ const curesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, NodeCure
 const isSound = (verified: VerifyReport, plain: ModelRuns, base: Rebased | null): boolean =>
   verified.agrees && base === null && plain.problem === null && plain.results === 1;
 
-/** Tries all cures, in order of increasing cost. */
+/** Tries all fixes in order of increasing cost. */
 async function triedCures(
   bench: Bench,
   base: Rebased | null,
@@ -204,11 +199,11 @@ async function triedCures(
 ): Promise<Pick<FixReport, "cures" | "ignored">> {
   const cures: Cure[] = [];
   const ignored: string[] = [];
-  // A setting cannot fix a model that violates its own specification.
+  // Session settings cannot fix a model that violates the specification.
   const isOnlyExpected =
     bench.candidates.length === 0 && bench.plain.problem === null && bench.plain.results === 1;
   if (base === null && !isOnlyExpected && bench.candidates.every(isRightAsCall)) {
-    // Cures run one after the other, so that each has the whole machine.
+    // Fixes run one at a time, so that each timing has the whole machine.
     for (const { title, settings } of SETTINGS) {
       const maker = new SettingsMaker(bench.asIs.createSession, settings);
       const { createSession } = maker;
@@ -234,7 +229,7 @@ async function triedCures(
   return { cures, ignored };
 }
 
-/** Returns true if a node is valid in its version, so that its exact result can be computed without changes. */
+/** Returns true if a node is valid in its version, so that its exact result is known. */
 const isRightAsCall = ({ intention }: Candidate): boolean =>
   intention !== null && intention.repairs.length === 0;
 
@@ -245,7 +240,7 @@ interface Described {
   readonly model?: Uint8Array;
   readonly nodes?: Cure["nodes"];
   readonly notes?: readonly string[];
-  /** Opens the session of the whole model, if it is not made from the model's bytes. */
+  /** Opens the session of the whole model, if the session is not created from the model's bytes. */
   readonly open?: () => Promise<Runnable>;
 }
 
@@ -257,7 +252,7 @@ async function measured(
   const { kind, title, settings = null, model = null, nodes = null, notes = [] } = cure;
   let [nodeRuns, rightRuns] = [0, 0];
   let problem: string | null = null;
-  // The runtime cannot check the node, because this package computes it in an exact session.
+  // In an exact session, this package computes the node, so the runtime cannot check it.
   const checked = kind === "exact-session" ? [] : candidates;
   for (const candidate of checked) {
     if (candidate.intention === null || problem !== null || rightRuns < nodeRuns) break;
@@ -284,7 +279,6 @@ async function measured(
   return { ...about, nodeRuns, rightRuns, whole, ratio, problem, isExpected, isRight };
 }
 
-/** Returns the cured model, or null if a faulty node cannot be rewritten. */
 async function modelCure(bench: Bench, base: Rebased | null): Promise<Cure | null> {
   const { model, candidates, createSession } = bench;
   const cures = curesOf(candidates);
@@ -297,7 +291,7 @@ async function modelCure(bench: Bench, base: Rebased | null): Promise<Cure | nul
   return await measured(bench, { kind: "model", title, model: written, notes }, createSession);
 }
 
-/** Returns the models in which a changed node gives the expected outputs. */
+/** Returns models in which one changed node gives the expected outputs. */
 async function meantCures(
   bench: Bench,
   changes: readonly ExpectedChange[],
@@ -305,8 +299,7 @@ async function meantCures(
   const cures: Cure[] = [];
   for (const change of changes) {
     const { path, sentence, ranks } = change;
-    // A cured model changes all nodes that the runtime computes wrongly, or only the node that differs from the
-    // intended one.
+    // A change of one node cannot fix a model in which the runtime computes another node wrongly.
     if (bench.candidates.some(({ verified }) => verified.path !== path)) continue;
     const cure = meantNode(change, ranks);
     const cured = cure && curedModel(bench.model, new Map([[path, cure]]));
@@ -337,7 +330,7 @@ async function exactCure(bench: Bench): Promise<Cure> {
     ? "all"
     : candidates.map(({ verified }) => verified.path);
   const title = "an exact session";
-  // If the exact session cannot be created or does not run, the cure has failed.
+  // An exact session that cannot be created or run counts as a failed fix.
   const open = async (): Promise<Runnable> => {
     const own = { createSession, nodes, ...(external && { external }) };
     const session = await orFailure(() => createExactSession(bytes, own));

@@ -1,9 +1,7 @@
 /**
- * The table of known faults and their cures. `docs/known-faults.md` shows the same table, and `examples/faults/` has a
- * model for each row.
- *
- * A row of kind `repair` concerns a node that violates its own specification, and tells which call was intended. A row
- * of kind `rewrite` concerns a fault of a runtime, and expresses the same call differently.
+ * The table of known faults and their fixes. `docs/known-faults.md` shows the same table, and `examples/faults/`
+ * contains one model per row. A `repair` row describes a node that is invalid in its version, and gives the intended
+ * call. A `rewrite` row describes a fault of a runtime, and gives an equivalent call.
  */
 
 import { isTensorError } from "../../core/errors.ts";
@@ -34,15 +32,15 @@ import {
 import type { Words } from "./words.ts";
 
 interface Described {
-  /** The name of the model in `examples/faults/`. */
+  /** The model's name in `examples/faults/`. */
   readonly id: string;
-  /** The fault in a sentence, as in a report. */
+  /** A sentence about the fault, for reports. */
   readonly fault: string;
   /** The runtimes and versions in which the fault occurs. */
   readonly seen: string;
-  /** The text of the specification. */
+  /** The specification's rule that applies. */
   readonly specification: string;
-  /** A sentence about the nodes that replace the faulty node. */
+  /** A sentence about the replacement nodes. */
   readonly cure: string;
 }
 
@@ -54,15 +52,15 @@ export interface Repair extends Described {
 
 export interface Rewrite extends Described {
   readonly kind: "rewrite";
-  /** @param faulty with the intended call */
+  /** Returns true if the row describes the faulty node, whose intended call is given. */
   readonly applies: (faulty: FaultyNode) => boolean;
-  /** Writes equivalent nodes and returns the name of the result. */
+  /** Writes equivalent nodes, and returns the name of the result. */
   readonly write: (words: Words, scatter: Scatter) => string;
-  /** The opset that these nodes need. */
+  /** The opset of the equivalent nodes. */
   readonly opset: number;
 }
 
-/** A fault of the whole model that another opset cures. */
+/** A fault of the whole model that another opset fixes. */
 export interface Reversion extends Described {
   readonly kind: "reversion";
 }
@@ -81,7 +79,9 @@ const isHalf = (faulty: FaultyNode): boolean =>
 const isOrder = ({ call }: FaultyNode): boolean => ["max", "min"].includes(reductionIn(call));
 const isSum = ({ call }: FaultyNode): boolean => ["add", "mul"].includes(reductionIn(call));
 
-/** Returns true if a tensor contains NaNs or zeros, for which max and min depend on more than magnitude. */
+/**
+ * Returns true if a tensor contains NaNs or zeros, because max and min of these values depend on more than magnitude.
+ */
 function hasOddFloats({ dtype, data, size }: Tensor): boolean {
   const read = reader(dtype, data);
   for (let at = 0; at < size; at++) {
@@ -91,7 +91,7 @@ function hasOddFloats({ dtype, data, size }: Tensor): boolean {
   return false;
 }
 
-/** Reductions by the names that exporters and people use; `reductionOf` knows those of OpenVINO. */
+/** Reduction names that exporters and people use. `reductionOf` covers OpenVINO's names. */
 const WORDS: Readonly<Record<string, string>> = {
   "": "none",
   update: "none",
@@ -104,7 +104,7 @@ const WORDS: Readonly<Record<string, string>> = {
   amin: "min",
 };
 
-/** Returns ONNX's word for a reduction with another name; null if the meaning is unknown, as for a mean. */
+/** Returns ONNX's name for a reduction; null if ONNX has no such reduction, such as mean. */
 function wordFor(word: string): string | null {
   const lower = word.toLowerCase();
   const known = Object.hasOwn(WORDS, lower) ? WORDS[lower] : reductionOf(lower);
@@ -113,7 +113,6 @@ function wordFor(word: string): string | null {
 
 const KNOWN: ReadonlySet<string> = new Set(["none", "add", "mul", "max", "min"]);
 
-/** Returns the first version with a reduction, or null if none has it. */
 const sinceOf = (word: string): number | null => {
   if (!KNOWN.has(word)) return null;
   return word === "max" || word === "min" ? 18 : 16;
@@ -126,11 +125,11 @@ const REPAIRS: readonly Repair[] = [
     kind: "repair",
     id: "unknown-reduction",
     fault:
-      "ScatterND and ScatterElements treat a reduction that no version defines (such as sum) like none: the model loads, and its updates replace values to which they should be added.",
+      "ScatterND and ScatterElements treat an undefined reduction, such as sum, like none. The model loads, but updates replace values instead of being added.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND-16: “reduction: Type of reduction to apply: none (default), add, mul.” ScatterND-18 adds max and min. Another word is an error.",
-    cure: "The ONNX name: add for sum, mul for prod, max for amax, min for amin.",
+      "ScatterND-16: “reduction: Type of reduction to apply: none (default), add, mul.” ScatterND-18 adds max and min. Any other reduction is an error.",
+    cure: "The reduction gets its ONNX name: add for sum, mul for prod, max for amax, min for amin.",
     applies: (call) => {
       const word = reductionWord(call);
       return isScatter(call) && word !== undefined && !KNOWN.has(word) && wordFor(word) !== null;
@@ -142,11 +141,11 @@ const REPAIRS: readonly Repair[] = [
     kind: "repair",
     id: "older-opset",
     fault:
-      "The model uses max or min in opset 16 or 17, add or mul before opset 16, or batch_dims of GatherND before opset 12. This runtime accepts max and min, and rejects the others: Unrecognized attribute.",
+      "The model uses max or min in opset 16 or 17, add or mul before opset 16, or GatherND's batch_dims before opset 12. The runtime accepts max and min, but rejects the other uses with “Unrecognized attribute”.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND and ScatterElements have the attribute reduction since version 16, and its values max and min since version 18. GatherND has batch_dims since version 12.",
-    cure: "The whole model at opset 18; every other node is converted so that its results keep the same bits.",
+      "ScatterND and ScatterElements have the attribute reduction since version 16. The reductions max and min exist since version 18. GatherND has batch_dims since version 12.",
+    cure: "The whole model is converted to opset 18. Every other node keeps the same result bits.",
     applies: (call) => {
       const word = reductionWord(call);
       const since = word === undefined ? null : sinceOf(word);
@@ -160,13 +159,13 @@ const REPAIRS: readonly Repair[] = [
     kind: "repair",
     id: "narrow-indices",
     fault:
-      "The indices have a data type that the operator does not support, such as int32 for ScatterND: the model does not load (Type 'tensor(int32)' of input parameter … is invalid).",
+      "The indices have a data type that the operator does not support, such as int32 for ScatterND. The model does not load, and the runtime says “Type 'tensor(int32)' of input parameter … is invalid”.",
     seen: CPU_AND_WASM,
     specification:
       "ScatterND and GatherND: “indices: tensor(int64)”. The other operators: “Tind: tensor(int32), tensor(int64)”.",
-    cure: "A Cast of the indices to int64.",
+    cure: "A Cast converts the indices to int64.",
     applies: ({ node, inputs }) => {
-      // The second input of TensorScatter is its update.
+      // TensorScatter's second input is the update, not the indices.
       if (node.op === "TensorScatter") return false;
       const dtype = inputs[1]?.dtype;
       const isInteger = /^u?int\d+$/u.test(dtype ?? "");
@@ -181,11 +180,11 @@ const REPAIRS: readonly Repair[] = [
     kind: "repair",
     id: "deprecated-scatter",
     fault:
-      "A model with Scatter in opset 11 or later does not load: Op registered for Scatter is deprecated in domain_version of 11.",
+      "A model with Scatter in opset 11 or later does not load. The runtime says “Op registered for Scatter is deprecated in domain_version of 11”.",
     seen: CPU_AND_WASM,
     specification:
       "Scatter-11 is deprecated: “This operator is deprecated. Please use ScatterElements, which provides the same functionality.”",
-    cure: "ScatterElements with the same axis.",
+    cure: "ScatterElements with the same axis replaces Scatter.",
     applies: ({ node }) => node.op === "Scatter" && (node.opset ?? 1) >= 11,
     meant: (call) => ({ ...call, node: { ...call.node, op: "ScatterElements" } }),
   },
@@ -193,11 +192,11 @@ const REPAIRS: readonly Repair[] = [
     kind: "repair",
     id: "negative-indices",
     fault:
-      "Scatter or Gather before opset 11 has a negative index, which the version does not allow. This runtime counts the index from the end; another runtime may not.",
+      "The model has a negative index in Scatter or Gather before opset 11, which does not allow negative indices. This runtime counts the index from the end, but another runtime may not.",
     seen: CPU_AND_WASM,
     specification:
       "Scatter-9 and Gather-1 require indices “within bounds”. ScatterElements-11 and Gather-11 allow -s to s-1 along an axis of size s.",
-    cure: "The whole model at opset 18, with ScatterElements instead of Scatter; every other node is converted so that its results keep the same bits.",
+    cure: "The whole model is converted to opset 18, and ScatterElements replaces Scatter. Every other node keeps the same result bits.",
     applies: (call) => {
       const isOld = ["Scatter", "Gather"].includes(call.node.op) && (call.node.opset ?? 1) < 11;
       return isOld && exactOutputs(call) === null && exactOutputs(countedFromEnd(call)) !== null;
@@ -208,15 +207,16 @@ const REPAIRS: readonly Repair[] = [
     kind: "repair",
     id: "flat-indices",
     fault:
-      "The indices of ScatterND or GatherND are a list of n rows instead of the shape [n, 1], so the list counts as a single index tuple: last dimension of indices must not be larger than rank of input tensor.",
+      "The indices of ScatterND or GatherND are a list of n row numbers. The list has the shape [n] instead of [n, 1], so it counts as a single index tuple. The runtime says “last dimension of indices must not be larger than rank of input tensor”.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND-11: the last dimension of indices, k, is the length of an index tuple, and “k must be <= rank of the tensor”. updates has the shape indices.shape[:-1] + data.shape[k:].",
-    cure: "An Unsqueeze that changes the shape of the indices from [n] to [n, 1].",
+      "In ScatterND-11, the last dimension k of indices is the length of an index tuple, and “k must be <= rank of the tensor”. The shape of updates is indices.shape[:-1] + data.shape[k:].",
+    cure: "An Unsqueeze changes the shape of the indices from [n] to [n, 1].",
     applies: (call) => {
       if (!BY_TUPLES.has(call.node.op) || (call.inputs[1]?.shape.length ?? 0) === 0) return false;
       const error = outputsOrError(call);
-      // Updates of the right shape show that a list of rows was intended; otherwise the tuple must be too long.
+      // Updates of the right shape show that a list of rows was intended. Without such updates, the index tuple must be
+      // too long.
       const codes = isScatter(call) ? (["rank", "shape-mismatch"] as const) : (["rank"] as const);
       return isTensorError(error, ...codes) && exactOutputs(asColumn(call)) !== null;
     },
@@ -229,7 +229,7 @@ function countedFromEnd(call: Meant): Meant {
   return { ...call, node: { ...call.node, op, opset: 18 } };
 }
 
-/** Returns the call with indices of one more axis; Unsqueeze has had its axes as an input since opset 13. */
+/** Adds an axis to a call's indices. Unsqueeze reads its axes from an input since opset 13. */
 function asColumn(call: Meant): Meant {
   const [data, { dtype, shape, size, data: values }, ...updates] = call.inputs;
   const indices = new Tensor(dtype, [...shape, 1], size, values);
@@ -242,11 +242,11 @@ const REWRITES: readonly Rewrite[] = [
     kind: "rewrite",
     id: "half-sum",
     fault:
-      "ScatterND and ScatterElements with add or mul do not run on float16, nor on bfloat16 in onnxruntime-node 1.30.0: MLFloat16 data type is not supported with ScatterND opset 16 when reduction is 'add'. With 20,000 updates on two threads the failure may end the process, by a segmentation fault or a floating point exception.",
+      "ScatterND and ScatterElements with add or mul do not run on float16. In onnxruntime-node 1.30.0, they do not run on bfloat16 either. The runtime says “MLFloat16 data type is not supported with ScatterND opset 16 when reduction is 'add'”. With 20,000 updates on two threads, a segmentation fault or a floating point exception may end the process.",
     seen: CPU_AND_WASM,
     specification:
       "ScatterND-16 and ScatterElements-16 support every tensor type for data and updates, including float16 and bfloat16, with any reduction.",
-    cure: "A Loop that applies the first update of each target, then the second, and so on. The Loop adds in float32 and rounds to float16 or bfloat16 after each step, so the bits are those of the narrow type.",
+    cure: "A Loop applies the first update of each target, then the second, and so on. The Loop computes in float32 and rounds to float16 or bfloat16 after each step, which gives the exact bits.",
     applies: (faulty) => isOf(faulty, "failed", "wrong") && isHalf(faulty) && isSum(faulty),
     write: narrowScatter,
     opset: 18,
@@ -255,11 +255,11 @@ const REWRITES: readonly Rewrite[] = [
     kind: "rewrite",
     id: "half-max",
     fault:
-      "ScatterND with max or min does not run on float16, nor ScatterElements on bfloat16: MLFloat16 data type is not supported with ScatterND opset 18 when reduction is 'max'.",
+      "With max or min, ScatterND does not run on float16, and ScatterElements does not run on bfloat16. The runtime says “MLFloat16 data type is not supported with ScatterND opset 18 when reduction is 'max'”.",
     seen: CPU_AND_WASM,
     specification:
       "ScatterND-18 and ScatterElements-18 support every tensor type for data and updates, including float16 and bfloat16, with any reduction.",
-    cure: "The same scatter in float32, with the cure of nan-max for NaN and the signs of zeros: max and min do not round.",
+    cure: "The same scatter runs in float32, because max and min do not round. NaN and the signs of zeros are handled as for nan-max.",
     applies: (faulty) => isOf(faulty, "failed", "wrong") && isHalf(faulty) && isOrder(faulty),
     write: orderedScatter,
     opset: 18,
@@ -268,11 +268,11 @@ const REWRITES: readonly Rewrite[] = [
     kind: "rewrite",
     id: "bool-max",
     fault:
-      "ScatterND and ScatterElements with max or min do not run on bool: bool data type is not supported with ScatterND opset 18 when reduction is 'max'.",
+      "ScatterND and ScatterElements with max or min do not run on bool. The runtime says “bool data type is not supported with ScatterND opset 18 when reduction is 'max'”.",
     seen: CPU_AND_WASM,
     specification:
       "ScatterND-18 and ScatterElements-18 support every tensor type for data and updates, including bool, with any reduction.",
-    cure: "The same scatter on uint8, and a Cast of its result to bool.",
+    cure: "The same scatter runs on uint8, and a Cast converts the result to bool.",
     applies: (faulty) =>
       isOf(faulty, "failed", "wrong") && dtypeOf(faulty) === "bool" && isOrder(faulty),
     write: boolScatter,
@@ -282,11 +282,11 @@ const REWRITES: readonly Rewrite[] = [
     kind: "rewrite",
     id: "nan-max",
     fault:
-      "ScatterND and ScatterElements with max or min lose a NaN when a later update is compared with the NaN, and keep whichever of 0 and -0 comes last: the result depends on the order of the updates.",
+      "ScatterND and ScatterElements with max or min lose a NaN when they compare a later update with it. If 0 and -0 have the same target, the last update wins. The result therefore depends on the order of the updates.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND-18 only names max and min. Its reference implementation uses numpy.maximum and numpy.minimum, which return NaN if either operand is NaN. IEEE 754-2019, 9.6, defines maximum and minimum in the same way, and orders -0 below +0.",
-    cure: "A scatter without NaNs, and a second scatter that marks the cells with a NaN or the winning zero; Where and IsNaN insert these values.",
+      "ScatterND-18 names max and min without rules for NaN and -0. Its reference implementation uses numpy.maximum and numpy.minimum, which return NaN if either operand is NaN. IEEE 754-2019, 9.6, defines maximum and minimum in the same way, and orders -0 below +0.",
+    cure: "The first scatter excludes NaNs, and a second scatter marks the cells that receive a NaN or the winning zero. Where and IsNaN insert these values.",
     applies: (faulty) => {
       const { inputs } = faulty.call;
       const isFloat = dtypeOf(faulty).startsWith("float");
@@ -301,11 +301,11 @@ const REWRITES: readonly Rewrite[] = [
     kind: "rewrite",
     id: "lost-updates",
     fault:
-      "ScatterND on several threads loses updates if several updates have the same target: threads read and write the same element at once, so the result changes from run to run.",
+      "ScatterND on several threads loses updates if several updates have the same target. Threads read and write the same element at once, so the result changes from run to run.",
     seen: CPU,
     specification:
       "ScatterND-18 defines the output by a loop over the updates, in which an element becomes f(element, update). Every update counts.",
-    cure: "Expand and ScatterElements along axis 0, with data as a matrix: this runtime applies the updates of ScatterElements in order.",
+    cure: "ScatterElements along axis 0 replaces ScatterND, with data as a matrix. This runtime applies the updates of ScatterElements in order.",
     applies: (faulty) =>
       isOf(faulty, "differs", "nan-or-zero") && faulty.call.node.op === "ScatterND",
     write: (words, scatter) => plainScatter(words, { ...scatter, mayRace: true }),
@@ -315,11 +315,11 @@ const REWRITES: readonly Rewrite[] = [
     kind: "rewrite",
     id: "string-gather",
     fault:
-      "Gather of strings copies only the first element of each slice, and leaves the others empty. Along the last axis, where a slice has one element, the result is right.",
+      "Gather of strings copies only the first element of each slice, and leaves the other elements empty. Along the last axis, each slice has one element, so the result is right.",
     seen: "onnxruntime-node 1.30.0 on the CPU, onnxruntime-web 1.30.0 in WebAssembly, and onnxruntime 1.32.0 for Python",
     specification:
-      "Gather-13: “T: tensor(string)” is among the types of data. The entries that Gather selects are slices of data.",
-    cure: "GatherND with tuples of one index, in batches if the axis is not the first.",
+      "Gather-13 allows strings: “tensor(string)” is among the data types of T. Each entry that Gather selects is a whole slice of data.",
+    cure: "GatherND with one-index tuples replaces Gather. If the axis is not the first axis, GatherND runs in batches.",
     applies: ({ call, verdict }) =>
       call.node.op === "Gather" && verdict === "differs" && call.inputs[0].dtype === "string",
     write: tupleGather,
@@ -332,15 +332,14 @@ const REVERSIONS: readonly Reversion[] = [
     kind: "reversion",
     id: "newer-opset",
     fault:
-      "A model with an opset or IR version that is newer than the runtime does not load: Opset 27 is under development; Unsupported model IR version: 14, max supported IR version: 13. Release 1.32.0 loads opset 28 and IR version 14, and no newer ones.",
+      "A model does not load if its opset or IR version is newer than the runtime. The runtime says “Opset 27 is under development” or “Unsupported model IR version: 14, max supported IR version: 13”. Release 1.32.0 loads models up to opset 28 and IR version 14.",
     seen: CPU_AND_WASM,
     specification:
       "A model declares the opset that it needs, and a runtime need not support every opset. ScatterND has the same meaning in opset 26 and in newer opsets.",
-    cure: "The model converted to the newest opset that the runtime loads, if the conversion is bit-identical.",
+    cure: "The model is converted to the newest opset that the runtime loads, if every node keeps the same result bits.",
   },
 ];
 
 export { REPAIRS, REVERSIONS, REWRITES };
 
-/** All rows, in the order of the document. */
 export const KNOWN_FAULTS: readonly KnownFault[] = [...REWRITES, ...REPAIRS, ...REVERSIONS];

@@ -1,6 +1,6 @@
 /**
- * The cure of a node that the runtime computes correctly, but whose output is not the expected one: the node that was
- * intended.
+ * Replaces a node that the runtime computes correctly, but whose output is not the expected output, by the intended
+ * node.
  */
 
 import { tensor } from "../../core/tensor/tensor.ts";
@@ -9,12 +9,12 @@ import type { ExpectedChange } from "../verify/expected.ts";
 import type { NodeCure } from "./cured-node.ts";
 import type { Words } from "./words.ts";
 
-/** The end of a backward Slice: a position before the first element of the axis. */
+/** The end of a backward Slice: a position before the first element of an axis. */
 const BEFORE_FIRST = -(2 ** 31) + 1;
 
 /**
- * Returns the nodes of a change that gives the expected output; null if no node expresses it.
- * @param ranks of the inputs
+ * Returns the nodes of a change that gives the expected output; null if no node can express the change. The `ranks` are
+ * those of the inputs.
  */
 export function meantNode(
   { node: meant, changes }: ExpectedChange,
@@ -23,7 +23,7 @@ export function meantNode(
   if (meant === null) return null;
   return {
     faults: [],
-    // Slice has had its steps as an input since opset 10, and Constant nodes need no opset above 13.
+    // Slice has an input for steps since opset 10. Constant nodes need at most opset 13.
     opset: Math.max(meant.opset ?? 1, changes.length > 0 ? 13 : 1),
     write(node, words) {
       const inputs = [...node.inputs];
@@ -39,7 +39,6 @@ export function meantNode(
   };
 }
 
-/** The operator, and the ranks of the inputs of the given node. */
 interface Meant {
   readonly op: string;
   readonly ranks: readonly number[];
@@ -73,7 +72,6 @@ function changeInput(
   }
 }
 
-/** Cuts updates to the size that the operator needs. */
 function cut(
   words: Words,
   [data, indices, updates]: readonly string[],

@@ -1,4 +1,7 @@
-/** Measures a cure in the user's runtime: correctness of faulty nodes, agreement of runs, and time. */
+/**
+ * Measures a fix in the user's runtime: whether faulty nodes become correct, whether runs agree, and how long a run
+ * takes.
+ */
 
 import { FIX } from "../../core/limits.ts";
 import { equals, type Tensor } from "../../core/tensor/tensor.ts";
@@ -14,7 +17,7 @@ export interface Runnable {
   release(): Promise<void>;
 }
 
-/** A model of only the node or its replacement, with the real inputs and the exact outputs. */
+/** A model with only the node or its replacement, with the captured inputs and the exact outputs. */
 export interface NodeCheck {
   readonly open: () => Promise<Runnable>;
   readonly feeds: Values;
@@ -22,24 +25,22 @@ export interface NodeCheck {
 }
 
 export interface NodeResults {
-  /** The number of runs that gave the exact bits. */
+  /** The number of runs with exact results. */
   readonly right: number;
   readonly runs: number;
-  /** The runtime's message, if the runtime failed. */
   readonly problem: string | null;
 }
 
-/** The results and the time of runs of the whole model. */
 export interface ModelRuns {
   readonly runs: number;
-  /** The number of distinct results; 1 if all runs gave the same bits. */
+  /** The number of distinct results. If all runs gave the same bits, the number is 1. */
   readonly results: number;
-  /** The median time of a run in milliseconds; null if none succeeded. */
+  /** The median time per run in milliseconds; null if no run succeeded. */
   readonly time: number | null;
   readonly problem: string | null;
 }
 
-/** Returns the result of `action`, or the message if the runtime failed. Other errors are rethrown. */
+/** Returns the result of `action`, or the runtime's message if the runtime failed. Other errors are rethrown. */
 async function orProblem<T>(action: () => Promise<T>): Promise<T | { readonly problem: string }> {
   try {
     return await action();
@@ -50,8 +51,7 @@ async function orProblem<T>(action: () => Promise<T>): Promise<T | { readonly pr
 }
 
 /**
- * Runs a node until it is wrong or a limit is reached.
- * @param share the share of the available time
+ * Runs a node until a result is wrong or a limit is reached. The node may use a fraction `share` of the available time.
  */
 export async function checkNode(
   { open, feeds, exact }: NodeCheck,
@@ -64,7 +64,7 @@ export async function checkNode(
     try {
       const end = performance.now() + FIX.nodeTime * share;
       while (runs === right && runs < FIX.runs && (runs === 0 || performance.now() < end)) {
-        // Runs follow one after the other, so that each has the whole machine.
+        // Runs are sequential, so that each run has the whole machine.
         // oxlint-disable-next-line no-await-in-loop
         const outputs = await session.run(feeds, names);
         runs++;
@@ -80,8 +80,8 @@ export async function checkNode(
 }
 
 /**
- * Runs the whole model once without timing, and then repeatedly with timing.
- * @param most the maximum number of runs, including the one without timing: at least 2
+ * Runs the whole model once as a warm-up, and then several times with a timer. The maximum number of runs, `most`,
+ * includes the warm-up and is at least 2.
  */
 export async function measureModel(
   open: () => Promise<Runnable>,
@@ -94,7 +94,7 @@ export async function measureModel(
   const found = await orProblem(async () => {
     const session = await open();
     try {
-      // The first run allocates memory, so it is not timed.
+      // The first run is not timed, because it allocates memory.
       results.add(digestOf(await session.run(feeds, names)));
       const end = performance.now() + FIX.modelTime;
       while (times.length + 1 < most && (times.length === 0 || performance.now() < end)) {
@@ -118,14 +118,16 @@ function medianOf(times: readonly number[]): number | null {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
 }
 
-/** Returns a text that differs if the bits of outputs differ, except with probability 2^-64. */
+/**
+ * Returns a digest of the outputs. Outputs with different bits have different digests, except with probability 2^-64.
+ */
 function digestOf(outputs: Values): string {
   return [...outputs]
     .map(([name, { dtype, shape, data }]) => `${name} ${dtype} ${shape.join()} ${hashOf(data)}`)
     .join("\n");
 }
 
-/** Returns two FNV-1a hashes: of the bytes, and of their complements. */
+/** Returns two FNV-1a hashes, of the bytes and of their complements. */
 function hashOf(data: Tensor["data"]): string {
   const bytes = ArrayBuffer.isView(data)
     ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
@@ -138,6 +140,5 @@ function hashOf(data: Tensor["data"]): string {
   return `${a >>> 0} ${b >>> 0}`;
 }
 
-/** Opens a session of a model in the user's runtime. */
 export const opener = (createSession: CreateSession, bytes: Uint8Array) => (): Promise<Runnable> =>
   openModel(createSession, readModel(bytes), bytes);

@@ -1,6 +1,7 @@
 /**
- * Runs the original model. The first run is on one thread: if a kernel fails on several threads, ONNX Runtime may crash
- * the whole process (segmentation fault, floating point exception), as ScatterND of float16 does with 20,000 updates.
+ * Runs the original model. The first run uses one thread, because a failing kernel on several threads may crash the
+ * whole process. For example, ScatterND of float16 with 20,000 updates ends in a segmentation fault or a floating-point
+ * exception.
  */
 
 import type { Model } from "../model/model.ts";
@@ -8,16 +9,14 @@ import type { CreateSession, SessionSettings } from "../verify/session.ts";
 import { measureModel, opener, type ModelRuns, type Values } from "./measure.ts";
 import { SettingsMaker } from "./settings.ts";
 
-/** The settings of the first run. */
 const ONE_THREAD: SessionSettings = { intraOpNumThreads: 1 };
 
 export interface PlainModel {
-  /** The names of outputs that are tensors. */
   readonly names: readonly string[];
   readonly runs: ModelRuns;
-  /** Makes sessions in which the original model can run, with one thread if it fails with several. */
+  /** Makes sessions in which the original model runs, with one thread if several threads fail. */
   readonly createSession: CreateSession;
-  /** The settings that these sessions require. */
+  /** Settings that the model needs to run. */
   readonly settings: SessionSettings;
 }
 
@@ -33,7 +32,7 @@ export async function plainModel(
   let first = await measureModel(open, feeds, names, 0);
   const typed = graph.outputs.filter(({ type }) => type !== null).map(({ name }) => name);
   if (first.problem !== null && typed.length < names.length) {
-    // An output without a type may be a sequence, which cannot be compared.
+    // An output of undeclared type may be a sequence, which cannot be compared.
     const others = await measureModel(open, feeds, typed, 0);
     if (others.problem === null) [names, first] = [typed, others];
   }

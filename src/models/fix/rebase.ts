@@ -1,4 +1,4 @@
-/** Models whose opset or IR version is newer than the user's runtime. */
+/** Models whose opset or IR version is too new for the user's runtime. */
 
 import { isTensorError } from "../../core/errors.ts";
 import { convertModel } from "../convert/convert-model.ts";
@@ -10,7 +10,7 @@ import { writeModel } from "../onnx/write-model.ts";
 import { openModel } from "../verify/carried.ts";
 import { RuntimeFailure, type CreateSession } from "../verify/session.ts";
 
-/** The model in older versions that the runtime loads. */
+/** The model, converted to older versions that the runtime loads. */
 export interface Rebased {
   readonly bytes: Uint8Array;
   readonly model: Model;
@@ -18,12 +18,13 @@ export interface Rebased {
   readonly notes: readonly string[];
 }
 
-/** The opsets to try, newest first. */
+/** Opsets to try, newest first. */
 const OPSETS = [26, 25, 24, 23, 22, 21, 20, 19, 18];
 
 /**
- * Returns the model in the newest versions that the runtime loads. Null if the runtime loads none, or if the versions of
- * the original are not the reason for its failure: it loads, or a model of one node does.
+ * Converts the model to the newest versions that the runtime loads. The result is null if the runtime loads no such
+ * version. The result is also null if the versions are not the cause: the runtime loads the original model, or a model
+ * with one node of the same versions.
  */
 export async function rebased(
   given: Model,
@@ -45,7 +46,6 @@ export async function rebased(
   return null;
 }
 
-/** Returns a model of one node with the versions of another model. */
 function smallest({ irVersion, opsets: { "ai.onnx": opset = 13 } }: Model): Model {
   const model = buildModel({
     opsets: { "ai.onnx": opset },

@@ -5,7 +5,7 @@ import type { VerifyReport } from "../verify/verify.ts";
 import type { ModelRuns } from "./measure.ts";
 import type { SessionSettings } from "../verify/session.ts";
 
-/** A node that is wrong or not reproducible. */
+/** A node whose result is wrong or not reproducible. */
 export interface FaultyNodeReport {
   readonly path: string;
   readonly op: string;
@@ -16,71 +16,77 @@ export interface FaultyNodeReport {
   readonly sentence: string;
   /** The matching rows of docs/known-faults.md; empty for an unknown fault. */
   readonly faults: readonly KnownFaultId[];
-  /** The reason why the node cannot be rewritten; null if the cured model rewrites it. */
+  /** Explains why the node cannot be rewritten; null if the fixed model rewrites the node. */
   readonly uncured: string | null;
 }
 
-/** A row of docs/known-faults.md. */
+/** The id of a row in docs/known-faults.md. */
 export interface KnownFaultId {
   readonly id: string;
   readonly fault: string;
   readonly cure: string;
 }
 
-/** A possible cure, as measured in the user's runtime. */
+/** A possible fix, with its measurements in the user's runtime. */
 export interface Cure {
-  /** A session setting; another model; or a session made by `createExactSession`. */
+  /** The kind of fix: a session setting, another model, or a session made by `createExactSession`. */
   readonly kind: "setting" | "model" | "exact-session";
-  /** A title such as `one thread`. */
+  /** The fix's title, such as `one thread`. */
   readonly title: string;
-  /** The session options; null for other kinds, and for a session of `others`. */
+  /** The session options; null for other kinds of fixes, and for a session from the option `others`. */
   readonly settings: SessionSettings | null;
-  /** The ONNX file of the cured model; null for other kinds. */
+  /** The bytes of the fixed ONNX file; null for other kinds of fixes. */
   readonly model: Uint8Array | null;
-  /** The option `nodes` of `createExactSession`; null for other kinds. */
+  /** The value for the option `nodes` of `createExactSession`; null for other kinds of fixes. */
   readonly nodes: "all" | readonly string[] | null;
-  /** Other changes and assumptions of the cure, a sentence each. */
+  /** Sentences about other changes to the model and about assumptions. */
   readonly notes: readonly string[];
   /**
-   * The number of runs of single faulty nodes on their real inputs, and the number of these runs that gave the exact
-   * bits.
+   * The number of test runs of single faulty nodes with their captured inputs, and the number of runs with exact
+   * results.
    */
   readonly nodeRuns: number;
   readonly rightRuns: number;
-  /** The runs of the whole model. */
+  /** The measured runs of the whole model. */
   readonly whole: ModelRuns;
-  /** The time of a run divided by that of the plain session; null if either does not run. */
+  /** The time per run, divided by the original session's time per run; null if either session failed. */
   readonly ratio: number | null;
   /** The runtime's message if the runtime failed; otherwise null. */
   readonly problem: string | null;
-  /** True if the outputs are those of the option `expected`; null without the option, or if the cure fails. */
+  /** True if the outputs match the option `expected`; null without this option, or if the fix failed. */
   readonly isExpected: boolean | null;
-  /** True if every node run was exact, and all runs of the model gave the same result, which is the expected one. */
+  /**
+   * True if all node runs were exact, all model runs gave the same result, and this result matches the expected
+   * outputs, if any.
+   */
   readonly isRight: boolean;
 }
 
-/** The result of {@link fixModel}: the fault, and each cure that was tried, with its measurements. */
+/** The result of {@link fixModel}: the fault, and all tried fixes with their measurements. */
 export interface FixReport {
-  /** True if no fault was found, so that no cure was tried. */
+  /** True if no fault was found, in which case no fix was tried. */
   readonly agrees: boolean;
-  /** The fault of the model as a whole, such as an opset that the runtime does not load; else null. */
+  /** The fault of the whole model, such as an opset that is too new for the runtime; otherwise null. */
   readonly fault: KnownFaultId | null;
-  /** The report of `verifyModel` on the model, or on a conversion to an opset that the runtime loads. */
+  /**
+   * The report of `verifyModel` on the model. If the runtime cannot load the model's opset, the report is about a
+   * converted model.
+   */
   readonly verified: VerifyReport;
-  /** Nodes that are wrong or not reproducible. */
+  /** The nodes whose results are wrong or not reproducible. */
   readonly faulty: readonly FaultyNodeReport[];
-  /** The runs of the original model. */
+  /** The measured runs of the original model. */
   readonly plain: ModelRuns;
-  /** The cures that were tried, in order of increasing cost. */
+  /** All tried fixes, in order of increasing cost. */
   readonly cures: readonly Cure[];
-  /** The chosen cure; null if no cure is correct. */
+  /** The chosen fix; null if no fix is correct. */
   readonly chosen: Cure | null;
-  /** Settings that could not be tried, because `createSession` did not read them from its second parameter. */
+  /** The settings that were not tried, because `createSession` did not read its second parameter. */
   readonly ignored: readonly string[];
 }
 
 /** The progress of {@link fixModel}. */
 export interface FixProgress {
-  /** The current step, such as */
+  /** The current step, such as `one thread: the whole model`. */
   readonly what: string;
 }

@@ -1,7 +1,7 @@
 /**
- * Scatters and gathers expressed by other ONNX operators, with the same bits in every runtime that implements `Where`,
- * `Cast`, `Gather…` and `ScatterElements` to the specification. Shapes need not be known in advance, because the
- * replacement nodes read them at run time.
+ * Scatters and gathers, expressed by other ONNX operators. The result has the same bits in every runtime that
+ * implements `Where`, `Cast`, `Gather…` and `ScatterElements` correctly. The replacement nodes read all shapes at run
+ * time, so shapes need not be known in advance.
  */
 
 import { tensor } from "../../core/tensor/tensor.ts";
@@ -9,13 +9,13 @@ import type { DType, Reduction } from "../../core/tensor/dtype.ts";
 import { constant, type Attribute } from "../model/model.ts";
 import type { Words } from "./words.ts";
 
-/** A scatter to rewrite, or a gather without updates. */
+/** A scatter to rewrite, or a gather, which has no updates. */
 export interface Scatter {
   readonly form: "tuples" | "elements";
   readonly axis: number;
   readonly reduction: Reduction;
   readonly dtype: DType;
-  /** Names of values; indices are int64. */
+  /** The input names. The indices are int64. */
   readonly data: string;
   readonly indices: string;
   readonly updates: string;
@@ -23,19 +23,19 @@ export interface Scatter {
   readonly mayRace: boolean;
 }
 
-/** The targets of updates: data as rows of slices, and a row number for each update. */
+/** The targets of updates: data as a matrix of slices, and a row number per update. */
 interface Targets {
   readonly shape: string;
-  /** The names of lists of sizes. */
+  /** The names of size lists. */
   readonly rows: string;
   readonly slice: string;
-  /** A list of nonnegative row numbers. */
+  /** The name of a list of nonnegative row numbers. */
   readonly at: string;
 }
 
 /**
- * Gathers row numbers with the scatter's indices to find each update's row. Negative indices thus count from the end,
- * and an index outside its axis stays an error.
+ * Finds each update's row by gathering row numbers with the scatter's indices. With this method, negative indices count
+ * from the end, and an index out of range stays an error.
  */
 function targetsOf(words: Words, { form, axis, data, indices }: Scatter): Targets {
   const shape = words.put("Shape", [data]);
@@ -53,7 +53,7 @@ function targetsOf(words: Words, { form, axis, data, indices }: Scatter): Target
   return { shape, rows, slice, at: words.put("Reshape", [found, words.list(-1)]) };
 }
 
-/** A scatter with the same targets but other data and updates. */
+/** Writes a scatter with the same targets, but with other data and updates. */
 type Again = (data: string, updates: string, reduction: Reduction) => string;
 
 function scatterer(words: Words, scatter: Scatter): Again {
@@ -80,22 +80,22 @@ function scatterer(words: Words, scatter: Scatter): Again {
 const wordOf = (reduction: Reduction): Readonly<Record<string, string>> =>
   reduction === "none" ? {} : { reduction };
 
-/** Returns the same scatter, as ScatterElements if it may race. */
+/** Writes the same scatter. A scatter that may race becomes ScatterElements. */
 export const plainScatter = (words: Words, scatter: Scatter): string =>
   scatterer(words, scatter)(scatter.data, scatter.updates, scatter.reduction);
 
-/** Max and min of booleans, computed on 0 and 1. */
+/** Computes max and min of booleans on the numbers 0 and 1. */
 export function boolScatter(words: Words, scatter: Scatter): string {
   const [data, updates] = [scatter.data, scatter.updates].map((one) => words.cast(one, "uint8"));
   return words.cast(scatterer(words, scatter)(data, updates, scatter.reduction), "bool");
 }
 
-/** Marks for kinds of updates. The greatest mark in a cell tells which kinds it received. */
+/** Marks for three kinds of updates. The greatest mark in a cell tells which kinds of updates the cell received. */
 const [PLAIN, ZERO, NAN] = [1, 2, 3];
 
 /**
- * Max or min of floats in which NaN wins if any operand is NaN, and -0 is below 0. NaNs are replaced by the least value
- * of the order before the scatter; a second scatter of marks finds the cells with a NaN, or with the zero that wins.
+ * Computes max or min of floats, in which NaN always wins and -0 is below 0. Before the scatter, NaNs are replaced by
+ * the lowest value of the order. A second scatter of marks finds the cells that receive a NaN or the winning zero.
  */
 export function orderedScatter(words: Words, scatter: Scatter): string {
   const { dtype, reduction } = scatter;
@@ -108,7 +108,7 @@ export function orderedScatter(words: Words, scatter: Scatter): string {
   const int = (n: number): string => words.scalar("int32", n);
   const isNaN = (x: string): string => words.put("IsNaN", [x]);
   const clean = (x: string): string => words.put("Where", [isNaN(x), least, x]);
-  /** Marks the zero that wins: 1/0 is an infinity with the sign of the zero. */
+  /** Marks the winning zero. Division by a zero gives an infinity with the zero's sign. */
   const isWinner = (x: string): string =>
     words.put("And", [
       words.put("Equal", [x, zero]),
@@ -133,7 +133,7 @@ export function orderedScatter(words: Words, scatter: Scatter): string {
     words.scalar(wide, NaN),
     words.put("Where", [isZero, zero, found]),
   ]);
-  // The sign is set by a multiplication, because Where may lose the sign of a zero.
+  // A multiplication sets the sign, because Where may lose the sign of a zero.
   const winning = words.put("Or", [is(ZERO), isWinner(data)]);
   const signs = (isMax ? [1, -1] : [-1, 1]).map((n) => words.scalar(wide, n));
   const sign = words.put("Where", [isZero, words.put("Where", [winning, ...signs]), one]);
@@ -142,7 +142,7 @@ export function orderedScatter(words: Words, scatter: Scatter): string {
   return chosen(words, words.put("Not", [is(0)]), narrow, scatter.data);
 }
 
-/** Writes a gather by tuples, in batches if axes come before the gathered axis. */
+/** Writes a gather that uses tuples. If axes precede the gathered axis, the gather runs in batches. */
 export function tupleGather(words: Words, { data, indices, axis }: Scatter): string {
   const tuples = words.put("Unsqueeze", [words.cast(indices, "int64"), words.list(-1)]);
   if (axis === 0) return words.put("GatherND", [data, tuples]);
@@ -158,8 +158,8 @@ const tensorAttribute = (dtype: DType, value: number): Attribute => ({
 });
 
 /**
- * Returns elements of `yes` where `mask` is true and of `no` elsewhere, gathered with all bits. Where in ONNX Runtime
- * 1.30 turns some -0 into 0, and rejects bfloat16.
+ * Selects elements of `yes` where `mask` is true and of `no` elsewhere, with a gather that keeps all bits. In ONNX
+ * Runtime 1.30, Where turns some -0 into 0, and rejects bfloat16.
  */
 function chosen(words: Words, mask: string, yes: string, no: string): string {
   const front = words.list(0);
@@ -170,9 +170,9 @@ function chosen(words: Words, mask: string, yes: string, no: string): string {
 }
 
 /**
- * Sums and products of float16 and bfloat16, each step computed in float32 and rounded: a step of two operands is exact
- * in float32 or rounds identically. A loop applies the first update of each target, then the second, and so on, so that
- * no scatter in it repeats a target.
+ * Computes sums and products of float16 and bfloat16 in float32, and rounds after each step. A step with two operands
+ * is exact in float32 or rounds identically. A loop applies the first update of each target, then the second, and so
+ * on. No scatter in the loop has a repeated target.
  */
 export function narrowScatter(words: Words, scatter: Scatter): string {
   const { dtype, reduction } = scatter;

@@ -1,8 +1,8 @@
-/** Session settings that may cure a fault, and a test whether the user's session maker reads them. */
+/** Session settings that may fix a fault, and a test that detects ignored settings. */
 
 import type { CreateSession, SessionSettings } from "../verify/session.ts";
 
-/** The settings to try, in order of increasing cost. */
+/** Settings to try, in order of increasing cost. */
 export const SETTINGS: readonly { readonly title: string; readonly settings: SessionSettings }[] = [
   { title: "one thread", settings: { intraOpNumThreads: 1 } },
   { title: "one node at a time", settings: { executionMode: "sequential" } },
@@ -26,13 +26,13 @@ export class SettingsMaker {
         };
         Object.defineProperty(own, name, { enumerable: true, configurable: true, get });
       }
-      // The caller's own settings come first; their getters are copied, not called.
+      // The caller's settings take precedence. Their getters are copied without being called.
       return Object.defineProperties(own, Object.getOwnPropertyDescriptors(others));
     };
     this.createSession = (model, others = {}) => createSession(model, watched(others));
   }
 
-  /** False if the maker ignored a setting, so that its sessions ran without it. */
+  /** False if `createSession` ignored a setting, so that the session ran without it. */
   get wasRead(): boolean {
     return this.#unread.size === 0;
   }

@@ -1,4 +1,4 @@
-/** Writes a sequence of ONNX nodes, with names that are new in the model. */
+/** Writes a sequence of ONNX nodes with unused names. */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
@@ -18,7 +18,7 @@ const attributeOf = (given: Given): Attribute => {
   return typeof given === "string" ? { type: "string", value: given } : given;
 };
 
-/** The end of an axis in `Slice`, for any size of the axis. */
+/** A Slice end that lies beyond every axis. */
 const END = 2 ** 31 - 1;
 
 export class Words {
@@ -33,8 +33,8 @@ export class Words {
   }
 
   /**
-   * Writes a node with one output, and returns the output's name. Constants are nodes too, because functions have no
-   * other constants.
+   * Writes a node with one output, and returns the output's name. Constants are written as nodes, because functions
+   * have no initializers.
    */
   put(
     op: string,
@@ -70,7 +70,7 @@ export class Words {
     return this.put("Constant", [], { value: { type: "tensor", value: constant("", value) } });
   }
 
-  /** Returns a list of int64. */
+  /** Writes a list of int64 numbers. */
   list(...values: readonly number[]): string {
     return this.value(tensor("int64", [values.length], values.map(BigInt)));
   }
@@ -83,24 +83,24 @@ export class Words {
     return this.put("Cast", [value], { to: DTYPES[dtype].onnx.number });
   }
 
-  /** Returns the elements of a list from `start` to `end`; `end` defaults to the end of the list. */
+  /** Writes a slice of a list from `start` to `end`. By default, the slice extends to the end of the list. */
   part(list: string, start: string, end = this.list(END)): string {
     return this.put("Slice", [list, start, end]);
   }
 
-  /** Reshapes a value. A size of 0 stays 0, so empty tensors need no special case. */
+  /** Writes a Reshape in which a size of 0 stays 0, so that empty tensors need no special case. */
   reshape(value: string, shape: string): string {
     return this.put("Reshape", [value, shape], { allowzero: 1 });
   }
 
-  /** Returns the product of a list of sizes, as a list of one element; 1 for an empty list. */
+  /** Writes the product of a list of sizes, as a one-element list. The product of an empty list is 1. */
   product(sizes: string): string {
     return this.put("ReduceProd", [this.put("Concat", [this.list(1), sizes], { axis: 0 })], {
       keepdims: 1,
     });
   }
 
-  /** Returns a body whose nodes `write` adds. The body sees the values of enclosing graphs. */
+  /** Creates a body with the nodes that `write` adds. The body can use values of enclosing graphs. */
   body(
     inputs: readonly (readonly [name: string, dtype: DType, shape: readonly (number | null)[]])[],
     write: (words: Words) => readonly string[],

@@ -1,4 +1,4 @@
-/** Checks a node's attributes against its version, one by one, so that one fault does not hide another. */
+/** Checks a node's attributes against its version one by one, so that one fault does not hide another fault. */
 
 import { isTensorError, type TensorError } from "../../core/errors.ts";
 import { attributeError, hasAttribute, missingAttributes } from "../model/attributes.ts";
@@ -6,7 +6,7 @@ import type { Attribute, ModelNode } from "../model/model.ts";
 import type { OperatorVersion } from "../../core/operators/operator.ts";
 import { finding, findingOf, type Finding, type FindingId } from "./findings.ts";
 
-/** @param siblings all versions of the operator */
+/** Returns the findings about a node's attributes. All versions of the operator are given as `siblings`. */
 export function inspectAttributes(
   node: ModelNode,
   version: OperatorVersion,

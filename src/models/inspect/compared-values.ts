@@ -1,4 +1,6 @@
-/** The constants that a model compares its inputs with: an input that selects a branch should equal one of them. */
+/**
+ * Constants that a model compares its inputs with. An input that selects a branch should equal one of these constants.
+ */
 
 import { isTensorError } from "../../core/errors.ts";
 import { integerRange } from "../../core/tensor/dtype.ts";
@@ -8,14 +10,10 @@ import { walkSources, type Visited } from "./sources.ts";
 
 /**
  * Returns the integers that a model compares its inputs with by `Equal`, such as the sample rates that a speech model
- * supports.
- *
- * Values are traced as in {@link indexedSizes}.
- *
- * @param model of any format
- * @returns by input name, the constants of one element in node order. Inputs without comparisons are absent.
- * @throws TensorError `malformed-file` for anything but a model
- *
+ * supports. Inputs are traced through operators and bodies as in `indexedSizes`.
+ * @param model a model of any format
+ * @returns the single-element constants by input name, in node order. Inputs without comparisons are absent.
+ * @throws TensorError `malformed-file` for a value that is not a model
  * @example
  * ```ts
  * const model = buildModel({
@@ -46,8 +44,7 @@ export function comparedValues(model: Model): ReadonlyMap<string, readonly bigin
 }
 
 /**
- * Returns the element of an integer constant with one element, or null for other values or for a constant in a file
- * that is not read here.
+ * Returns the element of a single-element integer constant; null for other values, and for a constant in another file.
  */
 function integerOf({ scope }: Visited, name: string): bigint | null {
   const constant = scope.constantOf(name);

@@ -1,4 +1,4 @@
-/** The constants whose values are read: indices, axes and small constants. All other constants stay unread. */
+/** The constants whose values are read: indices, axes and small constants. Other constants stay unread. */
 
 import { isTensorError } from "../../core/errors.ts";
 import { readConstant, type Constant } from "../model/model.ts";
@@ -7,10 +7,10 @@ import { product } from "../../core/tensor/shape.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
-/** The maximum number of indices that are read: as int64 they take 8 MB, and planning them takes 45 ms. */
+/** The maximum number of indices that are read. This many int64 indices take 8 MB, and planning them takes 45 ms. */
 const MAX_INDICES = 2 ** 20;
 
-/** Constant indices as a tensor, or a finding with the reason why they were not read. */
+/** Returns constant indices as a tensor, or a finding that explains why the indices were not read. */
 export function readIndexConstant(constant: Constant): Tensor | Finding {
   const count = product(constant.shape);
   if (count > MAX_INDICES) {
@@ -25,7 +25,7 @@ export function readIndexConstant(constant: Constant): Tensor | Finding {
 }
 
 /**
- * The maximum number of elements of a constant that is shown. Most axes, index tuples and shapes are that short, and
+ * The maximum number of elements in a constant that is shown. Axes, index tuples and shapes are usually this short, and
  * weights are longer.
  */
 const MAX_SHOWN = 8;
@@ -36,18 +36,18 @@ const MAX_SHOWN = 8;
 export function readSmallConstant(constant: Constant): Tensor | undefined {
   try {
     const { dtype, shape } = constant;
-    // Text is skipped, because it may have any length.
+    // Text is not read, because a text may have any length.
     if (!isDType(dtype) || DTYPES[dtype].family === "string") return;
     const size = product(shape);
     if (size === 0 || size > MAX_SHOWN) return;
     return readConstant(constant);
   } catch {
-    // The value is only shown, so an error is ignored.
+    // An unreadable value is simply not shown.
     return;
   }
 }
 
-/** Returns the finding for an error while reading a constant. */
+/** Converts an error of reading a constant to a finding. */
 export function unreadable(error: unknown): Finding {
   const isOutOfReach = isTensorError(error, "unsupported-model", "too-large");
   return findingOf(isOutOfReach ? "indices-not-checked" : "constant-unreadable", error);

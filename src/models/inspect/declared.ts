@@ -1,6 +1,6 @@
 /**
- * Findings that rely on declared types. Runtimes do not enforce the declared shape of a value between two nodes, so a
- * finding from declarations alone is risky, never wrong: the declaration may be outdated.
+ * Findings that rely on declared types. A finding that follows only from declarations is risky, never wrong, because
+ * runtimes do not enforce the declared shape of a value between two nodes. The declaration may be outdated.
  */
 
 import { listNames } from "../model/graph.ts";
@@ -10,11 +10,8 @@ export const asRisky = (found: Finding): Finding =>
   found.severity === "wrong" ? { ...found, severity: "risky" } : found;
 
 /**
- * Returns the findings of a node for which declarations add to the certain facts.
- *
- * @param certain findings from certain types alone
- * @param believed findings that trust declarations too
- * @param names inputs for which declarations add facts
+ * Merges two lists of findings about a node for which declarations add facts. The list `certain` uses certain types
+ * only, and `believed` also uses declared types. The inputs in `names` have facts that only declarations provide.
  */
 export function mergeViews(
   certain: readonly Finding[],
@@ -22,7 +19,7 @@ export function mergeViews(
   names: readonly string[],
 ): readonly Finding[] {
   const added = believed.filter((one) => !certain.some((other) => isSameFinding(one, other)));
-  // The declared types may allow a check that the certain types do not allow.
+  // Declared types may allow a check for which certain types are not enough.
   const stays = certain.filter(
     (one) => one.severity !== "note" || believed.some((other) => isSameFinding(one, other)),
   );

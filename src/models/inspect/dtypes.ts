@@ -1,6 +1,6 @@
 /**
- * Checks the data types of a node's inputs against its version, one by one. The other inputs get data types that the
- * version accepts, so that a finding is about the checked input.
+ * Checks the data types of a node's inputs against its version, one by one. Unchecked inputs get data types that the
+ * version accepts, so that each finding is about the checked input.
  */
 
 import type { DType, Reduction } from "../../core/tensor/dtype.ts";
@@ -15,8 +15,8 @@ import {
 import { findingOf, type Finding, type FindingId } from "./findings.ts";
 
 /**
- * @param siblings all versions of the operator
- * @param dtypes the data types of the version's inputs, in order; null for an unknown or omitted input
+ * Returns the findings about input data types. All versions of the operator are given as `siblings`. The list `dtypes`
+ * follows the version's inputs, with null for an unknown or omitted input.
  */
 export function inspectDTypes(
   version: OperatorVersion,
@@ -39,7 +39,7 @@ export function inspectDTypes(
       return false;
     }
   };
-  /** The first input with an accepted data type, by type constraint; the others must match it. */
+  /** The first accepted data type per type constraint, which later inputs must match. */
   const firsts = new Map<string, readonly [string, DType]>();
   for (const [position, input] of inputs.entries()) {
     const dtype = dtypes[position];
@@ -57,8 +57,8 @@ export function inspectDTypes(
 }
 
 /**
- * Returns a data type that the version accepts for an input: the type of a known input with the same constraint if the
- * version accepts that type, otherwise any type.
+ * Returns a data type that the version accepts for an input. A known input with the same type constraint determines the
+ * data type if the version accepts it; otherwise any accepted data type is returned.
  */
 function fittingType(
   version: OperatorVersion,

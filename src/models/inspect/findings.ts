@@ -1,16 +1,20 @@
-/** The kinds of findings about models, a row per id: the document and the command's help list these rows. */
+/**
+ * The table of finding kinds, with one row per id. The documentation and the command's help are made from this table.
+ */
 
 import { isTensorError, sentenceOf, type ErrorCode, type ErrorFields } from "../../core/errors.ts";
 
 /**
- * The severity of a finding. `wrong`: a rule of the specification is certainly violated, so that the node fails or
- * means something else. `risky`: the node is allowed, but runtimes differ, or it is wrong according to declared types
- * alone. `note`: the node was not checked, or the file does not show the answer.
+ * The severity of a finding. `wrong` means that the node certainly violates a rule of the specification: it fails, or
+ * means something else. `risky` means that the node is allowed, but runtimes differ, or that only a declared type makes
+ * it wrong. `note` means that the node was not checked, or that the file does not contain the answer.
  */
 export type Severity = "wrong" | "risky" | "note";
 
 interface FindingRule {
-  /** The severity of a certain finding. A finding from declared types alone is `risky` instead of `wrong`. */
+  /**
+   * The severity of a certain finding. A finding that follows only from declared types is `risky` instead of `wrong`.
+   */
   readonly severity: Severity;
   readonly meaning: string;
 }
@@ -20,8 +24,7 @@ const risky = (meaning: string): FindingRule => ({ severity: "risky", meaning })
 const note = (meaning: string): FindingRule => ({ severity: "note", meaning });
 
 /**
- * All finding ids, which never change, because builds search for them.
- *
+ * All kinds of findings, by id. Ids never change, because build scripts search for them.
  * @example
  * ```ts
  * FINDINGS["reduction-unknown"].severity; // "wrong"
@@ -80,16 +83,16 @@ export const FINDINGS = {
   "graph-too-deep": note("a graph is nested too deeply to be checked"),
 } as const satisfies Record<string, FindingRule>;
 
-/** The id of a finding: a key of {@link FINDINGS}. */
+/** The id of a finding, which is a key of {@link FINDINGS}. */
 export type FindingId = Extract<keyof typeof FINDINGS, string>;
 
-/** A finding, with the applicable fields of an error. */
+/** A finding, with the fields of an error that apply. */
 export interface Finding extends ErrorFields {
   readonly id: FindingId;
   readonly severity: Severity;
-  /** A sentence without the node's name, which is in the node's report. */
+  /** A sentence without the node's name, which the node's report contains. */
   readonly sentence: string;
-  /** The code of the error that running the node would throw. */
+  /** The code of the error that a run of the node would throw. */
   readonly code?: ErrorCode;
 }
 
@@ -102,8 +105,8 @@ export const finding = (
 export const isFinding = (value: object): value is Finding => "severity" in value;
 
 /**
- * Turns an error of the package into a finding. The sentence omits the operator, which is in the node's report.
- * @throws `error` if it is not an error of the package
+ * Converts an error of this package to a finding. The sentence omits the operator, which the node's report contains.
+ * @throws `error` itself if another package threw it
  */
 export function findingOf(id: FindingId, error: unknown): Finding {
   if (!isTensorError(error)) throw error;

@@ -1,6 +1,6 @@
 /**
- * Finds the model inputs that are indices, and the sizes that they index: inputs that reach a scatter or gather as
- * indices, directly or through operators that only move elements.
+ * Finds model inputs that are used as indices, and the sizes of the axes that they index. An input may reach a scatter
+ * or gather directly, or through operators that only move elements.
  */
 
 import { isTensorError } from "../../core/errors.ts";
@@ -18,20 +18,16 @@ import type { Model } from "../model/model.ts";
 import { walkSources, type Visited } from "./sources.ts";
 
 /**
- * Returns the sizes of the axes that model inputs index, if they follow from the model and the shapes of its inputs.
- * Values from 0 to size - 1 are valid indices.
- *
- * Values are traced into the bodies of If, Loop and Scan, and into each call of a function. An index into an axis of
- * unknown size counts as an index into an axis of size 1.
- *
- * @param model of any format
- * @param shapes of inputs by name, which override those that the model declares
- * @returns by input name: one size for all elements, or a size per tuple component if the last axis holds index tuples.
- *   If several nodes use an input as indices, the smallest of their sizes counts. Inputs that are not indices are
- *   absent.
+ * Returns the sizes of the axes that model inputs index. Values from 0 to size - 1 are valid indices. The sizes follow
+ * from the model and the shapes of its inputs. Inputs are traced into the bodies of If, Loop and Scan, and into each
+ * function call. An axis of unknown size counts as size 1.
+ * @param model a model of any format
+ * @param shapes input shapes by name, which override the declared shapes
+ * @returns for each input name, one size for all elements; if the last axis contains index tuples, one size per tuple
+ * component. If several nodes use an input as indices, the smallest size counts. Inputs that are not indices are
+ * absent.
  * @throws TensorError `malformed-file` for a value that is not a model, `shape-mismatch` and `rank` for an invalid
- *   shape
- *
+ * shape
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -67,18 +63,16 @@ function withShapes(model: Model, shapes: Readonly<Record<string, readonly numbe
   if (unknown !== undefined) throw unknownInput(unknown, names, "the model");
   const inputs = model.graph.inputs.map((one) => {
     if (one.type === null || !Object.hasOwn(shapes, one.name)) return one;
-    // The memory limit is checked when the values are created.
+    // The memory limit is checked later, when the values are created.
     const shape = partialShapeOf(shapes[one.name], one.name, { input: one.name });
     return { ...one, type: { ...one.type, shape } };
   });
   return { ...model, graph: { ...model.graph, inputs } };
 }
 
-/** The sizes found so far for an input. */
 interface Sizes {
-  /** The smallest axis that any element may index. */
+  /** The size of the smallest indexed axis. */
   readonly all: number;
-  /** Sizes by tuple component; null if no tuples reach a node unchanged. */
   readonly parts: readonly number[] | null;
 }
 
@@ -88,16 +82,16 @@ function smaller(known: Sizes | undefined, sizes: readonly number[], areParts: b
   return { all, parts: sizes.map((size, part) => Math.min(size, parts?.[part] ?? Infinity)) };
 }
 
-/** A use of a value as indices by a node. */
+/** One use of a value as indices. */
 interface IndexUse {
   readonly indices: string;
-  /** The sizes of the addressed axes: those of a tuple, or one. */
+  /** The sizes of the indexed axes, with one size per tuple component. */
   readonly sizes: readonly Dim[];
-  /** True if `sizes` has one entry per component along the last axis of indices. */
+  /** True if `sizes` has one entry per component of an index tuple. */
   readonly areTuples: boolean;
 }
 
-/** Returns the index uses of a scatter or gather, or empty for an invalid node, and for other operators. */
+/** Returns how a scatter or gather uses its inputs as indices; empty for an invalid node, and for other operators. */
 function usesOf({ node, place, scope }: Visited): readonly IndexUse[] {
   const opset = findOpset(place.opsets, node);
   if (opset === null || !isOperator(node)) return [];
@@ -137,7 +131,7 @@ function axesOf({ version, settings, shapes }: KnownCall): Omit<IndexUse, "indic
   const { [axis]: size } = data;
   if (version.indexForm !== "sequences" || settings.mode === "circular" || updates === null)
     return { sizes: [size], areTuples: false };
-  // The whole sequence must fit after its start position.
+  // The whole sequence must fit between its start position and the end of the axis.
   const { [axis]: length } = updates;
   const isKnown = typeof size === "number" && typeof length === "number";
   return { sizes: [isKnown ? size - length + 1 : null], areTuples: false };

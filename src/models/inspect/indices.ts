@@ -1,6 +1,6 @@
 /**
- * Checks constant indices against the known shape of data: outside their axis, negative without support for negatives,
- * repeated. The operator's own Plan performs the checks, with substitutes for unknown sizes.
+ * Checks constant indices against the known shape of data. The checks find indices out of range, unsupported negative
+ * indices, and repeated indices. The operator's own Plan runs the checks, with substitutes for unknown sizes.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -30,13 +30,14 @@ import type { Tensor } from "../../core/tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
 /**
- * The maximum number of offsets in a Plan, of 4 bytes each, because a few indices may expand to any number of offsets.
+ * The maximum number of offsets in a Plan. An offset takes 4 bytes, and a few indices may expand to any number of
+ * offsets.
  */
 const MAX_OFFSETS = 2 ** 24;
 
-/** A call whose known shapes fit. */
+/** A call whose known shapes are valid. */
 export interface IndexedCall extends KnownCall {
-  /** True if the settings have the node's actual reduction. */
+  /** True if the settings contain the node's actual reduction. */
   readonly isReductionKnown: boolean;
 }
 
@@ -45,11 +46,10 @@ export const inspectIndices = (call: IndexedCall, indices: Tensor): Finding[] =>
   ...planFindings(call, indices),
 ];
 
-/** Returns the version's name for its indices. */
 const indicesName = ({ version }: OperatorCall): string =>
   version.inputs.find((input) => roleOf(input) === "indices")?.name ?? "indices";
 
-/** Returns a finding for the first negative index, if the version does not accept negative indices. */
+/** Returns a finding for the first negative index if the version rejects negative indices. */
 function negativeFindings(call: IndexedCall, { data, shape }: Tensor): Finding[] {
   const { negativeIndices, sinceVersion } = call.version;
   if (negativeIndices) return [];
@@ -77,7 +77,7 @@ function planFindings(call: IndexedCall, indices: Tensor): Finding[] {
   const places = product(operator.layout(made, call).positions);
   const isCounted =
     places === product(operator.layout({ ...made, data: data.larger }, call).positions);
-  // In a gather without batches, each index is one offset.
+  // A gather without batches has one offset per index.
   if ((isScatter || settings.batchDims !== 0) && places > MAX_OFFSETS) {
     return [notChecked(call, `${isCounted ? `${places} ` : ""}offsets in data exceed the limit`)];
   }
@@ -110,7 +110,7 @@ function notChecked(call: IndexedCall, why: string): Finding {
 function planOf(call: IndexedCall, made: PlanInputs): Plan {
   const { data, updates } = call.shapes;
   const rules = {
-    // Another finding reports negative indices that the version does not accept.
+    // Unsupported negative indices have their own finding.
     negative: true,
     bounds: "error",
     merge: false,
@@ -137,17 +137,17 @@ function repeatFinding(
     : finding("repeated-target-reduced", sentence, { input, at });
 }
 
-/** A shape of data in which substitutes replace unknown sizes. */
+/** A shape of data with substitutes for unknown sizes. */
 interface StandIn {
   readonly shape: readonly number[];
-  /** The same shape with other substitutes: results that differ between the two are unknown. */
+  /** The same shape with larger substitutes. A result that differs between the two shapes is unknown. */
   readonly larger: readonly number[];
 }
 
 /**
- * Returns substitutes for unknown sizes, or null if too little is known. Addressed axes are so long that no index is
- * out of range and no negative index repeats another index's target, because neither is certain. All other axes are as
- * short as the shapes allow.
+ * Chooses substitutes for unknown sizes; null if too little is known. Unknown indexed axes get a size so large that
+ * every index is in range and negative indices repeat no other target, because neither fault is certain. All other axes
+ * get the smallest size that the shapes allow.
  */
 function standIn(call: IndexedCall, indices: Tensor): StandIn | null {
   const { updates } = call.shapes;
@@ -159,7 +159,7 @@ function standIn(call: IndexedCall, indices: Tensor): StandIn | null {
   const sizes = (updates ?? []).map((dim) => (typeof dim === "number" ? dim : 0));
   const room = 2 * largest(indices) + Math.max(longest, ...sizes);
   const { axes } = call.operator.layout({ data: known.map(() => room), indices }, call);
-  // The first axis may be a batch with one index per sample.
+  // The first axis may be a batch axis with one index per sample.
   const [batch = 1] = indices.shape;
   const shapes = [1, longest].flatMap((least) => [least, batch].map((first) => ({ least, first })));
   for (const { least, first } of shapes) {
@@ -177,7 +177,7 @@ function standIn(call: IndexedCall, indices: Tensor): StandIn | null {
   return null;
 }
 
-/** Copies the batch axes of indices to data, because they must be equal. */
+/** Copies the batch sizes from the indices to data, because the sizes must be equal. */
 function withBatches(
   data: readonly Dim[],
   { settings: { batchDims } }: IndexedCall,
@@ -188,8 +188,8 @@ function withBatches(
 }
 
 /**
- * Returns a shape for data of unknown rank: the lowest rank that the other shapes allow. Further axes do not change
- * targets.
+ * Returns a shape for data of unknown rank. The shape has the lowest rank that the other shapes allow, because further
+ * axes do not change targets.
  */
 function smallestShape(call: IndexedCall, indices: readonly number[]): PartialShape {
   const { updates } = call.shapes;
@@ -210,7 +210,6 @@ function fits(call: IndexedCall, shapes: InputShapes): boolean {
   }
 }
 
-/** Returns the largest distance of an index from 0. */
 function largest({ data }: Tensor): number {
   let most = 0;
   for (const index of data as Iterable<number | bigint>) {

@@ -1,6 +1,6 @@
 /**
- * Inspects a model without running it: reports every scatter and gather, at any depth, with the known facts about its
- * inputs and outputs and with faults and risks. Reads only indices, axes and small constants.
+ * Inspects a model without running it. The report lists every scatter and gather, at any depth, with the known facts
+ * about its inputs and outputs, its faults and its risks. Only indices, axes and small constants are read.
  */
 
 import { modelFrom } from "../model/foreign-model.ts";
@@ -27,61 +27,58 @@ import { Patterns } from "./patterns.ts";
 
 /** An input or output of a node. */
 export interface InspectedValue {
-  /** The value's name in the graph; `""` if an input is omitted. */
+  /** The value's name in the graph; `""` for an omitted input. */
   readonly name: string;
-  /** The operator's name for the value, such as `indices`; null if the operator has no such parameter. */
+  /** The operator's name for the value, such as `indices`; null if the operator has no such input or output. */
   readonly parameter: string | null;
-  /** The known type, including declarations. */
+  /** The known type, including declared facts; null if the type is unknown. */
   readonly type: TensorType | null;
   readonly isConstant: boolean;
-  /** The value of a constant with 1 to 8 elements, unless it is text or could not be read. */
+  /** The value of a constant with 1 to 8 elements. Text and unreadable constants are left out. */
   readonly value?: Tensor;
 }
 
-/** A scatter or gather of a model, with its inputs and findings. */
+/** A scatter or gather, with its inputs and findings. */
 export interface InspectedNode {
   /**
-   * The location of the node's graph: the enclosing nodes and attributes, or a function; empty for the model's own
-   * graph.
+   * The location of the node's graph, as a list of enclosing nodes and attributes, or a function. The list is empty for
+   * the model's own graph.
    */
   readonly path: readonly string[];
   readonly name: string;
   readonly op: string;
   readonly domain: string;
-  /** The version of the domain that the model imports, or null. */
+  /** The imported version of the node's domain; null if the model does not import the domain. */
   readonly opset: number | null;
-  /** The operator's version in that opset, or null. */
+  /** The operator's version in the imported opset; null if the opset lacks the operator. */
   readonly version: number | null;
   readonly attributes: Readonly<Record<string, Attribute>>;
   readonly inputs: readonly InspectedValue[];
   readonly outputs: readonly InspectedValue[];
   readonly findings: readonly Finding[];
-  /** The operator whose definition by the standard contains the node; absent for a node of the model itself. */
+  /** The standard operator whose definition contains the node; absent for a node of the model itself. */
   readonly defines?: string;
 }
 
 /** The result of {@link inspectModel}. */
 export interface Report {
-  /** The operator set versions that the model imports, by domain. */
+  /** The imported opset version of each domain. */
   readonly opsets: Readonly<Record<string, number>>;
-  /** The number of nodes, including those of bodies and functions. */
+  /** The number of nodes, including nodes in bodies and functions. */
   readonly nodeCount: number;
-  /** The scatters and gathers in order; those of a body follow the node that contains it. */
+  /** The scatters and gathers in order. Nodes in a body follow the node that contains the body. */
   readonly nodes: readonly InspectedNode[];
-  /** Findings about the model as a whole. */
+  /** Findings about the whole model. */
   readonly findings: readonly Finding[];
-  /** The number of findings by severity. */
   readonly counts: Readonly<Record<Severity, number>>;
 }
 
 /**
- * Reports the scatters and gathers of a model, with their faults and risks. Nothing is run, and a fault of the model is
- * a finding, not an error.
- *
- * @param model of any format, as from `readModel` or `readOutline`
+ * Reports a model's scatters and gathers, with their faults and risks. The model does not run, and a fault in the model
+ * is a finding instead of an error.
+ * @param model a model of any format, as from `readModel` or `readOutline`
  * @throws TensorError `malformed-file` for a value that is not a model, `dtype` or `shape-mismatch` for an invalid
- *   type. Other errors of reading a constant are passed on.
- *
+ * type. Errors of reading a constant are passed on.
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -102,7 +99,7 @@ export function inspectModel(model: Model): Report {
   return { opsets: model.opsets, nodeCount, nodes, findings, counts };
 }
 
-/** Collects findings on a walk through the graphs of a model. */
+/** Collects findings while it visits a model's graphs. */
 class Inspection {
   nodeCount = 0;
   readonly nodes: InspectedNode[] = [];
@@ -131,7 +128,7 @@ class Inspection {
   #checkOpsets(model: Model): void {
     for (const { id, sentence, versions } of opsetNotes(model)) {
       const found = finding(id, sentence, { got: versions.length === 1 ? versions[0] : versions });
-      // Equal versions have the same effect in every runtime.
+      // If all imports of a domain have the same version, all runtimes agree.
       this.findings.push(new Set(versions).size > 1 ? found : { ...found, severity: "note" });
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Checks a scatter or gather node against its version in the order of a run: operator, attributes, data types, shapes,
- * indices. The checks are those of a run, but a fault does not stop later checks.
+ * Checks a scatter or gather against its version in the order of a run: operator, attributes, data types, shapes,
+ * indices. Unlike a run, the checks continue after a fault.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -29,16 +29,15 @@ import { inspectDTypes } from "./dtypes.ts";
 import { finding, findingOf, isFinding, type Finding, type FindingId } from "./findings.ts";
 import { inspectIndices } from "./indices.ts";
 
-/** The result of inspecting a node. */
 export interface NodeFacts {
-  /** The version; null if the operator has no version in the opset. */
+  /** The operator version; null if the opset lacks the operator. */
   readonly version: OperatorVersion | null;
   readonly findings: readonly Finding[];
 }
 
 /**
- * @param opset null if the model does not import the node's domain
- * @param scope that already contains the node's outputs
+ * Inspects a node. The scope must already contain the node's outputs. If the model does not import the node's domain,
+ * `opset` is null.
  */
 export function inspectNode(node: ModelNode, opset: number | null, scope: Scope): NodeFacts {
   const { domain, op } = node;
@@ -61,13 +60,14 @@ export function inspectNode(node: ModelNode, opset: number | null, scope: Scope)
     ...inputFindings(node, operator, version, scope),
     ...contradictionOf(node, scope),
   ];
-  // An invalid node cannot race, because it does not run.
+  // An invalid node does not run, so it cannot race.
   const isWrong = findings.some(({ severity }) => severity === "wrong");
   return { version, findings: isWrong ? findings : [...findings, ...raceOf(node, scope)] };
 }
 
 /**
- * Returns a finding for ScatterND with a reduction, the only scatter whose updates ONNX Runtime divides among threads.
+ * Returns a finding for ScatterND with a reduction, which is the only scatter that ONNX Runtime runs on several
+ * threads.
  */
 function raceOf({ domain, op, inputs, attributes }: ModelNode, scope: Scope): Finding[] {
   const { reduction } = attributes;
@@ -80,7 +80,7 @@ function raceOf({ domain, op, inputs, attributes }: ModelNode, scope: Scope): Fi
   return [finding("may-race", sentence, { input: "indices" })];
 }
 
-/** Returns findings about the inputs, if the version accepts their number. */
+/** Returns the findings about inputs, if the version accepts this number of inputs. */
 function inputFindings(
   node: ModelNode,
   operator: Operator,
@@ -99,14 +99,15 @@ function inputFindings(
 }
 
 /**
- * Returns a finding for a declared type that differs from the node's actual output. For a model output, the declaration
- * misleads callers; for an inner value, it is outdated, and runtimes differ in how they treat it.
+ * Returns a finding if a declared type differs from the node's actual output. A wrong declaration of a model output
+ * misleads callers. A wrong declaration of an inner value is outdated, and runtimes treat such declarations
+ * differently.
  */
 function contradictionOf({ outputs: [name = ""] }: ModelNode, scope: Scope): Finding[] {
   const declared = scope.declared(name);
   if (declared === null) return [];
   const { certain, believed } = scope.get(name);
-  // A declaration that contradicts known facts is not trusted.
+  // Contradictory declarations are not used as facts.
   const [made] = [certain, believed].flatMap(({ type }) =>
     type === null || unifyTypes(type, declared) !== null ? [] : [type],
   );
@@ -119,7 +120,7 @@ function contradictionOf({ outputs: [name = ""] }: ModelNode, scope: Scope): Fin
 const printTensorType = ({ dtype, shape }: TensorType): string =>
   dtype + (shape === null ? "[...]" : printShape(shape));
 
-/** Checks data types, then shapes, then indices; each check requires that the previous ones passed. */
+/** Checks data types, then shapes, then indices. Each check requires that the earlier checks found no fault. */
 function inspectInputs(
   operator: Operator,
   version: OperatorVersion,
@@ -133,7 +134,7 @@ function inspectInputs(
   const dtypes = inputs.map(({ type }) => type?.dtype ?? null);
   const findings = inspectDTypes(version, operator.versions, dtypes, reduction, fields);
 
-  // Shapes depend only on numeric attributes: axis and batch_dims.
+  // Only the numeric attributes `axis` and `batch_dims` affect shapes.
   if (unknown.some(({ type }) => type === "int")) return findings;
   let call: KnownCall;
   try {
@@ -142,7 +143,7 @@ function inspectInputs(
   } catch (error) {
     return [...findings, shapeFinding(error)];
   }
-  // The addressed axes may depend on text attributes, but not on the reduction.
+  // Text attributes other than the reduction may determine the indexed axes.
   const isPlanKnown = unknown.every(({ type, name }) => type !== "string" || name === "reduction");
   const { constant = null, type = null } = byRole(version, inputs).indices ?? NOTHING_KNOWN;
   if (constant === null || !mayBeIntegers(type) || !isPlanKnown) return findings;
@@ -153,7 +154,7 @@ function inspectInputs(
   return [...findings, ...more];
 }
 
-/** Returns findings about the numbers of inputs and outputs, and about a missing required input. */
+/** Returns findings about the numbers of inputs and outputs, and about missing required inputs. */
 function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
   const { name, inputs, outputs } = version;
   const findings: Finding[] = [];
@@ -174,7 +175,7 @@ function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
   return findings;
 }
 
-/** Returns a finding if another operator has replaced this one in the opset. */
+/** Returns a finding if the opset replaced this operator by another one. */
 function deprecation({ domain, deprecated }: OperatorVersion, opset: number): Finding[] {
   const successor = deprecated && findVersion({ domain, op: deprecated, opset });
   return successor ? [finding("operator-deprecated", `${successor.name} replaces it`)] : [];
@@ -186,7 +187,7 @@ const SHAPE_FINDINGS: Readonly<Partial<Record<ErrorCode, FindingId>>> = {
   "shape-mismatch": "shape-does-not-fit",
 };
 
-/** Returns the reason why a call has no result shape: its shapes do not fit, or its axis cannot be read. */
+/** Explains why a call has no result shape: its shapes are invalid, or its axis cannot be read. */
 function shapeFinding(error: unknown): Finding {
   const id = isTensorError(error) ? SHAPE_FINDINGS[error.code] : undefined;
   return id === undefined ? unreadable(error) : findingOf(id, error);

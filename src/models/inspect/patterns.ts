@@ -1,6 +1,6 @@
 /**
- * Finds mistakes of exporters in several nodes: each node is valid, but together the nodes compute something else than
- * the exported program. The sentences name the exporter and the cure.
+ * Finds exporter mistakes that involve several nodes. Each node is valid, but together the nodes compute something
+ * different from the exported program. The sentences name the exporter and the fix.
  */
 
 import { isTensorError } from "../../core/errors.ts";
@@ -18,16 +18,15 @@ import { GraphUses } from "../model/uses.ts";
 import { product } from "../../core/tensor/shape.ts";
 import { finding, type Finding } from "./findings.ts";
 
-/** The maximum number of elements of a constant that is read to find out whether it is zero. */
+/** The maximum size of a constant that is read to test whether all elements are zero. */
 const MAX_READ = 2 ** 20;
 
-/** Finds patterns around the scatters and gathers of a model. */
 export class Patterns {
   readonly #uses = new Map<Graph, GraphUses | null>();
 
   /**
-   * Returns findings about a scatter or gather and the nodes around it.
-   * @param repeats true if the indices are constant and repeat
+   * Returns findings about the nodes around a scatter or gather. The parameter `repeats` is true if the indices are
+   * constant and repeated.
    */
   of({ node, place }: PlacedNode, scope: Scope, repeats: boolean): readonly Finding[] {
     if (node.domain !== "ai.onnx") return [];
@@ -39,7 +38,7 @@ export class Patterns {
     );
   }
 
-  /** Returns the makers and users of a graph's values; null for bodies nested too deeply to be read. */
+  /** Returns the producer and the users of each value in a graph; null for bodies nested too deeply to be read. */
   #usesOf(graph: Graph): GraphUses | null {
     let uses = this.#uses.get(graph);
     if (uses !== undefined) return uses;
@@ -64,7 +63,7 @@ interface Around {
 const isPlainScatter = ({ op, attributes: { reduction } }: ModelNode): boolean =>
   op.startsWith("Scatter") && (reduction === undefined || reduction.value === "none");
 
-/** Finds updates that are scattered into zeros and then added to another tensor, so that repeated updates are lost. */
+/** Detects updates that are scattered into zeros and then added to another tensor, which loses repeated updates. */
 function lostRepeats({ node, scope, uses }: Around, repeats: boolean): Finding | null {
   const [data = "", indices = ""] = node.inputs;
   const [output = ""] = node.outputs;
@@ -81,7 +80,7 @@ function lostRepeats({ node, scope, uses }: Around, repeats: boolean): Finding |
   return finding("repeats-lost", sentence, { input: "indices" });
 }
 
-/** Finds a scatter of a constant, whose targets a second scatter with the same indices overwrites. */
+/** Detects a scatter of a constant whose targets are overwritten by a second scatter with the same indices. */
 function lostMean({ node, scope, uses }: Around): Finding | null {
   const [data = "", indices = ""] = node.inputs;
   const first = uses.makers.get(data);
@@ -99,7 +98,7 @@ function lostMean({ node, scope, uses }: Around): Finding | null {
 const axisOf = ({ attributes: { axis } }: ModelNode): number =>
   axis?.type === "int" ? Number(axis.value) : 0;
 
-/** Finds a gather by offsets in a flattened tensor, to which the last index of a tuple is added without a check. */
+/** Detects a gather from a flattened tensor whose offsets include an unchecked last index of a tuple. */
 function flattened({ node, place, scope, uses }: Around): Finding | null {
   const [data = "", indices = ""] = node.inputs;
   if (node.op !== "Gather" || axisOf(node) !== 0) return null;
@@ -117,17 +116,14 @@ function flattened({ node, place, scope, uses }: Around): Finding | null {
   return finding("indices-flattened", sentence, { input: "indices" });
 }
 
-/** Operators whose output has the elements of the first input in another arrangement. */
+/** Operators that only rearrange the elements of their first input. */
 const ARRANGES: ReadonlySet<string> = new Set(
   "Cast Expand Flatten Identity Reshape Slice Squeeze Tile Transpose Unsqueeze".split(" "),
 );
 
-/**
- * The maximum number of nodes on a path that is followed: exporters write a few, and a hostile graph may have a cycle.
- */
+/** The maximum length of a traced path. Exporters write a few nodes, and a hostile graph may contain a cycle. */
 const MAX_STEPS = 32;
 
-/** Returns the value whose elements a value has. */
 function originOf(name: string, uses: GraphUses): string {
   let origin = name;
   for (let step = 0; step < MAX_STEPS; step++) {
@@ -138,7 +134,6 @@ function originOf(name: string, uses: GraphUses): string {
   return origin;
 }
 
-/** Returns the terms of a sum. */
 function termsOf(name: string, uses: GraphUses): readonly string[] {
   const terms: string[] = [];
   const open = [name];
@@ -151,17 +146,16 @@ function termsOf(name: string, uses: GraphUses): readonly string[] {
   return terms;
 }
 
-/** Returns the model input whose elements a value has, or null. */
 function inputOf(name: string, { graph, kind }: Place, uses: GraphUses): string | null {
   const origin = originOf(name, uses);
   const isInput = kind.is === "model" && graph.inputs.some((one) => one.name === origin);
   return isInput ? origin : null;
 }
 
-/** The operators that make indices without repeats. */
+/** Operators whose results contain no repeated values. */
 const UNIQUE: ReadonlySet<string> = new Set(["NonZero", "Range", "TopK", "Unique"]);
 
-/** Returns true if indices consist of values without repeats, possibly rearranged. */
+/** Returns true if the indices certainly contain no repeated values. */
 function areUnique(name: string, uses: GraphUses): boolean {
   const open = [name];
   for (let step = 0; step < MAX_STEPS && open.length > 0; step++) {
@@ -172,7 +166,7 @@ function areUnique(name: string, uses: GraphUses): boolean {
   return false;
 }
 
-/** Returns true if all elements of a value are 0. */
+/** Returns true if every element is certainly 0. */
 function isZero(name: string, scope: Scope, uses: GraphUses): boolean {
   const origin = originOf(name, uses);
   const constant = scope.constantOf(origin);
@@ -183,7 +177,6 @@ function isZero(name: string, scope: Scope, uses: GraphUses): boolean {
   return value?.type !== "tensor" || isZeroConstant(value.value);
 }
 
-/** Returns true if all elements of a value are one constant. */
 function isFill(name: string, scope: Scope, uses: GraphUses): boolean {
   const origin = originOf(name, uses);
   const constant = scope.constantOf(origin);
@@ -200,7 +193,7 @@ function isZeroConstant(constant: Constant): boolean {
       (one: unknown) => Number(one) === 0,
     );
   } catch {
-    // Data in another file may be unreadable, and only an all-zero constant matters here.
+    // Only constants that are entirely zero matter here, so a constant with unreadable external data is skipped.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** Traces values back to the model inputs whose elements they contain, through operators that only move elements. */
+/** Traces values back to the model inputs that contain the same elements, through operators that only move elements. */
 
 import { calledGraph, functionOf } from "../model/bound-graph.ts";
 import type { Model, ModelFunction, ModelNode } from "../model/model.ts";
@@ -6,22 +6,22 @@ import { PlaceScopes } from "../model/place-scopes.ts";
 import { ownPlace, walkPlace, type Place, type PlacedNode } from "../model/places.ts";
 import type { Scope } from "../model/values.ts";
 
-/** A node visited during a walk through a model. */
+/** A visited node in a walk through a model. */
 export interface Visited extends PlacedNode {
   readonly scope: Scope;
-  /** The model inputs that a value seen by the node consists of. */
+  /** Returns the model inputs whose elements a value contains, as the node sees the value. */
   readonly sourcesOf: (name: string) => readonly Source[];
 }
 
 /**
- * The maximum number of function calls that are traced: functions that call others twice double the number at each
+ * The maximum number of traced function calls. Functions that call other functions twice double the number at each
  * level.
  */
 const MAX_CALLS = 1000;
 
 /**
- * Visits the nodes of a model, of bodies of If, Loop and Scan, and of functions, once per function call.
- * @param model checked by `modelFrom`
+ * Visits all nodes, including nodes in bodies of If, Loop and Scan. A function's nodes are visited once per call. The
+ * model must have been checked by `modelFrom`.
  */
 export function walkSources(model: Model, visit: (visited: Visited) => void): void {
   const scopes = new PlaceScopes(model.irVersion);
@@ -46,7 +46,6 @@ export function walkSources(model: Model, visit: (visited: Visited) => void): vo
   walkFrom(ownPlace(model), []);
 }
 
-/** Returns the graph of a function in one of its calls. */
 function placeOf(
   { opsets }: Model,
   called: ModelFunction,
@@ -63,14 +62,13 @@ function placeOf(
   };
 }
 
-/** A model input whose elements a value consists of. */
+/** A model input whose elements a value contains. */
 export interface Source {
   readonly input: string;
-  /** True if the last axis is the input's last axis, with every component in its place. */
+  /** True if the value's last axis equals the input's last axis, component by component. */
   readonly isWhole: boolean;
 }
 
-/** The model inputs that the values of graphs consist of. */
 class Sources {
   readonly #known = new Map<Place, Map<string, readonly Source[]>>();
 
@@ -80,7 +78,6 @@ class Sources {
     return place.outer === null ? [] : this.of(place.outer, name);
   }
 
-  /** Records the outputs of a node. */
   follow({ node, place }: PlacedNode, scope: Scope): void {
     const moved = movedInputs(node);
     for (const output of node.outputs) {
@@ -92,19 +89,17 @@ class Sources {
     }
   }
 
-  /** Records the inputs of a function in a call. */
   enter(body: Place, { node, place }: PlacedNode): void {
     for (const [at, { name }] of body.graph.inputs.entries())
       this.#at(body).set(name, this.of(place, node.inputs[at] ?? ""));
   }
 
-  /** Records the outputs of a function call. */
   leave(body: Place, { node, place }: PlacedNode): void {
     for (const [at, { name }] of body.graph.outputs.entries())
       this.#at(place).set(node.outputs[at] ?? "", this.of(body, name));
   }
 
-  /** Returns the sources of a graph's own values, whose names hide the names in enclosing graphs. */
+  /** Returns the sources of a graph's own values. These values hide enclosing values of the same name. */
   #at(place: Place): Map<string, readonly Source[]> {
     const known = this.#known.get(place) ?? new Map(ownSources(place));
     this.#known.set(place, known);
@@ -112,7 +107,7 @@ class Sources {
   }
 }
 
-/** Returns the sources of a graph's own values before its nodes: the inputs of the model. */
+/** Returns the sources of a graph's values before its nodes run: the model's inputs. */
 function ownSources({ graph, kind }: Place): (readonly [string, readonly Source[]])[] {
   const inputs = graph.inputs.map(({ name }): [string, readonly Source[]] => [
     name,
@@ -123,16 +118,16 @@ function ownSources({ graph, kind }: Place): (readonly [string, readonly Source[
   return [...inputs, ...constants.map(({ name }): [string, readonly Source[]] => [name, []])];
 }
 
-/** Operators whose outputs consist of elements of their first input, in order or repeated. */
+/** Operators whose output contains elements of their first input, in the same order or repeated. */
 const IN_ORDER: ReadonlySet<string> = new Set(
   "Identity Cast CastLike Reshape Unsqueeze Squeeze Flatten Expand Tile Split".split(" "),
 );
-/** The operators that move elements to other positions. */
+/** Operators that move elements to other positions. */
 const MOVED: ReadonlySet<string> = new Set(
   "Transpose Slice Gather GatherElements GatherND Compress ReverseSequence".split(" "),
 );
 
-/** Returns the inputs of which a node's outputs consist, element by element, or none for operators that compute. */
+/** Returns the inputs whose elements a node's outputs contain; empty for operators that compute new elements. */
 function movedInputs({ domain, op, inputs }: ModelNode): readonly string[] {
   if (domain !== "ai.onnx") return [];
   if (IN_ORDER.has(op) || MOVED.has(op)) return inputs.slice(0, 1);
@@ -140,7 +135,7 @@ function movedInputs({ domain, op, inputs }: ModelNode): readonly string[] {
   return op === "Where" ? inputs.slice(1) : [];
 }
 
-/** Returns true if an output has the same components along its last axis as the input that it consists of. */
+/** Returns true if an output's last axis has the same components as the last axis of its source. */
 function keepsLastAxis(node: ModelNode, input: string, output: string, scope: Scope): boolean {
   const [from, to] = [input, output].map((name) => scope.typeOf(name)?.shape ?? []);
   const last = from.at(-1);

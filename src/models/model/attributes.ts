@@ -1,4 +1,7 @@
-/** A node's attributes in the form of its operator: all at once to run the node, or one by one to inspect it. */
+/**
+ * A node's attributes in the operator's own form. Attributes are converted together for a run, or one by one for an
+ * inspection.
+ */
 
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import type { AttributeSchema, OperatorVersion, Settings } from "../../core/operators/operator.ts";
@@ -7,9 +10,9 @@ import { quote } from "./graph.ts";
 import { isReference, type Attribute, type ModelNode } from "./model.ts";
 
 /**
- * Returns the attributes as an argument of `run`.
- * @throws TensorError `attribute` for floats, because only the file distinguishes a float 1 from an int 1 and no
- *   operator has float attributes; and for an attribute that a function's caller sets
+ * Returns the attributes in the form that `run` accepts.
+ * @throws TensorError `attribute` for a float, because a scatter or gather has no float attributes, and for an
+ * attribute whose value comes from a function's caller
  */
 export function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
   const entries = Object.entries(attributes);
@@ -36,7 +39,7 @@ const isFloat = ({ type }: Attribute): boolean => type === "float" || type === "
 export const hasAttribute = ({ attributes }: OperatorVersion, name: string): boolean =>
   attributes.some((schema) => schema.name === name);
 
-/** Returns the reason why a version rejects an attribute of a node, or null if the version accepts the attribute. */
+/** Explains why a version rejects a node's attribute; null if the version accepts the attribute. */
 export function attributeError(
   name: string,
   attribute: Attribute,
@@ -44,7 +47,7 @@ export function attributeError(
   siblings: readonly OperatorVersion[],
 ): TensorError | null {
   const isKnown = hasAttribute(version, name);
-  // The caller of the function sets the value of a reference; the name belongs to this node.
+  // A referenced attribute gets its value from the function's caller, but its name belongs to this node.
   if (isReference(attribute) && isKnown) return null;
   if (isFloat(attribute) && isKnown) {
     return new TensorError(
@@ -63,8 +66,9 @@ export function attributeError(
 }
 
 /**
- * Returns the version whose meaning a node has: its own, or if only the reduction is newer, the first version that has
- * it. torch.onnx's legacy exporter and tf2onnx write `max` and `min` in opsets 16 and 17, and their meaning is plain.
+ * Returns the version that gives a node its meaning. A node whose reduction is newer than its opset gets the first
+ * version with this reduction. torch.onnx's legacy exporter and tf2onnx write `max` and `min` in opsets 16 and 17, and
+ * the meaning is clear.
  */
 export function meantVersion(
   { attributes: { reduction } }: ModelNode,
@@ -78,21 +82,20 @@ export function meantVersion(
   return hasIt(version) ? version : (siblings.find((one) => isLater(one) && hasIt(one)) ?? version);
 }
 
-/** Returns the required attributes that a node does not have. */
 export const missingAttributes = ({ attributes }: ModelNode, version: OperatorVersion): string[] =>
   Object.keys(required(version)).filter((name) => !Object.hasOwn(attributes, name));
 
 export interface KnownSettings {
-  /** The settings from the attributes that the version accepts, with defaults for the remaining settings. */
+  /** Settings from the valid attributes, and defaults for the other settings. */
   readonly settings: Settings;
   /**
-   * Attributes that the settings cannot represent: invalid ones that another version may accept, missing ones, and
-   * those that a function's caller sets. Attributes that no version has are ignored.
+   * Attributes that the settings cannot represent. These attributes are missing, valid only in another version, or set
+   * by a function's caller. Attributes that no version defines are ignored.
    */
   readonly unknown: readonly AttributeSchema[];
 }
 
-/** @param siblings all versions of the operator */
+/** Returns the known settings of a node. All versions of the operator are given as `siblings`. */
 export function knownSettings(
   node: ModelNode,
   version: OperatorVersion,
@@ -111,7 +114,7 @@ export function knownSettings(
   };
 }
 
-/** Returns a value for each attribute without a default; an axis becomes the first. */
+/** Returns placeholder values for attributes without a default; an axis becomes 0. */
 const required = ({ attributes }: OperatorVersion): Attributes =>
   Object.fromEntries(
     attributes

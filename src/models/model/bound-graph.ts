@@ -1,4 +1,4 @@
-/** A function of a model, specialized to one of its calls. */
+/** A model's function, specialized for one of its calls. */
 
 import type { TensorType } from "../../core/operators/operator.ts";
 import {
@@ -12,13 +12,10 @@ import {
 
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** A function that is called with each node of a function, also in bodies, and the node that replaces it in a call. */
+/** Called with each node of a function, also in bodies, and with the specialized node that replaces it. */
 export type OnBound = (node: ModelNode, bound: ModelNode) => void;
 
-/**
- * Returns a function's graph with the attribute values of a call.
- * @param absent inputs that the call omits
- */
+/** Returns a function's graph with the attribute values of a call. Inputs in `absent` are omitted by the call. */
 export function boundGraph(
   graph: Graph,
   attributes: Attributes,
@@ -48,7 +45,6 @@ export function boundGraph(
   return { ...graph, nodes };
 }
 
-/** Returns the function that a node calls, or null for an operator. */
 export const functionOf = (
   { functions = [] }: Model,
   { op, domain }: ModelNode,
@@ -56,8 +52,8 @@ export const functionOf = (
   functions.find((one) => one.name === op && one.domain === domain) ?? null;
 
 /**
- * Returns a function's graph for one of its calls, with the call's attributes and input types.
- * @param typeOf returns the known type of an input of the call
+ * Returns a function's graph for one call, with the call's attributes and input types. The callback `typeOf` gives the
+ * known type of an argument.
  */
 export function calledGraph(
   { graph, attributes }: ModelFunction,

@@ -1,4 +1,4 @@
-/** Makes models from literals. */
+/** Creates models from literals. */
 
 import { checkNames, namesOf } from "../../core/tensor/options.ts";
 import { factOf, isArray, printValue, TensorError } from "../../core/errors.ts";
@@ -18,8 +18,8 @@ import {
 import { checkOpset, firstIrVersion, IR_VERSION } from "./opset.ts";
 
 /**
- * Attribute values for {@link buildModel}: whole numbers are ints, others floats; lists likewise, and `[]` is a list of
- * ints.
+ * Attribute values for {@link buildModel}. Whole numbers become ints, and other numbers become floats. Lists follow the
+ * same rule, and `[]` is a list of ints.
  */
 export type AttributeInput =
   | Attribute
@@ -31,7 +31,7 @@ export type AttributeInput =
   | readonly (number | bigint)[]
   | readonly string[];
 
-/** A node for {@link buildModel}. */
+/** A literal node for {@link buildModel}. */
 export interface ModelNodeSpec {
   readonly op: string;
   readonly inputs: readonly string[];
@@ -41,7 +41,7 @@ export interface ModelNodeSpec {
   readonly attributes?: Readonly<Record<string, AttributeInput>> | undefined;
 }
 
-/** A model as a literal for {@link buildModel}. */
+/** A literal model for {@link buildModel}. */
 export interface ModelSpec {
   readonly opsets: Readonly<Record<string, number>>;
   readonly inputs?: Readonly<Record<string, TensorType>> | undefined;
@@ -54,13 +54,10 @@ export interface ModelSpec {
 }
 
 /**
- * Makes a model from literals.
- *
+ * Creates a model from literals.
  * @param spec opsets, inputs, constants, nodes and outputs, by name
- * @throws TensorError `attribute` for an unknown key and for a value outside {@link AttributeInput}, `dtype` for an
- *   unknown data type, `unknown-operator` for an opset of `ai.onnx` that this package does not know, `malformed-file` for
- *   a part of the wrong kind
- *
+ * @throws TensorError `attribute` for an unknown key or an invalid attribute value, `dtype` for an unknown data type,
+ * `unknown-operator` for an unknown opset of `ai.onnx`, `malformed-file` for a part of the wrong kind
  * @example
  * ```ts
  * const model = buildModel({
@@ -125,7 +122,7 @@ const NODE_KEYS = /* @__PURE__ */ namesOf<ModelNodeSpec>({
 });
 const TYPE_KEYS = /* @__PURE__ */ namesOf<TensorType>({ dtype: true, shape: true });
 
-/** Keys by other names for them: those of ONNX's files and Python package. */
+/** Keys of a literal, by the other names that ONNX's files and Python package use. */
 const MEANT: Readonly<Record<string, string>> = {
   opset: "opsets",
   opset_import: "opsets",
@@ -138,7 +135,7 @@ const MEANT: Readonly<Record<string, string>> = {
 const MEANT_OF_NODES = { opType: "op", op_type: "op", type: "op", attrs: "attributes" };
 const MEANT_OF_TYPES = { type: "dtype", elem_type: "dtype", dims: "shape" };
 
-/** @throws TensorError `attribute` for a key that is not known */
+/** @throws TensorError `attribute` for an unknown key */
 function knownFrom<T extends object>(
   what: string,
   given: T,
@@ -176,7 +173,6 @@ function valueInfo(name: string, type: TensorType | null): ValueInfo {
   return { name, type };
 }
 
-/** Returns an attribute from a bare value. */
 function attributeFrom(value: AttributeInput, name: string): Attribute {
   if (value instanceof Tensor) return { type: "tensor", value: constant("", value) };
   if (typeof value === "string") return { type: "string", value };
@@ -205,13 +201,12 @@ const isWhole = (value: unknown): value is number | bigint =>
   typeof value === "bigint" || Number.isInteger(value);
 
 /**
- * Returns operator set versions by domain. `fromEntries` also keeps a domain called `__proto__`, which an assignment
- * loses.
+ * Returns opset versions by domain. `fromEntries` also keeps a domain named `__proto__`, which an assignment would
+ * lose.
  */
 const byDomain = (entries: readonly (readonly [string, number])[]): Record<string, number> =>
   Object.fromEntries(entries.map(([domain, version]) => [domainName(domain), version]));
 
-/** Returns `record` with every value mapped. */
 const mapValues = <T, U>(
   record: Readonly<Record<string, T>>,
   map: (value: T, key: string) => U,

@@ -1,4 +1,4 @@
-/** A file that is read by ranges: the format requests ranges, and the opener of the file reads them. */
+/** A file that is read in ranges. The format's reader requests ranges, and the user's function reads them. */
 
 import { printCount } from "../../core/print-count.ts";
 import {
@@ -13,16 +13,14 @@ import { isBytes, plainBytes } from "../../core/tensor/storage.ts";
 
 /** A file of any size, on disk, in memory or elsewhere. */
 export interface ByteSource {
-  /** The size in bytes. */
   readonly size: number;
-  /** Returns exactly `length` bytes from `offset`; the range lies inside the file. */
+  /** Returns exactly `length` bytes, starting at `offset`. The requested range always lies inside the file. */
   read(offset: number, length: number): Uint8Array;
 }
 
 /**
  * Returns the bytes from `start` to `end`.
- * @throws TensorError `malformed-file` if the source returns anything else, `too-large` if memory does not suffice for
- *   the bytes
+ * @throws TensorError `malformed-file` if the source returns anything else, `too-large` if memory is exhausted
  */
 export function readRange(source: ByteSource, start: number, end: number): Uint8Array {
   const length = end - start;
@@ -49,7 +47,7 @@ export function readRange(source: ByteSource, start: number, end: number): Uint8
 }
 
 /**
- * Returns bytes in memory as a file. The memory may be released before a range is read, long after the file was opened.
+ * Treats bytes in memory as a file. The memory may be released before a range is read, long after the file was opened.
  */
 export function sourceOfBytes(bytes: unknown, what: string): ByteSource {
   const whole = plainBytes(bytes, what, true);
@@ -59,8 +57,7 @@ export function sourceOfBytes(bytes: unknown, what: string): ByteSource {
 }
 
 /**
- * Returns a file supplied by the caller, whose size is read once.
- * @param must the requirement, as the beginning of a sentence
+ * Checks a file that the caller supplied, and reads its size once. The text `must` begins the error's sentence.
  * @throws TensorError `malformed-file` for other values
  */
 export function sourceFrom(value: unknown, must: string): ByteSource {

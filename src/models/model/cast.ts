@@ -1,4 +1,4 @@
-/** Casts the elements of a tensor to another data type: ONNX's `Cast` and OpenVINO's `Convert`. */
+/** Converts a tensor's elements to another data type, as ONNX's `Cast` and OpenVINO's `Convert` define. */
 
 import {
   allocate,
@@ -16,7 +16,7 @@ import { coordinatesOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 
-/** The attributes of ONNX's Cast, which apply to floats of 8 bits, and `round_mode` only to float8e8m0. */
+/** Attributes of ONNX's Cast that affect 8-bit floats. Only float8e8m0 has a `round_mode`. */
 export interface NarrowRules {
   readonly saturates: boolean;
   readonly roundMode: (typeof ROUND_MODES)[number];
@@ -25,11 +25,12 @@ export interface NarrowRules {
 export const ROUND_MODES = ["up", "down", "nearest"] as const;
 
 /**
- * Truncates floats to integers and wraps integers around; everything except zero becomes true. NaN keeps its sign.
- * @param rules ONNX's rules for floats of at most 8 bits. Without them, these are rounded to nearest and do not
- *   saturate, as in OpenVINO. ONNX's node tests also require that floats become integers of 4 and 2 bits by wrapping.
- * @throws TensorError `dtype` for complex numbers and text, and for floats outside the range of the integer type, for
- *   which neither specification defines a result
+ * Converts a tensor to another data type. Floats are truncated to integers, integers wrap around, and every value
+ * except zero becomes true. NaN keeps its sign. The `rules` are ONNX's rules for floats of at most 8 bits. Without
+ * `rules`, narrow floats are rounded to nearest and do not saturate, as in OpenVINO. ONNX's node tests also require
+ * that floats wrap around when they become 4-bit or 2-bit integers.
+ * @throws TensorError `dtype` for complex numbers and text, and for floats outside the integer type's range, for which
+ * neither specification defines a result
  */
 export function castTensor(
   source: Tensor,
@@ -82,7 +83,7 @@ export function castTensor(
   return new Tensor(dtype, shape, size, data);
 }
 
-/** @param wrapped the magnitude below which numbers wrap around */
+/** Converts one number. Numbers with a magnitude below `wrapped` wrap around. */
 function castNumber(
   value: Scalar,
   range: readonly [low: bigint, high: bigint] | null,
@@ -100,15 +101,14 @@ function castNumber(
   return low + (steps < 0n ? steps + count : steps);
 }
 
-/** Maps a number to one that the narrow float then rounds to its nearest value. */
+/** Maps a number so that the narrow float's rounding to nearest gives the intended value. */
 type Narrow = (value: number, sign: number) => number;
 
 /**
- * Returns the rule of ONNX's Cast for a float of at most 8 bits; null for other data types.
- *
- * Source: ONNX, Cast-28. The specification leaves three cases open. NaN in floats of 4 and 6 bits is 0 with the opposite
- * sign, as in ONNX's reference and node tests. Negative numbers in float8e8m0 are below the least number, as in ONNX
- * Runtime 1.32. A float64 is rounded to float32 first, as in ONNX's reference and in ONNX Runtime.
+ * Returns the rule of ONNX's Cast for a float of at most 8 bits; null for other data types. Source: ONNX, Cast-28. The
+ * specification leaves three cases open. In floats of 4 and 6 bits, NaN becomes 0 with the opposite sign, as in ONNX's
+ * reference and node tests. In float8e8m0, negative numbers count as below the smallest number, as in ONNX Runtime
+ * 1.32. A float64 is first rounded to float32, as in ONNX's reference and in ONNX Runtime.
  */
 function narrowing(dtype: DType, { saturates, roundMode }: NarrowRules): Narrow | null {
   if (DTYPES[dtype].family !== "minifloat") return null;
@@ -129,7 +129,9 @@ function narrowing(dtype: DType, { saturates, roundMode }: NarrowRules): Narrow 
   };
 }
 
-/** Returns a function that reads the sign bit of a NaN, 0 or 128, from its highest byte. float8e8m0 has no sign. */
+/**
+ * Returns a function that reads a NaN's sign bit (0 or 128) from the number's highest byte. float8e8m0 has no sign bit.
+ */
 function nanSign({ dtype, data }: Tensor): (position: number) => number {
   const { bytes } = DTYPES[dtype];
   const stored = bytesOf(data as NumericStorage);
@@ -137,13 +139,14 @@ function nanSign({ dtype, data }: Tensor): (position: number) => number {
   return (position) => stored[(position + 1) * bytes - 1] & mask;
 }
 
-/** Returns a function that gives a NaN the sign of the source's NaN. Not all formats have two signs. */
+/** Returns a function that copies the source's NaN sign. Some formats have only one NaN sign. */
 function nanSigner(dtype: DType, data: Storage): (position: number, sign: number) => void {
   const { bytes, family } = DTYPES[dtype];
   const stored = bytesOf(data as NumericStorage);
   if (family === "minifloat" ? "bits" in DTYPES[dtype] : family !== "float" && family !== "half")
     return () => undefined;
-  // The sign of JavaScript's NaN depends on the machine, but 8-bit formats are written as bits.
+  // The sign of a NaN in JavaScript depends on the machine. 8-bit floats are written as bits, so the sign must be
+  // explicit.
   const kept = family === "minifloat" ? 255 : 127;
   return (position, sign) => {
     const at = (position + 1) * bytes - 1;

@@ -1,4 +1,4 @@
-/** Conversions between `DTYPES`, ONNX's type numbers and OpenVINO's type names. */
+/** Conversions between this package's data types, ONNX's type numbers and OpenVINO's type names. */
 
 import { DTYPE_NAMES, DTYPES, type DType } from "../../core/tensor/dtype.ts";
 
@@ -6,10 +6,10 @@ const DTYPE_OF_NUMBER: ReadonlyMap<number, DType> = new Map(
   DTYPE_NAMES.map((dtype) => [DTYPES[dtype].onnx.number, dtype]),
 );
 
-/** Returns the data type with this number in ONNX, or null if this package lacks it. */
+/** Returns the data type with an ONNX type number; null if this package lacks the data type. */
 export const dtypeOfNumber = (number: number): DType | null => DTYPE_OF_NUMBER.get(number) ?? null;
 
-/** OpenVINO's name of a data type, such as `f32`; null if OpenVINO lacks the type. */
+/** Returns OpenVINO's name for a data type, such as `f32`; null if OpenVINO lacks the type. */
 export function elementTypeOf(dtype: DType): string | null {
   const row = DTYPES[dtype];
   return "openvino" in row ? row.openvino : null;
@@ -22,7 +22,7 @@ const DTYPE_OF: ReadonlyMap<string | null, DType> = new Map(
   ]),
 );
 
-/** Returns the data type of an OpenVINO name, written as `f32` or as `FP32`, or null for an unknown name. */
+/** Returns the data type with an OpenVINO name, in the form `f32` or `FP32`; null for an unknown name. */
 export function dtypeOfElementType(name: string): DType | null {
   const plain = name.toLowerCase().replace(/^fp(?=\d)/, "f");
   const elementType = plain === "bool" ? "boolean" : plain;

@@ -1,4 +1,4 @@
-/** Extracts one node of a model as a model of its own. */
+/** Extracts one node as a separate model. */
 
 import { TensorError } from "../../core/errors.ts";
 import { checkNode, modelFrom } from "./foreign-model.ts";
@@ -18,15 +18,13 @@ import { walkNodes } from "./places.ts";
 import { DEFAULTS_SINCE, type Scope } from "./values.ts";
 
 /**
- * Extracts one node of a model as a model of its own. Inputs that are constant, or follow from constants, become its
- * constants; the others become its inputs, with their known types.
- *
+ * Extracts one node as a separate model. Inputs that are constant, or that follow from constants, become constants of
+ * the new model. Other inputs become model inputs with their known types.
  * @param given a model of any format, which stays unchanged
- * @param node a node of the model, of a body or of a function in it; or its name or path, as for {@link NodeIndex.find}
+ * @param node a node of the model, of a body or of a function; or its name or path, as for `NodeIndex.find`
  * @throws TensorError `unsupported-model` for a node that does not exist, has a body, or depends on a function's
- *   caller, and for an input or output of unknown data type; `malformed-file` for a value that is not a model or a
- *   node. Other errors of reading a constant are passed on.
- *
+ * caller, and for an input or output of unknown data type; `malformed-file` for a value that is not a model or a node.
+ * Errors of reading a constant are passed on.
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -79,7 +77,7 @@ function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["ops
     nodes: [node],
     constants,
   };
-  // Every constant must also be an input before this IR version.
+  // Before this IR version, every constant must also be an input.
   const irVersion = Math.max(model.irVersion, DEFAULTS_SINCE);
   return { irVersion, producer: "ndscatter", opsets: opsetsOf(node, opsets), graph };
 }

@@ -1,4 +1,4 @@
-/** A scatter or gather node as a call, with facts that are known before the model runs. */
+/** A scatter or gather as a call, with the facts that are known before the model runs. */
 
 import type { ErrorContext } from "../../core/errors.ts";
 import { axisFrom } from "../../core/operators/settings.ts";
@@ -19,22 +19,19 @@ import { knownSettings } from "./attributes.ts";
 import { NOTHING_KNOWN, type Known } from "./known.ts";
 import { readConstant, type ModelNode } from "./model.ts";
 
-/** A call whose data types, shapes and axis input are partly known. */
+/** A call with partly known data types, shapes and axis. */
 export interface KnownCall extends OperatorCall {
   readonly operator: Operator;
   readonly shapes: InputShapes;
 }
 
-/**
- * Returns the known facts about the inputs of a version, in order; `NOTHING_KNOWN` for an input that the node lacks.
- */
 export const inputsOf = (version: OperatorVersion, given: readonly Known[]): readonly Known[] =>
   version.inputs.map((_, position) => given[position] ?? NOTHING_KNOWN);
 
 /**
- * @param inputs of the version, in its order
+ * Returns a call with the known inputs in the version's order.
  * @throws TensorError `shape-mismatch` for an axis that is not a single number; errors of reading its constant are
- *   passed on
+ * passed on
  */
 export function knownCall(
   operator: Operator,
@@ -60,30 +57,29 @@ export function knownCall(
 
 const knownShape = ({ type }: Known = NOTHING_KNOWN): PartialShape => type?.shape ?? null;
 
-/** Returns the value of an axis if it is a constant, or null if unknown. */
+/** Returns the axis if it is a constant; null if unknown. */
 function axisValue({ type, constant }: Known, fields: ErrorContext): number | null {
   if (type === null) return null;
-  // The shape is checked first, so that large constants are not read.
+  // The shape check comes first, so that a large constant is not read.
   const unread = axisFrom(type, fields);
   return constant === null || !mayBeIntegers(type)
     ? unread
     : axisFrom(readConstant(constant), fields);
 }
 
-/** Returns true if a value may hold integers of any type, even one that the version rejects. */
+/** Returns true if a value may contain integers of any type, including types that the version rejects. */
 export const mayBeIntegers = (type: TensorType | null): boolean =>
   type === null || TIND_ANY.types.includes(type.dtype);
 
-/** Returns the first required input that a node leaves out, or null if none. */
+/** Returns the first required input that a node omits; null if the node omits none. */
 export const missingParameter = (node: ModelNode, { inputs }: OperatorVersion): string | null =>
   inputs.find(({ optional }, position) => optional !== true && !node.inputs[position])?.name ??
   null;
 
-/** Returns true if a node has all required inputs and no more inputs than its version accepts. */
+/** Returns true if a node has all required inputs, and no more inputs than its version accepts. */
 export const hasItsInputs = (node: ModelNode, version: OperatorVersion): boolean =>
   node.inputs.length <= version.inputs.length && missingParameter(node, version) === null;
 
-/** Returns the type of the node's single output, in a list. */
 export function familyOutputs(
   node: ModelNode,
   opset: number | null,
@@ -97,14 +93,14 @@ export function familyOutputs(
   const dtype = outputDType(version, inputs);
   if (dtype === null) return [];
   const { settings, unknown } = knownSettings(node, version, operator.versions);
-  // Shapes depend only on numeric attributes: axis and batch_dims.
+  // Only the numeric attributes `axis` and `batch_dims` affect shapes.
   const isShapeKnown = unknown.every(({ type }) => type !== "int");
   const call = knownCall(operator, version, settings, inputs, {});
   const shape = isShapeKnown ? operator.inferShape(call.shapes, call) : null;
   return [{ type: { dtype, shape }, constant: null, elements: null }];
 }
 
-/** Returns the output's data type: that of any known input with the same type constraint. */
+/** Returns the output's data type, which equals the data type of any known input with the same type constraint. */
 function outputDType(version: OperatorVersion, inputs: readonly Known[]): DType | null {
   const [{ type: constraint }] = version.outputs;
   const types = inputs.filter((_, position) => version.inputs[position].type === constraint);

@@ -1,12 +1,15 @@
-/** Copies objects and lists given by callers, once. `foreign-model.ts` builds models from them. */
+/**
+ * Copies objects and lists that callers supply, so that each field is read once. `foreign-model.ts` builds models from
+ * the copies.
+ */
 
 import { factOf, isArray, malformed, printValue, readForeign } from "../../core/errors.ts";
 
 /**
  * Returns a copy of an object's own properties.
- * @throws TensorError `malformed-file` for other values, and for a Map, a promise or bytes, which would look empty
+ * @throws TensorError `malformed-file` for other values, and for a Map, a promise or bytes, whose copies would be empty
  */
-export function recordFrom<T>(what: string, given: T): T {
+export function recordFrom<T>(what: string, given: T, advice = ""): T {
   const copy = readForeign(
     () => (isRecord(given) ? { ...given } : null),
     "malformed-file",
@@ -14,7 +17,7 @@ export function recordFrom<T>(what: string, given: T): T {
     what,
   );
   if (copy !== null) return copy;
-  throw malformed(`${what} must be an object, got ${printValue(given)}`, {
+  throw malformed(`${what} must be an object, got ${printValue(given)}${advice}`, {
     key: what,
     got: factOf(given),
   });
@@ -25,7 +28,6 @@ const isRecord = (given: unknown): boolean =>
   given !== null &&
   (Object.getPrototypeOf(given) === Object.prototype || printValue(given) === "an object");
 
-/** Returns a copy of a list without holes. A list with a wrong length ends after its entries. */
 export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
   if (!isArray(given))
     throw malformed(`${what} must be a list, got ${printValue(given)}`, {
@@ -46,7 +48,6 @@ export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
   return readForeign(read, "malformed-file", `${what} cannot be read`, what);
 }
 
-/** Returns a copy of a list of objects. */
 export function objectsFrom<T>(what: string, given: readonly T[]): T[] {
   const list = listFrom<T>(what, given);
   const odd = list.find((entry) => typeof entry !== "object" || entry === null || isArray(entry));
@@ -58,8 +59,8 @@ export function objectsFrom<T>(what: string, given: readonly T[]): T[] {
 }
 
 /**
- * Returns the first entry of a list that passes `test`, which may read any field of it. Nothing is copied. A list with
- * a wrong length ends after its entries, as in {@link listFrom}.
+ * Returns the first entry for which `test` returns true. The test may read any field of an entry, and nothing is
+ * copied. If a list's length is wrong, the search ends after the last actual entry.
  */
 export const findIn = <T>(list: readonly T[], test: (entry: T) => boolean): T | undefined =>
   readForeign(

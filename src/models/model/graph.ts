@@ -1,24 +1,24 @@
 /**
- * Checks on a graph that must hold before it runs, whatever its operators. Reading a model does not check its graph.
+ * Checks that a graph must pass before it runs, whatever its operators are. Reading a model does not check its graph.
  */
 
 import { malformed, printValue, type TensorError } from "../../core/errors.ts";
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { nodeTitle, type Graph, type ModelFunction, type ModelNode } from "./model.ts";
 
-/** Returns the operator set version of a node, or null if none is imported for its domain. */
+/** Returns the opset version for a node's domain; null if the model does not import the domain. */
 export function findOpset(
   opsets: ModelFunction["opsets"],
   { domain, opset }: ModelNode,
 ): number | null {
   if (opset !== undefined) return opset;
-  // The name of a domain may equal that of an object's method.
+  // A domain's name may equal the name of an inherited method.
   return Object.hasOwn(opsets, domain) ? opsets[domain] : null;
 }
 
 /**
- * Returns the operator set version of a model's node.
- * @throws TensorError `malformed-file` if the model imports no version of the node's domain
+ * Returns the opset version for a node's domain.
+ * @throws TensorError `malformed-file` if the model does not import the domain
  */
 export function opsetOf({ opsets }: Pick<ModelFunction, "opsets">, node: ModelNode): number {
   const found = findOpset(opsets, node);
@@ -31,19 +31,17 @@ export function opsetOf({ opsets }: Pick<ModelFunction, "opsets">, node: ModelNo
   );
 }
 
-/** Returns a sentence about an opset that is newer than this package. */
 export const newerOpset = (domain: Domain, opset: number): string =>
   `opset ${opset} of ${domain} is newer than this package knows: the newest known opset is ${NEWEST_OPSETS[domain]}`;
 
-/** A value that a graph defines twice. */
+/** A value that a graph defines more than once. */
 export interface Repeated {
   readonly name: string;
-  /** The second definition: the title of a node; null for a constant. */
+  /** The title of the node that defines the value again; null for a constant. */
   readonly maker: string | null;
   readonly sentence: string;
 }
 
-/** Returns the values that a graph defines more than once. */
 export function repeatedValues({ inputs, nodes, constants }: Graph): readonly Repeated[] {
   const makers = new Map<string, string>();
   const repeated: Repeated[] = [];
@@ -61,7 +59,7 @@ export function repeatedValues({ inputs, nodes, constants }: Graph): readonly Re
   for (const { name } of constants) {
     if (initial.has(name))
       repeated.push({ name, maker: null, sentence: `two constants are named ${quote(name)}` });
-    // A constant that has the name of an input is the default of this input.
+    // A constant with an input's name is the input's default.
     else if (!makers.has(name)) make(name, "a constant");
     initial.add(name);
   }
@@ -71,7 +69,7 @@ export function repeatedValues({ inputs, nodes, constants }: Graph): readonly Re
 }
 
 /**
- * Checks that no node computes a value that the graph already has.
+ * Checks that no node computes a value that already exists in the graph.
  * @throws TensorError `malformed-file`, which names the value and the nodes
  */
 export function checkUnique(graph: Graph): void {
@@ -83,7 +81,7 @@ const repeatedError = ({ name, maker, sentence }: Repeated): TensorError =>
   malformed(sentence, { input: name, ...(maker === null ? {} : { node: maker }) });
 
 /**
- * Checks that every value is computed exactly once, and before it is used.
+ * Checks that every value is computed exactly once, before its first use.
  * @throws TensorError `malformed-file`, which names the value and the nodes
  */
 export function checkGraph(graph: Graph): void {
@@ -120,12 +118,12 @@ export function checkGraph(graph: Graph): void {
 
 export const quote = (name: string): string => printValue(name);
 
-/** Returns at most 20 quoted names, separated by commas; `none` for an empty list. */
+/** Returns up to 20 quoted names, separated by commas; `none` for an empty list. */
 export function listNames(names: readonly string[]): string {
   if (names.length === 0) return "none";
   const shown = names.slice(0, MAX_NAMES).map(quote).join(", ");
   return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
 }
 
-/** The maximum number of nodes or values named in a sentence. */
+/** The maximum number of nodes or values that a sentence names. */
 export const MAX_NAMES = 20;

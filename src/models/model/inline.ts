@@ -1,8 +1,6 @@
 /**
- * The operators that run without a Plan, because most models need them: ONNX's `Constant`, `Identity` and `Cast`, and
- * OpenVINO's `Convert`.
- *
- * ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -28. OpenVINO: Convert-1.
+ * Operators that run without a Plan, because most models need them. They are ONNX's `Constant`, `Identity` and `Cast`,
+ * and OpenVINO's `Convert`. ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -28. OpenVINO: Convert-1.
  */
 
 import type { DType } from "../../core/tensor/dtype.ts";
@@ -26,28 +24,29 @@ import {
   type ModelNode,
 } from "./model.ts";
 
-/** Computes the outputs of a node. */
 export type InlineOperator = (
   node: ModelNode,
   inputs: readonly Tensor[],
   opset: number,
 ) => Tensor[];
 
-/** Returns a function that runs a node without a Plan, or null for all other operators. */
+/** Returns a function that runs the node without a Plan; null for other operators. */
 export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null {
   if (domain === "openvino") return op === "Convert" ? openvinoConvert : null;
   return domain === "ai.onnx" && Object.hasOwn(ONNX_INLINE, op) ? ONNX_INLINE[op] : null;
 }
 
-/** Returns true if a node's outputs depend on its own attributes alone, none of which a function's caller sets. */
+/**
+ * Returns true if the node's outputs depend only on its own attributes, and a function's caller sets none of the
+ * attributes.
+ */
 export const isConstantNode = (node: ModelNode): boolean =>
   inlineOperator(node) !== null &&
   node.inputs.length === 0 &&
   !Object.values(node.attributes).some(isReference);
 
 /**
- * Returns the constant made by a `Constant` node, not yet read, or null for other nodes and for values that are not
- * tensors.
+ * Returns the unread constant of a `Constant` node; null for other nodes, and for values that are not tensors.
  * @throws TensorError `attribute` for a node that is invalid in its opset
  */
 export function constantOf(node: ModelNode, opset: number): Constant | null {
@@ -59,14 +58,14 @@ export function constantOf(node: ModelNode, opset: number): Constant | null {
   return isShort ? constant(output, constantNode(node, [], opset)[0]) : null;
 }
 
-/** Returns the tensor of a `Constant` node with the attribute `value`, without checks; null for other nodes. */
+/** Returns the tensor in the attribute `value` of a `Constant` node, without checks; null for other nodes. */
 export function constantTensor(node: ModelNode): Constant | null {
   const { value } = node.attributes;
   if (inlineOperator(node) !== constantNode || value?.type !== "tensor") return null;
   return renamed(value.value, node.outputs[0] ?? "");
 }
 
-/** Returns the data type that a `Cast` or `Convert` node produces, or null for other nodes and for unknown types. */
+/** Returns the output data type of a `Cast` or `Convert` node; null for other nodes and unknown types. */
 export function destinationOf({ domain, op, attributes }: ModelNode): DType | null {
   if (domain === "ai.onnx" && op === "Cast") {
     const { to } = attributes;
@@ -92,7 +91,7 @@ const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
 
 /**
  * Returns the attributes of a `Cast` node that affect floats of at most 8 bits.
- * @throws TensorError `attribute` for values that the specification does not have
+ * @throws TensorError `attribute` for values that the specification does not define
  */
 export function narrowRulesOf({ attributes }: ModelNode, fields: ErrorContext): NarrowRules {
   const { saturate, round_mode: mode } = attributes;
@@ -144,7 +143,7 @@ const openvinoConvert: InlineOperator = ({ op, attributes }, inputs, opset) => {
     throw wrongOption("destination_type", must, destination.value, fields);
   }
   checkInputs(op, inputs, 1, opset);
-  // OpenVINO 2026.4.1 saturates only for this data type.
+  // OpenVINO 2026.4.1 saturates conversions only to this data type.
   const rules: NarrowRules = { saturates: true, roundMode: "nearest" };
   const used = dtype === "float8e8m0" ? rules : undefined;
   return [castTensor(inputs[0], dtype, { ...fields, input: "data" }, used)];
@@ -182,7 +181,7 @@ const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
   return [result];
 };
 
-/** The version of Constant that introduced attributes with bare values and lists. */
+/** The version of Constant that added number, string and list attributes. */
 export const SHORT_VALUES = 12;
 
 const ONNX_INLINE: Readonly<Record<string, InlineOperator>> = {
@@ -191,7 +190,10 @@ const ONNX_INLINE: Readonly<Record<string, InlineOperator>> = {
   Cast: cast,
 };
 
-/** Returns a tensor: bare values have rank 0, and lists rank 1; ints are int64, and floats are float32. */
+/**
+ * Converts an attribute to a tensor. Single values get rank 0, and lists get rank 1. Ints become int64, and floats
+ * become float32.
+ */
 function valueOf(name: string, attribute: Attribute): Tensor | null {
   const { type, value } = attribute;
   if (name !== NAMES[type]) return null;
@@ -215,7 +217,7 @@ function valueOf(name: string, attribute: Attribute): Tensor | null {
   }
 }
 
-/** The name that `Constant`'s attribute must have, by its type; null for types that it does not accept. */
+/** The attribute name that `Constant` requires for each attribute type; null for unsupported types. */
 const NAMES: Readonly<Record<Attribute["type"], string | null>> = {
   tensor: "value",
   int: "value_int",

@@ -1,4 +1,4 @@
-/** Checks tensors given to a model against the declared inputs of its graph. */
+/** Checks a model's input tensors against the declared inputs of its graph. */
 
 import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
@@ -8,17 +8,17 @@ import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { listNames, quote } from "./graph.ts";
 import type { Graph } from "./model.ts";
 
-/** The size of a named dimension, and the first input with this dimension. */
+/** The size of a named dimension, and the first input that uses the name. */
 interface Binding {
   readonly size: number;
   readonly input: string;
 }
 
 /**
- * Returns the given tensors by name. An input that is also a constant may be left out, because the constant is its
- * default; IR versions of ONNX before 4 required every constant to be an input.
- * @throws TensorError `shape-mismatch` for missing and unknown names and for sizes that do not fit, `dtype` and `rank`
- *   for other tensors
+ * Returns the input tensors by name. An input that is also a constant may be left out, because the constant is its
+ * default. Before version 4, ONNX's IR required every constant to be an input.
+ * @throws TensorError `shape-mismatch` for missing and unknown names and for wrong sizes, `dtype` and `rank` for other
+ * tensors
  */
 export function bindInputs(
   graph: Graph,
@@ -33,8 +33,8 @@ export function bindInputs(
 }
 
 /**
- * Checks given tensors like {@link bindInputs}, but does not require all inputs.
- * @param bindings ensures one size per named dimension; absent if the runtime checks that
+ * Checks given tensors without requiring all inputs. With `bindings`, each named dimension must have one size; without
+ * `bindings`, the runtime checks the names.
  */
 export function bindGiven(
   graph: Graph,
@@ -61,7 +61,6 @@ export function bindGiven(
   return tensors;
 }
 
-/** Creates the error for an input that a model or a node does not have. */
 export function unknownInput(
   name: string,
   known: readonly string[],

@@ -1,4 +1,4 @@
-/** The known facts about a value before the model runs, and rules that merge two sources of facts. */
+/** Facts about a value that are known before the model runs, and rules that combine two sources of facts. */
 
 import type { TensorType } from "../../core/operators/operator.ts";
 import { compatible, unifyDims, type Dim } from "../../core/tensor/shape.ts";
@@ -7,29 +7,29 @@ import { sameDims, sameType } from "./same-type.ts";
 
 export interface Known {
   readonly type: TensorType | null;
-  /** The constant, which is read only when its values are needed. */
+  /** The value as a constant, whose elements are read on demand. */
   readonly constant: Constant | null;
   /**
-   * The elements of an integer value of rank 0 or 1, if a rule has traced them: numbers, names of dimensions, and null
-   * for unknown elements. If all elements are numbers, the value is a constant as well.
+   * The elements of an integer scalar or list that a rule has traced. An element is a number, the name of a dimension,
+   * or null if unknown. If all elements are numbers, the value is a constant as well.
    */
   readonly elements: readonly Dim[] | null;
   /** The type of the tensors in a sequence or an optional, if known. */
   readonly item?: TensorType | null;
 }
 
-/** The facts about a value of which nothing is known. */
+/** The facts about an entirely unknown value. */
 export const NOTHING_KNOWN: Known = { type: null, constant: null, elements: null };
 
-/** Returns a constant; without a type if this package lacks its data type. */
+/** Returns the facts about a constant. The type is missing if this package lacks the data type. */
 export function knownConstant(constant: Constant): Known {
   const { dtype, shape } = constant;
   return { type: dtype && { dtype, shape }, constant, elements: null };
 }
 
 /**
- * Completes known facts by a declared type. A declaration that contradicts them is ignored.
- * @returns `known` itself if the declaration adds nothing
+ * Adds a declared type to known facts, unless it contradicts the facts. If the declaration adds nothing, `known` itself
+ * is returned.
  */
 export function withDeclared(known: Known, declared: TensorType | null): Known {
   if (declared === null) return known;
@@ -42,12 +42,12 @@ export function withDeclared(known: Known, declared: TensorType | null): Known {
 export const sameKnown = (a: Known, b: Known): boolean =>
   sameType(a.type, b.type) &&
   sameType(a.item ?? null, b.item ?? null) &&
-  // Constants from traced elements are new objects each time.
+  // Each tracing creates a new constant object, so constants are compared by value.
   (a.elements === null || b.elements === null
     ? a.elements === b.elements && a.constant === b.constant
     : sameDims(a.elements, b.elements));
 
-/** Returns the type that satisfies both `a` and `b`, or null if they contradict each other. */
+/** Returns the type that agrees with both types; null if they contradict each other. */
 export function unifyTypes(a: TensorType, b: TensorType): TensorType | null {
   const { dtype } = a;
   if (dtype !== b.dtype) return null;
@@ -57,7 +57,7 @@ export function unifyTypes(a: TensorType, b: TensorType): TensorType | null {
   return { dtype, shape: a.shape.map((dim, axis) => unifyDims(dim, shape[axis])) };
 }
 
-/** Returns the facts that are true of both values. */
+/** Returns the facts that hold for both values. */
 export function eitherKnown(a: Known, b: Known): Known {
   if (sameKnown(a, b)) return a;
   const [one, other] = [a.type, b.type];

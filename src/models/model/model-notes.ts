@@ -1,26 +1,23 @@
-/** Notes about the operator sets of a model that a run does not show. */
+/** Notes about a model's opset versions that a run does not report. */
 
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { modelFrom } from "./foreign-model.ts";
 import { newerOpset, quote } from "./graph.ts";
 import type { Model, ModelFunction } from "./model.ts";
 
-/** A note about an operator set of a model or of a function in it. */
+/** A note about an opset version of a model or one of its functions. */
 export interface OpsetNote {
   readonly id: "domain-repeated" | "opset-not-known";
   readonly sentence: string;
-  /** The versions that the file imports. */
+  /** The imported versions. */
   readonly versions: readonly number[];
 }
 
 /**
- * Returns sentences about the operator sets of a model: a version newer than this package knows, which runs as the
- * newest known version, and a domain that the file imports twice, of which the last version runs. `runModel` does
- * not report these facts.
- *
- * @param model of any format
+ * Returns sentences about a model's opset versions. An unknown newer version runs as the newest known version. If the
+ * file imports a domain twice, the last version counts. `runModel` does not report these facts.
+ * @param model a model of any format
  * @throws TensorError `malformed-file` for a value that is not a model
- *
  * @example
  * ```ts
  * const model = buildModel({
@@ -35,11 +32,10 @@ export interface OpsetNote {
 export const modelNotes = (model: Model): string[] =>
   opsetNotes(modelFrom(model)).map(({ sentence }) => sentence);
 
-/** Returns the notes of {@link modelNotes} as records. */
 export function opsetNotes({ graph, functions = [], ...model }: Model): OpsetNote[] {
   const own = importNotes(model, "the model");
   const inner = functions.flatMap((one) => importNotes(one, `the function ${quote(one.name)}`));
-  // Each layer of OpenVINO has its own version.
+  // OpenVINO layers have their own versions, so the model's opsets do not matter.
   const newest = graph.nodes.reduce(
     (most, { domain, opset = 0 }) => (domain === "openvino" && opset > most ? opset : most),
     0,

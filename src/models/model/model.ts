@@ -1,10 +1,9 @@
 /**
- * A model as plain data, independent of formats: readers create it from files, and writers create files from it. Every
- * field may be edited in place, and nodes may be written as literals.
- *
- * The fields of a model cover the parts of a file that this package understands. The rest of its file (metadata, types
- * of sequences, fields newer than the package) is attached to the parts of the model under the symbol `SOURCE`. Object
- * spread copies the attachment, and a writer of the same format writes it back.
+ * A model as plain data, independent of file formats. Readers create models from files, and writers create files from
+ * models. Every field can be edited in place, and nodes can be written as literals. The fields cover the parts of a
+ * file that this package understands. Other file data (metadata, types of sequences, unknown fields) is attached to the
+ * model's parts under the symbol `SOURCE`. Object spread copies the attachment, and a writer of the same format writes
+ * the data back.
  */
 
 import type { DType } from "../../core/tensor/dtype.ts";
@@ -13,65 +12,75 @@ import type { TensorType } from "../../core/operators/operator.ts";
 import { printShape, sameShape } from "../../core/tensor/shape.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 
-/** The key under which a part of a model keeps its file's data, for the writer of the same format. */
+/** The key of attached file data, which a writer of the same format writes back. */
 export const SOURCE: unique symbol = Symbol("source");
 
 interface Sourced {
   readonly [SOURCE]?: unknown;
 }
 
-/** A model of any format as plain data, which may be changed. */
+/** A model of any format as plain data, which may be edited. */
 export interface Model extends Sourced {
-  /** The version of the file format: `ir_version` of ONNX, the `version` of the `net` of OpenVINO. */
+  /** The version of the file format, such as ONNX's `ir_version`, or the `version` of an OpenVINO `net`. */
   irVersion: number;
   /** The tool that wrote the file; may be empty. */
   producer: string;
-  /** The operator set version of each domain; ONNX's own domain is `ai.onnx` here, never `""`. */
+  /** The opset version of each domain. ONNX's own domain is always named `ai.onnx`, never `""`. */
   opsets: Record<string, number>;
-  /** All versions except the last of each domain that the file imports more than once; a writer writes one import. */
+  /**
+   * Earlier imports of a domain that the file imports more than once. The last import is in `opsets`, and a writer
+   * writes only this import.
+   */
   readonly otherOpsets?: OtherOpsets;
   graph: Graph;
-  /** The operators that the model defines. They cannot be added or removed; their nodes and opsets may change. */
+  /**
+   * The operators that the model defines as graphs. The list is fixed, but nodes and opsets of each function may be
+   * changed.
+   */
   readonly functions?: readonly ModelFunction[];
 }
 
-/** Versions by domain, in the order of the file. */
+/** Opset versions by domain, in file order. */
 type OtherOpsets = Readonly<Record<string, readonly number[]>>;
 
-/** An operator defined by a graph. Its inputs have no types, because its callers determine them. */
+/**
+ * An operator that the model defines as a graph. Function inputs have no types, because the callers determine the
+ * types.
+ */
 export interface ModelFunction {
   readonly name: string;
   readonly domain: string;
-  /** The operator set versions of its nodes, which may differ from the model's. */
+  /** The opset version for each domain of the function's nodes. These versions may differ from the model's versions. */
   readonly opsets: Readonly<Record<string, number>>;
-  /** The same field as that of a model. */
   readonly otherOpsets?: OtherOpsets;
   readonly graph: Graph;
-  /** Default attribute values for calls; a writer keeps those of the file. */
+  /** Default attribute values for calls. Writers ignore changes to these defaults. */
   readonly attributes?: Readonly<Record<string, Attribute>>;
 }
 
-/** Nodes, and the named values between them. A value is an input, a constant or an output of a node. */
+/** A graph of nodes and named values. Each value is an input, a constant or a node output. */
 export interface Graph extends Sourced {
   name: string;
   inputs: ValueInfo[];
   outputs: ValueInfo[];
-  /** Nodes, in an executable order. */
+  /** The nodes in execution order. */
   nodes: ModelNode[];
   constants: Constant[];
-  /** Declared types of values that are neither inputs nor outputs; not enforced in a run. */
+  /** Declared types of inner values. Runs do not enforce these types. */
   values?: ValueInfo[];
-  /** Further names of values, by value name, for formats with several names per value (OpenVINO). */
+  /** Additional names of values. OpenVINO files may give a value several names. */
   aliases?: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * The depth to which bodies are read; a body within a body is at depth 2. Only hostile files nest deeper than a few
- * levels.
+ * The maximum depth of bodies that are read. A body inside a body has depth 2. Only hostile files nest deeper than a
+ * few levels.
  */
 export const MAX_BODY_DEPTH = 16;
 
-/** A value and its type. The type is null if undeclared, and for values other than tensors of a known data type. */
+/**
+ * A value's name and type. The type is null if it is undeclared, or if the value is not a tensor of a known data type.
+ */
 export interface ValueInfo extends Sourced {
   name: string;
   type: TensorType | null;
@@ -79,77 +88,80 @@ export interface ValueInfo extends Sourced {
 
 /** A node of a graph. */
 export interface ModelNode extends Sourced {
-  /** The node's name, possibly empty and not necessarily unique. */
+  /** The node's name, which may be empty or repeated. */
   name: string;
   op: string;
   domain: string;
   /**
-   * The node's own operator set version, in formats that have one (OpenVINO); otherwise the model's version for the
-   * domain applies.
+   * The node's own opset version, in formats that store a version per node (OpenVINO). Otherwise the model's version
+   * for the domain applies.
    */
   opset?: number;
-  /** Names of input values; `""` is an omitted optional input. */
+  /** The names of the input values; `""` for an omitted optional input. */
   inputs: string[];
   outputs: string[];
   attributes: Record<string, Attribute>;
 }
 
-/** An attribute with its type in the file: an int 1 and a float 1 are different. */
+/** An attribute with its type in the file, because an int 1 and a float 1 differ. */
 export type Attribute = Sourced &
   (
     | { readonly type: "int"; readonly value: number | bigint }
     | { readonly type: "float"; readonly value: number }
     | { readonly type: "string"; readonly value: string }
-    /** A boolean, only in formats with booleans (OpenVINO). */
+    /** A boolean attribute, which only OpenVINO files contain. */
     | { readonly type: "boolean"; readonly value: boolean }
     | { readonly type: "tensor"; readonly value: Constant }
     | { readonly type: "ints"; readonly value: readonly (number | bigint)[] }
     | { readonly type: "floats"; readonly value: readonly number[] }
     | { readonly type: "strings"; readonly value: readonly string[] }
     | { readonly type: "tensors"; readonly value: readonly Constant[] }
-    /** Other attributes, by ONNX's name of their type (`GRAPH`); written back unchanged. */
+    /**
+     * Any other attribute, with ONNX's name for its type, such as `GRAPH`. Writers write the attribute back unchanged.
+     */
     | {
         readonly type: "other";
         readonly value: string;
         /**
-         * The graphs in the attribute: the bodies of If, Loop and Scan. Null if they are nested too deeply to be read.
+         * The attribute's graphs, such as the bodies of If, Loop and Scan. The field is null for graphs nested too
+         * deeply to be read.
          */
         readonly graphs?: readonly Graph[] | null;
-        /** The name of the caller's attribute that supplies the value, in a function. */
+        /** The caller's attribute that supplies the value, in a function. */
         readonly reference?: string;
       }
   );
 
-/** Returns true if the value is an attribute of the caller of the enclosing function. */
+/** Returns true if a function's caller supplies the attribute's value. */
 export const isReference = (
   attribute: Attribute,
 ): attribute is Attribute & { readonly reference: string } =>
   attribute.type === "other" && attribute.reference !== undefined;
 
-/** Returns an attribute with a new graph, such as the body of a loop. */
+/** Creates an attribute that contains a graph, such as a loop's body. */
 export const bodyAttribute = (graph: Graph): Attribute => ({
   type: "other",
   value: "GRAPH",
   graphs: [graph],
 });
 
-/** A named tensor that is decoded when it is read. */
+/** A named tensor that is decoded on demand. */
 export interface Constant extends Sourced {
   readonly name: string;
-  /** The data type; null if this package lacks it. */
+  /** The data type; null if this package lacks the data type. */
   readonly dtype: DType | null;
   readonly shape: readonly number[];
   /**
-   * Decodes the tensor into new memory on each call.
-   * @throws TensorError `malformed-file`, `too-large`, and `unsupported-model` for external data that is not available
+   * Decodes the tensor; each call allocates new memory.
+   * @throws TensorError `malformed-file`, `too-large`, or `unsupported-model` for external data that is not available
    */
   read(): Tensor;
 }
 
 /**
- * Returns the tensor of a constant, from any maker.
- * @throws TensorError as {@link Constant.read}, and `malformed-file` for a tensor that contradicts the constant. Other
- *   errors of `read`, such as those of an external file, are passed on.
+ * Reads a constant, and checks the tensor against the constant's data type and shape.
+ * @throws TensorError the errors of `Constant.read`; `malformed-file` for a tensor that contradicts the constant.
+ * Errors of reading an external file are passed on.
  */
 export function readConstant(one: Constant): Tensor {
   const { name, dtype, shape } = one;
@@ -160,17 +172,14 @@ export function readConstant(one: Constant): Tensor {
   throw malformed(`${says}, but reads as ${value.dtype} of shape ${printShape(value.shape)}`);
 }
 
-/** Returns a constant under another name. `read` is called as a method. */
 export const renamed = (one: Constant, name: string): Constant =>
   one.name === name ? one : { ...one, name, read: () => one.read() };
 
 /**
- * Returns a tensor as a constant of a model. The tensor is not copied.
- *
- * @param name the name of the value
- * @param tensor the value of the constant
+ * Creates a model constant from a tensor, without copying the tensor.
+ * @param name the constant's name
+ * @param tensor the constant's value
  * @throws TensorError `attribute` for a name that is not text, `dtype` for a value that is not a tensor
- *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -187,10 +196,10 @@ export function constant(name: string, tensor: Tensor): Constant {
   return { name, dtype: value.dtype, shape: value.shape, read: () => value };
 }
 
-/** Returns `ai.onnx` for its other name `""`, and other domains unchanged. */
+/** Returns `ai.onnx` for ONNX's other domain name `""`, and other domains unchanged. */
 export const domainName = (domain: string): string => (domain === "" ? "ai.onnx" : domain);
 
-/** Returns the name of a node in sentences: its own name, or otherwise a name from its outputs. */
+/** Returns a node's title for sentences, with the node's name or else an output name. */
 export function nodeTitle({ name, op, outputs }: ModelNode): string {
   if (name !== "") return `node ${printValue(name)}`;
   return outputs.length > 0 ? `the ${op} that makes ${printValue(outputs[0])}` : `an unnamed ${op}`;

@@ -1,6 +1,6 @@
 /**
- * The nodes of a model by name and path, at any depth: in its graph, in bodies, in functions. Every lookup of a node by
- * name uses this index.
+ * A model's nodes by name and path, at any depth. The index covers the graph, bodies and functions, and every lookup of
+ * a node by name uses it.
  */
 
 import { malformed, TensorError } from "../../core/errors.ts";
@@ -16,13 +16,12 @@ import { ownPlace, walkNodes, walkPlace, type Place, type PlacedNode } from "./p
 import { definitionOf, hasStandardBody } from "./standard-function.ts";
 import { inlinedFrom, isWithin, withoutToken } from "./runtime-names.ts";
 
-/** A constant of a graph, or a node that makes one, with its place. */
+/** A constant or a node with a constant result, with its location. */
 export type ConstantSource = Constant | PlacedNode;
 
 /**
- * The nodes of a model by name. The model is read lazily, and its nodes are visited at most once, so do not use an
- * index after its model was changed.
- *
+ * An index of a model's nodes by name. The index reads the model on demand and visits each node at most once. Create a
+ * new index after the model has changed.
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -35,7 +34,7 @@ export type ConstantSource = Constant | PlacedNode;
  * ```
  */
 export class NodeIndex {
-  /** The operator set versions and the graph of the model. */
+  /** The model's opset versions and graph. */
   readonly model: Pick<Model, "opsets" | "graph">;
   readonly #given: Model;
   readonly #own: Place;
@@ -50,7 +49,7 @@ export class NodeIndex {
     this.#own = ownPlace(this.model);
   }
 
-  /** All nodes; those of a body follow the node that contains it, and functions come last. */
+  /** All nodes. Nodes in a body follow the node that contains the body, and nodes in functions come last. */
   get nodes(): readonly PlacedNode[] {
     if (this.#all !== null) return this.#all;
     const all: PlacedNode[] = [];
@@ -59,20 +58,20 @@ export class NodeIndex {
     return all;
   }
 
-  /** The scatter and gather nodes. */
+  /** The scatters and gathers. */
   get family(): readonly PlacedNode[] {
     return this.nodes.filter(({ node }) => isOperator(node));
   }
 
-  /** Returns the graph that contains a node; the model's own for an unknown node. */
+  /** Returns the location of a node; the model's own graph for an unknown node. */
   placeOf(node: ModelNode): Place {
-    // The model's graph is searched first, because visiting all nodes takes a thousand times as long.
+    // The main graph is searched first, because a visit of all nodes takes a thousand times as long.
     if (findIn(this.model.graph.nodes, (one) => one === node) !== undefined) return this.#own;
     const isIt = (placed: PlacedNode): boolean => placed.node === node;
     return (this.nodes.find(isIt) ?? this.#defining?.find(isIt))?.place ?? this.#own;
   }
 
-  /** Returns the nodes by which the standard defines operators of the model. They are not in the model itself. */
+  /** Returns nodes in the standard definitions of the model's operators. These nodes are not part of the model. */
   #inside(): readonly PlacedNode[] {
     if (this.#defining !== null) return this.#defining;
     const found: PlacedNode[] = [];
@@ -99,10 +98,10 @@ export class NodeIndex {
       placed.node.name === name || this.pathOf(placed) === name;
 
   /**
-   * Returns the single node with a name, by the first of these that matches: its path, which for a node of the model's
-   * own graph is its name; its name; one of its outputs; its operator; a name that ONNX Runtime gave the node or an
-   * output. The last part of a path may also be a value or an operator instead of the name.
-   * @throws TensorError `unsupported-model` if none or several match; the sentence lists paths
+   * Returns the only node with a given name. The name may be a path, a node name, an output, an operator, or a name
+   * that ONNX Runtime gave the node or an output. The first of these kinds with a match counts. In the model's own
+   * graph, a node's path is its name. The last part of a path may also be a value or an operator.
+   * @throws TensorError `unsupported-model` if no node or several nodes match; the sentence lists their paths
    */
   find(name: string): PlacedNode {
     const own = name === "" ? [] : this.#candidates(name);
@@ -122,21 +121,20 @@ export class NodeIndex {
   }
 
   /**
-   * Returns true if an input of a node is a constant of its graph or an enclosing one, so that the caller need not
-   * supply a tensor.
+   * Returns true if an input is a constant of the graph or an enclosing graph. The caller need not supply a tensor for
+   * such an input.
    */
   isConstant({ place }: PlacedNode, name: string): boolean {
     return constantSource(place, name) !== null;
   }
 
-  /** Returns the path of a node, as {@link find} accepts it. */
+  /** Returns a node's path, which `find` accepts. */
   pathOf({ node, place }: PlacedNode): string {
     const [output = node.name] = node.outputs;
     const called = this.#namesOf(place.graph).get(node.name) === 1 ? calledOf(node) : output;
     return [...place.path, called || calledOf(node)].join(" / ");
   }
 
-  /** Returns the number of nodes with each name in a graph. */
   #namesOf(graph: Graph): ReadonlyMap<string, number> {
     const known = this.#names.get(graph) ?? new Map<string, number>();
     if (known.size > 0) return known;
@@ -145,7 +143,7 @@ export class NodeIndex {
     return known;
   }
 
-  /** Returns the scatter or gather that was probably meant, as {@link find} accepts it and as it is shown. */
+  /** Returns the scatter or gather with the most similar name: the name that `find` accepts, and the name as shown. */
   #near(name: string): { readonly name: string; readonly shown: string } | null {
     const known = new Map<string, string>();
     for (const placed of this.family) {
@@ -173,7 +171,9 @@ export class NodeIndex {
     return firstOf(lists);
   }
 
-  /** Returns the nodes of a path, whose last part is a name, a value or an operator, with or without quotes. */
+  /**
+   * Returns the nodes at a path. The last part of the path is a name, a value or an operator, with or without quotes.
+   */
   #atPath(name: string): readonly PlacedNode[] {
     return this.#places().flatMap(({ path, place }) => {
       const prefix = `${path} / `;
@@ -182,8 +182,8 @@ export class NodeIndex {
       const here = this.nodes.filter((placed) => placed.place === place);
       const isQuoted = ({ node }: PlacedNode): boolean => JSON.stringify(calledOf(node)) === last;
       const ways = [hasName(last), makes(last), isQuoted, isOf(last)];
-      // The path of a node in the model's own graph is a quoted name; without quotes, names in other graphs take
-      // precedence.
+      // In the model's own graph, a node's path is its quoted name. An unquoted name may belong to nodes of other
+      // graphs.
       return firstOf((path === "" ? [isQuoted] : ways).map((way) => () => here.filter(way)));
     });
   }
@@ -193,13 +193,13 @@ export class NodeIndex {
     return [...places].map((place) => ({ place, path: place.path.join(" / ") }));
   }
 
-  /** Returns the nodes that ONNX Runtime may have given this name when it inlined a body or a function. */
+  /** Returns the nodes that ONNX Runtime may have renamed to this name when it inlined a body or a function. */
   #inlined(name: string): readonly PlacedNode[] {
     const places = this.#places().map(({ place }) => place);
     const found = inlinedFrom(name, places).flatMap(({ place, rest }) => {
       const within = this.nodes.filter((placed) => isWithin(placed, place));
       const byText = (text: string): (() => readonly PlacedNode[])[] => [
-        // A node of a function keeps its name; a node of a branch does not.
+        // Nodes of an inlined function keep their names, but nodes of an inlined branch do not.
         () => (place.kind.is === "function" ? within.filter(hasName(text)) : []),
         () => within.filter(makes(text)),
         () => (place.kind.is === "body" ? within.filter(isOf(text)) : []),
@@ -208,7 +208,7 @@ export class NodeIndex {
       return firstOf([
         ...byText(rest),
         () => deeper.filter((placed) => isWithin(placed, place)),
-        // The path may name a function that was inlined into the branch.
+        // The path may contain a function that was inlined into the branch.
         () => deeper,
         ...byText(withoutToken(rest)),
       ]);
@@ -232,7 +232,6 @@ const isOf =
   ({ node }: PlacedNode): boolean =>
     node.op === op;
 
-/** Returns the first nonempty list. */
 function firstOf(lists: readonly (() => readonly PlacedNode[])[]): readonly PlacedNode[] {
   for (const list of lists) {
     const found = list();
@@ -241,20 +240,17 @@ function firstOf(lists: readonly (() => readonly PlacedNode[])[]): readonly Plac
   return [];
 }
 
-/** Returns the name of a node, or the name of an output. */
 const calledOf = ({ name, outputs, op }: ModelNode): string => name || outputs[0] || op;
 
-/** Returns the path of a node. The name is quoted and complete, because the path is used to find the node. */
+/** Returns a node's path. The path contains the full name in quotes, so that the path can be looked up. */
 const labelOf = ({ node, place }: PlacedNode, called = calledOf(node)): string =>
   [...place.path, JSON.stringify(called)].join(" / ");
 
 /**
- * Returns nodes separated by commas, at most 20: by name if names differ, else by path, and by a value if paths are
- * equal too.
- *
- * @param nodes as {@link NodeIndex} has them
+ * Lists up to 20 nodes, separated by commas. Each node has its name, its path if names repeat, or a value if paths also
+ * repeat.
+ * @param nodes nodes from a `NodeIndex`
  * @throws TensorError `malformed-file` for other values
- *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -284,7 +280,6 @@ export function listNodes(nodes: readonly PlacedNode[]): string {
 const isPlaced = ({ node, place }: Partial<PlacedNode>): boolean =>
   typeof node === "object" && typeof place === "object";
 
-/** Returns the number of nodes with each text. */
 function countOf(
   nodes: readonly PlacedNode[],
   textOf: (placed: PlacedNode) => string,
@@ -298,9 +293,9 @@ function countOf(
 }
 
 /**
- * Returns the source of a value that depends on no input, as a node of the graph sees it: values of enclosing graphs
- * are visible unless the graph has a value of the same name.
- * @returns null for a value that depends on inputs, and for a value that no node computes
+ * Returns the constant, or the node with a constant result, that a name refers to in a graph. Names in the graph hide
+ * names in enclosing graphs. The result is null for a value that depends on inputs, and for a value that does not
+ * exist.
  */
 export function constantSource(place: Place, name: string): ConstantSource | null {
   for (let at: Place | null = place; at !== null; at = at.outer) {

@@ -1,10 +1,9 @@
-/** Opsets that a caller names, and the versions of ONNX's file format, called IR versions, that came with them. */
+/** Opsets that callers specify, and the matching versions of ONNX's file format (IR versions). */
 
 import { factOf, TensorError } from "../../core/errors.ts";
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { wrongOpset } from "../../core/operators/registry.ts";
 
-/** @throws TensorError `unknown-operator` for an opset that this package does not know */
 export function checkOpset(opset: unknown, domain: Domain): number {
   if (!Number.isSafeInteger(opset) || Number(opset) < 1) throw wrongOpset(opset);
   const newest = NEWEST_OPSETS[domain];
@@ -16,9 +15,7 @@ export function checkOpset(opset: unknown, domain: Domain): number {
   );
 }
 
-/**
- * The IR version of ONNX 1.10 to 1.13. All runtimes in use read files of this version.
- */
+/** The IR version of ONNX 1.10 to 1.13. All runtimes in use can read files of this version. */
 export const IR_VERSION = 8;
 
 /** The first opset of each IR version. ONNX: Versioning, Released Versions. */
@@ -37,6 +34,6 @@ const IR_VERSIONS: readonly (readonly [opset: number, irVersion: number])[] = [
   [28, 14],
 ];
 
-/** Returns the first IR version whose release has the opset of ai.onnx. */
+/** Returns the first IR version whose ONNX release includes an ai.onnx opset. */
 export const firstIrVersion = (opset: number): number =>
   (IR_VERSIONS.findLast(([first]) => first <= opset) ?? IR_VERSIONS[0])[1];

@@ -1,4 +1,4 @@
-/** Types and constants of the values of every graph in a model, collected during a walk. */
+/** Types and constants of the values in all graphs of a model, collected during a walk. */
 
 import { findOpset } from "./graph.ts";
 import type { PlacedNode, Place } from "./places.ts";
@@ -12,14 +12,13 @@ export class PlaceScopes {
     this.#irVersion = irVersion;
   }
 
-  /** Records the outputs of a node, and returns the values of its graph; call it in the order of `walkNodes`. */
+  /** Records a node's outputs, and returns its graph's values. Call this method in the order of `walkNodes`. */
   learn({ node, place }: PlacedNode): Scope {
     const scope = this.scopeOf(place);
     scope.learn(node, findOpset(place.opsets, node));
     return scope;
   }
 
-  /** Returns the values of a graph, from the nodes learned so far. */
   scopeOf(place: Place): Scope {
     const known = this.#scopes.get(place);
     if (known !== undefined) return known;

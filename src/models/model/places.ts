@@ -1,18 +1,21 @@
 /**
- * Places of the graphs in a model: its main graph, the graphs of its functions, and the bodies of nodes. All walks over
- * graphs, and all paths of graphs, come from this file.
+ * The graphs of a model: the main graph, function graphs, and the bodies of nodes. Every walk through graphs and every
+ * graph path comes from this file.
  */
 
 import { MAX_BODY_DEPTH, type Graph, type Model, type ModelNode } from "./model.ts";
 
-/** A graph of a model. */
+/** A graph in a model, with its location. */
 export interface Place {
   readonly graph: Graph;
-  /** The operator set versions of its nodes: the model's, or its function's. */
+  /** The opset versions for the graph's nodes, from the model or the function. */
   readonly opsets: Readonly<Record<string, number>>;
-  /** The enclosing nodes and attributes, or the function; empty for the model's own graph. */
+  /**
+   * The location of the graph, as a list of enclosing nodes and attributes, or a function. The list is empty for the
+   * model's own graph.
+   */
   readonly path: readonly string[];
-  /** The place of the node with this body, whose values the body sees; null for the model's graph and a function's. */
+  /** The enclosing graph, whose values a body can use; null for the model's graph and for function graphs. */
   readonly outer: Place | null;
   readonly kind: PlaceKind;
 }
@@ -21,10 +24,10 @@ export type PlaceKind =
   | { readonly is: "model" }
   | { readonly is: "function"; readonly name: string; readonly domain: string }
   | { readonly is: "body"; readonly op: string; readonly attribute: string }
-  /** A body by which a standard defines an operator; it is not in the file. */
+  /** A body in the standard's definition of an operator. The file does not contain this body. */
   | { readonly is: "definition"; readonly op: string };
 
-/** A node and the graph that it is in. */
+/** A node with its graph's location. */
 export interface PlacedNode {
   readonly node: ModelNode;
   readonly place: Place;
@@ -32,15 +35,14 @@ export interface PlacedNode {
 
 /** Callbacks of a walk through a model. */
 export interface Visitor {
-  /** A function that is called for each graph before its nodes. */
+  /** Called for each graph, before the graph's nodes. */
   readonly place?: (place: Place) => void;
-  /** A function that is called for nodes in order; the nodes of a body follow the node that contains the body. */
+  /** Called for each node in order. Nodes in a body follow the node that contains the body. */
   readonly node: (placed: PlacedNode) => void;
-  /** A function that is called with the path of a graph that is nested too deeply to have been read. */
+  /** Called with the path of a graph that is nested too deeply to be read. */
   readonly tooDeep?: (path: readonly string[]) => void;
 }
 
-/** Returns the model's own graph. */
 export const ownPlace = ({ graph, opsets }: Pick<Model, "opsets" | "graph">): Place => ({
   graph,
   opsets,
@@ -49,7 +51,7 @@ export const ownPlace = ({ graph, opsets }: Pick<Model, "opsets" | "graph">): Pl
   kind: { is: "model" },
 });
 
-/** Returns the place of the body by which a standard defines a node's operator. */
+/** Returns the location of a body in the standard definition of a node's operator. */
 export const placeInside = (
   outer: Place,
   node: ModelNode,
@@ -63,16 +65,17 @@ export const placeInside = (
   kind: { is: "definition", op: node.op },
 });
 
-/** Returns the outermost operator whose definition contains a place; null for a place in the model itself. */
+/**
+ * Returns the outermost operator whose standard definition contains the graph; null for a graph of the model itself.
+ */
 export function definedOperator({ kind, outer }: Place): string | null {
   const around = outer && definedOperator(outer);
   return around ?? (kind.is === "definition" ? kind.op : null);
 }
 
-/** Visits the nodes of a graph and of the bodies in it. */
 export const walkPlace = (place: Place, visitor: Visitor): void => walk(place, visitor, 0);
 
-/** @param model checked by `modelFrom` */
+/** Visits all nodes of a model, which `modelFrom` must have checked. */
 export function walkNodes(model: Model, visitor: Visitor): void {
   walk(ownPlace(model), visitor, 0);
   const titles = new Set<string>();
@@ -108,7 +111,6 @@ function walk(place: Place, visitor: Visitor, depth: number): void {
 
 interface Bodies {
   readonly attribute: string;
-  /** The bodies; null if they are nested too deeply to have been read. */
   readonly graphs: readonly Graph[] | null;
 }
 
@@ -122,13 +124,16 @@ function attributeBodies({ attributes }: ModelNode): readonly Bodies[] {
   return bodies;
 }
 
-/** Returns a title such as `If "x"`, from the node's name or an output. */
+/** Returns a title such as `If "x"`, made from a node's name or an output. */
 function placeName({ op, name, outputs }: ModelNode): string {
   const called = name || outputs[0] || "";
   return called === "" ? op : `${op} ${JSON.stringify(called)}`;
 }
 
-/** Returns a title that is unique among `titles`, so that a path identifies one place: nodes may share a name. */
+/**
+ * Returns a title that is not yet in `titles`. Several nodes may have the same name, but a path must identify one
+ * graph.
+ */
 function uniqueTitle(title: string, titles: Set<string>): string {
   let unique = title;
   for (let count = 2; titles.has(unique); count++) unique = `${title} #${count}`;

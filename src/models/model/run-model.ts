@@ -1,6 +1,7 @@
 /**
- * Runs models of this package's operators, ONNX's `Constant`, `Identity` and `Cast`, and OpenVINO's `Convert`. Unlike a
- * runtime, it does not fuse, plan or release early, and refuses a model with any other operator before anything runs.
+ * Runs models that contain only scatters, gathers, ONNX's `Constant`, `Identity` and `Cast`, and OpenVINO's `Convert`.
+ * A model with any other operator is refused before the run. Unlike a runtime, this interpreter does not fuse
+ * operators, plan memory or release values early.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -19,7 +20,7 @@ import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { attributesOf, meantVersion } from "./attributes.ts";
 import { checkNode, modelFrom } from "./foreign-model.ts";
 import { recordFrom } from "./foreign.ts";
-import { checkGraph, MAX_NAMES, opsetOf, quote } from "./graph.ts";
+import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
 import { bindInputs, missingInput, unknownInput } from "./inputs.ts";
 import { nodeTitle, readConstant, type Model, type ModelNode } from "./model.ts";
@@ -28,21 +29,18 @@ import type { Place } from "./places.ts";
 
 type Opsets = Place["opsets"];
 
-/** Tensors by the names of their values. */
 export type Tensors = Readonly<Record<string, Tensor>>;
 
 /**
- * Runs a model. An output that is an input, or the `Identity` of one, is the tensor passed in, not a copy. An opset
- * that is newer than this package knows runs as the newest known one; `modelNotes` returns a note about it.
- *
+ * Runs a model. An output that equals an input, also through `Identity`, is the input tensor itself and not a copy. An
+ * unknown newer opset runs as the newest known opset, and `modelNotes` returns a note about it.
  * @param given a model of any format
- * @param inputs a tensor per input of the graph; an input with a default may be left out
- * @returns the outputs of the graph by name
- * @throws TensorError `malformed-file` for an inconsistent graph (a value computed twice, by no node, or after its use;
- *   a domain without an opset import), `unsupported-model` for nodes that cannot run here, up to 20 of them named,
- *   `shape-mismatch` for missing or unknown inputs and for sizes that differ from the declared ones (a dimension's name
- *   has one size), `dtype` and `rank` likewise; and the errors of nodes, with the node named at the end of the sentence
- *
+ * @param inputs one tensor per graph input; an input with a default may be left out
+ * @returns the graph outputs by name
+ * @throws TensorError `malformed-file` for an inconsistent graph, such as a value that is computed twice, or a domain
+ * without an opset import; `unsupported-model` for nodes that cannot run here, with up to 20 names; `shape-mismatch`
+ * for missing or unknown inputs, and for sizes that differ from the declared sizes; `dtype` and `rank` for inputs of
+ * another data type or rank; and the errors of nodes, with the node's name at the end of the sentence
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -59,7 +57,9 @@ export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> 
   const { graph, opsets } = model;
   checkGraph(graph);
   checkSupported(opsets, graph.nodes);
-  const bound = bindInputs(graph, recordFrom("the inputs", inputs));
+  const names = listNames(graph.inputs.map(({ name }) => name));
+  const advice = `; pass a tensor for each input by its name: ${names}`;
+  const bound = bindInputs(graph, recordFrom("the inputs", inputs, advice));
   const constants = new Map(graph.constants.map((one) => [one.name, one]));
   const values = new Map<string, Tensor>(bound);
   const valueOf = (name: string): Tensor => {
@@ -79,15 +79,12 @@ export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> 
 
 /**
  * Runs a single node of a model.
- *
  * @param model the model, or its {@link NodeIndex}, which saves time when many nodes inside bodies are run
- * @param node a node of the model, of a body or of a function in it; or its name or path, as for {@link NodeIndex.find}
- * @param inputs tensors by the names of the node's inputs; missing ones are taken from the constants and `Constant`
- *   nodes of the node's graph and the enclosing graphs
- * @returns the outputs of the node by name
+ * @param node a node of the model, of a body or of a function; or its name or path, as for `NodeIndex.find`
+ * @param inputs tensors by input name; missing inputs are taken from constants of the node's graph and enclosing graphs
+ * @returns the node's outputs by name
  * @throws TensorError `unsupported-model` for a node that cannot run here, `shape-mismatch` for missing or unknown
- *   inputs, `attribute` for an attribute that a function's caller sets; otherwise as {@link runModel}
- *
+ * inputs, `attribute` for an attribute whose value comes from a function's caller; and the errors of {@link runModel}
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -108,22 +105,20 @@ export function runNode(
   return Object.fromEntries(runOne(opsets, own, valueOf));
 }
 
-/** A node of a model with its inputs, as arguments of `run`, `infer` and `explain`. */
+/** A node with its inputs, in the form that `run`, `infer` and `explain` accept. */
 export interface NodeCall {
   readonly node: NodeSpec;
-  /** Tensors in the order of the node's inputs; undefined for one that is left out. */
+  /** The input tensors in the operator's order; undefined for an omitted input. */
   readonly inputs: readonly (Tensor | undefined)[];
 }
 
 /**
- * Turns a node of a model into a call of its own.
- *
+ * Converts a node of a model to a call.
  * @param model the model, or its {@link NodeIndex}
- * @param node the node, or its name or path, as for {@link runNode}
- * @param inputs tensors by the names of the node's inputs, as for {@link runNode}
- * @throws TensorError `unsupported-model` for an operator other than a scatter or gather, and as {@link runNode} for
- *   the inputs; the operator's own checks are not made
- *
+ * @param node the node, or its name or path, as for `runNode`
+ * @param inputs tensors by input name, as for `runNode`
+ * @throws TensorError `unsupported-model` for an operator other than a scatter or gather; for the inputs, the errors of
+ * `runNode`. The operator's own checks run later, with the call.
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -150,7 +145,7 @@ export function nodeCall(
   return namingNode(own, () => specOf(opsets, own, valuesOf(own, valueOf)));
 }
 
-/** Returns the call of a node with known inputs like {@link nodeCall}, even if no model contains the node. */
+/** Returns a node's call with known inputs. The node need not belong to a model. */
 export const callOfNode = (opsets: Opsets, node: ModelNode, inputs: Tensors): NodeCall =>
   namingNode(node, () =>
     specOf(
@@ -160,7 +155,6 @@ export const callOfNode = (opsets: Opsets, node: ModelNode, inputs: Tensors): No
     ),
   );
 
-/** Returns the given index, or one of the given model. */
 const indexFrom = (given: Model | NodeIndex): NodeIndex =>
   readForeign(
     () => (given instanceof NodeIndex ? given : new NodeIndex(given)),
@@ -169,7 +163,6 @@ const indexFrom = (given: Model | NodeIndex): NodeIndex =>
     "model",
   );
 
-/** A node that runs on its own, and the sources of its inputs. */
 interface NodeValues {
   readonly own: ModelNode;
   readonly opsets: Opsets;
@@ -210,7 +203,7 @@ const valuesOf = (
 ): readonly (Tensor | undefined)[] =>
   node.inputs.map((name) => (name === "" ? undefined : valueOf(name)));
 
-/** Returns the outputs of a node by name; an output without a name is dropped. */
+/** Runs a node and returns its outputs by name; unnamed outputs are dropped. */
 function runOne(
   opsets: Opsets,
   node: ModelNode,
@@ -247,13 +240,12 @@ function specOf(
   return { node: spec, inputs };
 }
 
-/** Returns a node of a model as an argument of `run`, without its inputs. */
 function nodeSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   const { op, domain } = node;
   return { domain, op, opset: opsetOf({ opsets }, node), attributes: attributesOf(node) };
 }
 
-/** Returns a node like {@link nodeSpec}, with the opset of the version whose meaning the node has. */
+/** Returns a node in the form that `run` accepts, with the opset that gives the node its meaning. */
 export function meantSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   const spec = nodeSpec(opsets, node);
   const { operator, version } = lookUp(spec);
@@ -261,7 +253,7 @@ export function meantSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   return meant === version ? spec : { ...spec, opset: meant.sinceVersion };
 }
 
-/** @throws TensorError `malformed-file` for a required input that is left out */
+/** @throws TensorError `malformed-file` for a missing required input */
 function checkOmitted(
   inputs: readonly (Tensor | undefined)[],
   schemas: OperatorVersion["inputs"],
@@ -273,7 +265,7 @@ function checkOmitted(
     throw malformed(`the required input ${omitted} is missing`, { key: "inputs", at: [omitted] });
 }
 
-/** Runs `action`, and adds the name of the node to errors. */
+/** Runs `action`, and adds the node's name to errors. */
 export function namingNode<T>(node: ModelNode, action: () => T): T {
   try {
     return action();
@@ -282,18 +274,17 @@ export function namingNode<T>(node: ModelNode, action: () => T): T {
   }
 }
 
-/** Returns an error whose sentence ends with the title of its node. */
+/** Returns an error whose sentence ends with the node's title. */
 export function withTitle(cause: TensorError, title: string): TensorError {
   const fields = { ...cause, node: title };
   return new TensorError(cause.code, `${sentenceOf(cause)} (${title})`, fields, { cause });
 }
 
 /**
- * Returns the operators of a model that cannot run here, each with its opset, its first node and its number of nodes.
- *
- * @param model of any format
+ * Returns a model's operators that cannot run here. Each text names the operator, its opset, its first node and the
+ * number of nodes.
+ * @param model a model of any format
  * @throws TensorError `malformed-file` for a node of a domain without an opset import
- *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -331,7 +322,6 @@ function unsupported(opsets: Opsets, nodes: readonly ModelNode[]): string[] {
   });
 }
 
-/** @throws TensorError `unsupported-model` with the operators that cannot run here and their nodes */
 function checkSupported(opsets: Opsets, nodes: readonly ModelNode[]): void {
   const missing = unsupported(opsets, nodes);
   if (missing.length === 0) return;

@@ -1,24 +1,23 @@
 /**
- * The names that ONNX Runtime gives to nodes and values when it inlines a body or a function, so that a name from its
- * messages, its profile or an optimized model leads back to the node in the file.
- *
- * As in the optimized models of version 1.30 (`Graph::InlineIfSubgraph` and `Graph::GenerateNodeName` in
- * `onnxruntime/core/graph/graph.cc`): an If whose condition is constant is replaced by a branch. The prefix is `_if_`
- * and the attribute, or in older versions the name of the branch's graph. A value inside gets the prefix and its name;
- * an output of the branch gets the name of the If's output. A node gets the prefix and its operator, because its own
- * name is dropped. An inlined function gives `_inlfunc_`, its name, and the name of the node or value. If a name is
- * taken, `_token_` and a number are appended, to the prefix as well as to the whole.
+ * Names that ONNX Runtime gives to nodes and values when it inlines a body or a function. Such names occur in error
+ * messages, profiles and optimized models, and this file finds the original node. The rules follow the optimized models
+ * of version 1.30 (`Graph::InlineIfSubgraph` and `Graph::GenerateNodeName` in `onnxruntime/core/graph/graph.cc`). An If
+ * with a constant condition is replaced by one of its branches. The prefix is `_if_` with the attribute name; older
+ * versions use the name of the branch's graph instead. A branch output gets the name of the If's output, and other
+ * values in the branch get the prefix and their own name. A node in the branch gets the prefix and its operator,
+ * because its own name is dropped. An inlined function adds `_inlfunc_`, the function's name, and the name of the node
+ * or value. If a name already exists, `_token_` and a number are appended to the prefix and to the whole name.
  */
 
 import type { Place, PlacedNode } from "./places.ts";
 
-/** The part of a name after the prefix of a place. */
+/** The part of an inlined name after the prefix. */
 export interface InlinedName {
   readonly place: Place;
   readonly rest: string;
 }
 
-/** Returns the places from which a runtime could have inlined a node or value with that name. */
+/** Returns the graphs from which a runtime could have inlined a node or value with this name. */
 export const inlinedFrom = (name: string, places: Iterable<Place>): readonly InlinedName[] =>
   [...places].flatMap((place) =>
     prefixesOf(place).flatMap((prefix) => {
@@ -42,10 +41,9 @@ function prefixesOf({ kind, graph }: Place): readonly string[] {
   }
 }
 
-/** Returns a name without the number that made it unique. */
 export const withoutToken = (name: string): string => name.replace(/_token_\d+$/, "");
 
-/** Returns true if a node is in a place, or in a body of a node there. */
+/** Returns true if a node is inside a graph or one of its bodies. */
 export function isWithin({ place }: PlacedNode, outer: Place): boolean {
   for (let at: Place | null = place; at !== null; at = at.outer) if (at === outer) return true;
   return false;

@@ -1,7 +1,7 @@
 /**
- * Creates the nodes by which ONNX's schemas define a function operator. The records contain bodies with a scatter or
- * gather, and bodies of operators that a conversion to an older opset replaces. Attention is not recorded: its bodies
- * gather only sizes, and depend on too many properties of the node.
+ * Creates the nodes with which ONNX's schemas define a function operator. The records cover definitions that contain a
+ * scatter or gather, and definitions of operators that a conversion to an older opset replaces. Attention is not
+ * recorded: its definition gathers only sizes, and depends on too many properties of the node.
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
@@ -22,7 +22,10 @@ import { placeInside, type Place, type PlacedNode } from "./places.ts";
 import type { PlaceScopes } from "./place-scopes.ts";
 import { BODIES } from "./standard-bodies.ts";
 
-/** An attribute in a line; `@0` stands for the data type of the first input, `@name` for an attribute of the node. */
+/**
+ * A recorded attribute. The value `@0` stands for the first input's data type, and `@name` stands for an attribute of
+ * the node.
+ */
 type Recorded =
   | readonly ["int", number | "@0"]
   | readonly ["ints", readonly number[]]
@@ -33,8 +36,8 @@ type Recorded =
   | readonly ["graph", readonly string[], readonly Line[]];
 
 /**
- * A node of a body: its outputs, separated by spaces, its operator, its inputs, separated by commas, its attributes, and
- * the values of features with which the body contains this node.
+ * A recorded node: output names separated by spaces, operator, input names separated by commas, attributes, and feature
+ * values under which the body contains the node.
  */
 type Line = readonly [
   outputs: string,
@@ -45,8 +48,8 @@ type Line = readonly [
 ];
 
 /**
- * A property of the defined node on which its body depends: an input, an output or an attribute is given, an attribute
- * has a value, an input has a rank or is float32.
+ * A property of the defined node that changes its body. A feature tells whether an input, output or attribute is
+ * present, which value an attribute has, or whether an input has a certain rank or is float32.
  */
 type Feature =
   | readonly ["given" | "output" | "float", number]
@@ -56,27 +59,27 @@ type Feature =
 
 interface Body {
   readonly op: string;
-  /** The versions with this body, oldest first. */
+  /** Operator versions with this body, oldest first. */
   readonly versions: readonly number[];
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   readonly defaults: Readonly<Record<string, Recorded>>;
-  /** The number of inputs that a node must have. */
+  /** The minimum number of inputs. */
   readonly required: number;
   readonly features: readonly Feature[];
   readonly lines: readonly Line[];
 }
 
-/** The body of a node, as a graph that sees the values around the node. */
+/** The body of a node, as a graph that can use values of the node's graph. */
 export interface StandardBody {
-  /** The opset of its nodes. */
+  /** The opset of the body's nodes. */
   readonly opset: number;
   readonly graph: Graph;
 }
 
 /**
- * Returns the place of the body that the standard defines for a node, or null. A function of the model with the
- * operator's name defines it instead. The scopes must have learned the nodes before it.
+ * Returns the location of a node's standard definition; null if no definition is recorded. A model function with the
+ * operator's name takes precedence. The scopes must already contain the nodes before this node.
  */
 export function definitionOf(
   { node, place }: PlacedNode,
@@ -90,19 +93,16 @@ export function definitionOf(
   return body && placeInside(place, node, body.graph, { "ai.onnx": body.opset });
 }
 
-/** Returns true if a function of the model defines a node's operator. */
 export const hasFunction = ({ functions = [] }: Model, { domain, op }: ModelNode): boolean =>
   functions.some((one) => one.domain === domain && one.name === op);
 
-/** Returns true if the body of an operator is recorded. */
 export const hasStandardBody = ({ domain, op }: ModelNode): boolean =>
   domain === "ai.onnx" && Object.hasOwn(BODIES, op);
 
 /**
- * Returns the body that the standard defines for a node, or null if it is not recorded, or depends on types or
- * attributes that are unknown.
- * @param typeOf the type of a value, or null if unknown
- * @param rename returns the name of a value in the body, given a name that begins with the node's output
+ * Returns the standard body of a node. The result is null if the body is not recorded, or if it depends on unknown
+ * types or attributes. The callback `typeOf` gives a value's type. The callback `rename` gives a value's name in the
+ * body, for a name that begins with the node's output.
  */
 export function standardBody(
   node: ModelNode,
@@ -128,7 +128,7 @@ export function standardBody(
 
 const isFloat32 = (type: TensorType | null): boolean | null => type && type.dtype === "float32";
 
-/** Returns the value of a feature; null if the value is unknown, or no body was recorded for it. */
+/** Returns a feature's value; null if the value is unknown, or if no body was recorded for the value. */
 function factOf(
   feature: Feature,
   { inputs, outputs, attributes }: ModelNode,
@@ -153,7 +153,7 @@ function factOf(
 }
 
 class Expansion {
-  /** True if a line needs the data type of the first input, or an attribute that a function's caller sets. */
+  /** True if the body depends on an unknown data type, or on an attribute that a function's caller sets. */
   isUnknown = false;
   readonly #node: ModelNode;
   readonly #body: Body;
@@ -211,7 +211,6 @@ class Expansion {
     return made;
   }
 
-  /** Returns an attribute, or null if the node omits the attribute. */
   #attribute(recorded: Recorded): Attribute | null {
     switch (recorded[0]) {
       case "reference":
@@ -239,7 +238,6 @@ class Expansion {
     }
   }
 
-  /** Returns the node's attribute, or its default. */
   #given(name: string): Attribute | null {
     const { attributes } = this.#node;
     if (Object.hasOwn(attributes, name)) return attributes[name];
@@ -266,7 +264,7 @@ class Expansion {
     return { type: "tensor", value: constant("", tensor(dtype, [...shape], whole)) };
   }
 
-  /** Returns the number that the node gives, or 0; `a*a` is a product. */
+  /** Returns the number in the named attribute, or 0 if it is absent. The text `a*a` means a product. */
   #slot(names: string): bigint {
     const factors = names.split("*").map((name) => {
       const { type, value } = this.#given(name) ?? { type: "int", value: 0n };

@@ -1,10 +1,10 @@
-/** The names of values that graphs and nodes use, including those that bodies take from enclosing graphs. */
+/** The names of values that graphs and nodes use, including names that bodies use from enclosing graphs. */
 
 import { TensorError } from "../../core/errors.ts";
 import { MAX_BODY_DEPTH, type Graph, type ModelNode } from "./model.ts";
 
 /**
- * Returns the graphs of an attribute.
+ * Returns an attribute's graphs.
  * @throws TensorError `too-large` for graphs nested too deeply to be read
  */
 export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
@@ -19,7 +19,7 @@ export const tooDeep = (): TensorError =>
     { limit: MAX_BODY_DEPTH },
   );
 
-/** Returns the names that a graph uses, also in the bodies of its nodes, whose own values may have the same names. */
+/** Returns all names that a graph and its bodies use. A body's own values may have the same names. */
 export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set<string> {
   for (const { name } of outputs) uses.add(name);
   for (const { inputs, attributes } of nodes) {
@@ -32,7 +32,7 @@ export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set
   return uses;
 }
 
-/** Returns the names that a graph uses from enclosing graphs, because it does not define them. */
+/** Returns the names that a graph uses but does not define, so that they come from enclosing graphs. */
 export function freeNames({ inputs, constants, nodes, outputs }: Graph): Set<string> {
   const own = new Set(
     [...inputs, ...constants].map(({ name }) => name).concat(nodes.flatMap((one) => one.outputs)),
@@ -41,7 +41,7 @@ export function freeNames({ inputs, constants, nodes, outputs }: Graph): Set<str
   return new Set(used.filter((name) => name !== "" && !own.has(name)));
 }
 
-/** Returns the values of its graph and enclosing ones that a node needs, also in its bodies. */
+/** Returns the names that a node and its bodies use from the node's graph and enclosing graphs. */
 export function needsOf({ inputs, attributes }: ModelNode): Set<string> {
   const needs = new Set(inputs.filter((name) => name !== ""));
   for (const attribute of Object.values(attributes)) {
@@ -53,12 +53,12 @@ export function needsOf({ inputs, attributes }: ModelNode): Set<string> {
   return needs;
 }
 
-/** The nodes of a graph and their dependencies; the values used by a node's bodies count as used by the node. */
+/** The nodes of a graph with their dependencies. A value that a node's body uses counts as used by the node. */
 export class GraphUses {
   readonly nodes: readonly ModelNode[];
   readonly makers = new Map<string, ModelNode>();
   readonly users = new Map<string, ModelNode[]>();
-  /** The values that each node needs, from its graph and enclosing graphs. */
+  /** The names that each node needs from its graph and enclosing graphs. */
   readonly needs = new Map<ModelNode, readonly string[]>();
 
   constructor(nodes: readonly ModelNode[]) {

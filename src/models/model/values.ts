@@ -1,12 +1,9 @@
 /**
- * Types and constants of a graph's values before it runs: one walk over the nodes, shared by `inspect` and `convert`.
- *
- * Every value has two records of facts, because the types that a model declares may be outdated: runtimes do not
- * enforce the declared shape of a value between two nodes. Facts are certain if they follow from the model's inputs,
- * its constants and the nodes between. Other declarations of the model are believed, and marked as such.
- *
- * Rules in `types/` derive a node's outputs from its inputs. This file handles only the operator `If`, because its
- * branches are graphs.
+ * Types and constants of a graph's values before the graph runs. One walk over the nodes serves both `inspect` and
+ * `convert`. Every value has two records of facts, because declared types may be outdated: runtimes do not enforce the
+ * declared shape of a value between two nodes. Certain facts follow from the model's inputs, its constants and its
+ * nodes. Believed facts also rely on other declarations. The rules in `types/` derive a node's outputs from its inputs.
+ * This file only handles `If`, because its branches are graphs.
  */
 
 import type { TensorType } from "../../core/operators/operator.ts";
@@ -28,9 +25,12 @@ import {
 import { outputsOf } from "./types/outputs.ts";
 
 export interface Value {
-  /** The facts that follow from the model's inputs, from constants, and from the nodes between. */
+  /** Facts that follow from the model's inputs, constants and nodes. */
   readonly certain: Known;
-  /** The certain facts completed by declarations; the same object if declarations add nothing. */
+  /**
+   * The certain facts, completed by declarations. If declarations add nothing, this field is the same object as
+   * `certain`.
+   */
   readonly believed: Known;
 }
 
@@ -40,26 +40,25 @@ const certainly = (known: Known): Value => ({ certain: known, believed: known })
 export const isCertain = ({ certain, believed }: Value): boolean => certain === believed;
 
 /**
- * The first IR version of ONNX in which a constant need not be an input; a constant that is also an input is its
+ * The first ONNX IR version in which a constant need not be an input. A constant that is also an input is the input's
  * default.
  */
 export const DEFAULTS_SINCE = 4;
 
-/** The values of a graph, with access to those of enclosing graphs. */
+/** A graph's values, with access to values of enclosing graphs. */
 export class Scope {
   readonly #outer: Scope | null;
-  /** The number of enclosing graphs. */
   readonly #depth: number;
-  /** Names of this graph's own values, which hide those of enclosing graphs. */
+  /** The names of the graph's own values, which hide names of enclosing graphs. */
   readonly #own: ReadonlySet<string>;
   readonly #outputs: ReadonlySet<string>;
   readonly #declared: ReadonlyMap<string, TensorType>;
   readonly #values = new Map<string, Value>();
 
   /**
-   * @param outer the scope around a body, whose values the body sees; null for a model's own graph and a function's
-   * @param irVersion before version 4 constants that are also inputs count as constants, because nobody may replace
-   *   them
+   * Creates the scope of a graph. A body can use the values of `outer`, which is null for the model's graph and for
+   * function graphs. Before IR version 4, an input that is also a constant counts as a constant, because callers cannot
+   * replace it.
    */
   constructor(graph: Graph, outer: Scope | null = null, irVersion = DEFAULTS_SINCE) {
     const { inputs, outputs, values = [], nodes, constants } = graph;
@@ -74,13 +73,13 @@ export class Scope {
     for (const { name, type } of inputs) this.#values.set(name, this.#inputValue(name, type));
     const hasDefaults = outer !== null || irVersion >= DEFAULTS_SINCE;
     const isInput = new Set(hasDefaults ? inputs.map(({ name }) => name) : []);
-    // The last constant of a repeated name counts, as in ONNX Runtime.
+    // If two constants have the same name, the last one counts, as in ONNX Runtime.
     for (const constant of constants) if (!isInput.has(constant.name)) this.add(constant);
   }
 
   /**
-   * Returns the facts about an input. Only a model's own inputs enforce their types on callers, because other nodes
-   * supply the inputs of a body or a function.
+   * Returns the facts about an input. Only a model's own inputs enforce their types, because other nodes supply the
+   * inputs of a body or a function.
    */
   #inputValue(name: string, type: TensorType | null): Value {
     if (this.#outer === null && type !== null) return certainly({ ...NOTHING_KNOWN, type });
@@ -90,7 +89,7 @@ export class Scope {
     };
   }
 
-  /** Returns the facts about a value; `""` is an omitted value. */
+  /** Returns the facts about a value; `""` stands for an omitted value. */
   get(name: string): Value {
     const known = this.#values.get(name);
     if (known !== undefined) return known;
@@ -98,25 +97,25 @@ export class Scope {
     return { certain: NOTHING_KNOWN, believed: withDeclared(NOTHING_KNOWN, this.declared(name)) };
   }
 
-  /** Returns the believed type, or null if unknown. */
+  /** Returns the believed type; null if unknown. */
   typeOf(name: string): TensorType | null {
     return this.get(name).believed.type;
   }
 
   /**
-   * Returns the constant that the value certainly is, or null for other values or for a constant by declared types
-   * alone.
+   * Returns the constant that a value certainly is; null for other values, and for a value that is constant only
+   * according to declared types.
    */
   constantOf(name: string): Constant | null {
     return this.get(name).certain.constant;
   }
 
-  /** Returns the type that this graph declares for a value that is not an input. */
+  /** Returns the declared type of a value that is not an input. */
   declared(name: string): TensorType | null {
     return this.#declared.get(name) ?? null;
   }
 
-  /** Returns true if a value is an output of the model, not only of a body in it. */
+  /** Returns true if a value is an output of the model itself, not only of a body. */
   isModelOutput(name: string): boolean {
     return this.#outer === null && this.#outputs.has(name);
   }
@@ -126,8 +125,8 @@ export class Scope {
   }
 
   /**
-   * Records the outputs of a node; call it in execution order.
-   * @param opset the opset of the node's domain; null if the model does not import the domain
+   * Records a node's outputs. Call this method in execution order. If the model does not import the node's domain,
+   * `opset` is null.
    */
   learn(node: ModelNode, opset: number | null): void {
     const branches = this.#depth < MAX_BODY_DEPTH ? branchesOf(node) : null;
@@ -149,12 +148,12 @@ export class Scope {
     this.#take(node, certain, inputs.every(isCertain) ? certain : made("believed"));
   }
 
-  /** @param certain, believed facts about the outputs of a node */
+  /** Records certain and believed facts about a node's outputs. */
   #take(node: ModelNode, certain: readonly Known[], believed: readonly Known[]): void {
     for (const [position, name] of node.outputs.entries()) {
       if (name === "") continue;
       const { [position]: known = NOTHING_KNOWN } = certain;
-      // The certain facts are still valid if only declarations make the node invalid.
+      // If only a declaration makes the node invalid, the certain facts remain valid.
       const { [position]: more = known } = believed;
       const inferred = sameKnown(more, known) ? known : more;
       const believedValue = withDeclared(inferred, this.declared(name));
@@ -162,7 +161,7 @@ export class Scope {
     }
   }
 
-  /** Returns the outputs of a branch of a node. The versions of other domains are unknown at this point. */
+  /** Returns the facts about the outputs of an If's branch. Opset versions of other domains are unknown here. */
   #outputsOf(branch: Graph, { domain }: ModelNode, opset: number | null): readonly Value[] {
     const scope = new Scope(branch, this);
     for (const node of branch.nodes) {
@@ -172,7 +171,7 @@ export class Scope {
   }
 }
 
-/** Returns the two branches of an `If` with equal numbers of outputs, or null for other nodes. */
+/** Returns the branches of an `If` with equal numbers of outputs; null for other nodes. */
 function branchesOf({ domain, op, attributes }: ModelNode): readonly Graph[] | null {
   if (domain !== "ai.onnx" || op !== "If") return null;
   const branches = ["then_branch", "else_branch"].flatMap((name) => {

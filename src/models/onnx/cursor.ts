@@ -1,6 +1,6 @@
 /**
- * A position in a file that is read piece by piece. Memory holds at most one window of the file and the range that a
- * caller requests.
+ * A read position in a file that is read piece by piece. At any time, memory contains one window of the file and the
+ * range that the caller requested.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -9,8 +9,9 @@ import { readRange, type ByteSource } from "../model/byte-source.ts";
 import { MAX_VARINT } from "./wire.ts";
 
 /**
- * Bytes read at once: a page of the disk after a jump, then twice as much each time reading continues at the window's
- * end. For a model of 3 GB with 20,000 tensors this reads 82 MB; windows of 64 KiB read 1,311 MB.
+ * The sizes of the read window. After a jump, the cursor reads one disk page. Each time reading continues at the
+ * window's end, the window size doubles. For a 3 GB model with 20,000 tensors, the cursor reads 82 MB. Fixed windows of
+ * 64 KiB would read 1,311 MB.
  */
 const WINDOW = { least: 2 ** 12, most: 2 ** 16 };
 
@@ -19,7 +20,7 @@ export class FileCursor {
   readonly #source: ByteSource;
   #window: Uint8Array = new Uint8Array();
   #start = 0;
-  /** The size of the next window, which the first read doubles. */
+  /** The current window size, which the next read doubles. */
   #size = WINDOW.least / 2;
 
   constructor(source: ByteSource) {
@@ -48,19 +49,17 @@ export class FileCursor {
     throw this.#endless();
   }
 
-  /** Skips a variable-length number of any value. */
   skipVarint(end: number): void {
     for (let taken = 0; taken < MAX_VARINT; taken++) if (this.#byte(end) < 0x80) return;
     throw this.#endless();
   }
 
-  /** @throws TensorError `malformed-file` if fewer than `length` bytes are left before `end` */
+  /** @throws TensorError `malformed-file` if fewer than `length` bytes remain before `end` */
   check(length: number, end: number): void {
     if (length <= end - this.position) return;
     throw this.#cutShort(length, end);
   }
 
-  /** Returns the bytes from `start` to `end`. */
   between(start: number, end: number): Uint8Array {
     const from = start - this.#start;
     return from >= 0 && end - this.#start <= this.#window.length
@@ -72,9 +71,9 @@ export class FileCursor {
     const { position } = this;
     if (position >= end) throw this.#cutShort(1, end);
     let at = position - this.#start;
-    // The position only increases, so it is in the window or after it.
+    // The read position never moves back, so it cannot precede the window.
     if (at >= this.#window.length) {
-      // A skipped name or small tensor at the end of the window does not count as a jump.
+      // Skipping a name or a small tensor at the window's end does not count as a jump.
       const isNext = at <= this.#window.length + WINDOW.least;
       this.#size = isNext ? Math.min(2 * this.#size, WINDOW.most) : WINDOW.least;
       const last = Math.min(position + this.#size, this.#source.size);

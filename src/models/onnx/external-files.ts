@@ -1,4 +1,4 @@
-/** The files in which a model stores the data of its tensors. */
+/** The external data files of a model. */
 
 import { modelFrom } from "../model/foreign-model.ts";
 import { SOURCE, type Constant, type Graph, type Model } from "../model/model.ts";
@@ -6,12 +6,10 @@ import { externalRange } from "./external.ts";
 import { isHeader, tensorTitle } from "./tensor-proto.ts";
 
 /**
- * Returns the paths of the external data files of a model read from an ONNX file, relative to its folder, without
- * repeats. `writeModel` keeps these references.
- *
- * @param model as from {@link readModel}
+ * Returns the paths of a model's external data files, relative to the model's folder. Each path is listed once.
+ * `writeModel` keeps references to these files.
+ * @param model a model from {@link readModel}
  * @throws TensorError `malformed-file` for a path that leaves the model's folder
- *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

@@ -1,9 +1,7 @@
 /**
- * External data: tensors whose bytes are in another file in the model's folder. This module decides which paths a model
- * may name. Code that opens the files must refuse links that lead out of the model's folder, because a path does not
- * reveal them.
- *
- * ONNX: "External Data" (docs/ExternalData.md).
+ * External data, which is tensor data in other files of the model's folder. This module decides which paths are
+ * allowed. Code that opens the files must refuse links that leave the model's folder, because a path does not show
+ * where its links lead. ONNX: "External Data" (docs/ExternalData.md).
  */
 
 import { malformed, printValue, TensorError, wrongOption } from "../../core/errors.ts";
@@ -11,21 +9,22 @@ import { parseDecimal } from "../model/decimal.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 
 /**
- * Reads `length` bytes from `offset` of the file at `location`, a relative path with `/` whose text never leaves the
- * model's folder. The path may still contain links. A long tensor is read by several calls, its last part first.
+ * Reads `length` bytes, starting at `offset`, of the file at `location`. The location is a relative path with `/` that
+ * never leaves the model's folder, but the folder may contain links. A large tensor is read by several calls, and its
+ * last part is read first.
  */
 export type ReadExternal = (location: string, offset: number, length: number) => Uint8Array;
 
 /** Options of {@link readModel} and the other readers. */
 export interface ReadOptions {
-  /** Reads external data. Without this option, reading a tensor with external data is an error. */
+  /** Reads external data. Without this option, a tensor with external data cannot be read. */
   readonly external?: ReadExternal | undefined;
 }
 
 /**
- * Checks options of a caller.
+ * Checks a caller's options.
  * @throws TensorError `attribute` for a value that is not an object, an unknown option, or an `external` that is not a
- *   function
+ * function
  */
 export function readOptionsFrom(options: unknown): ReadOptions {
   const { external } = optionsOf(options, ["external"], {});
@@ -35,7 +34,9 @@ export function readOptionsFrom(options: unknown): ReadOptions {
   throw wrongOption("external", "a function", external);
 }
 
-/** The location of a tensor's bytes, with offset and length in bytes. `length` is null if the file omits it. */
+/**
+ * The file location, offset and length of a tensor's data, in bytes. If the file omits the length, `length` is null.
+ */
 export interface ExternalRange {
   readonly location: string;
   readonly offset: number;
@@ -43,11 +44,10 @@ export interface ExternalRange {
 }
 
 /**
- * Returns the range given by a tensor's `external_data` entries. Keys other than location, offset and length are
- * ignored (ONNX defines `checksum`, which no reader checks, and writes `basepath`).
- * @param what the title of the tensor in errors
+ * Reads the range in a tensor's `external_data` entries. Keys other than location, offset and length are ignored: ONNX
+ * defines `checksum`, which no reader checks, and writes `basepath`. The tensor's title `what` is for errors.
  * @throws TensorError `malformed-file` for a path that is empty, absolute or leaves the folder, and for an offset or
- *   length that is not a decimal number; `unsupported-model` for a memory address instead of a file
+ * length that is not a decimal number; `unsupported-model` for a memory address instead of a file
  */
 export function externalRange(entries: ReadonlyMap<string, string>, what: string): ExternalRange {
   const location = entries.get("location") ?? "";
@@ -69,12 +69,12 @@ export function externalRange(entries: ReadonlyMap<string, string>, what: string
   };
 }
 
-/** The beginning of the locations that ONNX Runtime gives to data in the memory of a process. */
+/** The prefix of locations with which ONNX Runtime refers to data in its own memory. */
 const MEMORY = "*/_ORT_MEM_ADDR_/*";
 
 /**
- * Returns the fault of a path, or null. Backslashes and drive letters are special on Windows alone but refused
- * everywhere, so that a model is either valid or invalid on all machines.
+ * Explains why a path is not allowed; null for an allowed path. Backslashes and drive letters are refused on every
+ * system, so that a model is valid either everywhere or nowhere.
  */
 function pathFault(location: string): string | null {
   if (location === "") return "is empty";

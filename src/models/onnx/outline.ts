@@ -1,8 +1,8 @@
 /**
- * Reads ONNX models without their weights. A file of any size is read record by record, and everything but the values
- * of large tensors is copied into an outline. The outline is itself a serialized model, so `read-model.ts` reads both.
- * Values stay in the file until a constant is read; the position of its message in the outline gives its position in
- * the file.
+ * Reads ONNX models without their weights. The reader goes through a file of any size, record by record, and copies
+ * everything except the values of large tensors into an outline. The outline is a serialized model, so `read-model.ts`
+ * reads outlines and complete models. Values stay in the file until a constant is read. The position of a tensor's
+ * message in the outline determines its position in the file.
  */
 
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
@@ -28,22 +28,25 @@ import {
 } from "./schema_pb.ts";
 import { isTypedField, printTensorType, readTensorHeader, tensorTitle } from "./tensor-proto.ts";
 
-/** Maximum bytes of a tensor's values that are copied: most index tensors are smaller, most weights larger. */
+/**
+ * The maximum number of value bytes that are copied per tensor. Most index tensors are smaller, and most weights are
+ * larger.
+ */
 const KEPT_VALUES = 2 ** 10;
 
-/** Maximum bytes of a copied field. Names, and the attributes of scatters and gathers, are shorter. */
+/** The maximum size of a copied field, in bytes. Names, and the attributes of scatters and gathers, are shorter. */
 const MAX_FIELD = 2 ** 16;
 
-/** Maximum bytes of an outline. The outline of a graph with 10^5 nodes takes 20 MB. */
+/** The maximum size of an outline, in bytes. The outline of a graph with 10^5 nodes takes 20 MB. */
 const MAX_OUTLINE = 2 ** 26;
 
 /**
- * The maximum number of records; reading one takes 30 to 50 ns. A real model has about 10 records per node and per
- * tensor.
+ * The maximum number of records. Reading a record takes 30 to 50 ns, and a real model has about 10 records per node and
+ * per tensor.
  */
 const MAX_RECORDS = 2 ** 24;
 
-/** Messages that the schema declares as `bytes` because they are decoded separately: see `schema.proto`. */
+/** Messages that the schema declares as `bytes`, because they are decoded separately (see `schema.proto`). */
 const NESTED: ReadonlyMap<DescField, DescMessage> = new Map<DescField, DescMessage>([
   [ModelProtoSchema.field.functions, FunctionProtoSchema],
   [GraphProtoSchema.field.initializer, TensorProtoSchema],
@@ -56,30 +59,25 @@ const NESTED: ReadonlyMap<DescField, DescMessage> = new Map<DescField, DescMessa
   [AttributeProtoSchema.field.graphs, GraphProtoSchema],
 ]);
 
-/** Fields that readers of an outline do not need. */
 const LEFT_OUT: ReadonlySet<DescField> = new Set([
   ModelProtoSchema.field.docString,
   GraphProtoSchema.field.docString,
 ]);
 
-/** The range of a tensor's message in the file. */
 interface FileRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Reads the graph of a model in a file of any size, without the values of large tensors. A constant's values are read
- * from the file on demand, so the file must not change while the model is in use.
- *
- * The model can be inspected and run. The model lacks the parts of the file that `Model` does not represent, so
- * `writeModel` writes no metadata and refuses models with functions.
- *
+ * Reads a model's graph from a file of any size, without the values of large tensors. A constant's values are read from
+ * the file on demand, so the file must not change while the model is in use. The model can be inspected and run. An
+ * outline lacks file data that `Model` does not represent. `writeModel` therefore writes such a model without metadata,
+ * and refuses a model with functions.
  * @param file the size of the file, and a function that reads a range of it
  * @param options `external` reads external data
- * @throws TensorError as `readModel`; also `too-large` for more than 64 MiB besides tensors, for a name or text of more
- *   than 64 KiB outside of attributes, and for more than 2^24 records
- *
+ * @throws TensorError the errors of `readModel`; also `too-large` for more than 64 MiB besides tensors, for a name or
+ * text of more than 64 KiB outside of attributes, and for more than 2^24 records
  * @example
  * ```ts
  * import { closeSync, fstatSync, openSync, readSync } from "node:fs";
@@ -99,7 +97,7 @@ export function readOutline(file: ByteSource, options: ReadOptions = {}): Model 
   const checked = readOptionsFrom(options);
   const source = sourceFrom(file, "a file must be { size, read }");
   return namingFormat(
-    // An empty file has no first bytes to read.
+    // An empty file has no head, so nothing is read.
     () =>
       source.size === 0 ? new Uint8Array() : readRange(source, 0, Math.min(source.size, HEAD)),
     () => outlineOf(source, checked),
@@ -113,19 +111,19 @@ function outlineOf(source: ByteSource, options: ReadOptions): Model {
   const { bytes, ranges } = outline.finish();
   return decodeModel(bytes, options, {
     wholeOf(part) {
-      // Tensors are views of the outline, so their offsets identify them.
+      // Tensors are views of the outline, so a byte offset identifies each tensor.
       const range = ranges.get(part.byteOffset - bytes.byteOffset);
       return range === undefined ? null : () => wholeTensor(source, part, range);
     },
   });
 }
 
-/** Maximum bytes of a value: 16 bytes, or a tag and a varint of 10 bytes. */
+/** The maximum encoded size of a value, in bytes. A value takes 16 bytes, or a tag and a varint of 10 bytes. */
 const MAX_VALUE = 20;
 
 /**
- * Returns the complete message of a tensor of which `part` is in the outline. The shape limits its length, so that a
- * small tensor is cheap to read whatever length its message claims. Text has no such limit.
+ * Returns a tensor's complete message, of which `part` is in the outline. The tensor's shape limits the message length,
+ * so that a small tensor is cheap to read even if its message claims to be long. Text has no such limit.
  */
 function wholeTensor(source: ByteSource, part: Uint8Array, { start, end }: FileRange): Uint8Array {
   const header = readTensorHeader(part);
@@ -141,7 +139,6 @@ function wholeTensor(source: ByteSource, part: Uint8Array, { start, end }: FileR
   return readRange(source, start, end);
 }
 
-/** Copies a model into its outline. */
 class OutlineWriter {
   readonly #cursor: FileCursor;
   readonly #ranges = new Map<number, FileRange>();
@@ -157,10 +154,7 @@ class OutlineWriter {
     return { bytes: this.#outline.subarray(0, this.#length), ranges: this.#ranges };
   }
 
-  /**
-   * Copies the message from the cursor to `end`.
-   * @param depth the number of enclosing subgraphs
-   */
+  /** Copies the message between the cursor and `end`. The `depth` is the number of enclosing subgraphs. */
   copy(schema: DescMessage, end: number, depth: number): void {
     const cursor = this.#cursor;
     const start = cursor.position;
@@ -171,7 +165,7 @@ class OutlineWriter {
       if (++this.#records > MAX_RECORDS) throw tooLargeModel(`more than ${MAX_RECORDS} records`);
       const begin = cursor.position;
       const tag = cursor.varint(end);
-      // The protobuf library rejects the same tags, so outlines and whole models accept the same files.
+      // The protobuf library rejects the same tags, so both readers accept the same files.
       if (tag < 8 || tag >= 2 ** 32)
         throw malformed(`byte ${begin} of the file is an illegal tag`, { byte: begin });
       const tagEnd = cursor.position;
@@ -213,7 +207,7 @@ class OutlineWriter {
     else this.#append(NO_TYPE);
   }
 
-  /** Copies a message with its tag. Its length is known last, so five bytes are reserved. */
+  /** Copies a message with its tag. Five bytes are reserved for the length, which is known only after the copy. */
   #copyInner(schema: DescMessage, begin: number, tagEnd: number, end: number, depth: number): void {
     this.#append(this.#cursor.between(begin, tagEnd));
     this.#append(LENGTH_SPACE);
@@ -241,13 +235,10 @@ class OutlineWriter {
 
 const LENGTH_SPACE = new Uint8Array(5);
 
-/** The record `type: UNDEFINED`. The last record of a field counts. */
+/** The record `type: UNDEFINED`. If a field occurs several times, the last record counts. */
 const NO_TYPE = new Uint8Array([0xa0, 0x01, 0x00]);
 
-/**
- * Returns bytes of a record after its tag, or after its length if it has one. Advances the cursor past that length, or
- * past a varint.
- */
+/** Returns a record's payload length, and advances the cursor past the length field or the varint. */
 function payloadLength(cursor: FileCursor, wireType: number, end: number): number {
   switch (wireType) {
     case WireType.Varint: {
@@ -268,7 +259,7 @@ function payloadLength(cursor: FileCursor, wireType: number, end: number): numbe
   }
 }
 
-/** Maximum bytes of values for which a message is copied whole; null for fields without values. */
+/** The maximum number of value bytes in a message that is copied whole; null for fields without values. */
 function mostValues(schema: DescMessage, field: DescField): number | null {
   if (schema === TensorProtoSchema) {
     return isTypedField(field.localName) || field === TensorProtoSchema.field.rawData

@@ -1,6 +1,6 @@
 /**
- * Reads ONNX models (`ModelProto`) into the plain `Model`. Reading does not check the consistency of a graph; running
- * it does (`model/graph.ts`), so a faulty model can still be inspected.
+ * Reads ONNX models (`ModelProto`) into the plain `Model`. Reading does not check a graph's consistency, so that a
+ * faulty model can be inspected. Running a model checks its graph (`model/graph.ts`).
  */
 
 import { fromBinary } from "@bufbuild/protobuf";
@@ -44,16 +44,14 @@ import { decodeTensor } from "./tensor.ts";
 import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wire.ts";
 
 /**
- * Reads the model in `bytes`, a serialized `ModelProto`. Constants are views of `bytes` until they are read, so `bytes`
+ * Reads a model from `bytes`, a serialized `ModelProto`. Constants are views of `bytes` until they are read, so `bytes`
  * must not change while the model is in use.
- *
  * @param bytes the whole file
  * @param options `external` reads external data
  * @throws TensorError `malformed-file` for bytes that are not a valid model (without a graph, a node without `op_type`
- *   or with two attributes of one name, a negative dimension of a constant); `unsupported-file` for another format, and
- *   for a constant of more than 64 dimensions; `too-large` for a model of more than 2^21 parts, or of more than one part
- *   per 8 bytes beyond the first 65,536.
- *
+ * or with two attributes of one name, a negative dimension of a constant); `unsupported-file` for another format, and
+ * for a constant of more than 64 dimensions; `too-large` for a model of more than 2^21 parts, or of more than one part
+ * per 8 bytes beyond the first 65,536.
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -71,27 +69,26 @@ export function readModel(bytes: Bytes, options: ReadOptions = {}): Model {
   );
 }
 
-/** Reads tensors of which an outline holds only a part. */
+/** Completes tensors that an outline contains only in part. */
 export interface WholeTensors {
-  /** Returns a reader for the complete message of `part`, or null if `part` is complete. */
+  /** Returns a reader for the complete message of `part`; null if `part` is already complete. */
   wholeOf(part: Uint8Array): (() => Uint8Array) | null;
 }
 
-/** Parameters of all functions that read a part of one model. */
 interface Reading extends ReadOptions {
   readonly parts: Parts;
   /**
-   * The reader of whole tensors; present for an outline. Parts of such a model have no `SOURCE`, because an outline
-   * lacks the data that a writer would keep.
+   * The reader of complete tensors, only for an outline. Models from an outline have no `SOURCE`, because an outline
+   * lacks the data that a writer would write back.
    */
   readonly whole: WholeTensors | null;
 }
 
-/** @throws TensorError `malformed-file` for a value that does not hold bytes */
+/** @throws TensorError `malformed-file` for a value that is not bytes */
 export const modelBytes = (bytes: unknown): Uint8Array =>
   plainBytes(bytes, "an ONNX model is read from", true);
 
-/** Decodes a model like {@link readModel}, also from an outline, which lacks the values of tensors. */
+/** Decodes a complete model, or an outline, which lacks the values of large tensors. */
 export function decodeModel(
   bytes: Uint8Array,
   options: ReadOptions,
@@ -112,13 +109,13 @@ export function decodeModel(
   };
 }
 
-/** Returns the source data of a part of a model, kept for the writer of ONNX files, or empty for an outline. */
+/** Returns the file data that a writer of ONNX files writes back; empty for an outline. */
 const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
   whole === null ? { [SOURCE]: source } : {};
 
 /**
- * Decodes a function; the schema declares functions and subgraphs as bytes, so they are checked separately from the
- * model.
+ * Decodes a function. Functions and subgraphs are checked separately from the model, because the schema declares them
+ * as bytes.
  */
 function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
   checkMessage(FunctionProtoSchema, bytes, reading.parts);
@@ -143,7 +140,6 @@ function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
 
 const untyped = (name: string): ValueInfo => ({ name, type: null });
 
-/** Returns the graphs of an attribute, or null if they are nested too deeply. */
 function decodeBodies(
   sources: readonly Uint8Array[],
   reading: Reading,
@@ -158,8 +154,8 @@ function decodeBodies(
 }
 
 /**
- * Returns the version of each domain. If a domain is imported twice, the last version counts, as in ONNX Runtime; in
- * ONNX (onnx.proto, `opset_import`) the highest one.
+ * Returns the opset version of each domain. If a file imports a domain twice, the last version counts, as in ONNX
+ * Runtime. ONNX's own documentation (onnx.proto, `opset_import`) prescribes the highest version.
  */
 function decodeOpsets(
   imports: readonly OperatorSetIdProto[],
@@ -219,7 +215,7 @@ function decodeNode(
     domain: domainName(domain),
     inputs: [...input],
     outputs: [...output],
-    // Assignments would be unsafe, because a file may name an attribute `__proto__`.
+    // Plain assignments would be unsafe, because a file may contain an attribute named `__proto__`.
     attributes: Object.fromEntries(attributes),
     ...sourced(source, reading),
   };
@@ -230,7 +226,7 @@ const decodeOwn = (one: AttributeProto, reading: Reading, depth: number): Attrib
   ...sourced(one, reading),
 });
 
-/** ONNX's attribute types by number. Only types with a lower-case name are decoded. */
+/** ONNX's attribute types, by number. Only types with a lower-case name are decoded. */
 export const ATTRIBUTE_TYPES = [
   "UNDEFINED",
   "float",
@@ -268,7 +264,7 @@ function decodeAttribute(source: AttributeProto, reading: Reading, depth: number
     case "strings": {
       const texts = (type === "string" ? [source.s] : source.strings).map(textOrNull);
       const known = texts.filter((text) => text !== null);
-      // ONNX also stores bytes that are not text in strings.
+      // ONNX strings may also contain bytes that are not text.
       if (known.length < texts.length) return { type: "other", value: `${type} of bytes` };
       return type === "string" ? { type, value: known[0] } : { type, value: known };
     }
@@ -318,7 +314,8 @@ const decodeValueInfo = (source: ValueInfoProto, reading: Reading): ValueInfo =>
 });
 
 /**
- * Returns the type of a tensor, or null for other types. A missing shape is an unknown rank, an empty one a scalar.
+ * Returns a tensor type; null for other types. A missing shape means an unknown rank, and an empty shape means a
+ * scalar.
  * @internal
  */
 export function decodeType(source: TypeProto | undefined): TensorType | null {
@@ -328,7 +325,10 @@ export function decodeType(source: TypeProto | undefined): TensorType | null {
   return { dtype, shape: tensor.shape === undefined ? null : tensor.shape.dim.map(decodeDim) };
 }
 
-/** Decodes a dimension; a dimension without a value or name is unknown. Some tools write a negative value for it. */
+/**
+ * Decodes a dimension. A dimension without a value or name is unknown. Some tools write a negative value for an unknown
+ * dimension.
+ */
 function decodeDim({ value }: Dimension): Dim {
   if (value.case === "dimParam") return value.value === "" ? null : value.value;
   return value.case === undefined || value.value < 0n ? null : toNumber(value.value, "a dimension");

@@ -1,4 +1,4 @@
-/** Reads a part of a tensor whose data is in another file. */
+/** Reads slices of a tensor whose data is in another file. */
 
 import { EXTERNAL } from "../../core/limits.ts";
 import { allocate, isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
@@ -10,24 +10,29 @@ import { SOURCE, type Constant } from "../model/model.ts";
 import { externalRange, type ReadExternal } from "./external.ts";
 import { isHeader, tensorTitle } from "./tensor-proto.ts";
 
-/** Slices of a tensor: the start of each, and their length, in elements. */
+/** Selected slices of a tensor: the start of each slice and their common length, in elements. */
 interface Slices {
   readonly starts: Iterable<number>;
   readonly length: number;
 }
 
-/** A tensor of zeros that is filled in part. The operating system allocates memory only for pages that are written. */
+/**
+ * A tensor of zeros in which some slices are filled. The operating system allocates memory only for pages that are
+ * written.
+ */
 export interface Sliced {
   readonly tensor: Tensor;
   /**
-   * Reads slices from the file.
-   * @returns false if reading the whole tensor takes less time
-   * @throws TensorError `malformed-file` for another number of bytes than requested
+   * Reads slices from the file. The result is false if reading the whole tensor would be faster.
+   * @throws TensorError `malformed-file` if the number of bytes differs from the requested number
    */
   read(slices: Slices): boolean;
 }
 
-/** Returns null for a constant whose data is in the model, and for one whose values must be checked or unpacked. */
+/**
+ * Returns a constant that can be read in slices. The result is null for a constant in the model file itself, and for
+ * values that must be checked or unpacked.
+ */
 export function slicedConstant(one: Constant, external: ReadExternal): Sliced | null {
   const { name, dtype, shape, [SOURCE]: header } = one;
   if (!isHeader(header) || header.external === null || dtype === null || dtype === "bool")

@@ -1,8 +1,7 @@
 /**
- * Sparse initializers (`SparseTensorProto`): values and their positions in a tensor that is otherwise zero. They become
- * dense constants; an unchanged one is written as it was.
- *
- * ONNX: `onnx.proto`, SparseTensorProto.
+ * Sparse initializers (`SparseTensorProto`), which store the nonzero values of a tensor and their positions. Reading
+ * converts a sparse initializer to a dense constant. An unchanged initializer is written back in sparse form. ONNX:
+ * `onnx.proto`, SparseTensorProto.
  */
 
 import { fromBinary } from "@bufbuild/protobuf";
@@ -15,10 +14,12 @@ import { readConstant, SOURCE, type Constant } from "../model/model.ts";
 import { SparseTensorProtoSchema } from "./schema_pb.ts";
 import { checkMessage, malformedAs, type Parts } from "./wire.ts";
 
-/** The maximum number of elements of a dense tensor, because a few bytes may announce any number. */
+/**
+ * The maximum number of elements of a dense tensor. Without this limit, a few bytes could demand any amount of memory.
+ */
 const MAX_DENSE = 2 ** 28;
 
-/** The file's bytes of a sparse initializer, as the source of its constant. */
+/** The original bytes of a sparse initializer, for the writer. */
 class SparseSource {
   readonly bytes: Uint8Array;
   readonly name: string;
@@ -30,9 +31,8 @@ class SparseSource {
 }
 
 /**
- * Returns a sparse initializer as a constant that is dense when it is read.
- * @param decode decodes the values and the indices
- * @param isSourced false for an outline, which a writer does not write back
+ * Converts a sparse initializer to a constant, which becomes dense when it is read. The callback `decode` reads the
+ * values and the indices. For an outline, `isSourced` is false, because an outline is not written back.
  */
 export function decodeSparse(
   bytes: Uint8Array,
@@ -58,12 +58,12 @@ export function decodeSparse(
   };
 }
 
-/** Returns the bytes of an unchanged sparse initializer, or null for other constants. */
+/** Returns the bytes of an unchanged sparse initializer; null for other constants. */
 export function sparseBytes({ name, [SOURCE]: source }: Constant): Uint8Array | null {
   return source instanceof SparseSource && source.name === name ? source.bytes : null;
 }
 
-/** @throws TensorError `malformed-file` for indices that do not fit, `too-large` */
+/** @throws TensorError `malformed-file` for invalid indices; `too-large` for a shape beyond the limit */
 function denseOf(values: Constant, indices: Constant, shape: readonly number[]): Tensor {
   const { name } = values;
   const size = sizeOf(shape, { input: name });
@@ -99,7 +99,7 @@ function denseOf(values: Constant, indices: Constant, shape: readonly number[]):
 const flatPosition = (index: bigint, size: number): number | null =>
   index >= 0n && index < BigInt(size) ? Number(index) : null;
 
-/** Returns the position of a tuple of coordinates, or null outside the shape. */
+/** Returns the flat position of a coordinate tuple; null if the tuple lies outside the shape. */
 function positionOf(
   coordinates: BigInt64Array,
   nth: number,

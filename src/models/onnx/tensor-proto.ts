@@ -1,36 +1,54 @@
 /**
- * The header of a `TensorProto`: its name, data type, shape and the location of its data. The values stay in the file's
- * bytes until `tensor.ts` decodes them, so that a model with gigabytes of weights, or with unknown data types, is cheap
- * to read.
+ * The header of a `TensorProto`: the tensor's name, data type, shape and data location. The values remain encoded until
+ * `tensor.ts` decodes them. A model with gigabytes of weights, or with unknown data types, is therefore cheap to read.
  *
- * The schema supplies field names and numbers, `DTYPES` those of data types.
+ * The schema defines field names and numbers, and `DTYPES` defines the numbers of data types.
  */
 
 import { fromBinary, type DescField } from "@bufbuild/protobuf";
 import { BinaryReader, type WireType } from "@bufbuild/protobuf/wire";
 
-import { DTYPE_NAMES, DTYPES, type DType } from "../../core/tensor/dtype.ts";
+import { DTYPE_NAMES, type DType } from "../../core/tensor/dtype.ts";
 import { malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { dtypeOfNumber } from "../model/element-type.ts";
 import { MAX_RANK, printShape } from "../../core/tensor/shape.ts";
 import { StringStringEntryProtoSchema, TensorProtoSchema } from "./schema_pb.ts";
 import { checkMessage, countValues, decodeUtf8, visitRecords } from "./wire.ts";
 
-/** The fields with individually encoded values. */
-export type TypedField = (typeof DTYPES)[DType]["onnx"]["field"];
+export type TypedField =
+  | "floatData"
+  | "doubleData"
+  | "int32Data"
+  | "int64Data"
+  | "uint64Data"
+  | "stringData";
+
+/** Fields of the data types whose values are not in `int32_data`. */
+const FIELDS: Readonly<Partial<Record<DType, TypedField>>> = {
+  string: "stringData",
+  float32: "floatData",
+  complex64: "floatData",
+  float64: "doubleData",
+  complex128: "doubleData",
+  int64: "int64Data",
+  uint32: "uint64Data",
+  uint64: "uint64Data",
+};
+
+/** Returns the typed field that may contain a data type's values. */
+export const fieldOf = (dtype: DType): TypedField => FIELDS[dtype] ?? "int32Data";
 
 export interface TensorHeader {
-  /** The message itself. */
   readonly bytes: Uint8Array;
   readonly name: string;
   readonly shape: readonly number[];
-  /** ONNX's number of the data type, and the data type if this package has it. */
+  /** ONNX's number for the data type. */
   readonly dataType: number;
   readonly dtype: DType | null;
   readonly raw: Uint8Array;
-  /** The number of values in each typed field; fields without values are left out. */
+  /** The number of values per typed field. Empty fields are left out. */
   readonly counts: ReadonlyMap<TypedField, number>;
-  /** The `external_data` entries, or null if `data_location` declares the data to be in the message. */
+  /** The `external_data` entries; null if `data_location` says that the data is in the message. */
   readonly external: ReadonlyMap<string, string> | null;
   readonly segmented: boolean;
 }
@@ -39,20 +57,17 @@ const NO_BYTES: Uint8Array = new Uint8Array();
 const NO_COUNTS: ReadonlyMap<TypedField, number> = new Map();
 const NO_ENTRIES: ReadonlyMap<string, string> = new Map();
 
-const TYPED_FIELDS: ReadonlySet<string> = new Set(
-  DTYPE_NAMES.map((name) => DTYPES[name].onnx.field),
-);
+const TYPED_FIELDS: ReadonlySet<string> = new Set(DTYPE_NAMES.map(fieldOf));
 
 export const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.has(name);
 
-/** Returns the title of a tensor in errors. */
 export const tensorTitle = (name: string): string =>
   name === "" ? "the tensor" : `the tensor ${printValue(name)}`;
 
 /**
- * Reads everything of a tensor except its values, in one pass.
+ * Reads a tensor's message in one pass, except for the values.
  * @throws TensorError `malformed-file` for bytes that are not a TensorProto, a negative dimension or an unknown
- *   `data_location`; `unsupported-file` for more than 64 dimensions; `too-large` for a dimension of 2^53 or more
+ * `data_location`; `unsupported-file` for more than 64 dimensions; `too-large` for a dimension of 2^53 or more
  */
 export function readTensorHeader(bytes: Uint8Array): TensorHeader {
   const reader = new HeaderReader(bytes);
@@ -63,7 +78,7 @@ export function readTensorHeader(bytes: Uint8Array): TensorHeader {
   return reader.finish();
 }
 
-/** Collects the records of one tensor. The last record of a field counts, as protobuf defines. */
+/** Collects one tensor's records. If a field occurs several times, the last record counts, as protobuf defines. */
 class HeaderReader {
   readonly #bytes: Uint8Array;
   #name = "";
@@ -72,7 +87,7 @@ class HeaderReader {
   #raw = NO_BYTES;
   #segmented = false;
   readonly #dims: bigint[] = [];
-  // The maps are created on demand, because a hostile file may have millions of tensors without entries.
+  // Maps are created on demand, because a hostile file may contain millions of empty tensors.
   #counts: Map<TypedField, number> | undefined;
   #entries: Map<string, string> | undefined;
 
@@ -186,10 +201,10 @@ function checkDimension(dim: bigint, dims: readonly bigint[], name: string): num
   );
 }
 
-/** Returns a text such as `float32[2, 3]`, or `type 17[2, 3]` for a data type that this package lacks. */
+/** Returns a text such as `float32[2, 3]`, or `type 17[2, 3]` for an unknown data type. */
 export const printTensorType = ({ dtype, dataType, shape }: TensorHeader): string =>
   `${dtype ?? `type ${dataType}`}${printShape(shape)}`;
 
-/** Returns true if the source of a constant is a tensor of an ONNX file. */
+/** Returns true if a constant comes from a tensor in an ONNX file. */
 export const isHeader = (source: unknown): source is TensorHeader =>
   typeof source === "object" && source !== null && "bytes" in source && "counts" in source;

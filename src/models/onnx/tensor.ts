@@ -1,6 +1,6 @@
 /**
- * ONNX tensors (`TensorProto`): files that end in .pb, initializers and attributes of models. Field numbers and rules
- * come from ONNX's `onnx.proto` and its checker. If neither has a rule, this file follows ONNX's own loader.
+ * ONNX tensors (`TensorProto`), from `.pb` files, initializers and attributes. Field numbers and rules come from ONNX's
+ * `onnx.proto` and its checker. If neither has a rule, this file follows ONNX's own loader.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -28,6 +28,7 @@ import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { externalRange, readOptionsFrom, type ReadOptions } from "./external.ts";
 import { TensorProtoSchema } from "./schema_pb.ts";
 import {
+  fieldOf,
   readTensorHeader,
   tensorTitle,
   type TensorHeader,
@@ -36,19 +37,15 @@ import {
 import { checkUtf8, decodeUtf8, encodedAs, encodeUtf8, visitRecords } from "./wire.ts";
 
 /**
- * Reads the tensor in `bytes`, a serialized `TensorProto`. Its values are in `raw_data`, in the typed field of its data
- * type (packed or not; float16 and bfloat16 as bits in `int32_data`, where 16-bit types may be sign-extended or not) or
- * in external data. The result has its own memory.
- *
- * Messages with more or fewer bytes or values than the shape needs are refused. ONNX's checker accepts extra bytes or
- * values; its loader does not.
- *
+ * Reads a tensor from `bytes`, a serialized `TensorProto`. The values may be in `raw_data`, in external data, or in the
+ * typed field for the data type. A typed field may be packed or not. float16 and bfloat16 are stored as bits in
+ * `int32_data`, where 16-bit values may be sign-extended or not. The result has its own memory. The number of bytes or
+ * values must match the shape. ONNX's checker accepts extra bytes or values, but its loader rejects them.
  * @param bytes the whole message
  * @param options `external` reads external data
  * @throws TensorError `malformed-file` for bytes that are not such a tensor, `unsupported-file` for an unknown data
- *   type, a segment and more than 64 dimensions, `too-large` above 2^32 - 1 elements. Nothing is allocated before the
- *   file is known to hold all the data that it announces.
- *
+ * type, a segment and more than 64 dimensions, `too-large` above 2^32 - 1 elements. Memory is allocated only after the
+ * file is known to contain all announced data.
  * @example
  * ```ts
  * const bytes = writeTensor(tensor("int64", [2], [3, 4]), "ids");
@@ -61,13 +58,11 @@ export function readTensor(bytes: Bytes, options: ReadOptions = {}): Tensor {
 }
 
 /**
- * Serializes a tensor as a `TensorProto` with the data type, the dimensions, `raw_data` (`string_data` for text) and
- * the optional name.
- *
- * @param tensor of any data type of ONNX
- * @param name the name in the message
- * @throws TensorError `dtype` for text that UTF-8 cannot hold (half a surrogate pair), `disposed`, `too-large`
- *
+ * Serializes a tensor as a `TensorProto`. The message contains the data type, the dimensions, the values in `raw_data`
+ * (in `string_data` for text), and the optional name.
+ * @param tensor a tensor of any ONNX data type
+ * @param name the tensor's name in the message
+ * @throws TensorError `dtype` for text that UTF-8 cannot encode (half a surrogate pair), `disposed`, `too-large`
  * @example
  * ```ts
  * import { writeFileSync } from "node:fs";
@@ -89,12 +84,12 @@ export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
   return encodedAs("the tensor", () => toBinary(TensorProtoSchema, message));
 }
 
-/** Decodes the values of a tensor after its header. Throws the errors of {@link readTensor}. */
+/** Decodes a tensor's values after its header, with the same errors as `readTensor`. */
 export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor {
   const { name, dtype, dataType, shape, raw, counts, external, segmented } = header;
   const what = tensorTitle(name);
   if (dtype === null) {
-    // The number 0 means that no data type is given, and numbers are never negative.
+    // The type number 0 means that the data type is missing, and type numbers are never negative.
     throw (dataType <= 0 ? malformed : unsupported)(
       `${what} has data type ${dataType}, which this package does not know`,
       {
@@ -104,7 +99,7 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
       },
     );
   }
-  // A constant is read on demand, long after its file was opened.
+  // A constant may be read long after its file was opened.
   if (header.bytes.length === 0) {
     throw new TensorError("disposed", `the memory of the file that holds ${what} is gone`, {
       key: "file",
@@ -132,7 +127,7 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
   return new Tensor(dtype, shape, size, data);
 }
 
-/** Reads external data. Long data is read in parts, so that memory never holds it twice. */
+/** Reads external data. A large tensor is read in parts, so that memory never contains the data twice. */
 function readExternal(
   dtype: DType,
   size: number,
@@ -163,7 +158,7 @@ function readExternal(
   const { part } = EXTERNAL;
   if (needed <= part || rowOf(dtype).bits !== undefined)
     return decodeRaw(dtype, size, partOf(0, needed), header);
-  // The last part is read first: if the file is too short, this fails before the memory is allocated.
+  // The last part is read first, so that a file that is too short fails before memory is allocated.
   let start = Math.floor((needed - 1) / part) * part;
   const last = partOf(start, needed);
   const data = allocate(dtype, size);
@@ -180,7 +175,10 @@ function checkBools(bytes: Uint8Array, header: TensorHeader): void {
   if (wrong !== -1) throw wrongValue(header, bytes[wrong]);
 }
 
-/** Decodes `raw_data`, which is row-major and little-endian, as memory is on every platform that runs JavaScript. */
+/**
+ * Decodes `raw_data`, which is row-major and little-endian. Memory is also little-endian on every platform that runs
+ * JavaScript.
+ */
 function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHeader): Storage {
   if (dtype === "string") {
     if (raw.length > 0)
@@ -191,18 +189,18 @@ function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHe
   const needed = packedBytes(dtype, size);
   if (raw.length !== needed) throw wrongLength(header, needed, raw.length);
   if (dtype === "bool") checkBools(raw, header);
-  // The bytes are copied, because their alignment is arbitrary and their memory belongs to the caller.
+  // The bytes are copied, because they may be unaligned and the memory belongs to the caller.
   return unpack(dtype, size, raw);
 }
 
 function decodeTyped(dtype: DType, size: number, field: TypedField, header: TensorHeader): Storage {
-  const { onnx, lanes, bits } = rowOf(dtype);
-  if (field !== onnx.field) {
+  const { lanes, bits } = rowOf(dtype);
+  if (field !== fieldOf(dtype)) {
     throw malformed(
-      `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`,
+      `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${fieldOf(dtype)}`,
     );
   }
-  // A value of most small types is a byte with several elements, but each 6-bit element has its own value.
+  // Most small data types pack several elements into one byte, but each 6-bit element has its own value.
   const isPacked = bits !== undefined && bits !== 6;
   checkValueCount(
     header.counts.get(field) ?? 0,
@@ -223,7 +221,6 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
   return isPacked ? unpack(dtype, size, bytesOf(data as Uint8Array)) : data;
 }
 
-/** Receives the payloads of a field's records in order: one value each, or packed values. */
 type TakePayload = (payload: Uint8Array) => void;
 
 function takeText(data: Storage): TakePayload {
@@ -235,8 +232,8 @@ function takeText(data: Storage): TakePayload {
 }
 
 /**
- * Decodes floats, which are little-endian in both encodings. The floats are copied as bytes, so that the payload of a
- * NaN survives.
+ * Decodes floats, which are little-endian in both encodings. Floats are copied as bytes to preserve the payloads of
+ * NaNs.
  */
 function takeFloats(data: Storage): TakePayload {
   const bytes = bytesOf(data as NumericStorage);
@@ -256,7 +253,7 @@ function takeIntegers(
   const cell = integerOfCell(dtype);
   const { bytes } = DTYPES[cell];
   const write = writer(cell, data);
-  // The upper bits of a 6-bit element must be 0 according to ONNX, so the value is neither wrapped nor truncated.
+  // ONNX requires that the upper bits of a 6-bit element are 0, so other values are errors.
   const isSixBits = rowOf(dtype).bits === 6;
   const next: (reader: BinaryReader) => unknown =
     field === "int64Data"
@@ -278,8 +275,8 @@ function takeIntegers(
 }
 
 /**
- * Returns the integer type of one value of `int32_data`. Small floats, and bytes that hold several elements, are
- * written as their bits.
+ * Returns the integer type of the values in `int32_data`. Small floats are stored as their bits, and so are bytes that
+ * contain several elements.
  */
 function integerOfCell(dtype: DType): DType {
   const { family, bytes, bits } = rowOf(dtype);
@@ -288,8 +285,8 @@ function integerOfCell(dtype: DType): DType {
 }
 
 /**
- * Wraps a value to its cell; some writers sign-extend 8 or 16 bits and others do not, so both encodings are accepted. A
- * wider value is rejected.
+ * Wraps a value to the width of its integer type. Some writers sign-extend 8-bit or 16-bit values and others do not, so
+ * both encodings are accepted. Wider values are rejected.
  */
 function fold(value: number, cell: DType): number {
   const bits = 8 * DTYPES[cell].bytes;

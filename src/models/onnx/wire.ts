@@ -1,7 +1,7 @@
 /**
- * Protobuf, the encoding of ONNX's files: the records of a message, and text. @bufbuild/protobuf trusts its input more
- * than a file deserves (a nested message may run on past its parent, a length of 2^63 reads as 0, a field may have any
- * wire type), so every model is checked here against the schema before the library decodes it.
+ * Protobuf, which is the encoding of ONNX files. The library @bufbuild/protobuf trusts its input more than a downloaded
+ * file deserves. A nested message may extend past its parent, a length of 2^63 reads as 0, and a field may have any
+ * wire type. Every model is therefore checked against the schema here, before the library decodes it.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -19,31 +19,29 @@ import {
 } from "../../core/errors.ts";
 
 /**
- * The maximum number of messages, byte strings and unknown records in a model of `bytes` bytes. An empty message takes
- * 2 bytes of the file but hundreds of bytes of memory, so a small hostile file could fill the memory. In real models,
- * these parts take at least 12 bytes (an attribute). The largest models in use have about 10^5 nodes; 2^21 parts are
- * enough for 20 times as many.
+ * The maximum number of messages, byte strings and unknown records in a model file with `bytes` bytes. An empty message
+ * takes 2 bytes in the file but hundreds of bytes in memory, so a small hostile file could exhaust memory. In real
+ * models, the smallest part is an attribute with 12 bytes. The largest models in use have about 10^5 nodes, and 2^21
+ * parts are enough for 20 times as many nodes.
  */
 const mostParts = (bytes: number): number => Math.min(2 ** 21, 2 ** 16 + Math.floor(bytes / 8));
 
 /**
- * The maximum number of numbers and texts in the lists of a model, outside of tensors. A number takes at least one byte
- * of the file and 40 bytes of memory as a bigint, so 2^24 of them take 670 MB. A tree ensemble of 10^5 nodes has about
- * 10^6.
+ * The maximum number of numbers and texts in a model's lists, outside of tensors. A number takes at least one byte in
+ * the file and 40 bytes in memory as a bigint, so 2^24 numbers take 670 MB. A tree ensemble with 10^5 nodes has about
+ * 10^6 numbers and texts.
  */
 const MAX_VALUES = 2 ** 24;
 
-/** The maximum number of bytes in a varint, of which the last carries bit 63. */
 export const MAX_VARINT = 10;
 
-/** A function that is called with a record's field number, its wire type and the range of its payload. */
+/** Called with a record's field number, its wire type and the range of its payload. */
 export type Visit = (field: number, wireType: WireType, start: number, end: number) => void;
 
 /**
- * Visits the records of one message in the order of the file. The payload of a length-delimited record begins after its
- * length.
+ * Visits a message's records in file order. The payload of a length-delimited record begins after its length.
  * @throws TensorError `malformed-file` for bytes that are not a message. Groups are refused, because ONNX does not use
- *   them.
+ * them.
  */
 export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): void {
   const reader = new BinaryReader(bytes);
@@ -84,7 +82,7 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
   });
 }
 
-/** Returns the end of a number. The library's `skip` returns the number's bytes as a new array. */
+/** Returns the position after a number. The library's `skip` would also allocate a new array for the number's bytes. */
 function endOfNumber(bytes: Uint8Array, start: number, wireType: WireType): number {
   if (wireType === WireType.Bit32) return start + 4;
   if (wireType === WireType.Bit64) return start + 8;
@@ -94,11 +92,11 @@ function endOfNumber(bytes: Uint8Array, start: number, wireType: WireType): numb
   return end + 1;
 }
 
-/** The maximum number of parts of a model, and the number counted so far. */
+/** The maximum number of parts in a model, and the number of parts counted so far. */
 export interface Parts {
   readonly most: number;
   found: number;
-  /** The number of numbers and texts in lists, counted so far. */
+  /** The number of list entries counted so far. */
   values: number;
 }
 
@@ -109,11 +107,10 @@ export const partsOf = (bytes: Uint8Array): Parts => ({
 });
 
 /**
- * Checks that `bytes` are a message of `schema`: every nested message ends inside its parent, and every known field has
- * its wire type.
- * @param parts the running count, if the bytes are part of a model
- * @throws TensorError `malformed-file` for other bytes, and `too-large` for more parts than a model of its size may
- *   have
+ * Checks that `bytes` are a valid message of `schema`: every nested message ends inside its parent, and every known
+ * field has its wire type. For bytes in a model, `parts` is the running count.
+ * @throws TensorError `malformed-file` for other bytes, and `too-large` for more parts than a model of this size may
+ * have
  */
 export function checkMessage(
   schema: DescMessage,
@@ -142,7 +139,7 @@ export function checkMessage(
           { limit: MAX_VALUES },
         );
       }
-      // The schema declares subgraphs and tensors as bytes, so this recursion is only a few calls deep.
+      // This recursion is shallow, because the schema declares subgraphs and tensors as bytes.
       if (field.message !== undefined) check(field.message, part.subarray(start, end));
     });
   };
@@ -153,9 +150,8 @@ const isPart = (field: DescField): boolean =>
   field.message !== undefined || scalarOf(field) === ScalarType.BYTES;
 
 /**
- * Returns the number of values of `field` in a record, or null if the record's encoding is wrong for `field`. A record
- * of packed numbers holds any number of values. Protobuf allows packing in every repeated field, regardless of the
- * schema.
+ * Returns the number of values in a record; null if the record's encoding is invalid for `field`. A packed record may
+ * contain any number of values. Protobuf allows packing for every repeated field, regardless of the schema.
  */
 export function countValues(
   field: DescField,
@@ -169,14 +165,13 @@ export function countValues(
   if (field.fieldKind !== "list" || wireType !== WireType.LengthDelimited) return null;
   const width = expected === WireType.Bit32 ? 4 : expected === WireType.Bit64 ? 8 : 0;
   if (width > 0) return (end - start) % width === 0 ? (end - start) / width : null;
-  // Only the last byte of a varint is below 128.
+  // A varint's last byte is below 128, and all other bytes are not.
   if (end > start && bytes[end - 1] >= 0x80) return null;
   let count = 0;
   for (let position = start; position < end; position++) if (bytes[position] < 0x80) count++;
   return count;
 }
 
-/** Returns the wire type of one value of a field. */
 function wireTypeOf(field: DescField): WireType {
   switch (scalarOf(field)) {
     case undefined:
@@ -195,7 +190,7 @@ function wireTypeOf(field: DescField): WireType {
 const scalarOf = (field: DescField): ScalarType | undefined =>
   field.fieldKind === "scalar" || field.fieldKind === "list" ? field.scalar : undefined;
 
-/** Returns the text that `bytes` encode in UTF-8. A byte order mark is part of the text. */
+/** Decodes UTF-8, and keeps a byte order mark as part of the text. */
 export function decodeUtf8(bytes: Uint8Array, what: string): string {
   return malformedAs(what, () =>
     new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
@@ -205,8 +200,8 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
 export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode(checkUtf8(text));
 
 /**
- * Returns `text` if UTF-8 can encode it. The protobuf library and `TextEncoder` silently replace text that UTF-8 cannot
- * encode, so every written text is checked here.
+ * Returns `text` if UTF-8 can encode it. All written text is checked here, because the protobuf library and
+ * `TextEncoder` silently replace text that UTF-8 cannot encode.
  * @throws TensorError `dtype` for half a surrogate pair, and for a value that is not text
  */
 export function checkUtf8(text: string): string {
@@ -224,19 +219,19 @@ export function checkUtf8(text: string): string {
   );
 }
 
-/** Runs code that reads a file. Turns errors of the protobuf library into `malformed-file`. */
+/** Runs code that reads a file. Errors of the protobuf library become `malformed-file`. */
 export function malformedAs<T>(what: string, action: () => T): T {
   try {
     return action();
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    // The full stop is removed, because browsers add one and errors of this package have none.
+    // Browsers end messages with a full stop, which this package's errors do not have.
     const reason = messageOf(cause).replace(/\.$/, "");
     throw malformed(`${what} cannot be decoded: ${reason}`, {}, { cause });
   }
 }
 
-/** Runs code that makes a file's bytes. Turns exhausted memory into `too-large`. */
+/** Runs code that encodes a file. If memory is exhausted, the error is `too-large`. */
 export function encodedAs<T>(what: string, action: () => T): T {
   try {
     return action();

@@ -1,6 +1,6 @@
 /**
- * Writes the plain `Model` as ONNX's `ModelProto`. If the model was read from an ONNX file, the data of this file is
- * kept, except for the fields of `Model`.
+ * Writes the plain `Model` as ONNX's `ModelProto`. For a model from an ONNX file, the writer keeps all file data that
+ * `Model` does not represent.
  */
 
 import { create, fromBinary, isMessage, toBinary } from "@bufbuild/protobuf";
@@ -53,17 +53,15 @@ import { checkUtf8, encodedAs, encodeUtf8 } from "./wire.ts";
 type Opsets = Readonly<Record<string, number>>;
 
 /**
- * Serializes a model as a `ModelProto`. A model that was read from an ONNX file is written with all data of the file,
- * including fields unknown to this package, and with later changes. Constants that were not replaced are written with
- * their original bytes, and external data as a reference to the same file.
- *
+ * Serializes a model as a `ModelProto`. For a model from an ONNX file, the output contains all data of the file,
+ * including fields unknown to this package, and all later changes. Unreplaced constants keep their original bytes, and
+ * external data stays a reference to the same file.
  * @param given a model of any format
  * @returns the bytes of an `.onnx` file
  * @throws TensorError `malformed-file` for a value that is not a model, `attribute` for an attribute value outside its
- *   type, `dtype` for an unknown data type or text that UTF-8 cannot encode, `shape-mismatch` for a dimension that is
- *   not a size, `unsupported-model` for a node with its own operator set version and for functions that were added or
- *   removed, `too-large` if memory is exhausted
- *
+ * type, `dtype` for an unknown data type or text that UTF-8 cannot encode, `shape-mismatch` for a dimension that is not
+ * a size, `unsupported-model` for a node with its own operator set version and for functions that were added or
+ * removed, `too-large` if memory is exhausted
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -97,8 +95,8 @@ export function writeModel(given: Model): Uint8Array {
 }
 
 /**
- * Returns the opset imports, one per domain. Imports of the file keep their spelling, because ONNX's own domain has two
- * names: `""` and `ai.onnx`.
+ * Returns one opset import per domain. Existing imports keep their spelling, because ONNX's own domain has two names:
+ * `""` and `ai.onnx`.
  */
 function opsetMessages(
   opsets: Opsets,
@@ -116,7 +114,7 @@ function opsetMessages(
   });
 }
 
-/** Returns a domain's spelling in new files: most tools write ONNX's own domain as `""`. */
+/** Returns a domain's spelling in new files. Most tools write ONNX's own domain as `""`. */
 const spelling = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
 
 function graphMessage(graph: Graph, opsets: Opsets): GraphProto {
@@ -156,7 +154,6 @@ function nodeMessage(node: ModelNode, opsets: Opsets): NodeProto {
   return message;
 }
 
-/** The number of ONNX's attribute type `GRAPH`. */
 const GRAPH = 5;
 
 function attributeMessage(
@@ -183,7 +180,8 @@ function attributeMessage(
   }
   if (attribute.type === "boolean") throw wrong("is a boolean, which ONNX represents as an int");
   const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
-  // The new value replaces the file's value. Only unknown fields are kept if the attribute had another type.
+  // The attribute's new value replaces the value from the file. If the attribute's type changed, only unknown fields
+  // are kept.
   if (source?.type === type) Object.assign(message, source, { name });
   else if (source?.$unknown !== undefined) message.$unknown = source.$unknown;
   message.type = type;
@@ -191,7 +189,7 @@ function attributeMessage(
   return message;
 }
 
-/** Replaces the bodies of an attribute; {@link bodyBytes} keeps unchanged bodies. */
+/** Replaces an attribute's bodies. Unchanged bodies keep their original bytes. */
 function setBodies(
   message: AttributeProto,
   { value, graphs }: Extract<Attribute, { type: "other" }>,
@@ -247,7 +245,7 @@ function setValue(
   }
 }
 
-/** Returns the file's bytes of a body, unless the body was changed. */
+/** Returns an unchanged body's original bytes; undefined if the body was changed. */
 function bodyBytes(body: Graph, before: Uint8Array | undefined, opsets: Opsets): Uint8Array {
   const message = graphMessage(body, opsets);
   const after = encodedAs("a body", () => toBinary(GraphProtoSchema, message));
@@ -256,7 +254,7 @@ function bodyBytes(body: Graph, before: Uint8Array | undefined, opsets: Opsets):
   return isSame(after, unchanged) ? before : after;
 }
 
-/** Returns the file's bytes of a function, unless its nodes or its opsets were changed. */
+/** Returns an unchanged function's original bytes; undefined if its nodes or opsets were changed. */
 function functionBytes(given: ModelFunction | undefined, before: Uint8Array): Uint8Array {
   if (given === undefined) return before;
   const { opsets, graph } = given;
@@ -268,11 +266,14 @@ function functionBytes(given: ModelFunction | undefined, before: Uint8Array): Ui
   return isSame(after, toBinary(FunctionProtoSchema, source)) ? before : after;
 }
 
-/** Returns true if two encodings are equal. A message has several encodings, but both arguments use the same one. */
+/**
+ * Returns true if two encodings are equal. A message may have several encodings, but both arguments come from the same
+ * encoder.
+ */
 const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, at) => byte === b[at]);
 
-/** Returns the `TensorProto` of a constant's file. A new name is appended, because the last name counts. */
+/** Returns the original `TensorProto` of a constant. A new name is appended, because the last name counts. */
 function constantBytes(constant: Constant): Uint8Array {
   const { name } = constant;
   const header = constant[SOURCE];
@@ -290,7 +291,7 @@ function valueInfoMessage({ name, type, [SOURCE]: source }: ValueInfo): ValueInf
   const message = create(ValueInfoProtoSchema);
   if (isMessage(source, ValueInfoProtoSchema)) Object.assign(message, source);
   message.name = checkUtf8(name);
-  // An unchanged type is kept, because the file may describe it in more detail than `Model` does.
+  // An unchanged type is written back as it was, because the file may contain more details than `Model`.
   if (!sameType(type, decodeType(message.type))) {
     if (type === null) delete message.type;
     else message.type = typeMessage(type);

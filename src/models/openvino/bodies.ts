@@ -1,6 +1,6 @@
 /**
- * Bodies of layers, for the writer. Parts of a layer refer to layers of its body by number, so a body is written as in
- * its file, and a changed body is refused instead of being lost.
+ * Bodies of OpenVINO layers, for the writer. Other parts of a layer refer to the body's layers by number. A body is
+ * therefore written back unchanged, and a changed body is an error.
  */
 
 import { printValue, TensorError } from "../../core/errors.ts";
@@ -10,7 +10,7 @@ import { LayerSource, readBody } from "./read-ir.ts";
 import type { Element } from "./xml.ts";
 
 /**
- * Returns the names of a node's attributes that are bodies of its layer.
+ * Returns the names of a node's attributes that are layer bodies.
  * @throws TensorError `unsupported-model` for a body that was changed, removed or replaced
  */
 export function keptBodies(node: ModelNode, source: LayerSource | null): ReadonlySet<string> {
@@ -37,8 +37,8 @@ export function keptBodies(node: ModelNode, source: LayerSource | null): Readonl
 const quoteLayer = ({ layerName }: LayerSource): string => `layer ${printValue(layerName)}`;
 
 /**
- * Returns the contents of graphs as a text for comparison. Parts from a layer include the layer's number in `numbers`,
- * so that constants with different values differ.
+ * Prints graphs as a text for comparison. Constants from a layer are printed with the layer's number in `numbers`, so
+ * that constants with different values differ.
  */
 function printGraphs(graphs: readonly Graph[], numbers: Map<Element, number>): string {
   const numberOf = (element: Element): number => {

@@ -1,15 +1,13 @@
 /**
- * The names of values in an IR.
- *
- * A value gets the name that users of OpenVINO know: the first of the `names` of its output port, otherwise the name of
- * its layer, followed by `.0`, `.1`… if the layer has several outputs. If that name is taken, `#` and the number of the
- * layer are appended, and `.0`, `.1`… again. Parameters thus name the inputs of the model, and an output is named after
- * the layer that feeds its Result.
+ * Value names in an IR. A value gets the name that OpenVINO users know: the first of the `names` of its output port.
+ * Otherwise the value gets its layer's name; if the layer has several outputs, `.0`, `.1`… is appended. If this name is
+ * already used, `#` and the layer's number are added. Each model input thus has the name of its Parameter, and each
+ * output has the name of the layer that feeds its Result.
  */
 
 import type { Layer } from "./net.ts";
 
-/** Returns the names of the values that each layer makes, by port number. All names are distinct. */
+/** Returns a distinct name for each output of each layer, by port number. */
 export function nameValues(layers: readonly Layer[]): Map<Layer, Map<number, string>> {
   const taken = new Set<string>();
   const names = new Map<Layer, Map<number, string>>();
@@ -30,28 +28,29 @@ export function nameValues(layers: readonly Layer[]): Map<Layer, Map<number, str
   return names;
 }
 
-/** Returns the name of a value whose port has no names. */
 export const defaultName = (layer: string, position: number, outputs: number): string =>
   outputs > 1 ? `${layer}.${position}` : layer;
 
-/** Splits names at commas. A backslash precedes a comma inside a name. */
+/** Splits a text at commas. A comma that is part of a name follows a backslash. */
 const splitNames = (text: string): string[] =>
   text
     .split(/(?<!\\),/)
     .map((name) => name.replaceAll("\\,", ","))
     .filter((name) => name !== "");
 
-/** The names of a value's port in the file, and the name that its layer implies; undefined for a new layer. */
+/**
+ * The names of a value's port in the original file, and the default name from its layer. Both are undefined for a new
+ * layer.
+ */
 interface NamesBefore {
   readonly before: string | undefined;
   readonly implied: string | undefined;
 }
 
 /**
- * Returns the text for the `names` of a value's port, by which programs of OpenVINO find inputs and outputs; null for a
- * port of a file that needs no names.
- * @param aliases further names of the value, in addition to the file's
- * @param isTaken returns true for the name of any value of the model
+ * Returns the text for a port's `names`, by which OpenVINO programs find inputs and outputs; null for an original port
+ * that needs no names. The `aliases` are further names of the value. The callback `isTaken` returns true for a name
+ * that another value of the model has.
  */
 export function printNames(
   value: string,
@@ -66,7 +65,7 @@ export function printNames(
 }
 
 /**
- * Joins names; a backslash at the end of a name would escape the comma after it, so only the last name may end with a
+ * Joins names with commas. A trailing backslash would escape the next comma, so only the last name may end with a
  * backslash.
  */
 function joinNames(first: string, others: readonly string[]): string {

@@ -1,7 +1,7 @@
 /**
- * An IR as a net: layers with ports, and edges between ports. This file checks that each edge joins two existing ports,
- * that each input has one edge, and that the layers have an executable order. The meaning of layers is checked
- * elsewhere.
+ * An IR as a net of layers with ports, and edges between ports. This file checks that each edge connects two existing
+ * ports, that each input has one edge, and that the layers can be ordered for execution. Other files check the meaning
+ * of layers.
  */
 
 import type { Bytes } from "../../core/tensor/storage.ts";
@@ -12,7 +12,9 @@ import { parseXml, type Element } from "./xml.ts";
 export interface Net {
   readonly element: Element;
   readonly version: number;
-  /** Layers in an executable order: layers without inputs first, and otherwise in file order if possible. */
+  /**
+   * The layers in execution order. Layers without inputs come first, and other layers keep the file order if possible.
+   */
   readonly layers: readonly Layer[];
 }
 
@@ -22,9 +24,8 @@ export interface Layer {
   readonly name: string;
   readonly type: string;
   readonly version: string;
-  /** The attributes of `data`. */
   readonly data: ReadonlyMap<string, string>;
-  /** The ports by number, in file order. */
+  /** The input ports by number, in file order. */
   readonly inputs: ReadonlyMap<number, Element>;
   readonly outputs: ReadonlyMap<number, Element>;
   /** The output port that feeds each input, in the order of `inputs`. */
@@ -36,17 +37,16 @@ export interface OutputPort {
   readonly port: number;
 }
 
-/** Returns the title of a layer in errors. */
 export const layerTitle = ({ id, name }: Pick<Layer, "id" | "name">): string =>
   `layer ${id}${name === "" ? "" : ` ${printValue(name)}`}`;
 
-/** The supported versions of IR files. */
+/** The supported IR versions. */
 export const NET_VERSIONS: readonly number[] = [10, 11];
 
 /**
- * Reads the net in the text, or the UTF-8 bytes, of an `.xml`.
+ * Reads a net from an `.xml`, as text or UTF-8 bytes.
  * @throws TensorError `unsupported-file` for another document, `unsupported-model` for a version other than 10 and 11,
- *   `too-large` for text beyond the limits
+ * `too-large` for text beyond the limits
  */
 export function readNet(xml: string | Bytes): Net {
   const root = parseXml(xml);
@@ -66,7 +66,7 @@ export function readNet(xml: string | Bytes): Net {
   return { element: root, version, layers: readLayers(root, "the net") };
 }
 
-/** Returns the layers of a net or of a body, in an executable order. */
+/** Returns the layers of a net or a body in execution order. */
 export function readLayers(parent: Element, who: string): readonly Layer[] {
   const list = childOf(parent, "layers", who);
   if (list === null) throw malformed(`${who} has no <layers>`, { key: "layers" });
@@ -82,11 +82,10 @@ export function readLayers(parent: Element, who: string): readonly Layer[] {
   return inOrder(layers);
 }
 
-/** Returns the children of a layer that are nets themselves: the bodies of TensorIterator, Loop and If. */
+/** Returns a layer's bodies, for TensorIterator, Loop and If. Each body is a net. */
 export const bodyElements = ({ element }: Pick<Layer, "element">): readonly Element[] =>
   element.children.filter(({ children }) => children.some(({ name }) => name === "layers"));
 
-/** A layer whose sources are added once all layers are known. */
 interface LayerDraft extends Layer {
   readonly sources: OutputPort[];
 }
@@ -119,7 +118,6 @@ function readPorts(list: Element | null, who: string): Map<number, Element> {
   return ports;
 }
 
-/** Adds the sources of every layer. */
 function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Element[]): void {
   const layerOf = (edge: Element, key: string): LayerDraft => {
     const id = decimalOf(edge, key, "an edge");
@@ -166,8 +164,8 @@ function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Elemen
 }
 
 /**
- * Returns the layers, each after the layers that feed it. Layers without inputs come first, so that parameters keep
- * their order in the file, by which OpenVINO numbers them. The depth-first search keeps its own stack, because nets are
+ * Returns the layers in execution order. Layers without inputs come first, so that parameters keep their file order, by
+ * which OpenVINO numbers the model's inputs. The depth-first search uses an explicit stack, because nets may be
  * thousands of layers deep.
  */
 function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
@@ -199,7 +197,6 @@ function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
 
 const isFed = ({ inputs }: Layer): number => Number(inputs.size > 0);
 
-/** Returns the only child with a name, or null. */
 function childOf(parent: Element, name: string, who: string): Element | null {
   const found = parent.children.filter((child) => child.name === name);
   if (found.length > 1)

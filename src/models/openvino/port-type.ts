@@ -1,4 +1,4 @@
-/** The types of values in an IR: the data type is a word, the shape is a text or a list of `dim` elements. */
+/** Value types in an IR. The data type is a word, and the shape is a text or a list of `dim` elements. */
 
 import { factOf, malformed, printValue, unsupported } from "../../core/errors.ts";
 import { dtypeOfElementType, elementTypeOf } from "../model/element-type.ts";
@@ -7,7 +7,7 @@ import { parseDecimal } from "../model/decimal.ts";
 import { MAX_RANK, type Dim, type PartialShape } from "../../core/tensor/shape.ts";
 import { element, type Element } from "./xml.ts";
 
-/** Returns the word in ports for a data type whose `element_type` is `name`: `FP32` for `f32`. */
+/** Returns the port precision for an `element_type`, such as `FP32` for `f32`. */
 function precisionOf(name: string): string {
   const [, width] = /^f(\d+)$/.exec(name) ?? [];
   if (width !== undefined) return `FP${width}`;
@@ -16,17 +16,17 @@ function precisionOf(name: string): string {
 
 const NO_PRECISION = "UNSPECIFIED";
 
-/** Returns the type that a port declares, or null if this package lacks its data type. */
+/** Returns the declared type of a port; null if this package lacks the data type. */
 export function readPort(port: Element, who: string): TensorType | null {
   const dims = port.children.filter(({ name }) => name === "dim");
   checkDimCount(dims, who);
   const shape = dims.map(({ text }) => parseDimText(text, who));
   const dtype = dtypeOfElementType(port.attributes.get("precision") ?? NO_PRECISION);
-  // An IR writes both scalars and values of unknown rank as ports without dimensions.
+  // In an IR, scalars and values of unknown rank both have ports without dimensions.
   return dtype === null ? null : { dtype, shape: shape.length === 0 ? null : shape };
 }
 
-/** Returns a port with its number and the known part of its value's type. */
+/** Creates a port with a number and the known part of a type. */
 export function writePort(id: number, type: TensorType | null): Element {
   const name = type && elementTypeOf(type.dtype);
   const precision = name === null ? NO_PRECISION : precisionOf(name);
@@ -42,8 +42,8 @@ export function writePort(id: number, type: TensorType | null): Element {
 }
 
 /**
- * Parses a shape such as `4,?,1..10,-1`, in which every dimension but a plain size is unknown. `""` is a scalar, `...`
- * any rank. Brackets around the shape are ignored.
+ * Parses a shape such as `4,?,1..10,-1`. Every dimension except a plain size is unknown. `""` means a scalar, and `...`
+ * means any rank. Brackets around the shape are ignored.
  * @throws TensorError `malformed-file` for other texts, `unsupported-file` for more than 64 dimensions
  */
 export function parseShapeText(text: string, who: string): PartialShape {
@@ -57,7 +57,7 @@ export function parseShapeText(text: string, who: string): PartialShape {
 export const printShapeText = (shape: PartialShape): string =>
   shape === null ? "..." : shape.map((dim) => printDim(dim, "?")).join(",");
 
-/** Prints a dimension; names become `unknown`, because an IR has no dimension names. */
+/** Prints a dimension. A named dimension is printed as `unknown`, because an IR has no dimension names. */
 const printDim = (dim: Dim, unknown: string): string =>
   typeof dim === "number" ? String(dim) : unknown;
 

@@ -34,11 +34,11 @@ import { parseShapeText, readPort } from "./port-type.ts";
 import { unpackStrings } from "./strings.ts";
 import type { Element } from "./xml.ts";
 
-/** The layer of a node, a constant, an input or an output, kept for the writer. */
+/** The original layer of a node, constant, input or output, for the writer. */
 export class LayerSource {
   readonly element: Element;
   readonly layerName: string;
-  /** The `.bin` of the layer's file. */
+  /** The `.bin` file that belongs to the layer's IR. */
   readonly bin: ByteSource | null;
 
   constructor(layer: Layer, bin: ByteSource | null) {
@@ -48,7 +48,7 @@ export class LayerSource {
   }
 }
 
-/** The net of a model, kept for the writer. */
+/** The original net of a model, for the writer. */
 export class NetSource {
   readonly element: Element;
 
@@ -58,18 +58,16 @@ export class NetSource {
 }
 
 /**
- * Reads the model in an IR of version 10 or 11.
+ * Reads a model from an IR of version 10 or 11. Operators outside the registry are kept, with their attributes as text.
+ * Each node has its own operator set version. A layer version that is not an opset becomes a domain, such as
+ * `openvino.extension`.
  * @param xml the text of the `.xml`, or its bytes in UTF-8
- * @param bin the `.bin`, as bytes or read by ranges. Constants stay in the `.bin` until they are read, so the `.bin`
- *   must not change while the model is in use. Without a `.bin`, reading a constant throws `unsupported-model`.
- *
- * Operators unknown to the registry are kept, with their attributes as text. Each node has its own operator set
- * version. A layer whose version is not an opset gets a domain such as `openvino.extension`.
- *
+ * @param bin the `.bin`, as bytes or as a file that is read in ranges. Constants stay in the `.bin` until they are
+ * read, so the `.bin` must not change while the model is in use. Without a `.bin`, reading a constant throws
+ * `unsupported-model`.
  * @throws TensorError `malformed-file` for files that violate the format, `unsupported-file` for another document or
- *   encoding and for an unknown data type, `unsupported-model` for another version, `too-large` for a text beyond the
- *   limits
- *
+ * encoding and for an unknown data type, `unsupported-model` for another version, `too-large` for a text beyond the
+ * limits
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -145,7 +143,7 @@ function asByteSource(bin: unknown): ByteSource {
 
 function checkPorts(layer: Layer, inputs: number, outputs: number): void {
   const got = [layer.inputs.size, layer.outputs.size];
-  // A Result may have an output port, which OpenVINO ignores.
+  // OpenVINO ignores the output port of a Result.
   if (got[0] === inputs && (got[1] === outputs || outputs === 0)) return;
   throw malformed(
     `the numbers of inputs and outputs of ${layerTitle(layer)}, a ${layer.type}, must be ${inputs} and ${outputs}, got ${got.join(" and ")}`,
@@ -192,16 +190,15 @@ function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | nu
   return { name, dtype, shape, read, [SOURCE]: new LayerSource(layer, bin) };
 }
 
-/** The position of a constant in the `.bin`, in bytes. */
 interface BinRange {
   readonly offset: number;
   readonly size: number;
 }
 
 /**
- * Returns the range of a constant in the `.bin`, in bytes, from the constant's attributes.
+ * Returns a constant's byte range in the `.bin`, from the constant's attributes.
  * @throws TensorError `malformed-file` if an attribute is missing or is not a number, or if the range exceeds the
- *   `.bin`
+ * `.bin`
  */
 export function binRange(
   data: ReadonlyMap<string, string>,
@@ -235,11 +232,11 @@ export function readBin(
   );
 }
 
-/** Returns the number of a constant's bytes that hold elements. */
+/** Returns the number of bytes that contain a constant's elements. */
 function usedBytes(dtype: DType, shape: readonly number[], size: number, who: string): number {
-  // The number of bytes of text does not follow from its shape.
+  // The shape of a text constant does not determine its size in bytes.
   const needed = dtype === "string" ? size : packedBytes(dtype, product(shape));
-  // OpenVINO writes one byte for an empty constant, and does not read it.
+  // OpenVINO writes one unused byte for an empty constant.
   if (size === needed || needed === 0) return needed;
   throw malformed(
     `${who} has ${printCount(size, "byte")}, but ${dtype} of the shape ${printShape(shape)} takes ${needed}`,
@@ -295,7 +292,7 @@ function nodeOfLayer(
     }
     names.add(name);
   }
-  // An attribute on <layer> would be ignored, which would change the operator's effect.
+  // Ignoring an operator attribute on <layer> would change the operator's meaning.
   const misplaced = schemas.find(
     ({ name }) => layer.element.attributes.has(name) && !LAYER_ATTRIBUTES.has(name),
   );
@@ -317,11 +314,11 @@ function nodeOfLayer(
   };
 }
 
-/** Returns the graph of a body of a layer; `who` names the layer. */
+/** Returns a layer body's graph. The title `who` names the layer in errors. */
 export const readBody = (body: Element, who: string, bin: ByteSource | null): Graph =>
   graphOfLayers(body.name, readLayers(body, `the ${body.name} of ${who}`), bin);
 
-/** The attributes of <layer>; the operator's own attributes are on <data>. */
+/** The attributes of the element <layer>. An operator's own attributes are in the element <data>. */
 export const LAYER_ATTRIBUTES: ReadonlySet<string> = new Set(["id", "name", "type", "version"]);
 
 function parseAttribute(text: string, type: string, name: string, layer: Layer): Attribute {
@@ -339,7 +336,7 @@ function parseAttribute(text: string, type: string, name: string, layer: Layer):
     }
     case "boolean": {
       const value = BOOLEANS.get(text.toLowerCase());
-      if (value === undefined) throw wrong("neither true nor false");
+      if (value === undefined) throw wrong("not a boolean");
       return { type, value };
     }
     default:

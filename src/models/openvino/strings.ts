@@ -1,6 +1,7 @@
 /**
- * String constants in a `.bin`: the number of strings, the offset at which the first begins and those at which each
- * ends, as little-endian int32, and then the strings in UTF-8. OpenVINO writes constants of `string` in this form.
+ * String constants in a `.bin`, in the form that OpenVINO writes. The constant begins with little-endian int32 numbers:
+ * the number of strings, the offset of the first string, and the end offset of each string. The strings follow in
+ * UTF-8.
  */
 
 import { malformed, TensorError } from "../../core/errors.ts";
@@ -8,7 +9,7 @@ import { quote } from "../model/graph.ts";
 
 const WIDTH = 4;
 
-/** Returns the number of bytes before the first string, if a constant has `count` strings. */
+/** Returns the number of bytes before the first of `count` strings. */
 const headBytes = (count: number): number => WIDTH * (count + 2);
 
 /** @throws TensorError `dtype` for text that UTF-8 cannot encode */

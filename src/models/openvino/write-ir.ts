@@ -1,5 +1,5 @@
 /**
- * Writes the plain `Model` as an IR. Layers are renumbered, and the `.bin` is made anew. Layers read from an IR keep
+ * Writes the plain `Model` as an IR. The layers get new numbers, and the `.bin` is written anew. Layers from an IR keep
  * all other data.
  */
 
@@ -37,22 +37,20 @@ export interface IR {
 }
 
 /**
- * The alignment of constants in the `.bin`, in bytes: the widest element, so that readers can use every constant in
- * place.
+ * The alignment of constants in the `.bin`, in bytes. The alignment equals the size of the widest element, so that
+ * readers can use every constant in place.
  */
 const BIN_ALIGNMENT = 8;
 
 /**
- * Writes a model as the text of an `.xml` and the bytes of its `.bin`. A model from `readIR` is written with the parts
- * of its file that `Model` does not represent, and with the changes since. Dimensions that were ranges stay ranges
- * unless changed. The producer and dimension names are lost, because an IR cannot store them.
- *
- * @param given a model of OpenVINO, as from `readIR` or `convertModel`
+ * Writes a model as the text of an `.xml` and the bytes of its `.bin`. For a model from `readIR`, the output contains
+ * all file data that `Model` does not represent, and all later changes. Dimensions that were ranges stay ranges unless
+ * they were changed. The producer and dimension names are lost, because an IR cannot store them.
+ * @param given an OpenVINO model, as from `readIR` or `convertModel`
  * @throws TensorError `malformed-file` for an inconsistent graph; `unsupported-model` for parts that an IR cannot
- *   express: a version other than 10 and 11, a domain other than openvino, omitted inputs and inputs with a default,
- *   lists of texts or tensors in attributes, an input without a type; `dtype` for data types that OpenVINO lacks;
- *   `too-large` if memory is exhausted
- *
+ * express: a version other than 10 and 11, a domain other than openvino, omitted inputs and inputs with a default,
+ * lists of texts or tensors in attributes, an input without a type; `dtype` for data types that OpenVINO lacks;
+ * `too-large` if memory is exhausted
  * @example
  * ```ts
  * import { readFileSync, writeFileSync } from "node:fs";
@@ -79,7 +77,6 @@ export function writeIR(given: Model): IR {
 const unsupported = (sentence: string): TensorError =>
   new TensorError("unsupported-model", sentence);
 
-/** The output port of a value, and the known part of the value's type. */
 interface Producer {
   readonly layer: number;
   readonly port: number;
@@ -89,7 +86,6 @@ interface Producer {
 class IRWriter {
   readonly #model: Model;
   readonly #declared: ReadonlyMap<string, TensorType | null>;
-  /** The names of all values. */
   readonly #values: ReadonlySet<string>;
   readonly #producers = new Map<string, Producer>();
   readonly #layers: Element[] = [];
@@ -214,7 +210,7 @@ class IRWriter {
     );
   }
 
-  /** Returns a type for an output without a declared one, from the operator's version. */
+  /** Returns a type for an undeclared output, from the operator's version. */
   #guessType({ op, domain, inputs }: ModelNode, opset: number): TensorType | null {
     const row = domain === DOMAIN ? operatorRow(op, opset) : undefined;
     const position = row?.inputs.findIndex(({ type }) => type === row.outputs[0].type) ?? -1;
@@ -271,7 +267,7 @@ class IRWriter {
     this.#layers.push(element("layer", attributes, [...[...parts.values()].flat(), ...moved]));
   }
 
-  /** Returns a child of a layer. The constants of its bodies are copied to the new `.bin`, at other offsets. */
+  /** Copies a part of a layer. Constants of its bodies are copied to the new `.bin`, at other offsets. */
   #moveBody(part: Element, source: LayerSource): Element {
     const data = dataAttributes(part);
     const isConst = valueKind(part.attributes.get("type") ?? "") === "Const";
@@ -287,7 +283,6 @@ class IRWriter {
     return { ...part, children };
   }
 
-  /** Returns the text for the names of a value's port. */
   #namesOf(value: string, old: Element | undefined, implied: string): string | null {
     const { aliases = {} } = this.#model.graph;
     const added = Object.hasOwn(aliases, value) ? aliases[value] : [];
@@ -301,7 +296,6 @@ class IRWriter {
     return producer;
   }
 
-  /** Appends bytes to the `.bin`, and returns the offset of the bytes. */
   #append(bytes: Uint8Array): number {
     const offset = Math.ceil(this.#length / BIN_ALIGNMENT) * BIN_ALIGNMENT;
     this.#chunks.push(new Uint8Array(offset - this.#length), bytes);
@@ -339,11 +333,9 @@ function packConstant(one: Constant): Uint8Array {
   return isNumericStorage(data) ? pack(dtype, data) : packStrings(data, one.name);
 }
 
-/** Returns the attributes of a layer's `data`. */
 const dataAttributes = (layer: Element): ReadonlyMap<string, string> | undefined =>
   layer.children.find(({ name }) => name === "data")?.attributes;
 
-/** Returns the file's bytes of a constant of any data type. */
 const keptBytes = (
   data: ReadonlyMap<string, string>,
   { bin }: LayerSource,
@@ -373,8 +365,8 @@ const portsOf = (layer: Element | undefined, side: string): readonly Element[] =
   layer?.children.find(({ name }) => name === side)?.children ?? [];
 
 /**
- * Returns the port of the file if it declares the same type, because it may contain more than the type; otherwise a new
- * port.
+ * Returns the original port if it declares the same type, because the port may contain more data than the type;
+ * otherwise a new port.
  */
 function portElement(id: number, type: TensorType | null, before: Element | undefined): Element {
   if (before === undefined || !declares(readPort(before, "a port"), type))
@@ -383,7 +375,7 @@ function portElement(id: number, type: TensorType | null, before: Element | unde
   return { ...before, attributes };
 }
 
-/** Returns true if a port declares `type`. A port without dimensions means either a scalar or an unknown rank. */
+/** Returns true if a port declares this type. A port without dimensions means a scalar or an unknown rank. */
 const declares = (port: TensorType | null, type: TensorType | null): boolean =>
   sameType(port, type) ||
   (port !== null && port.shape === null && port.dtype === type?.dtype && type.shape?.length === 0);

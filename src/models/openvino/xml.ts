@@ -1,7 +1,7 @@
 /**
- * Reads and writes the XML that an IR needs: tags, attributes and text. Document types, CDATA, processing instructions
- * and entities other than XML's own five are refused: IRs do not use these constructs, and only these constructs can
- * refer to other files or expand beyond their length.
+ * Reads and writes the XML of an IR: tags, attributes and text. Document types, CDATA, processing instructions and
+ * custom entities are refused. IRs do not use these features, which could refer to other files or expand beyond their
+ * own length.
  */
 
 import { XMLParser, XMLValidator } from "fast-xml-parser";
@@ -22,7 +22,7 @@ export interface Element {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly Element[];
-  /** The element's own text, trimmed. */
+  /** The element's own text, without surrounding blanks. */
   readonly text: string;
 }
 
@@ -33,26 +33,30 @@ export const element = (
   text = "",
 ): Element => ({ name, attributes: new Map(attributes), children, text });
 
-/** Maximum characters of a document. The IR of a model with 7 billion parameters has 4 million. */
+/**
+ * The maximum length of a document, in characters. The IR of a model with 7 billion parameters has 4 million
+ * characters.
+ */
 const MAX_LENGTH = 2 ** 25;
 
 /** The maximum number of tags. An IR has about 25 tags per layer, and parsing takes about 600 bytes per tag. */
 const MAX_TAGS = 2 ** 20;
 
-/** Maximum depth of nested elements. A port's dimension in a body within a body is at depth 14. */
+/** The maximum depth of nested elements. In a body within a body, a port's dimension is at depth 14. */
 const MAX_XML_DEPTH = 64;
 
 /**
- * Maximum characters in a run of blanks. The validator's time is quadratic in the run: 1.1 s for 50,000 spaces in a
- * tag.
+ * The maximum length of a run of blanks. The validator's time is quadratic in this length: 50,000 spaces in a tag take
+ * 1.1 s.
  */
 const MAX_BLANKS = 128;
 
-/** Maximum characters between two tags. Attributes of 8 million characters overflow the stack. */
+/** The maximum number of characters between two tags. Attributes with 8 million characters overflow the stack. */
 const MAX_TAG_LENGTH = 2 ** 20;
 
 /**
- * Maximum attributes of a tag, counted by their equality signs. 2.6 million attributes in one tag take 32 s and 2.8 GB.
+ * The maximum number of attributes in a tag, counted by equality signs. A tag with 2.6 million attributes takes 32 s
+ * and 2.8 GB.
  */
 const MAX_ATTRIBUTES = 2 ** 14;
 
@@ -64,18 +68,18 @@ const DECLARATION = new RegExp(
   ].join(""),
 );
 
-/** The characters that XML forbids, except halves of surrogate pairs. */
+/** Characters that XML forbids, except halves of surrogate pairs. */
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\0-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/;
 
-/** The name of an element around the document, which makes text beside the root detectable. */
+/** The name of an added element around the document, which makes text beside the root detectable. */
 const WRAPPER = "document";
 
 /**
  * Parses a document and returns its root element.
  * @throws TensorError `malformed-file` for a document that is not well-formed or contains a construct foreign to IRs,
- *   `unsupported-file` for an encoding other than UTF-8, `too-large` for more than 2^25 characters or 2^20 tags, and for
- *   more than 2^20 characters or 2^14 attributes in a tag
+ * `unsupported-file` for an encoding other than UTF-8, `too-large` for more than 2^25 characters or 2^20 tags, and for
+ * more than 2^20 characters or 2^14 attributes in a tag
  */
 export function parseXml(xml: string | Bytes): Element {
   const text = typeof xml === "string" ? xml : decodeXml(xml);
@@ -121,7 +125,7 @@ function decodeXml(given: unknown): string {
 const tooLargeXml = (what: string): TensorError =>
   new TensorError("too-large", `the XML has ${what}, which is more than an IR has`);
 
-/** Refuses text that the library would wrongly accept or process slowly, before parsing. */
+/** Refuses text that the XML library would accept wrongly or process slowly. */
 function checkText(text: string): void {
   if (text.length > MAX_LENGTH) throw tooLargeXml(`${text.length} characters`);
   if (FORBIDDEN.test(text)) throw malformed("the XML holds a character that XML forbids");
@@ -158,19 +162,22 @@ const LESS = 0x3c;
 const EQUALS = 0x3d;
 const SPACE = 0x20;
 
-/** The library's prefix for attribute names, so that none equals an inherited property of objects. */
+/** The XML library's prefix for attribute names, which keeps names apart from inherited object properties. */
 const ATTRIBUTE_PREFIX = "@_";
 
-/** A part of a document as the library returns it: a text, or a tag with its parts, and its attributes under `:@`. */
+/**
+ * A part of a document as the XML library returns it: a text, or a tag with its parts. Attributes are under the key
+ * `:@`.
+ */
 type Part = Readonly<Record<string, unknown>>;
 
 function parse(body: string): readonly Part[] {
   const parser = new XMLParser({
-    // Returns parts as lists, so that a tag's name cannot become a special property.
+    // The parser returns lists, so that a tag name such as `__proto__` cannot become a property.
     preserveOrder: true,
     ignoreAttributes: false,
     attributeNamePrefix: ATTRIBUTE_PREFIX,
-    // Blanks around text are removed, and entities are decoded here.
+    // This file trims blanks and decodes entities itself.
     trimValues: false,
     tagValueProcessor: (_name, value) => value.trim(),
     parseTagValue: false,
@@ -182,7 +189,7 @@ function parse(body: string): readonly Part[] {
   return root[WRAPPER] as readonly Part[];
 }
 
-/** Runs code of the library. Turns any error into a TensorError. */
+/** Runs code of the XML library, and converts any error to a TensorError. */
 function guarded<T>(action: () => T): T {
   try {
     return action();
@@ -236,7 +243,7 @@ function decodeEntity(whole: string, name: string): string {
   );
 }
 
-/** Returns a document with the element `root`, one element per line. */
+/** Prints a document with one element per line. */
 export function printXml(root: Element): string {
   const lines = ['<?xml version="1.0"?>'];
   const print = ({ name, attributes, children, text }: Element, indent: string): void => {
@@ -256,7 +263,7 @@ export function printXml(root: Element): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Matches a name, which may have letters of any script. XML's markup characters are excluded. */
+/** Matches a name with letters of any script, but without XML's markup characters. */
 const NAME = /^[A-Za-z_:\u00C0-\uFFFD][\w:.\-\u00B7-\uFFFD]*$/;
 
 function checkName(name: string): string {
@@ -276,7 +283,7 @@ function escapeText(text: string): string {
       { key: "text", got: factOf(text) },
     );
   }
-  // XML readers turn line breaks and tabs in attributes into spaces unless they are escaped.
+  // XML readers replace unescaped line breaks and tabs in attributes by spaces.
   return text.replaceAll(
     /[&<>"\n\r\t]/g,
     (character) => ESCAPES[character] ?? `&#${character.charCodeAt(0)};`,

@@ -1,6 +1,6 @@
 /**
- * Assigns the nodes of a graph to levels, between which the graph is cut. A node's level is the greatest number of cuts
- * on any path from the graph's inputs to the node, so that the number of parts is as small as possible.
+ * Assigns a graph's nodes to levels, between which the graph is cut. A node's level is the greatest number of cuts on
+ * any path from the graph's inputs to the node. This choice minimizes the number of parts.
  */
 
 import type { Graph, ModelNode } from "../model/model.ts";
@@ -8,10 +8,9 @@ import type { GraphUses } from "../model/uses.ts";
 
 export type Levels = Map<ModelNode, number>;
 
-/** Returns true if the graph is cut between a value's maker and a user of the value. */
+/** Returns true if the graph is cut between the node that computes a value and a node that uses the value. */
 export type IsCut = (name: string, maker: ModelNode, user: ModelNode) => boolean;
 
-/** @param uses the nodes and their dependencies, in an executable order */
 export function levelsOf(uses: GraphUses, isCut: IsCut): Levels {
   const levels: Levels = new Map();
   for (const node of uses.nodes) {
@@ -28,10 +27,10 @@ export function levelsOf(uses: GraphUses, isCut: IsCut): Levels {
 }
 
 /**
- * Moves nodes to the last possible level, next to the nodes that use the results. A runtime fuses two operators only if
- * nothing else uses the value between them, so after this no such value passes from one level to another: a fused
- * convolution and addition round differently from separate ones. A node that reduces its input is moved only if its
- * input is needed there anyway.
+ * Moves nodes to the last possible level, next to the nodes that use their results. A runtime fuses two operators only
+ * if no other node or output uses the value between them. After the move, no such value passes between levels, because
+ * a fused convolution and addition rounds differently from separate operators. A node that reduces its input is moved
+ * only if the later level needs the input anyway.
  */
 export function sinkNodes(
   graph: Graph,
@@ -52,5 +51,5 @@ export function sinkNodes(
   }
 }
 
-/** Operators whose outputs are much smaller than their inputs. */
+/** Operators with outputs much smaller than their inputs. */
 const REDUCES = /^(Arg|Global|Reduce|Shape|Size)/;

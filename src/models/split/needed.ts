@@ -6,11 +6,10 @@ import type { Graph, ModelNode } from "../model/model.ts";
 import { needsOf } from "../model/uses.ts";
 
 /**
- * Returns the nodes that some values need, and all values between them.
- *
- * @param given the names of known values: inputs of the graph, and values of enclosing graphs
+ * Returns the nodes that compute some values, and all values between them. The names in `given` are known values: graph
+ * inputs, and values of enclosing graphs.
  * @throws TensorError `shape-mismatch` for an input without a tensor, `malformed-file` for a value that no node
- *   computes
+ * computes
  */
 export function neededNodes(
   graph: Graph,
@@ -38,7 +37,7 @@ export function neededNodes(
         const sentence = `the input ${quote(name)} of the model needs a tensor`;
         throw new TensorError("shape-mismatch", sentence, { input: name });
       }
-      // The runtime must not require a value that the requested values do not need.
+      // The part must not require inputs that the requested values do not depend on.
       if (isWanted.has(name)) throw malformed(`no node computes ${quote(name)}`, { input: name });
     }
   }

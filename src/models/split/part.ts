@@ -1,4 +1,4 @@
-/** A subset of a graph's nodes as a separate model. */
+/** Some of a graph's nodes as a separate model. */
 
 import type { TensorType } from "../../core/operators/operator.ts";
 import { unifyTypes } from "../model/known.ts";
@@ -8,19 +8,18 @@ import { ownScope } from "./types.ts";
 
 /** The nodes and values of a part. Values keep their names. */
 export interface PartSpec {
-  /** The graph of the nodes; declared types of its values are dropped, because runtimes do not need them. */
+  /** The graph of the nodes. Declared types of inner values are dropped, because runtimes do not need them. */
   readonly graph: Graph;
   readonly opsets: Readonly<Record<string, number>>;
-  /** Nodes, in an executable order. */
   readonly nodes: readonly ModelNode[];
   readonly inputs: readonly ValueInfo[];
   readonly outputs: readonly ValueInfo[];
   readonly constants: readonly Constant[];
-  /** Returns the certain type of a value in the whole model. */
+  /** Returns a value's certain type in the whole model. */
   readonly typeOf?: (name: string) => TensorType | null;
 }
 
-/** @param model whose functions the part keeps, because its nodes may call them */
+/** Creates a model from some nodes of a graph. The model's functions are kept, because the nodes may call them. */
 export function partOf(
   model: Model,
   { graph, opsets, nodes, inputs, outputs, constants, typeOf }: PartSpec,
@@ -41,8 +40,8 @@ export function partOf(
 }
 
 /**
- * Adds the types that follow from the whole model and not from the part, for example from a Reshape to a shape that
- * another part computes. A runtime that does not know a rank fuses fewer operators, so its results may differ.
+ * Adds types that follow from the whole model but not from the part alone. An example is a Reshape to a shape that
+ * another part computes. A runtime fuses fewer operators if it does not know a rank, so its results may differ.
  */
 function withLostTypes(part: Model, typeOf: (name: string) => TensorType | null): Model {
   const scope = ownScope(part);

@@ -1,4 +1,4 @@
-/** Splits a model at some of its values into parts that load on their own. */
+/** Splits a model at some of its values into parts that load separately. */
 
 import { nearestName } from "../../core/tensor/nearest.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
@@ -17,25 +17,22 @@ import { inferTypes, ownScope } from "./types.ts";
 
 /** Options of {@link splitModel}. */
 export interface SplitOptions {
-  /** Types of cut values that {@link inferTypes} does not know. */
+  /** Types of cut values, for values whose type {@link inferTypes} does not find. */
   readonly types?: Readonly<Record<string, TensorType>> | undefined;
 }
 
 /**
- * Cuts a model at some values. The values become outputs of the part that computes them and inputs of the parts that
- * use them. The number of parts is the smallest possible. Each node is in one part, and weights are in the parts that
- * use them. Other values that a later part uses become outputs and inputs too.
- *
- * @param model of any format, which stays unchanged
- * @param values names of values of the model's own graph that nodes make; bodies of If, Loop and Scan are not cut, and
- *   the values that they use count as used by their node
+ * Splits a model at some values. A cut value becomes an output of the part that computes it, and an input of the parts
+ * that use it. The number of parts is minimal. Each node is in one part, and weights are in every part that uses them.
+ * Other values that a later part uses also become outputs and inputs.
+ * @param model a model of any format, which stays unchanged
+ * @param values names of node outputs in the model's own graph; bodies of If, Loop and Scan are not split
  * @param options types of values that cannot be inferred
- * @returns the parts in an executable order; together they make the outputs of the model. Each part's inputs and
- *   outputs are `part.graph.inputs` and `part.graph.outputs`; `writeModel` writes a part as a file, which keeps its
- *   references to external data.
- * @throws TensorError `unsupported-model` for a value that no node of the graph makes, and for a value of unknown data
- *   type between parts, `malformed-file` for an inconsistent model
- *
+ * @returns the parts in execution order; together they compute the model's outputs. The inputs and outputs of a part
+ * are in `part.graph.inputs` and `part.graph.outputs`. `writeModel` writes a part as a file, with its references to
+ * external data.
+ * @throws TensorError `unsupported-model` for a value that no node of the graph computes, and for a value of unknown
+ * data type between parts, `malformed-file` for an inconsistent model
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -75,14 +72,12 @@ export function splitModel(
 }
 
 /**
- * Returns the part of a model that makes some values, as a model that loads on its own: excludes the nodes, weights and
+ * Returns the part of a model that computes some values, as a separate model. The part excludes the nodes, weights and
  * inputs that the values do not need.
- *
- * @param model of any format, which stays unchanged
- * @param values names of values of the model's own graph, which become the part's outputs
+ * @param model a model of any format, which stays unchanged
+ * @param values names of values in the model's own graph, which become the part's outputs
  * @throws TensorError `unsupported-model` for a value that the model does not have, `malformed-file` for an
- *   inconsistent model
- *
+ * inconsistent model
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -129,7 +124,7 @@ function namesFrom(values: readonly string[], graph: Graph): readonly string[] {
   });
 }
 
-/** Returns an output as declared by the model; for other values, their known type. */
+/** Returns an output's declaration; for other values, the known type. */
 function declaredOutput(graph: Graph, name: string, known: TensorType | null): ValueInfo {
   const declared = graph.outputs.find((one) => one.name === name);
   if (declared !== undefined) return declared;
@@ -156,10 +151,9 @@ function typesOf(model: Model, options: SplitOptions): TypeOf {
 interface Cut {
   readonly level: number;
   readonly levels: ReadonlyMap<ModelNode, number>;
-  /** Values that are outputs of every part that uses them. */
+  /** Values that become outputs of every part that uses them. */
   readonly kept: ReadonlySet<string>;
   readonly typeOf: TypeOf;
-  /** The values of the whole model. */
   readonly scope: Scope;
 }
 
@@ -175,7 +169,7 @@ function partAt(model: Model, uses: GraphUses, { level, levels, kept, typeOf, sc
     name !== "" &&
     (kept.has(name) || uses.usersOf(name).some((user) => levels.get(user) !== level));
   const outputs = nodes.flatMap((node) => node.outputs).filter(isOutput);
-  // Model outputs that no node computes, such as inputs, are outputs of the first part.
+  // The first part returns model outputs that no node computes, such as inputs.
   const others = graph.outputs.filter(({ name }) => level === 0 && !uses.makers.has(name));
   const passed = graph.inputs.filter(
     (one) => !inputs.includes(one) && others.some(({ name }) => name === one.name),

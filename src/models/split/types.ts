@@ -1,4 +1,4 @@
-/** The types of all values of a model that are known before it runs. */
+/** The types of a model's values that are known before the model runs. */
 
 import type { TensorType } from "../../core/operators/operator.ts";
 import { modelFrom } from "../model/foreign-model.ts";
@@ -8,24 +8,21 @@ import { PlaceScopes } from "../model/place-scopes.ts";
 import { walkNodes, type Place } from "../model/places.ts";
 import { isCertain, Scope } from "../model/values.ts";
 
-/** The type of a value. Unknown sizes are null or names. */
+/** A value's type. Unknown sizes are null or names. */
 export interface InferredType extends TensorType {
   /**
-   * False if a part of the type is only declared by the model: runtimes do not check the declared type of a value
-   * between two nodes.
+   * False if the type depends on a declaration. Runtimes do not check the declared type of a value between two nodes.
    */
   readonly isCertain: boolean;
 }
 
 /**
- * Returns the type of each value of a model, as in `inspectModel`: from the types of the model's inputs, its constants,
- * rules for ONNX operators, and declared types.
- *
- * @param model of any format, as from `readModel` or `readOutline`
- * @returns types by value name; for a value in a body or a function the path of its graph precedes the name, as in `If
- *   "choose" / then_branch / y`. Values of unknown type, sequences and optionals are left out.
- * @throws TensorError `malformed-file` for anything but a model
- *
+ * Returns the types of a model's values. The types follow from the model's inputs, constants, declared types, and the
+ * rules of ONNX operators.
+ * @param model a model of any format, as from `readModel` or `readOutline`
+ * @returns types by value name. For a value in a body or a function, the path of its graph precedes the name, as in `If
+ * "choose" / then_branch / y`. Values of unknown type, sequences and optionals are left out.
+ * @throws TensorError `malformed-file` for a value that is not a model
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -52,14 +49,12 @@ export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   return types;
 }
 
-/** Returns the known values of a model's own graph. */
 export function ownScope({ graph, opsets, irVersion }: Model): Scope {
   const scope = new Scope(graph, null, irVersion);
   for (const node of graph.nodes) scope.learn(node, findOpset(opsets, node));
   return scope;
 }
 
-/** Returns the known values of each graph in a model. */
 function scopesOf(model: Model): ReadonlyMap<Place, Scope> {
   const learned = new PlaceScopes(model.irVersion);
   const scopes = new Map<Place, Scope>();

@@ -1,4 +1,4 @@
-/** Captures the real inputs and outputs of a model's scatters and gathers in the user's runtime. */
+/** Captures the actual inputs and outputs of a model's scatters and gathers in the user's runtime. */
 
 import { isError, isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
 import { recordFrom } from "../model/foreign.ts";
@@ -23,17 +23,17 @@ import { createSessionFrom, RuntimeFailure, type CreateSession } from "./session
 export interface CaptureOptions {
   /** Makes a session of the user's own runtime, such as `(model) => InferenceSession.create(model)`. */
   readonly createSession: CreateSession;
-  /** The name or the path of one node; all scatters and gathers by default. */
+  /** The name or path of a single node. By default all scatters and gathers are captured. */
   readonly node?: string | undefined;
-  /** Reads external data of the model, as in `readModel`; required if a node has such an input. */
+  /** Reads the model's external data. The option is required if a captured node has an input in another file. */
   readonly external?: ReadExternal | undefined;
-  /** The iteration to capture for nodes in loops, counted from 0. The default is 0. */
+  /** The loop iteration to capture, counted from 0. The default is 0. */
   readonly iteration?: number | undefined;
-  /** The call to capture for nodes in functions, counted from 0 among the calls that run. The default is 0. */
+  /** The function call to capture, counted from 0 among the calls that run. The default is 0. */
   readonly call?: number | undefined;
   /**
-   * Called after each session in search of a node at which the runtime fails, with the number of these sessions. The
-   * search ends after 60 sessions or 30 seconds.
+   * Called after each session that searches for a failing node, with the number of such sessions so far. The search
+   * ends after 60 sessions or 30 seconds.
    */
   readonly onSearch?: ((sessions: number) => void) | undefined;
 }
@@ -47,53 +47,52 @@ export const CAPTURE_OPTIONS = /* @__PURE__ */ namesOf<CaptureOptions>({
   onSearch: true,
 });
 
-/** A node with the inputs that it has in its model. */
+/** A node with its actual inputs. */
 export interface CapturedCall {
-  /** The node with the attributes of this run: for a node in a function, the function's call may set attributes. */
+  /** The node with the attributes of this run. In a function, the call may set attributes. */
   readonly node: ModelNode;
-  /** The node's path, as `NodeIndex.find` accepts it. */
+  /** The node's path, which `NodeIndex.find` accepts. */
   readonly path: string;
-  /** The node and its inputs as arguments of `run` and `explain`; null if its inputs are unknown. */
+  /** The node and its inputs, in the form that `run` and `explain` accept; null if the inputs are unknown. */
   readonly call: NodeCall | null;
   /**
-   * The reason why the node is not a valid call although its inputs are known, such as an operator that its opset
-   * lacks.
+   * The error of an invalid call, such as an operator that the opset lacks; null if the call is valid or its inputs are
+   * unknown.
    */
   readonly error: TensorError | null;
-  /** Inputs by their names in the model. */
+  /** The inputs by name. */
   readonly inputs: Readonly<Record<string, Tensor>>;
-  /** The runtime's outputs by name; null if it made none. */
+  /** The runtime's outputs by name; null if the runtime returned none. */
   readonly outputs: Readonly<Record<string, Tensor>> | null;
-  /** False for a node that does not run with these feeds, such as a node in a branch that is not taken. */
+  /** False if the node does not run with these feeds, for example because its branch is not selected. */
   readonly isRun: boolean;
   /**
-   * The reason why inputs or outputs are missing: the runtime's message, or the reason why the node does not run. Null
-   * if nothing is missing.
+   * Explains why inputs or outputs are missing; null if nothing is missing. The text is the runtime's message, or the
+   * reason why the node does not run.
    */
   readonly problem: string | null;
-  /** The earlier node whose failure left inputs missing; null if no earlier node failed. */
+  /** The earlier node whose failure caused missing inputs; null if no earlier node failed. */
   readonly behind: ModelNode | null;
 }
 
-/** Tensors of this package or of onnxruntime, by the names of a model's inputs. */
+/** Input tensors by name, from this package or onnxruntime. */
 export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
 
 /**
- * Runs an ONNX model in the user's runtime and yields every scatter and gather with its real inputs and the runtime's
- * outputs, graph by graph, in node order. If the runtime fails at a node, the model is cut before it, so that the
- * inputs of the failing node are known too. Nodes in functions and in bodies of `If`, `Loop` and `Scan` are run as
- * parts of separate models, with the values around them; a function has the inputs of its first call that runs, or of
- * the call selected by the option `call`. The values around the nodes become outputs, so the runtime's optimizer cannot
- * fuse the nodes. Faults that occur only in fused nodes are not found.
- *
- * @param bytes of the ONNX file. `createSession` must tell the runtime the location of the model's external files, for
- *   example by the option `model_external_initializers_file_folder_path` of onnxruntime-node.
- * @param feeds a tensor for each input that the nodes depend on
+ * Runs an ONNX model in the user's runtime. The function yields every scatter and gather with its actual inputs and the
+ * runtime's outputs, graph by graph, in node order. If the runtime fails at a node, the model is cut before this node,
+ * so that the node's inputs are captured too. Nodes in functions and in bodies of `If`, `Loop` and `Scan` run in
+ * separate models, with the values around them. A function is captured in its first call that runs, or in the call that
+ * the option `call` selects. Captured values become outputs, so the runtime's optimizer cannot fuse the nodes. Faults
+ * that occur only in fused nodes are therefore not found.
+ * @param bytes the bytes of the ONNX file. `createSession` must tell the runtime where the model's external files are,
+ * for example by onnxruntime-node's option `model_external_initializers_file_folder_path`.
+ * @param feeds one tensor for each input that the nodes depend on
  * @param options `createSession` is required; `node` limits the nodes
- * @throws TensorError `attribute` for options without a session maker; `shape-mismatch`, `dtype`, `rank` for a feed
- *   that differs from its declaration, and for a missing one; `unsupported-model` for a node other than a scatter or
- *   gather; as `readModel` and `NodeIndex.find`. Errors of the runtime become the `problem` of a call.
- *
+ * @throws TensorError `attribute` for options without a session maker; `shape-mismatch`, `dtype`, `rank` for a missing
+ * feed, and for a feed that differs from its declaration; `unsupported-model` for a node other than a scatter or
+ * gather; and the errors of `readModel` and `NodeIndex.find`. Errors of the runtime are in the field `problem` of a
+ * call.
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -120,8 +119,8 @@ export async function* captureCalls(
 }
 
 /**
- * Returns a node with its inputs. Constants are read from the file in each call.
- * @param isWhole false if only the slices of a large table that a gather takes are needed; the others are 0
+ * Returns a node with its inputs. Constants are read from the file in each call. If `isWhole` is false, only the slices
+ * of a large table that a gather selects are read; all other slices are 0.
  */
 export type Capture = (isWhole: boolean) => CapturedCall;
 
@@ -131,10 +130,9 @@ const GATHERS: ReadonlySet<string> = /* @__PURE__ */ new Set(
   ),
 );
 
-/** Returns true if a {@link Capture} may lack slices of the node's data. */
 export const maybeSliced = ({ op }: ModelNode): boolean => GATHERS.has(op);
 
-/** Captures calls like {@link captureCalls}, without reading the constants among the inputs. */
+/** Captures calls without reading constant inputs. */
 export async function* captures(
   bytes: Bytes,
   feeds: Feeds,
@@ -155,7 +153,7 @@ export async function* captures(
     for (const [place, placed] of groupByPlace(wanted)) {
       // oxlint-disable-next-line no-await-in-loop
       const known = await knownOf(values, place, placed);
-      // The runtime's memory is free before weights are read here.
+      // Weights are read only after the runtime has released its memory.
       // oxlint-disable-next-line no-await-in-loop
       await values.release();
       for (const one of placed)
@@ -167,7 +165,6 @@ export async function* captures(
   }
 }
 
-/** Returns the checked options. */
 export function captureOptionsFrom(
   options: unknown,
 ): Required<Omit<CaptureOptions, "node" | "external">> & Pick<CaptureOptions, "node" | "external"> {
@@ -184,7 +181,7 @@ export function captureOptionsFrom(
   };
 }
 
-/** Returns the scatters and gathers of a model, or the node with a name. */
+/** Returns a model's scatters and gathers, or the only node with a given name. */
 export function wantedNodes(index: NodeIndex, name: string | undefined): readonly PlacedNode[] {
   if (name === undefined) return index.family;
   const { node, place } = index.find(name);
@@ -201,14 +198,14 @@ function countFrom(options: Record<string, unknown>, name: string): number {
 }
 
 /**
- * Returns the feeds, each of which is read once.
- * @throws TensorError `shape-mismatch`, `dtype`, `rank` for one that is not an input of the model or differs from its
- *   declaration
+ * Returns the feeds; each feed is read once.
+ * @throws TensorError `shape-mismatch`, `dtype`, `rank` for a feed that is not an input of the model, or that differs
+ * from its declaration
  */
 export const feedsFrom = (model: Model, feeds: Feeds): ReadonlyMap<string, Tensor> =>
   bindGiven(model.graph, recordFrom("the feeds", feeds));
 
-/** The known values of some nodes of a graph, and the graph as it runs. */
+/** Known values of a graph's nodes, with the graph as it runs. */
 interface Known {
   readonly frame: Frame;
   readonly values: ReadonlyMap<string, Found>;
@@ -230,7 +227,7 @@ async function knownOf(
   }
 }
 
-/** Returns a node in the form in which it runs. */
+/** Returns the node with the attributes of the running call. */
 const nodeIn = ({ graph }: Frame, { node, place }: PlacedNode): ModelNode =>
   graph.nodes[place.graph.nodes.indexOf(node)];
 
@@ -246,7 +243,7 @@ function groupByPlace(
   return groups;
 }
 
-/** @param external reads slices of a table in another file; undefined to read all of it */
+/** Returns a node with its captured inputs. The reader `external` is undefined if a large table must be read whole. */
 function capturedCall(
   path: string,
   placed: PlacedNode,
@@ -277,7 +274,7 @@ function capturedCall(
   }
 }
 
-/** Returns the data of a gather, with only the slices that the node takes; null to read all of it. */
+/** Returns a gather's data with only the selected slices; null if the whole data must be read. */
 function tableOf(node: ModelNode, { frame, values }: Known, external: ReadExternal): Tensor | null {
   const [name, ...others] = node.inputs;
   const data = maybeSliced(node) ? values.get(name) : undefined;
@@ -289,13 +286,13 @@ function tableOf(node: ModelNode, { frame, values }: Known, external: ReadExtern
     const call = callOfNode(frame.opsets, node, inputs);
     return table.read(slicesOf(call.node, call.inputs)) ? table.tensor : null;
   } catch (error) {
-    // The check of the whole table reports the same error later.
+    // The same error is reported later, when the whole table is checked.
     if (isTensorError(error)) return null;
     throw error;
   }
 }
 
-/** Returns the tensors of some names, and the first failure among them. */
+/** Returns the tensors with the given names, and the first failure among them. */
 function tensorsOf(
   names: readonly string[],
   known: ReadonlyMap<string, Found>,

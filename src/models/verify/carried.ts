@@ -1,7 +1,7 @@
 /**
- * Runs models whose inputs or outputs have data types that a runtime's JavaScript interface does not carry. In a copy
- * of such a model, a Cast before the input or after the output changes the data type to a wider one, which keeps every
- * value. onnxruntime-node 1.30.0 refuses outputs of bfloat16 and float8, and ends the process at an output of int4.
+ * Runs models with data types that a runtime's JavaScript interface cannot transfer. A copy of the model has a Cast
+ * before each such input and after each such output. The Cast converts to a wider data type, which keeps every value.
+ * onnxruntime-node 1.30.0 refuses outputs of bfloat16 and float8, and an output of int4 ends the process.
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
@@ -13,7 +13,10 @@ import { writeModel } from "../onnx/write-model.ts";
 import { inferTypes } from "../split/types.ts";
 import { openSession, orFailure, type CreateSession, type OpenSession } from "./session.ts";
 
-/** Returns the data type that carries values of another one; null for a type that needs no other, or has none. */
+/**
+ * Returns the wider data type that a value is converted to; null for a data type that needs no conversion, or that has
+ * no wider type.
+ */
 export function carrierOf(dtype: DType): DType | null {
   const row = DTYPES[dtype];
   if (row.family === "minifloat" || dtype === "bfloat16") return "float32";
@@ -27,7 +30,6 @@ const CARRIED: ReadonlySet<unknown> = new Set(
   ),
 );
 
-/** Returns true if a graph may compute values that need another type, so that the types of its outputs matter. */
 const computesCarried = ({ inputs, outputs, constants, nodes, values = [] }: Graph): boolean =>
   [...inputs, ...outputs, ...values].some(({ type }) => type !== null && CARRIED.has(type.dtype)) ||
   constants.some(({ dtype }) => CARRIED.has(dtype)) ||
@@ -40,21 +42,21 @@ const makesCarried = ({ attributes }: ModelNode): boolean =>
     return one.type === "other" && bodiesOf(one.graphs).some(computesCarried);
   });
 
-/** An opset with a Cast of float8, for models without an operator of ONNX. Older models have no float8. */
+/** An opset that has a Cast of float8, for models without ONNX operators. Older models have no float8. */
 const CAST_SINCE = 19;
 
 interface CarriedModel {
   readonly model: Model;
-  /** The names and carriers of changed inputs. */
+  /** The wider data types of changed inputs, by name. */
   readonly inputs: ReadonlyMap<string, DType>;
-  /** The names and own types of changed outputs. */
+  /** The original data types of changed outputs, by name. */
   readonly outputs: ReadonlyMap<string, DType>;
 }
 
 const inner = (name: string): string => `ndscatter: input ${name}`;
 const outer = (name: string): string => `ndscatter: output ${name}`;
 
-/** Returns the copy of a model that a runtime's interface can run; null if the model needs no copy. */
+/** Returns a copy of the model that the runtime's interface can run; null if the model needs no copy. */
 function carriedModel(model: Model): CarriedModel | null {
   const { graph, functions = [] } = model;
   if (![graph, ...functions.map((one) => one.graph)].some(computesCarried)) return null;
@@ -66,7 +68,7 @@ function carriedModel(model: Model): CarriedModel | null {
         return dtype === undefined || carrierOf(dtype) === null ? [] : [[name, dtype] as const];
       }),
     );
-  // An input with a default keeps the default, and is not fed.
+  // An input with a default uses the default, and the caller supplies no value.
   const defaults = new Set(graph.constants.map(({ name }) => name));
   const [fed, outputs] = [
     changed(graph.inputs.filter(({ name }) => !defaults.has(name))),
@@ -96,7 +98,7 @@ function carriedModel(model: Model): CarriedModel | null {
   return { model: { ...model, opsets, graph: copy }, inputs, outputs };
 }
 
-/** Returns a Cast that keeps every value: one that saturates would replace the infinities of float8e5m2. */
+/** Returns a Cast that keeps every value. A saturating Cast would replace the infinities of float8e5m2. */
 function castNode(from: string, to: string, dtype: DType): ModelNode {
   const { onnx, family } = DTYPES[dtype];
   return {
@@ -109,8 +111,8 @@ function castNode(from: string, to: string, dtype: DType): ModelNode {
 }
 
 /**
- * Converts a tensor to or from the type that carries it. bfloat16 is half of float32, so the bits of NaNs are kept
- * here; onnxruntime's Cast of an input to bfloat16 makes all NaNs the same.
+ * Converts a tensor to or from its wider data type. A bfloat16 is the upper half of a float32, so NaN bits are copied
+ * here. onnxruntime's Cast of an input to bfloat16 would make all NaNs equal.
  */
 function converted(value: Tensor, dtype: DType): Tensor {
   const { data, shape, size } = value;
@@ -132,8 +134,8 @@ function converted(value: Tensor, dtype: DType): Tensor {
 }
 
 /**
- * Opens a session of a model, or of a copy with the same values in types that the runtime's interface carries.
- * @param bytes the file of the model, if it was read from one
+ * Opens a session of a model, or of a copy whose data types the runtime's interface can transfer. If the model was read
+ * from a file, `bytes` are its bytes.
  * @throws RuntimeFailure if the runtime cannot load the model
  */
 export async function openModel(
@@ -153,7 +155,7 @@ export async function openModel(
         return dtype === undefined ? [name, value] : [inner(name), converted(value, dtype)];
       });
       const made = await session.run(new Map(own), names.map(nameOf));
-      // A runtime may return another data type than it declares.
+      // The returned data type may differ from the declared data type.
       return await orFailure(async () => {
         const results = names.map((name): [string, Tensor] => {
           const value = made.get(nameOf(name)) as Tensor;

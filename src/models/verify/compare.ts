@@ -1,4 +1,4 @@
-/** Compares a runtime's result of a node with the exact result. */
+/** Compares a runtime's result with the exact result of a node. */
 
 import { printScalar } from "../../core/tensor/print.ts";
 import { reader } from "../../core/tensor/scalar.ts";
@@ -10,15 +10,12 @@ export type Likeness = Extract<Verdict, "equal" | "near" | "nan-or-zero" | "diff
 
 export interface Comparison {
   readonly verdict: Likeness;
-  /** The first element with that verdict; null if all are equal, or if data types or shapes differ. */
+  /** The first element with this verdict; null if all elements are equal, or if data types or shapes differ. */
   readonly at: readonly number[] | null;
   readonly sentence: string;
 }
 
-/**
- * Compares all elements.
- * @param tolerance the greatest difference of two near floats, relative to the larger one
- */
+/** Compares all elements. For near floats, `tolerance` is the maximum difference relative to the larger magnitude. */
 export function compare(actual: Tensor, exact: Tensor, tolerance: number): Comparison {
   if (actual.dtype !== exact.dtype || !sameShape(actual.shape, exact.shape)) {
     const [is, not] = [actual, exact].map(({ dtype, shape }) => `${dtype}${printShape(shape)}`);
@@ -27,7 +24,7 @@ export function compare(actual: Tensor, exact: Tensor, tolerance: number): Compa
   const first = firstDifference(actual, exact);
   if (first === null) return { verdict: "equal", at: null, sentence: "" };
   const [a, b] = [reader(actual.dtype, actual.data), reader(exact.dtype, exact.data)];
-  // Elements that differ only in their bits are NaNs with different bits.
+  // If only the bits differ, both elements are NaN.
   let [verdict, at]: [Likeness, readonly number[]] = ["nan-or-zero", first];
   let isFound = false;
   const isFloat = exact.dtype.includes("float");
@@ -39,7 +36,7 @@ export function compare(actual: Tensor, exact: Tensor, tolerance: number): Compa
   return { verdict, at, sentence: sentenceAt(actual, exact, offsetOf(at, exact.shape)) };
 }
 
-/** Describes the element at a flat position of two tensors of the same type. */
+/** Describes one element of two tensors with the same type. */
 export function sentenceAt(actual: Tensor, exact: Tensor, position: number): string {
   const [is, not] = [actual, exact].map(({ dtype, data }) =>
     printScalar(dtype, reader(dtype, data)(position)),
@@ -53,9 +50,9 @@ const offsetOf = (at: readonly number[], shape: readonly number[]): number =>
 function compareElements(a: unknown, b: unknown, tolerance: number): Likeness {
   if (Object.is(a, b)) return "equal";
   if (typeof a !== "number" || typeof b !== "number") return a === b ? "equal" : "differs";
-  // The elements 0 and -0 differ only in their sign.
+  // The numbers 0 and -0 differ only in sign.
   if (a === b) return "nan-or-zero";
-  // An infinity is near only to itself.
+  // An infinity is near only to the same infinity.
   const isNear = Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
   return isNear && Number.isFinite(a) && Number.isFinite(b) ? "near" : "differs";
 }

@@ -6,10 +6,8 @@ import { partOf } from "../split/part.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 
 /**
- * Returns a model of the nodes that some values need; these values are its outputs. Its inputs are the values of
- * `given` that it uses, which it does not compute again.
- *
- * @param given, @throws as for {@link neededNodes}
+ * Returns a model whose outputs are the given names. The model's inputs are the known values that it uses, which are
+ * not computed again. The errors are those of `neededNodes`.
  */
 export function cutModel(
   model: Model,

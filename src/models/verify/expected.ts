@@ -1,7 +1,7 @@
 /**
- * Compares the outputs of a model with the outputs that a person expects, such as PyTorch's, and looks for a change of
- * one scatter or gather that gives them. The user's runtime computes the nodes after the changed node from its new
- * result.
+ * Compares a model's outputs with expected outputs, such as PyTorch's. If they differ, a search looks for a change of a
+ * single scatter or gather that gives the expected outputs. The user's runtime computes the nodes after the changed
+ * node.
  */
 
 import { TensorError } from "../../core/errors.ts";
@@ -23,35 +23,35 @@ import { RuntimeFailure, type CreateSession, type OpenSession } from "./session.
 
 export type Expected = ReadonlyMap<string, Tensor>;
 
-/** An output of the model, compared with the expected one. */
+/** A model output, compared with the expected output. */
 export interface ExpectedOutput {
   readonly name: string;
-  /** True if the data type and the shape are the same, and no element differs by more than the tolerance. */
+  /** True if data type and shape are equal, and no element differs by more than the tolerance. */
   readonly isExpected: boolean;
-  /** The first difference beyond the tolerance in words; empty if the output is the expected one. */
+  /** Describes the first difference beyond the tolerance; empty if the output is as expected. */
   readonly sentence: string;
 }
 
-/** A change of one node with which the model gives the expected outputs. */
+/** A change of one node after which the model gives the expected outputs. */
 export interface ExpectedChange extends Omit<OtherCall, "result"> {
-  /** The path of the node, as `NodeIndex.find` accepts it. */
+  /** The node's path, which `NodeIndex.find` accepts. */
   readonly path: string;
   /** The ranks of the node's inputs. */
   readonly ranks: readonly number[];
 }
 
-/** The comparison with expected outputs. */
+/** The comparison of all outputs with the expected outputs. */
 export interface ExpectedReport {
   readonly outputs: readonly ExpectedOutput[];
   /**
-   * Changes that give the expected outputs, most likely first, at most 5 of a node; empty if the model gives them, or
-   * if no change of a single scatter or gather in the model's own graph does.
+   * Changes that give the expected outputs, most likely first, with up to 5 changes per node. The list is empty if the
+   * outputs are already as expected, or if no single change in the model's own graph gives them.
    */
   readonly changes: readonly ExpectedChange[];
 }
 
 /**
- * Returns the checked expected outputs.
+ * Checks the expected outputs.
  * @throws TensorError `shape-mismatch` for a name that is not an output of the model
  */
 export function expectedFrom({ graph }: Model, given: unknown): Expected | null {
@@ -70,13 +70,16 @@ export function expectedFrom({ graph }: Model, given: unknown): Expected | null 
   return new Map(entries.map(([name, value]) => [name, asTensor(value ?? {}, {}, name)]));
 }
 
-/** Largest accepted difference, relative to the mean magnitude, if the user chose none. 0 is a choice. */
+/**
+ * The default tolerance, relative to the mean magnitude. A tolerance of 0 from the user is not replaced by the default.
+ */
 const toleranceFor = (dtype: string): number =>
   dtype === "float16" || dtype === "bfloat16" ? 2 ** -7 : 1e-5;
 
 /**
- * Describes the first difference between an output and the expected one; null if none counts. Other libraries add in
- * another order, so floats may differ by a part of their own magnitude and of the tensor's mean magnitude.
+ * Describes the first relevant difference between an output and the expected output; null if all differences are within
+ * the tolerance. Other libraries add in another order, so the tolerance depends on a float's own magnitude and on the
+ * tensor's mean magnitude.
  */
 function differenceOf(actual: Tensor, expected: Tensor, tolerance: number | null): string | null {
   if (equals(actual, expected)) return null;
@@ -109,18 +112,17 @@ const areLike = (outputs: Expected, expected: Expected, tolerance: number | null
     return output !== undefined && differenceOf(output, value, tolerance) === null;
   });
 
-/** The model, its inputs, and what is expected of it. */
+/** A model, its inputs, and its expected outputs. */
 export interface Expecting {
   readonly bytes: Uint8Array;
   readonly model: Model;
   readonly feeds: Expected;
   readonly expected: Expected;
-  /** The tolerance; null if the user chose none. */
+  /** The user's tolerance; null if the user chose none. */
   readonly tolerance: number | null;
   readonly createSession: CreateSession;
 }
 
-/** Returns each expected output with its comparison. */
 export async function compareExpected(options: Expecting): Promise<readonly ExpectedOutput[]> {
   const { bytes, model, feeds, expected, tolerance, createSession } = options;
   const names = [...expected.keys()];
@@ -159,10 +161,10 @@ export async function givesExpected(
   }
 }
 
-/** The maximum number of changes of a node in a report. */
+/** The maximum number of reported changes per node. */
 const MOST_CHANGES = 5;
 
-/** Returns the changes of single nodes that give the expected outputs. */
+/** Returns changes of single nodes that give the expected outputs. */
 export async function findChanges(
   options: Expecting,
   index: NodeIndex,
@@ -180,8 +182,8 @@ export async function findChanges(
     const ids = new Set<string>();
     try {
       for (const { result, ...change } of otherCalls(call.node, inputs)) {
-        // Single changes come before pairs, because they prove more, and changes that other nodes can express come
-        // first.
+        // Single changes come before pairs of changes, because a single change is stronger evidence. Changes that other
+        // nodes can express come first.
         if (ids.size > 0 && change.id.includes("+")) break;
         if (ids.has(change.id)) continue;
         // oxlint-disable-next-line no-await-in-loop
@@ -200,21 +202,21 @@ export async function findChanges(
   return found.toSorted((a, b) => Number(a.id.includes("+")) - Number(b.id.includes("+")));
 }
 
-/** Runs the nodes after a value, with other values in its place. */
+/** The nodes after a value, which can run with another value. */
 interface Tail {
-  /** Returns the expected outputs; null if the runtime fails. */
+  /** Computes the outputs that have expected values; null if the runtime fails. */
   run(value: Tensor): Promise<Expected | null>;
   release(): Promise<void>;
 }
 
-/** Returns a runner of the nodes after a value; null if no expected output depends on the value. */
+/** Returns a runner for the nodes after a value; null if no expected output depends on the value. */
 function tailOf({ model, feeds, expected, createSession }: Expecting, name: string): Tail | null {
   const { graph } = model;
   const names = [...expected.keys()];
   const behind = names.filter((one) => one !== name);
   const place = { has: (one: string) => one === name || feeds.has(one) };
   if (!neededNodes(graph, names, place).names.has(name)) return null;
-  // The session is created with the first value, because the data type is unknown before.
+  // The session is created when the first value arrives, because the data type is not known earlier.
   let session: OpenSession | null = null;
   let fed: readonly string[] = [];
   return {
@@ -225,7 +227,7 @@ function tailOf({ model, feeds, expected, createSession }: Expecting, name: stri
         if (session === null) {
           const cut = cutModel(model, graph, behind, given);
           fed = cut.inputs;
-          // Later values may have other shapes.
+          // Shapes are left open, because later values may have other shapes.
           const inputs = cut.model.graph.inputs.map((one) =>
             one.name === name ? { name, type: { dtype: value.dtype, shape: null } } : one,
           );

@@ -1,6 +1,6 @@
 /**
- * The inputs of each graph during a run of the model: for a body, its node's values in one loop iteration; for a
- * function, the inputs of one call that runs. A graph with its inputs can run as a separate model.
+ * The inputs of each graph during a run of the model. A body has the values of one loop iteration, and a function has
+ * the inputs of one call. A graph with its inputs can run as a separate model.
  */
 
 import { malformed } from "../../core/errors.ts";
@@ -22,35 +22,34 @@ import { freeNames } from "../model/uses.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { RuntimeFailure } from "./session.ts";
 
-/** A value, or the runtime's error instead. */
+/** A value, or the runtime's error. */
 export type Outcome = Tensor | RuntimeFailure;
 
-/** A value, or a constant, which is read only when a node of this package needs it: other weights stay in the file. */
+/** A value, or a constant that is read only if a node of this package needs it. Other weights stay in the file. */
 export type Found = Outcome | Constant;
 
 export type Values = ReadonlyMap<string, Tensor>;
 
-/** A graph with its inputs. */
 export interface Frame {
   readonly opsets: Place["opsets"];
-  /** The graph of the place; in a function with the attribute values of the call. */
+  /** The graph itself; in a function, the graph with the call's attribute values. */
   readonly graph: Graph;
-  /** The inputs of the graph, and for a body the values of enclosing graphs that it uses. */
+  /** The graph's inputs. For a body, the map also contains the values that the body uses from enclosing graphs. */
   readonly given: Values;
-  /** Inputs that the runtime did not compute, with its errors. */
+  /** Errors for the inputs that the runtime could not compute. */
   readonly failed: ReadonlyMap<string, RuntimeFailure>;
-  /** The attributes of the call, in a function. */
+  /** The attributes of the function call; null outside of functions. */
   readonly attributes: Attributes | null;
 }
 
-/** Returns the initializers of a graph and the tensors of its `Constant` nodes, by name. */
+/** Returns a graph's initializers and the tensors of its `Constant` nodes, by name. */
 export function constantsOf({ constants, nodes }: Graph): ReadonlyMap<string, Constant> {
-  // A tensor of a data type that this package lacks is left to the runtime.
+  // The runtime handles tensors whose data type this package lacks.
   const made = nodes.flatMap((node) => constantTensor(node) ?? []).filter(({ dtype }) => dtype);
   return new Map([...constants, ...made].map((one) => [one.name, one]));
 }
 
-/** The reason why the nodes of a graph do not run, in a sentence for people. */
+/** An error whose message explains why the nodes of a graph do not run. */
 export class NotRun extends Error {
   override readonly name = "NotRun";
 }
@@ -59,19 +58,18 @@ export class NotRun extends Error {
 export interface Around {
   readonly nodes: readonly PlacedNode[];
   readonly functions: readonly ModelFunction[];
-  /** The iteration of loops to capture, counted from 0. */
+  /** The loop iteration to capture, counted from 0. */
   readonly iteration: number;
-  /** The call of functions to capture, counted from 0 among the calls that run. */
+  /** The function call to capture, counted from 0 among the calls that run. */
   readonly call: number;
   /** @throws NotRun for a graph that does not run with these inputs */
   frame(place: Place): Promise<Frame>;
-  /** @throws NotRun likewise */
+  /** @throws NotRun for a graph that does not run with these inputs */
   valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Found>>;
-  /** Runs a graph once. */
   runGraph(frame: Frame, names: readonly string[]): Promise<Values>;
 }
 
-/** @throws NotRun for a graph that does not run with these inputs, or is not traced */
+/** @throws NotRun for a graph that does not run with these inputs, or that cannot be traced */
 export function frameOf(place: Place, feeds: Values, around: Around): Promise<Frame> | Frame {
   const { outer, graph, opsets, kind } = place;
   if (kind.is === "function") return calledFrame(place, kind, around);
@@ -80,7 +78,6 @@ export function frameOf(place: Place, feeds: Values, around: Around): Promise<Fr
     : bodyFrame(place, outer, around);
 }
 
-/** Returns the frame of a function: the inputs and attributes of the selected call. */
 async function calledFrame(
   { graph, opsets }: Place,
   { name, domain }: { readonly name: string; readonly domain: string },
@@ -88,8 +85,7 @@ async function calledFrame(
 ): Promise<Frame> {
   const defaults = around.functions.find((one) => one.name === name && one.domain === domain);
   const calls = around.nodes.filter(({ node }) => node.op === name && node.domain === domain);
-  // The only call of this function may be a node of another function; then it runs in the selected call of the other
-  // function.
+  // If another function contains the only call, the call runs in the selected call of the other function.
   const nth = calls.length === 1 && isInFunction(calls[0].place) ? 0 : around.call;
   let count = 0;
   for (const placed of calls) {
@@ -108,20 +104,20 @@ async function calledFrame(
       if (!(error instanceof NotRun)) throw error;
     }
   }
-  const title = `it is in the function ${quote(name)}`;
+  const title = `the node is in the function ${quote(name)}`;
   if (count > 0)
     throw new NotRun(
       `${title}, which has no call ${nth}: of its calls, counted from 0, ${count} ran`,
     );
   throw new NotRun(
-    `${title}, ${calls.length === 0 ? "which no node calls" : "whose calls do not run"}`,
+    calls.length === 0 ? `${title}, which no node calls` : `${title}, whose calls do not run`,
   );
 }
 
 const isInFunction = ({ kind, outer }: Place): boolean =>
   kind.is === "function" || (outer !== null && isInFunction(outer));
 
-/** Returns the inputs of a running node, and the node with its attributes at that time. */
+/** Returns the inputs of a running node, and the node with its current attributes. */
 async function inputsOf(
   { node, place }: PlacedNode,
   around: Around,
@@ -151,33 +147,31 @@ async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Fr
   if (owner.op === "Loop") return loopFrame(bodied);
   if (owner.op === "Scan" && place.opsets["ai.onnx"] >= 9) return scanFrame(bodied);
   throw new NotRun(
-    `it is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not supported`,
+    `the node is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not supported`,
   );
 }
 
-/** A body with its node's inputs; a value may be the runtime's error instead. */
+/** A body with its node's inputs. An input may be the runtime's error. */
 interface Bodied {
   readonly owner: ModelNode;
   readonly attribute: string;
   readonly inputs: readonly (Outcome | undefined)[];
-  /** The frame of the body, including the values that it uses from enclosing graphs. */
+  /** The body's frame, including the values that the body uses from enclosing graphs. */
   readonly frame: Frame;
   readonly around: Around;
 }
 
 export const isConstant = (found: Found): found is Constant => "read" in found;
 
-/** Returns a value, and reads it if it is a constant. */
 export const valueOf = (found: Found | undefined): Outcome | undefined =>
   found !== undefined && isConstant(found) ? found.read() : found;
 
-/** The parts of a frame without values. */
 const EMPTY = {
   given: new Map<string, Tensor>(),
   failed: new Map<string, RuntimeFailure>(),
 } as const;
 
-/** Returns a frame with further values. Constants belong to its graph. */
+/** Adds values to a frame. Constants come from the frame's graph. */
 function withMore(
   frame: Frame,
   entries: readonly (readonly [name: string, found: Found | undefined])[],
@@ -189,7 +183,7 @@ function withMore(
     else if (found !== undefined && isConstant(found)) constants.push(renamed(found, name));
     else if (found !== undefined) given.set(name, found);
   }
-  // A session is kept for the next iteration if the graph is the same object.
+  // The next iteration reuses a session if its graph is the same object.
   const { graph } = frame;
   const all = [...graph.constants, ...constants];
   return {
@@ -198,7 +192,7 @@ function withMore(
   };
 }
 
-/** Returns the node and attribute that contain a body, and the body's number among the attribute's graphs. */
+/** Returns the node and the attribute that contain a body, and the body's position in the attribute. */
 export function ownerOf({ nodes }: Graph, body: Graph): readonly [ModelNode, string, number] {
   for (const node of nodes) {
     for (const [name, attribute] of Object.entries(node.attributes)) {
@@ -209,7 +203,6 @@ export function ownerOf({ nodes }: Graph, body: Graph): readonly [ModelNode, str
   throw malformed("a body is in no node of the graph around it");
 }
 
-/** Returns values by name as a node sees them: of its own graph, or of the nearest enclosing one with the name. */
 async function lookUp(
   names: readonly string[],
   from: Place,
@@ -235,7 +228,7 @@ async function lookUp(
   return found;
 }
 
-/** @throws RuntimeFailure for a value that the runtime did not compute */
+/** @throws RuntimeFailure for a value that the runtime could not compute */
 function made(value: Outcome | undefined): Tensor | undefined {
   if (value instanceof RuntimeFailure) throw value;
   return value;
@@ -244,10 +237,15 @@ function made(value: Outcome | undefined): Tensor | undefined {
 function branchFrame({ owner, attribute, inputs, frame }: Bodied): Frame {
   const taken = scalarOf(made(inputs[0])) ? "then_branch" : "else_branch";
   if (taken === attribute) return frame;
-  throw new NotRun(`it is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`);
+  throw new NotRun(
+    `the node is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`,
+  );
 }
 
-/** Returns the shape of a Loop's iteration number or condition: [1] if the body declares it, as in a runtime. */
+/**
+ * Returns the shape of a Loop's iteration number or condition. The shape is [1] if the body declares it, as in a
+ * runtime.
+ */
 export const shapeOf = ({ type }: ValueInfo): readonly number[] =>
   type?.shape?.length === 1 ? [1] : [];
 
@@ -278,19 +276,19 @@ async function loopFrame({ owner, inputs, frame, around }: Bodied): Promise<Fram
   throw noIteration(owner, around);
 }
 
-/** An input of a Scan. Each iteration gets a slice of it. */
+/** A scanned input of a Scan, from which each iteration gets one slice. */
 interface Scanned {
   readonly value: Tensor;
   readonly axis: number;
-  /** The number of slices. */
   readonly length: number;
-  /** True if the slices are taken from last to first. */
+  /** True if the slices are used from last to first. */
   readonly isReverse: boolean;
 }
 
 /**
- * Returns the scanned inputs, at least one, because they determine the number of iterations of a Scan.
- * @throws RuntimeFailure for an input that the runtime did not compute
+ * Returns the scanned inputs of a Scan. A Scan has at least one scanned input, because scanned inputs determine the
+ * number of iterations.
+ * @throws RuntimeFailure for an input that the runtime could not compute
  */
 export function scannedInputs(
   owner: ModelNode,
@@ -315,7 +313,7 @@ export function scannedInputs(
   });
 }
 
-/** Returns the inputs of a Scan's body in the selected iteration: states, and a slice of each scanned input. */
+/** Returns the inputs of a Scan's body in the selected iteration: the states, and one slice per scanned input. */
 async function scanFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
   const names = frame.graph.inputs.map(({ name }) => name);
   const scanned = scannedInputs(owner, inputs);
@@ -338,7 +336,6 @@ async function scanFrame({ owner, inputs, frame, around }: Bodied): Promise<Fram
   throw noIteration(owner, around);
 }
 
-/** Returns the first outputs of a body, which are its states. */
 async function firstOutputs(frame: Frame, count: number, around: Around): Promise<Tensor[]> {
   for (const failure of frame.failed.values()) throw failure;
   const names = frame.graph.outputs.slice(0, count).map(({ name }) => name);
@@ -347,9 +344,8 @@ async function firstOutputs(frame: Frame, count: number, around: Around): Promis
 }
 
 const noIteration = (owner: ModelNode, { iteration }: Around): NotRun =>
-  new NotRun(`it is in ${nodeTitle(owner)}, which has no iteration ${iteration}`);
+  new NotRun(`the node is in ${nodeTitle(owner)}, which has no iteration ${iteration}`);
 
-/** Returns the integers of an attribute, or empty if the node lacks it. */
 export function integers({ attributes }: ModelNode, name: string): readonly (number | bigint)[] {
   const one = attributes[name];
   if (one?.type === "ints") return one.value;

@@ -12,22 +12,22 @@ import type { CapturedCall } from "./capture.ts";
 import { compare } from "./compare.ts";
 import { isWorse, type Verdict } from "./verdicts.ts";
 
-/** A verdict without reasons, because finding them may take seconds. */
+/** A verdict without reasons, because the search for reasons may take seconds. */
 export interface Judgement {
-  /** The version of the operator, such as 18; null if the node is not a valid call. */
+  /** The operator version, such as 18; null for an invalid call. */
   readonly version: number | null;
   readonly verdict: Verdict;
   /** A sentence about the node; empty if the result is equal. */
   readonly sentence: string;
-  /** The first element that differs, and its output; null if none differs. */
+  /** The first differing element and its output; null if no element differs. */
   readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
-  /** The node with its inputs; null if the node is not a valid call, or its inputs are unknown. */
+  /** The node with its inputs; null for an invalid call or unknown inputs. */
   readonly call: NodeCall | null;
-  /** The output that the verdict concerns; null if no output can reveal a reason. */
+  /** The output that determined the verdict; null if no output can show a reason. */
   readonly result: Tensor | null;
 }
 
-/** @param tolerance the greatest difference of two near floats, relative to the larger one */
+/** Judges a captured call. For near floats, `tolerance` is the maximum difference relative to the larger magnitude. */
 export function judge(
   { node, call, error, outputs, isRun, problem, behind }: CapturedCall,
   tolerance: number,
@@ -64,11 +64,11 @@ export function judge(
   return compared(node.outputs, outputs, exact, { known, tolerance });
 }
 
-/** Returns a node's title: its operator, and its name or else its first output. */
+/** Returns a node's title, made from its operator, and its name or else its first output. */
 export const titleOf = ({ op, name, outputs }: ModelNode): string =>
   `${op} ${name || (outputs[0] ?? "")}`.trim();
 
-/** Returns the verdict on a node's outputs: that of the worst one. */
+/** Returns the verdict on a node's worst output. */
 function compared(
   names: readonly string[],
   outputs: Readonly<Record<string, Tensor>>,
@@ -87,7 +87,7 @@ function compared(
   return worst;
 }
 
-/** Returns the reasons for a wrong result, or none if its type or shape differs from that of the exact result. */
+/** Returns the reasons for a wrong result; empty if the result's type or shape is wrong. */
 export function reasonsOf(
   { call, result }: Judgement,
   options: DiagnoseOptions,

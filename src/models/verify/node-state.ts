@@ -1,4 +1,4 @@
-/** The state of a node between runs of the model, and the report on the node after all runs. */
+/** A node's state between model runs, and the report on the node after all runs. */
 
 import type { Diagnosis } from "../../insight/diagnose/diagnosis.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
@@ -10,55 +10,50 @@ import { isExactInOneThread, isSuspect, rerun, type Reruns, type Runtime } from 
 import type { CreateSession } from "./session.ts";
 import { isWorse, type Verdict } from "./verdicts.ts";
 
-/** A node with its verdict, its first difference, and the reasons for the difference. */
+/** A node with its verdict, its first difference, and possible reasons for the difference. */
 export interface VerifiedNode {
   readonly path: string;
   readonly op: string;
-  /** The version of the operator, such as 18. */
+  /** The operator version, such as 18; null for an invalid call. */
   readonly version: number | null;
   readonly verdict: Verdict;
   /** A sentence about the node; empty if the result is equal. */
   readonly sentence: string;
-  /** The first element that differs, and its output; null if none differs. */
+  /** The first differing element and its output; null if no element differs. */
   readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
   /**
-   * Candidate reasons, most likely first, as {@link diagnose} returns them; empty if no known fault explains the
-   * result.
+   * Possible reasons in the form of {@link diagnose}, most likely first; empty if no known fault explains the result.
    */
   readonly diagnoses: readonly Diagnosis[];
-  /**
-   * The node with its inputs, as arguments of `explain`; null for a node that is equal, and if its inputs are unknown.
-   */
+  /** The node with its inputs, in the form that `explain` accepts; null for an equal node and for unknown inputs. */
   readonly call: NodeCall | null;
   /**
-   * The iteration or call in which the node is wrong, such as `iteration 4 of node "loop"` or `call 1 of its function`,
-   * if it was right in the selected iteration and call; null otherwise.
+   * The iteration or call in which the node is wrong, such as `iteration 4 of node "loop"` or `call 1 of f`.
+   * The field is null if this is the selected iteration and call.
    */
   readonly where: string | null;
   /** False if another run gave a different result for the same inputs. */
   readonly isReproducible: boolean;
-  /** The runs with a different result, such as `run 2`, `8 threads, run 1` or `run 3 of the node alone`. */
+  /** Runs with a different result, such as `run 2` or `8 threads, run 1`. */
   readonly otherRuns: readonly string[];
   /**
-   * The results of running the node alone, at most 200 times or 2 seconds in each runtime. The value is null unless two
-   * updates have the same target: threads may race for such a target and still give the exact result in most runs. If
-   * the node's result already changed between runs of the model, it is not run alone, and `count` is 0.
+   * Results of running the node alone, up to 200 times or 2 seconds in each runtime. The field is null unless two
+   * updates have the same target, because only such updates can race. A race may still give the exact result in most
+   * runs. If the node's result already changed between model runs, the node does not run alone, and `count` is 0.
    */
   readonly reruns: Reruns | null;
 }
 
-/** Settings for judging and explaining a node. */
 export interface How {
   readonly tolerance: number;
   readonly oneThread: CreateSession | null;
   readonly dialect: DialectId;
 }
 
-/** The state of a node between two runs. */
 export interface State {
-  /** The node in the first run, without its tensors if nothing needs them. */
+  /** The node in the first run. Tensors that are not needed later are dropped. */
   readonly first: CapturedCall;
-  /** True if the first run gave a result that was compared with the exact one, and the node may race. */
+  /** True if the node may race, and the first run gave a result that was compared with the exact result. */
   readonly isSuspect: boolean;
   /** The worst judgement of all runs. */
   readonly judgement: Judgement;
@@ -73,10 +68,8 @@ export function firstState(first: CapturedCall, tolerance: number): State {
 }
 
 /**
- * Returns the state of a node after the first run. All of a large table is read only if the node is not equal.
- * @param isKept true if the tensors of an equal node are needed later; otherwise they are dropped, because weights of
- * many
- *   nodes would fill the memory
+ * Returns a node's state after the first run. A large table is read completely only if the node is not equal. If
+ * `isKept` is false, the tensors of an equal node are dropped, because the weights of many nodes would fill the memory.
  */
 export function capturedState(capture: Capture, tolerance: number, isKept: boolean): State {
   const state = firstState(capture(false), tolerance);
@@ -87,7 +80,7 @@ export function capturedState(capture: Capture, tolerance: number, isKept: boole
   return { ...state, first, judgement: { ...state.judgement, call: null, result: null } };
 }
 
-/** Returns a node after another run. An earlier node is the cause of inputs that differ from the first run. */
+/** Returns a node's state after another run. Different inputs in the other run are caused by an earlier node. */
 export function again(state: State, capture: Capture, run: string, tolerance: number): State {
   const { first, otherRuns } = state;
   const captured = capture(state.judgement.verdict !== "equal");
@@ -101,11 +94,10 @@ export function again(state: State, capture: Capture, run: string, tolerance: nu
   return isSameInput ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] } : worst;
 }
 
-/** Returns the worse of two judgements, or the earlier judgement if they are equally bad. */
 const worse = (known: Judgement, now: Judgement): Judgement =>
   isWorse(now.verdict, known.verdict) ? now : known;
 
-/** Returns true if two records have the same names with the same bits. */
+/** Returns true if two records have the same names, and values with the same bits. */
 function isSame(a: Readonly<Record<string, Tensor>>, b: Readonly<Record<string, Tensor>>): boolean {
   const names = Object.keys(a);
   return (
@@ -114,22 +106,21 @@ function isSame(a: Readonly<Record<string, Tensor>>, b: Readonly<Record<string, 
   );
 }
 
-/** Settings for the report on a node after all runs. */
 interface Finish extends How {
   readonly runtimes: readonly Runtime[];
   readonly onRun: (count: number) => void;
 }
 
 /**
- * Returns the report on a node after all runs. A suspect is first run alone. The reason is searched once, in the first
- * of the worst results.
+ * Returns the report on a node after all runs. A node that may race first runs alone. Reasons are searched once, for
+ * the first of the worst results.
  */
 export async function finish(state: State, how: Finish): Promise<VerifiedNode> {
   const { first } = state;
   let { judgement, isReproducible, otherRuns } = state;
   let reruns: Reruns | null = null;
   if (state.isSuspect) {
-    // A node whose result already changed between runs need not be run alone.
+    // If the result already changed between model runs, the node need not run alone.
     const found = await rerun(first, isReproducible ? how.runtimes : [], how.onRun);
     ({ reruns } = found);
     if (found.other !== null) {
@@ -145,8 +136,7 @@ export async function finish(state: State, how: Finish): Promise<VerifiedNode> {
   const isRace = raceShown(reruns, isReproducible);
   const { result: _, call, ...facts } = judgement;
   const diagnoses = reasonsOf(judgement, { dialect: how.dialect, isRace });
-  // A change in the sign of a zero reveals a lost update, because a runtime returns the same zeros and NaNs in every
-  // run.
+  // A runtime returns the same zeros and NaNs in every run, so a changed sign of a zero shows a lost update.
   const isLost = isRace === true && facts.verdict === "nan-or-zero" && diagnoses.length > 0;
   return {
     path: first.path,
@@ -163,7 +153,7 @@ export async function finish(state: State, how: Finish): Promise<VerifiedNode> {
 }
 
 /**
- * Returns true if threads decide the result of a node, or false if they do not, or undefined if its runs prove neither.
+ * Returns true if threads determine the node's result, and false if they do not; undefined if the runs prove neither.
  */
 function raceShown(reruns: Reruns | null, isReproducible: boolean): boolean | undefined {
   if (reruns === null) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The values of a model running in the user's runtime: in its own graph, in bodies and in functions. Each graph runs as
- * a separate model, so that any of its values can be an output.
+ * The values of a model that runs in the user's runtime, in its graph, bodies and functions. Each graph runs as a
+ * separate model, so that any of its values can be an output.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -28,15 +28,12 @@ import { RuntimeFailure, type CreateSession, type OpenSession } from "./session.
 
 export interface RunOptions {
   readonly createSession: CreateSession;
-  /** The iteration of loops to capture, counted from 0. */
   readonly iteration: number;
-  /** The call of functions to capture, counted from 0 among the calls that run. */
   readonly call: number;
-  /** Called after each session of a search for a failing node, with the number of these sessions. */
+  /** Called after each session that searches for a failing node, with the number of such sessions so far. */
   readonly onSearch?: (sessions: number) => void;
 }
 
-/** A session for some values of a graph, and the inputs that it takes. */
 interface CutSession {
   readonly graph: Graph;
   readonly names: string;
@@ -52,24 +49,24 @@ export class PlaceValues implements Around {
   readonly #feeds: Values;
   readonly #createSession: CreateSession;
   readonly #frames = new Map<Place, Frame | NotRun | RuntimeFailure>();
-  /** Places whose frames are being determined, which reveals a recursive function. */
+  /** Graphs whose frames are being computed. A graph that is requested again belongs to a recursive function. */
   readonly #open = new Set<Place>();
   readonly #known = new Map<Place, Map<string, Outcome>>();
   /**
-   * Names that will be requested. They are known in advance, so that one session can compute all requested values of a
-   * graph.
+   * Names that will be requested. They are collected in advance, so that one session can compute all requested values
+   * of a graph.
    */
   readonly #wanted: ReadonlyMap<Place, ReadonlySet<string>>;
   readonly #onSearch: (sessions: number) => void;
-  /** The number of sessions made in search of failing nodes, and the time of the first. */
+  /** The number of sessions that searched for failing nodes, and the start of the first. */
   #searches = 0;
   #searchedSince = 0;
-  /** The last session, kept for the next iteration of a loop, whose body is the same model. */
+  /** The last session, which is reused in the next loop iteration, because the body is the same model. */
   #last: CutSession | null = null;
 
   /**
    * @param nodes all nodes of the model, in order
-   * @param wanted the nodes whose values will be requested
+   * @param wanted nodes whose values will be requested
    */
   constructor(
     model: Model,
@@ -100,7 +97,7 @@ export class PlaceValues implements Around {
   }
 
   async #findFrame(place: Place): Promise<Frame | NotRun | RuntimeFailure> {
-    if (this.#open.has(place)) return new NotRun("it is in a recursive function");
+    if (this.#open.has(place)) return new NotRun("the node is in a recursive function");
     this.#open.add(place);
     try {
       return await frameOf(place, this.#feeds, this);
@@ -113,9 +110,9 @@ export class PlaceValues implements Around {
   }
 
   /**
-   * Returns values of a graph, computed in one session unless the runtime fails. In that case the failing node is
-   * located, and all values that do not depend on it are computed. Constants are not read.
-   * @throws NotRun for a graph that does not run with these inputs, or is not traced
+   * Returns values of a graph, if possible from a single session. If the runtime fails, the failing node is located,
+   * and all values that do not depend on this node are computed. Constants are not read.
+   * @throws NotRun for a graph that does not run with these inputs, or that cannot be traced
    */
   async valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Found>> {
     const frame = await this.frame(place);
@@ -141,13 +138,14 @@ export class PlaceValues implements Around {
         open.delete(one);
       }
     }
-    // The order is the execution order; names that no node computes come last and cause separate errors.
+    // Names are in execution order. Names that no node computes come last, and each has its own error.
     await this.#make(frame, [...made.filter((name) => open.delete(name)), ...open], known);
     return new Map<string, Found>([...constants, ...known]);
   }
 
   /**
-   * Computes values. If the runtime fails, locates the failing node and computes the values that do not depend on it.
+   * Computes values. If the runtime fails, the failing node is located, and all values that do not depend on this node
+   * are computed.
    */
   async #make(frame: Frame, names: readonly string[], known: Map<string, Outcome>): Promise<void> {
     let said = "";
@@ -169,7 +167,7 @@ export class PlaceValues implements Around {
         }
         // oxlint-disable-next-line no-await-in-loop
         const { lost, failure } = await this.#lostBy(frame, open, error);
-        // Neither node is the cause if two nodes fail to load with the same message.
+        // If two nodes fail to load with the same message, neither node is the cause.
         const isAll = failure.isLoad && failure.message === said;
         said = failure.message;
         culprit = failure.at ?? culprit;
@@ -207,7 +205,7 @@ export class PlaceValues implements Around {
     }
   }
 
-  /** Returns the values lost because of the first failing node; if no node fails, the first value. */
+  /** Returns the values that depend on the first failing node; if no node fails, the first value. */
   async #lostBy(
     frame: Frame,
     names: readonly string[],
@@ -222,16 +220,13 @@ export class PlaceValues implements Around {
     if (failure !== null && lost.length > 0) return { lost, failure };
     if (names.length === 1) return { lost: names, failure: said };
     if (this.#isSearchOver) return { lost: names, failure: said };
-    // A failing node may make values that are not tensors, so each value is tried alone.
+    // The outputs are tried one by one, because some may not be tensors.
     const alone = await this.#failureOf(frame, names.slice(0, 1));
     if (alone !== null) return { lost: names.slice(0, 1), failure: alone };
     return this.#lostBy(frame, names.slice(1), said);
   }
 
-  /**
-   * Returns the failure of the first failing node, found by bisection, or null if the values of all nodes can be
-   * computed.
-   */
+  /** Returns the failure of the first failing node, found by bisection; null if no node fails. */
   async #firstFailure(frame: Frame, inOrder: readonly ModelNode[]): Promise<RuntimeFailure | null> {
     let first: RuntimeFailure | null = null;
     let [low, high] = [0, inOrder.length];
@@ -251,15 +246,15 @@ export class PlaceValues implements Around {
   }
 
   /**
-   * True if no more sessions are made in search of a failing node. A model that the runtime cannot load may fail for
-   * any of its values: a text encoder of 1,000 nodes took 1,659 sessions, one of 90 ms after the other.
+   * True if the search for a failing node must end. A model that the runtime cannot load may fail for each of its
+   * values. For a text encoder with 1,000 nodes, an unlimited search created 1,659 sessions of 90 ms.
    */
   get #isSearchOver(): boolean {
     const time = this.#searches === 0 ? 0 : performance.now() - this.#searchedSince;
     return this.#searches >= VERIFY.searches || time > VERIFY.searchTime;
   }
 
-  /** Returns the runtime's failure to compute values, or null if it succeeds. */
+  /** Returns the runtime's failure while it computes some values; null if it succeeds. */
   async #failureOf(frame: Frame, names: readonly string[]): Promise<RuntimeFailure | null> {
     if (this.#searches++ === 0) this.#searchedSince = performance.now();
     this.#onSearch(this.#searches);
@@ -282,11 +277,10 @@ export class PlaceValues implements Around {
       this.#last = { graph, names: key, inputs: cut.inputs, session };
     }
     const { inputs, session } = this.#last;
-    // All frames of a graph have the same input names.
+    // The input names are the same in all frames of a graph.
     return session.run(new Map(inputs.map((name) => [name, given.get(name) as Tensor])), names);
   }
 
-  /** Releases the kept session. */
   async release(): Promise<void> {
     const last = this.#last;
     this.#last = null;
@@ -294,10 +288,10 @@ export class PlaceValues implements Around {
   }
 }
 
-/** Returns true if a node's values may be outputs: sequences, and operators that contain them, are excluded. */
+/** Returns true if a node's values may be outputs. Sequences, and operators with sequences, are excluded. */
 const makesTensors = ({ op }: ModelNode): boolean => !/Sequence|Optional|^(If|Loop|Scan)$/.test(op);
 
-/** Returns the `names` that depend on a value, including itself. */
+/** Returns the names that depend on a value, including the value itself. */
 const dependents = (
   graph: Graph,
   names: readonly string[],
@@ -306,7 +300,7 @@ const dependents = (
 ): readonly string[] =>
   names.filter((name) => name === value || neededNodes(graph, [name], given).names.has(value));
 
-/** Returns the values that nodes take and make, and those that enclosing bodies take from each graph, by graph. */
+/** Returns, for each graph, the inputs and outputs of nodes and the values that enclosing bodies use. */
 function namesOf(wanted: readonly PlacedNode[]): ReadonlyMap<Place, ReadonlySet<string>> {
   const names = new Map<Place, Set<string>>();
   const add = (place: Place, more: Iterable<string>): void => {

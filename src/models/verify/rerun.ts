@@ -1,7 +1,7 @@
 /**
- * Runs a suspect alone, many times in one session. A suspect is a node in which two updates have the same target, so
- * that threads may race. A single run proves little: with 40,000 rows added into 8, the first run was exact in 17 of 20
- * sessions, but other results appeared within the first runs of each session.
+ * Runs a node alone, many times in one session, if two of its updates have the same target. Threads may race for such a
+ * target. A single run proves little: when 40,000 rows were added to 8 rows, the first run was exact in 17 of 20
+ * sessions. Other results appeared within a few runs of each session.
  */
 
 import { hasRepeats } from "../../core/call/duplicates.ts";
@@ -14,20 +14,24 @@ import type { CapturedCall } from "./capture.ts";
 import { openModel } from "./carried.ts";
 import { RuntimeFailure, type CreateSession } from "./session.ts";
 
-/** A function that creates sessions, and the prefix in the names of its runs. */
+/** A function that creates sessions, and the prefix for the names of its runs. */
 export interface Runtime {
-  /** A prefix such as `8 threads, `; empty for the runtime of the first run. */
   readonly prefix: string;
   readonly createSession: CreateSession;
 }
 
-/** The results of running a suspect alone. */
+/** The results of running a node alone. */
 export interface Reruns {
   /** The number of runs of the node alone, in all runtimes together. */
   readonly count: number;
-  /** True if all of these runs gave the same bits as the run of the model. If false, the last run differs. */
+  /**
+   * True if all runs of the node alone gave the same bits as the model's run. If false, the last run gave other bits.
+   */
   readonly isSame: boolean;
-  /** For a node that is not equal, true if all runs with one thread gave the exact result. Null if not tried. */
+  /**
+   * For a node that is not equal, true if all single-threaded runs gave the exact result. The field is null if no such
+   * run was made.
+   */
   readonly isExactInOneThread: boolean | null;
   /** The runtime's message if the runtime cannot run the node alone; otherwise null. */
   readonly problem: string | null;
@@ -35,20 +39,20 @@ export interface Reruns {
 
 type Outputs = Readonly<Record<string, Tensor>>;
 
-/** The reruns of a node, and what they found. */
+/** The reruns of a node and their results. */
 export interface Rerun {
   readonly reruns: Reruns;
-  /** A differing result and the name of its run; null if all are the same. */
+  /** A differing result with the name of its run; null if all results are the same. */
   readonly other: { readonly outputs: Outputs; readonly run: string } | null;
 }
 
-/** Returns true if two updates of a node have the same target, so that results may vary from run to run. */
+/** Returns true if two updates have the same target, so that results may vary between runs. */
 export const isSuspect = ({ call, outputs }: CapturedCall): boolean =>
   call !== null && outputs !== null && hasRepeats(call.node, call.inputs);
 
 /**
- * Runs a node alone in each runtime until a result differs from the model's, or a limit is reached.
- * @param onRun called with the number of runs so far
+ * Runs a node alone in each runtime until a result differs from the model's result, or until a limit is reached. The
+ * callback `onRun` gets the number of runs so far.
  */
 export async function rerun(
   captured: CapturedCall,
@@ -59,7 +63,7 @@ export async function rerun(
   const same = { isExactInOneThread: null, isSame: true };
   for (const { prefix, createSession } of runtimes) {
     let own = 0;
-    // Runs follow one after the other, so that each has the whole machine.
+    // Runs are sequential, so that each run has the whole machine.
     // oxlint-disable-next-line no-await-in-loop
     const { other, problem } = await untilOther(
       captured,
@@ -80,7 +84,7 @@ export async function rerun(
 }
 
 /**
- * Returns true if several runs with one thread all give the exact outputs, or null if the runtime cannot run the node
+ * Returns true if several single-threaded runs all give the exact outputs; null if the runtime cannot run the node
  * alone.
  */
 export async function isExactInOneThread(
@@ -104,8 +108,8 @@ interface Wanted {
 }
 
 /**
- * Runs the node until its outputs differ from the expected ones, and returns those outputs; null if none differ within
- * the limits.
+ * Runs the node until its outputs differ from the expected outputs, and returns the differing outputs; null if no
+ * outputs differ within the limits.
  */
 async function untilOther(
   captured: CapturedCall,
@@ -135,7 +139,7 @@ async function untilOther(
   return { other: null, problem: null };
 }
 
-/** Returns a model of a single node. All inputs of the node are inputs of the model. */
+/** Returns a model with a single node, whose inputs are the model's inputs. */
 function aloneModel({ node, call, inputs }: CapturedCall): Model {
   const { domain = "ai.onnx", opset = 1 } = call?.node ?? {};
   return {

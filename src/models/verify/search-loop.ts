@@ -1,6 +1,6 @@
 /**
- * Finds the iteration of a Loop or Scan in which the runtime fails, by bisection over runs with fewer iterations. All
- * outputs of the node are requested, so that the runtime computes every part of the body.
+ * Finds the iteration of a Loop or Scan in which the runtime fails. The search bisects over runs with fewer iterations.
+ * Every output of the node is requested, so that the runtime computes all parts of the body.
  */
 
 import { runNode as run } from "../../core/call/run.ts";
@@ -13,20 +13,16 @@ import { PlaceValues } from "./places.ts";
 import { RuntimeFailure, type CreateSession } from "./session.ts";
 
 export interface FailingIteration {
-  /** The iteration number, counted from 0. */
   readonly iteration: number;
-  /** The Loop or Scan. */
   readonly node: ModelNode;
-  /** The runtime's message. */
   readonly message: string;
 }
 
-/** The maximum number of iterations tried if no input limits those of a Loop. */
+/** The maximum number of tried iterations of a Loop without an iteration limit. */
 const MOST_ITERATIONS = 2 ** 31;
 
 /**
- * Returns the first failing iteration of the first failing loop. Loops inside the bodies of loops are not searched.
- * Null if no loop fails.
+ * Returns the first failing iteration of the first failing loop; null if no loop fails. Nested loops are not searched.
  */
 export async function findIteration(
   model: Model,
@@ -48,7 +44,7 @@ export async function findIteration(
     }
     return null;
   } catch (error) {
-    // An iteration cannot be the cause if the runtime cannot load the model.
+    // If the runtime cannot load the model, no iteration is the cause.
     if (error instanceof RuntimeFailure && error.isLoad) return null;
     throw error;
   } finally {
@@ -78,8 +74,8 @@ async function failingIteration(
       throw error;
     }
   };
-  // The failure is outside the loop's body if even 0 iterations fail. A Scan is not tried, because a runtime may refuse
-  // a Scan of 0 slices.
+  // If a run without iterations fails, the failure is outside the loop's body. This test excludes Scan, because a
+  // runtime may refuse a Scan without slices.
   if (node.op === "Loop" && (await messageOf(0)) !== null) return null;
   let [good, bad] = [0, 1];
   let message: string | null;
@@ -101,13 +97,11 @@ async function failingIteration(
 
 interface LimitedRuns {
   (count: number): { readonly frame: Frame; readonly names: readonly string[] };
-  /** The maximum number of iterations of the node. */
+  /** The node's maximum number of iterations. */
   readonly most: number;
 }
 
-/**
- * Returns a function that makes the graph with `count` iterations of the node; null if the node's inputs are unknown.
- */
+/** Returns a function that limits the node to `count` iterations; null if the node's inputs are unknown. */
 async function limitedRuns(
   node: ModelNode,
   place: Place,
@@ -139,10 +133,10 @@ async function limitedRuns(
   return Object.assign(limited, { most });
 }
 
-/** Returns the name of a replaced input. Models do not use this name. */
+/** Returns a name for a replaced input that models do not use. */
 const nameOf = (position: number): string => `ndscatter: input ${position}`;
 
-/** Makes the graph with the given inputs of one node renamed. */
+/** Creates a graph in which some inputs of a node are renamed. */
 const graphWith =
   (graph: Graph, node: ModelNode) =>
   (positions: readonly number[]): Graph => {
@@ -158,7 +152,10 @@ function limitLoop([trips]: readonly (Outcome | undefined)[]): Limit {
   return [(count) => new Map([[0, tensor("int64", [], BigInt(count))]]), most];
 }
 
-/** Returns the first `count` slices of each scanned input, or the last ones if it is scanned in reverse. */
+/**
+ * Returns the first `count` slices of each scanned input. If an input is scanned in reverse, the last slices are
+ * returned.
+ */
 function limitScan(node: ModelNode, inputs: readonly (Outcome | undefined)[]): Limit {
   const scanned = scannedInputs(node, inputs);
   const first = inputs.length - scanned.length;

@@ -1,6 +1,6 @@
 /**
- * The user's own runtime, reduced to a maker of sessions: onnxruntime-node, onnxruntime-web, or anything with the same
- * interface. This package depends on none of them.
+ * The user's own runtime, reduced to a function that creates sessions. The runtime may be onnxruntime-node,
+ * onnxruntime-web, or another package with the same interface. This package depends on no runtime.
  */
 
 import { factOf, isError, isTensorError, printValue, TensorError } from "../../core/errors.ts";
@@ -8,42 +8,46 @@ import { nodeTitle, type ModelNode } from "../model/model.ts";
 import { OPEN } from "../../core/resources.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 
-/** A tensor of a runtime: `dims` is its shape, and `type` has the names of our data types. */
+/**
+ * A runtime's tensor. The field `dims` is the shape, and `type` is a data type with the same name as in this package.
+ */
 export interface SessionTensor {
   readonly type: string;
   readonly dims: readonly number[];
   readonly data: unknown;
 }
 
-/** A session of onnxruntime. */
+/** A session with onnxruntime's interface. */
 export interface Session {
   run(feeds: never): Promise<Readonly<Record<string, unknown>>>;
   release?(): Promise<void>;
 }
 
-/** Settings of a session, under onnxruntime's names. */
+/** Session settings with onnxruntime's names. */
 export interface SessionSettings {
   /** The number of threads per node. */
   readonly intraOpNumThreads?: number;
   readonly executionMode?: "sequential" | "parallel";
   readonly graphOptimizationLevel?: "disabled" | "basic" | "extended" | "all";
-  /** A list such as `["webgpu"]`; the first provider that supports a node runs it. */
+  /** A list such as `["webgpu"]`. The first provider that supports a node runs the node. */
   readonly executionProviders?: readonly string[];
 }
 
 /**
- * Makes a session of a model, such as `(model) => InferenceSession.create(model)`. `fixModel` passes settings, and
- * `verifyModel` does if the model does not load. Settings override the caller's: `(model, settings) =>
- * InferenceSession.create(model, { ...mine, ...settings })`.
+ * Makes a session of a model, such as `(model) => InferenceSession.create(model)`. `fixModel` always passes settings;
+ * `verifyModel` passes settings only if the model does not load. Settings must override the caller's own options:
+ * `(model, settings) => InferenceSession.create(model, { ...mine, ...settings })`.
  */
 export type CreateSession = (model: Uint8Array, settings?: SessionSettings) => Promise<Session>;
 
-/** A failure of the runtime, with its message. Functions that do not report it throw {@link runtimeError} instead. */
+/**
+ * A failure of the runtime, with the runtime's message. Functions that do not report the failure throw a TensorError
+ * instead.
+ */
 export class RuntimeFailure extends Error {
   override readonly name = "RuntimeFailure";
-  /** True if the runtime could not load the model. */
   readonly isLoad: boolean;
-  /** The node at which the runtime failed; null if it was not found. */
+  /** The node at which the runtime failed; null if the node was not found. */
   readonly at: ModelNode | null;
 
   constructor(
@@ -58,17 +62,17 @@ export class RuntimeFailure extends Error {
   }
 }
 
-/** A session in which a model can run repeatedly. */
+/** A session that can run a model several times. */
 export interface OpenSession {
   /**
-   * @param names of the outputs
-   * @throws RuntimeFailure if the runtime cannot run the model, or an output is not a tensor, such as a sequence
+   * Returns the outputs with the given names.
+   * @throws RuntimeFailure if the runtime cannot run the model, or if an output is not a tensor, such as a sequence
    */
   run(
     feeds: ReadonlyMap<string, Tensor>,
     names: readonly string[],
   ): Promise<ReadonlyMap<string, Tensor>>;
-  /** Releases the session. An error is ignored, because the results already exist. */
+  /** Releases the session. Errors are ignored, because the results already exist. */
   release(): Promise<void>;
 }
 
@@ -90,7 +94,7 @@ export async function openSession(create: CreateSession, model: Uint8Array): Pro
   };
 }
 
-/** Returns the result of an action; any error becomes a failure of the runtime. */
+/** Returns the result of an action. Any error becomes a failure of the runtime. */
 export async function orFailure<T>(action: () => Promise<T>, isLoad = false): Promise<T> {
   try {
     return await action();
@@ -99,17 +103,17 @@ export async function orFailure<T>(action: () => Promise<T>, isLoad = false): Pr
   }
 }
 
-/** Returns the message of a value thrown by a runtime, which need not be an error, in one line. */
+/** Returns a one-line message for a value that a runtime threw. The value need not be an error. */
 export function sentenceFrom(cause: unknown): string {
   try {
     if (isError(cause)) return cause.message.trim().replaceAll(/\s*\n\s*/g, " ");
   } catch {
-    // A Proxy may throw at any access.
+    // If the value is a Proxy, reading a property may throw.
   }
   return printValue(cause);
 }
 
-/** Patterns with the name of a node in messages of onnxruntime, and patterns with an operator. */
+/** Patterns that find a node name in onnxruntime's messages, and patterns that find an operator. */
 const NAMES = [
   / Name:'([^']*)'/,
   /node with name '([^']*)'/,
@@ -127,7 +131,7 @@ const OPS = [
 const firstMatch = (text: string, patterns: readonly RegExp[]): string =>
   patterns.map((pattern) => pattern.exec(text)?.[1]).find(Boolean) ?? "";
 
-/** Returns the node that a message of onnxruntime names; null if the message fits no node or several. */
+/** Returns the node that an onnxruntime message names; null if no node or several nodes match. */
 function nodeNamedBy(message: string, nodes: readonly ModelNode[]): ModelNode | null {
   const [name, op] = [firstMatch(message, NAMES), firstMatch(message, OPS)];
   if (name === "" && op === "") return null;
@@ -138,9 +142,8 @@ function nodeNamedBy(message: string, nodes: readonly ModelNode[]): ModelNode | 
 }
 
 /**
- * Returns the error for a failure of the runtime that ends a call; an error of this package is returned unchanged.
- * @param what the model or the part of it that failed
- * @param nodes the nodes that may have failed
+ * Returns the error for a runtime failure that ends a call. Errors of this package are returned unchanged. The text
+ * `what` names the failed model or part, and `nodes` are the nodes that may have failed.
  */
 export function runtimeError(
   verb: "load" | "run",
@@ -156,7 +159,6 @@ export function runtimeError(
   return new TensorError("runtime", sentence, { got: factOf(message), node }, { cause });
 }
 
-/** Returns a tensor as a plain object, which onnxruntime accepts instead of its own class. */
 export const sessionTensor = ({
   dtype,
   shape,

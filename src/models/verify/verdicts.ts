@@ -1,8 +1,7 @@
 /** The verdicts on a node in the user's runtime. */
 
 /**
- * Each verdict with its meaning, from best to worst.
- *
+ * The verdicts with their meanings, from best to worst.
  * @example
  * ```ts
  * VERDICTS.equal; // "every bit of the result is exact"
@@ -21,7 +20,7 @@ export const VERDICTS = Object.freeze({
   failed: "the runtime returned no result, although the call appears to be valid",
 } as const);
 
-/** The verdict on a node: a key of {@link VERDICTS}. */
+/** The verdict on a node, which is a key of {@link VERDICTS}. */
 export type Verdict = Extract<keyof typeof VERDICTS, string>;
 
 const NAMES = Object.keys(VERDICTS);

@@ -1,8 +1,8 @@
 /**
  * Compares the results of a model's scatters and gathers in the user's runtime with the exact results. `capture.ts`
- * gets the nodes' real inputs and outputs, from models that `cut.ts` makes and `places.ts` runs; `judge.ts` compares,
- * `rerun.ts` tests for races, and `whole.ts` runs the whole model. The reason for a wrong result is searched once,
- * after all runs.
+ * captures inputs and outputs, using models from `cut.ts` that `places.ts` runs. `judge.ts` compares results,
+ * `rerun.ts` tests for races, and `whole.ts` runs the whole model. Reasons for a wrong result are searched once, after
+ * all runs.
  */
 
 import { wrongOption } from "../../core/errors.ts";
@@ -43,24 +43,26 @@ import { locateFailure, runWhole, unoptimized, type Loads } from "./whole.ts";
 
 /** Options of {@link verifyModel}. */
 export interface VerifyOptions extends CaptureOptions {
-  /** The number of runs of the model in each runtime, to test reproducibility; 1 by default. */
+  /** The number of model runs in each runtime, as a test of reproducibility. The default is 1. */
   readonly runs?: number | undefined;
-  /** Makers of further sessions by name, for example with more threads. Their results must have the same bits. */
+  /** Additional session makers by name, for example with more threads. Their results must have the same bits. */
   readonly others?: Readonly<Record<string, CreateSession>> | undefined;
-  /** The greatest difference of two near floats, relative to the larger one; 0 by default. */
+  /** The maximum difference between near floats, relative to the larger magnitude. The default is 0. */
   readonly tolerance?: number | undefined;
   /**
-   * Outputs that the model should have, by name, such as the outputs of the PyTorch model that it was exported from. If
-   * the model's outputs differ, changes of single scatters and gathers that give the expected ones are reported. Floats
-   * may differ by the tolerance, or else by 1e-5 (halves: 2^-7), relative to their own magnitude plus the tensor's
-   * mean.
+   * Expected outputs by name, such as the outputs of the original PyTorch model. If the model's outputs differ, the
+   * report contains changes of single scatters and gathers that give the expected outputs. Floats may differ by
+   * `tolerance`, relative to their own magnitude plus the tensor's mean magnitude. Without `tolerance`, the limit is
+   * 1e-5, and 2^-7 for float16 and bfloat16.
    */
   readonly expected?: Feeds | undefined;
-  /** Makes sessions with one thread, to find out if threads cause a wrong result. */
+  /** Makes single-threaded sessions, which show whether threads cause a wrong result. */
   readonly oneThread?: CreateSession | undefined;
-  /** The runtime's id in `dialects()`, by default `onnxruntime-cpu`. Known faults of this runtime are listed first. */
+  /**
+   * The runtime's id in `dialects()`. The default is `onnxruntime-cpu`. Known faults of this runtime are listed first.
+   */
   readonly dialect?: DialectId | undefined;
-  /** A function that is called after each compared node, and after each run of a single node. */
+  /** Called after each compared node, and after each run of a single node. */
   readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
 }
 
@@ -79,68 +81,66 @@ export const VERIFY_OPTIONS = [
 
 /** The progress of {@link verifyModel}. */
 export interface VerifyProgress {
-  /** The number of the run, from 1 to `runs`; runs of other sessions continue the count. */
+  /** The number of the run, beginning with 1. Runs of other sessions continue the count. */
   readonly run: number;
   readonly runs: number;
-  /** The number of nodes compared in this run. */
+  /** The number of nodes compared so far in this run. */
   readonly nodes: number;
-  /** The number of sessions made in this run in search of a node at which the runtime fails; 0 without a search. */
+  /** The number of sessions that searched for a failing node in this run; 0 without a search. */
   readonly searches: number;
-  /** After all runs of the model: the node that is being run alone, and its number of runs so far. Null before. */
+  /** The node that is running alone, with its number of runs so far; null before the model runs have ended. */
   readonly alone: { readonly path: string; readonly count: number } | null;
 }
 
-/** A node at which the runtime failed, so that nodes after it could not be compared. */
+/** A node at which the runtime failed, so that later nodes could not be compared. */
 export interface FailedNode {
-  /** The operator of the node, and its name or otherwise its first output */
+  /** The operator with the node's name, or with its first output if the node has no name. */
   readonly title: string;
   /** The runtime's message. */
   readonly message: string;
-  /** True if the node is one of the compared nodes, so that it has its own verdict. */
+  /** True if the failing node is itself compared, so that it has its own verdict. */
   readonly isCompared: boolean;
-  /** The paths of the nodes with the verdict `behind` because of this failure. */
+  /** Paths of nodes with the verdict `behind` because of this failure. */
   readonly behind: readonly string[];
 }
 
 /** The result of {@link verifyModel}. */
 export interface VerifyReport {
   readonly nodes: readonly VerifiedNode[];
-  /** The notes of {@link modelNotes}. */
+  /** Notes about the model's opset versions, as {@link modelNotes} returns them. */
   readonly notes: readonly string[];
-  /** Nodes at which the runtime failed in the first run and on which other nodes depend, each listed once. */
+  /** Nodes at which the runtime failed in the first run, if other nodes depend on them. Each node is listed once. */
   readonly failures: readonly FailedNode[];
   /**
-   * The way in which the runtime loads the whole model: as it is, only without graph optimization, or not at all. Nodes
-   * are compared in parts of the model, so they may be equal although the runtime cannot load the model.
+   * How the runtime loads the whole model: as it is, only without graph optimization, or never. Nodes are compared in
+   * parts of the model, so nodes may be equal even if the runtime cannot load the model.
    */
   readonly loads: Loads;
   /**
-   * The runtime's message if it cannot load the whole model as it is, or cannot run it; null if the model runs. If the
-   * model loads, and every node was right in the selected iteration and call, `verifyModel` searches for the failing
-   * iteration of a loop or call of a function. If the failing iteration or call is found, the sentence begins with it,
-   * and nodes that are wrong there get the verdicts of that iteration or call.
+   * The runtime's message if it cannot load the unchanged model or cannot run the model; null if the model runs. If the
+   * model loads and all compared nodes are right, `verifyModel` searches for a failing loop iteration or function call.
+   * If one is found, the sentence begins with the iteration or call, and wrong nodes get their verdicts from it.
    */
   readonly problem: string | null;
-  /** The comparison with the outputs of the option `expected`; null without the option. */
+  /** The comparison with the option `expected`; null without this option. */
   readonly expected: ExpectedReport | null;
   /**
-   * True if the model loads and runs, all nodes that ran are equal or near, and reproducible, and the outputs are those
-   * of the option `expected`.
+   * True if the model loads and runs, all nodes that ran are equal or near and reproducible, and the outputs match the
+   * option `expected`, if given.
    */
   readonly agrees: boolean;
 }
 
 /**
- * Runs an ONNX model in the user's runtime and compares each scatter and gather, on its real inputs, with the exact
- * result. Later runs are compared with the first: a node with the same inputs must have the same result. A node with
- * other inputs, because an earlier node is not reproducible, is compared with the exact result for those inputs.
- *
- * @param file the bytes of the ONNX file, as for {@link captureCalls}
- * @param feeds a tensor per input of the model, as for {@link captureCalls}
+ * Runs an ONNX model in the user's runtime, and compares each scatter and gather with the exact result for its actual
+ * inputs. Later runs are compared with the first run: a node with the same inputs must give the same result. If an
+ * earlier node is not reproducible, later nodes have other inputs, and are compared with the exact result for these
+ * inputs.
+ * @param file the bytes of the ONNX file, as for `captureCalls`
+ * @param feeds one tensor per model input, as for `captureCalls`
  * @param options `createSession` is required; `runs` tests reproducibility
- * @throws TensorError as {@link captureCalls}, and `attribute` unless runs are a whole number from 1 to 10,000, and for
- *   a negative tolerance
- *
+ * @throws TensorError the errors of {@link captureCalls}; `attribute` unless `runs` is a whole number from 1 to 10,000,
+ * and for a negative tolerance
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -173,7 +173,7 @@ export async function verifyModel(
   const isPart = own.node !== undefined;
   const { loads, problem } = await runWhole(whole, asked.runtimes[0].createSession, isPart);
   const how = loads === "unoptimized" ? withoutOptimization(asked) : asked;
-  // Several runs test reproducibility, which is pointless if the model does not load.
+  // A model that does not load runs only once, because more runs cannot test reproducibility.
   const runs = loads === "never" ? 1 : how.runs;
   const tolerance = asked.likeness;
   const [{ createSession }] = how.runtimes;
@@ -232,7 +232,7 @@ async function compareRuns(options: Comparing): Promise<readonly State[]> {
       const said = { run, runs: all, alone: null };
       const onSearch = (searches: number): void =>
         report({ ...said, nodes: states.length, searches });
-      // Runs follow one after the other, so that each has the whole machine.
+      // Runs are sequential, so that each run has the whole machine.
       // oxlint-disable-next-line no-await-in-loop
       for await (const capture of captures(bytes, Object.fromEntries(feeds), {
         ...own,
@@ -250,7 +250,7 @@ async function compareRuns(options: Comparing): Promise<readonly State[]> {
   return states;
 }
 
-/** Returns the verdict on a node after all runs, and reports the progress of its runs alone. */
+/** Returns the verdict on a node after all runs, and reports progress while the node runs alone. */
 function finishReporting(
   state: State,
   states: readonly State[],
@@ -270,7 +270,6 @@ const hasBodies = ({ graph, functions = [] }: Model): boolean =>
     Object.values(attributes).some((one) => one.type === "other" && one.graphs !== undefined),
   );
 
-/** Returns the options with makers of sessions without graph optimization. */
 const withoutOptimization = (asked: Omit<Checked, "own">): Omit<Checked, "own"> => ({
   ...asked,
   runtimes: asked.runtimes.map((one) => ({
@@ -296,15 +295,14 @@ function failuresOf(captured: readonly CapturedCall[]): readonly FailedNode[] {
 const isFine = ({ verdict }: Pick<VerifiedNode, "verdict">): boolean =>
   verdict === "equal" || verdict === "near" || verdict === "not-run";
 
-/** The maximum number of runs, each of which takes at least some milliseconds. */
+/** The maximum number of runs. Each run takes at least several milliseconds. */
 const MOST_RUNS = 10_000;
 
-/** The checked options. */
 interface Checked extends How {
   readonly own: Partial<CaptureOptions>;
   readonly runtimes: readonly Runtime[];
   readonly runs: number;
-  /** The tolerance of expected outputs; null if the user chose none. */
+  /** The user's tolerance for expected outputs; null if the user chose none. */
   readonly likeness: number | null;
   readonly report: (progress: VerifyProgress) => void;
 }

@@ -1,7 +1,7 @@
 /**
- * Loads and runs the whole model. Its nodes are compared in parts, in one iteration of each loop and one call of each
- * function, so they may be right in a model that does not run. If only the run fails, the failing iteration or call is
- * located, and the nodes are captured there.
+ * Loads and runs the whole model. Nodes are compared in parts of the model, in one iteration of each loop and one call
+ * of each function. All nodes may therefore be right although the whole model does not run. If only the run fails, the
+ * failing iteration or call is located, and its nodes are captured.
  */
 
 import { TensorError } from "../../core/errors.ts";
@@ -14,12 +14,12 @@ import { openModel } from "./carried.ts";
 import { findIteration } from "./search-loop.ts";
 import { RuntimeFailure, type CreateSession } from "./session.ts";
 
-/** The way in which the runtime loads a model: as it is, only without graph optimization, or not at all. */
+/** How the runtime loads a model: as it is, only without graph optimization, or never. */
 export type Loads = "as-is" | "unoptimized" | "never";
 
 export interface WholeRun {
   readonly loads: Loads;
-  /** The runtime's message if the runtime cannot load the model as it is, or cannot run it; otherwise null. */
+  /** The runtime's message if the runtime cannot load the unchanged model or cannot run the model; otherwise null. */
   readonly problem: string | null;
 }
 
@@ -30,8 +30,8 @@ interface Whole {
 }
 
 /**
- * Loads and runs the whole model. If the runtime cannot load it, tries once without graph optimization.
- * @param isPart true if only a node is verified: without the other inputs of the model, the model is only loaded
+ * Loads and runs the whole model. If the model does not load, it is loaded once more without graph optimization. If
+ * only one node is verified, `isPart` is true, and a model with missing inputs is only loaded.
  * @throws TensorError `shape-mismatch` for a missing input
  */
 export async function runWhole(
@@ -58,7 +58,6 @@ export async function runWhole(
   };
 }
 
-/** Returns a maker of sessions without graph optimization. */
 export const unoptimized =
   (createSession: CreateSession): CreateSession =>
   (model, settings) =>
@@ -76,7 +75,7 @@ async function failureOfRun(
 ): Promise<RuntimeFailure | null> {
   const failure = await failureOfSession(create, whole, isRun);
   if (failure === null || failure.isLoad) return failure;
-  // Another output replaces a sequence, because a run that returns a sequence fails in onnxruntime-node.
+  // Sequence outputs are replaced, because onnxruntime-node cannot return a sequence.
   for (const copy of copiesWithoutSequences(whole.model)) {
     // oxlint-disable-next-line no-await-in-loop
     const other = await failureOfSession(create, { model: copy, feeds: whole.feeds }, isRun);
@@ -86,8 +85,8 @@ async function failureOfRun(
 }
 
 /**
- * Returns copies of a model in which the lengths of sequences are outputs, or only the tensors; empty for a model that
- * declares all outputs as tensors.
+ * Returns copies of a model without sequence outputs, in which sequence lengths or only the tensors are outputs. The
+ * list is empty if all outputs are declared as tensors.
  */
 function copiesWithoutSequences(model: Model): readonly Model[] {
   const { graph } = model;
@@ -136,7 +135,6 @@ async function failureOfSession(
 }
 
 export interface WholeFailure {
-  /** The runtime's message. */
   readonly message: string;
   /** The failing iteration or call, such as `iteration 4 of node "loop"`. */
   readonly where: string;
@@ -144,10 +142,10 @@ export interface WholeFailure {
   readonly captured: readonly CapturedCall[];
 }
 
-/** Parameters of the search in a model that loads and does not run. */
+/** Parameters of the search in a model that loads but does not run. */
 export interface WholeSearch extends Whole {
   readonly options: CaptureOptions;
-  /** Returns true if a node is right. */
+  /** Returns true if a node's result is right. */
   readonly isFine: (captured: CapturedCall) => boolean;
 }
 
@@ -165,7 +163,7 @@ async function inIteration(whole: WholeSearch): Promise<WholeFailure | null> {
   return { message, where: `iteration ${iteration} of ${nodeTitle(node)}`, captured };
 }
 
-/** Tries the calls of functions. A function has at most one call to try for each node that calls it. */
+/** Tries the calls of functions. For each calling node, at most one call is tried. */
 async function inCall(whole: WholeSearch): Promise<WholeFailure | null> {
   const { model, options } = whole;
   const { nodes } = new NodeIndex(model);

@@ -127,7 +127,7 @@ function argumentsOf(
   given: readonly Argument[],
   name: string,
 ): ReadonlyMap<string, Node> {
-  const known = parameters.split(" ").map((one) => one.split("|"));
+  const known = parameters.split(", ").map((one) => one.split("|"));
   const values = new Map<string, Node>();
   let position = 0;
   for (const { name: keyword, value } of given) {

@@ -80,7 +80,9 @@ export function elements(
     inputs: { ...inputs, axis: axisInput(axis) },
     remarks: [
       ...remarks,
-      `ONNX ${isFresh ? "cannot exclude data from a scatter" : `does not have the reduction ${reduction}`}, so the page shows OpenVINO's ScatterElementsUpdate.`,
+      isFresh
+        ? "ONNX cannot exclude data from a scatter, so the page shows OpenVINO's ScatterElementsUpdate."
+        : `ONNX does not have the reduction ${reduction}, so the page shows OpenVINO's ScatterElementsUpdate.`,
     ],
   };
 }

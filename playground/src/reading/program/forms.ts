@@ -34,8 +34,8 @@ export interface Form {
   /** The last names of the path. */
   readonly names: string;
   /**
-   * The names of the parameters. The first parameter is the array that a method is called on. A bar separates
-   * alternative names.
+   * The names of the parameters, separated by a comma and a space. The first parameter is the array that a method is
+   * called on. A bar separates alternative names.
    */
   readonly parameters: string;
   readonly isMethod?: boolean;
@@ -109,35 +109,35 @@ const tf = (names: string, parameters: string, make: Form["make"]): Form => ({
 });
 
 export const FORMS: readonly Form[] = [
-  torch("scatter", "input dim index src|value reduce", (b) =>
+  torch("scatter", "input, dim, index, src|value, reduce", (b) =>
     elements(b.array("input"), b.array("index"), b.array("src"), {
       axis: b.number("dim"),
       reduction: reductionOf(b.word("reduce")),
     }),
   ),
-  torch("scatter_add", "input dim index src", (b) =>
+  torch("scatter_add", "input, dim, index, src", (b) =>
     elements(b.array("input"), b.array("index"), b.array("src"), {
       axis: b.number("dim"),
       reduction: "add",
     }),
   ),
-  torch("scatter_reduce", "input dim index src reduce include_self", (b) =>
+  torch("scatter_reduce", "input, dim, index, src, reduce, include_self", (b) =>
     elements(b.array("input"), b.array("index"), b.array("src"), {
       axis: b.number("dim"),
       reduction: reductionOf(b.word("reduce")),
       isFresh: /^false$/i.test(b.word("include_self")),
     }),
   ),
-  torch("gather", "input dim index sparse_grad", (b) =>
+  torch("gather", "input, dim, index, sparse_grad", (b) =>
     gatherElements(b.array("input"), b.array("index"), b.number("dim")),
   ),
-  torch("take_along_dim", "input indices dim", (b) =>
+  torch("take_along_dim", "input, indices, dim", (b) =>
     gatherElements(b.array("input"), b.array("indices"), b.number("dim")),
   ),
-  torch("index_select", "input dim index", (b) =>
+  torch("index_select", "input, dim, index", (b) =>
     gather(b.array("input"), b.array("index"), b.number("dim")),
   ),
-  torch("index_add index_copy", "input dim index source|tensor alpha", (b) =>
+  torch("index_add index_copy", "input, dim, index, source|tensor, alpha", (b) =>
     slices(
       b.array("input"),
       b.array("index"),
@@ -146,7 +146,7 @@ export const FORMS: readonly Form[] = [
       b.name === "index_add" ? "add" : "none",
     ),
   ),
-  torch("index_fill", "input dim index value", (b) =>
+  torch("index_fill", "input, dim, index, value", (b) =>
     slices(
       b.array("input"),
       b.array("index"),
@@ -154,7 +154,7 @@ export const FORMS: readonly Form[] = [
       positive(b.number("dim"), b.array("input")),
     ),
   ),
-  torch("index_put", "input indices values accumulate", (b) =>
+  torch("index_put", "input, indices, values, accumulate", (b) =>
     rowsOrTuples(
       b,
       "input",
@@ -163,17 +163,17 @@ export const FORMS: readonly Form[] = [
       /^true$/i.test(b.word("accumulate")) ? "add" : "none",
     ),
   ),
-  numpy("put_along_axis", "arr indices values axis mode inplace", (b) => {
+  numpy("put_along_axis", "arr, indices, values, axis, mode, inplace", (b) => {
     const [data, index, values] = [b.array("arr"), b.array("indices"), b.array("values")];
     const grown = index === null || values === null ? values : broadcast(values, index.shape);
     return elements(data, index, grown, { axis: b.number("axis") });
   }),
-  numpy("take_along_axis", "arr indices axis mode", (b) =>
+  numpy("take_along_axis", "arr, indices, axis, mode", (b) =>
     gatherElements(b.array("arr"), b.array("indices"), b.number("axis")),
   ),
   numpy(
     "take",
-    "a indices axis out mode",
+    "a, indices, axis, out, mode",
     (b) =>
       b.has("axis")
         ? gather(b.array("a"), b.array("indices"), b.number("axis"))
@@ -183,12 +183,12 @@ export const FORMS: readonly Form[] = [
           },
     true,
   ),
-  numpy("add.at subtract.at multiply.at maximum.at minimum.at", "a indices b", (b) =>
+  numpy("add.at subtract.at multiply.at maximum.at minimum.at", "a, indices, b", (b) =>
     rowsOrTuples(b, "a", "indices", "b", reductionOf(b.name.split(".")[0])),
   ),
   tf(
     "tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_max tensor_scatter_nd_min",
-    "tensor indices updates name",
+    "tensor, indices, updates, name",
     (b) =>
       tuples(
         b.array("tensor"),
@@ -197,24 +197,28 @@ export const FORMS: readonly Form[] = [
         reductionOf(b.name.replace(/^.*_/, "")),
       ),
   ),
-  tf("scatter_nd", "indices updates shape name", (b) => {
+  tf("scatter_nd", "indices, updates, shape, name", (b) => {
     const shape = b.array("shape");
     const updates = b.array("updates");
     const target = shape === null ? null : zerosLike(updates, shape.values.map(Number));
     return tuples(target, b.array("indices"), updates, "add");
   }),
-  tf("gather", "params indices validate_indices axis batch_dims name", (b) => {
+  tf("gather", "params, indices, validate_indices, axis, batch_dims, name", (b) => {
     const batchDims = b.number("batch_dims", 0);
     return gather(b.array("params"), b.array("indices"), b.number("axis", batchDims), batchDims);
   }),
-  tf("gather_nd", "params indices batch_dims name", (b) =>
+  tf("gather_nd", "params, indices, batch_dims, name", (b) =>
     gatherND(b.array("params"), b.array("indices"), b.number("batch_dims", 0)),
   ),
-  tf("math.unsorted_segment_sum math.segment_sum", "data segment_ids num_segments name", segments),
+  tf(
+    "math.unsorted_segment_sum math.segment_sum",
+    "data, segment_ids, num_segments, name",
+    segments,
+  ),
   {
     library: "jax",
     names: "ops.segment_sum",
-    parameters: "data segment_ids num_segments indices_are_sorted",
+    parameters: "data, segment_ids, num_segments, indices_are_sorted",
     make: segments,
   },
 ];

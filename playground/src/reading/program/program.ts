@@ -74,10 +74,10 @@ const SHOWING =
   /^(?:print|repr|display|pprint|console\.log|str|(?:np|numpy|jnp|torch)\.(?:asarray|array))$/;
 /** The first words of lines that do not change arrays themselves. The lines below these lines are read. */
 const IDLE_WORDS: ReadonlySet<string> = new Set(
-  "import from with def async pass try class global assert export function".split(" "),
+  "import,from,with,def,async,pass,try,class,global,assert,export,function".split(","),
 );
 /** The first words of lines below which code runs repeatedly or conditionally. */
-const REPEATED: ReadonlySet<string> = new Set("for while if elif else except finally".split(" "));
+const REPEATED: ReadonlySet<string> = new Set("for,while,if,elif,else,except,finally".split(","));
 
 /** Returns the indentation of a statement. */
 const indentOf = (text: string, start: number): number =>

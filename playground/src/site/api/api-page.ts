@@ -70,25 +70,30 @@ function indexPage(entries: readonly ApiEntry[]): Page {
   };
 }
 
-/** The pages of an entry's exports by name; the page of the entry itself is empty. */
+/** The pages of an entry point's exports by name; the page of the entry point itself is empty. */
 type Pages = ReadonlyMap<string, string>;
 
-/** Converts docstring links to Markdown: `{@link gather}` links to the export of this name, if the entry has one. */
+const pagesOf = (entry: string, exports: readonly Export[], homes: Homes): Pages =>
+  new Map(
+    exports.map((one) => {
+      const home = homes.get(keyOf(one)) ?? entry;
+      return [one.name, home === entry ? "" : fileOfEntry(home)];
+    }),
+  );
+
+/** Links the names of exports in a docstring, in backticks or in link tags, to the exports. */
 const linked = (text: string, pages: Pages): string =>
-  text.replaceAll(/\{@link ([A-Za-z]+)([.\w]*)\}/g, (_, name: string, member: string) => {
-    const page = pages.get(name);
-    return page === undefined ? `\`${name}${member}\`` : `[\`${name}${member}\`](${page}#${name})`;
-  });
+  text
+    .replaceAll(/\{@link ([^}]*)\}/g, "`$1`")
+    .replaceAll(/`([A-Za-z]+)[.\w]*`/g, (code, name: string) => {
+      const page = pages.get(name);
+      return page === undefined ? code : `[${code}](${page}#${name})`;
+    });
 
 function entryPage({ name, doc, exports }: ApiEntry, homes: Homes, imported: Names): Page {
   const own = exports.filter((one) => homes.get(keyOf(one)) === name);
   const others = exports.filter((one) => homes.get(keyOf(one)) !== name);
-  const pages = new Map(
-    exports.map((one) => {
-      const home = homes.get(keyOf(one)) ?? name;
-      return [one.name, home === name ? "" : fileOfEntry(home)];
-    }),
-  );
+  const pages = pagesOf(name, exports, homes);
   const { text, examples } = docstringOf(doc);
   const groups = GROUPS.map((group) => ({
     ...group,

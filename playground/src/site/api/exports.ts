@@ -6,7 +6,7 @@ import { readTypes, type Declaration, type Parse, type TypeFile } from "./declar
 export type ReadTypes = (file: string) => string;
 
 export interface Export extends Declaration {
-  /** The file of the declaration. Two entries that export the same declaration have the same file here. */
+  /** The file of the declaration. Two entries that export the same declaration have the same declaration file. */
   readonly file: string;
 }
 

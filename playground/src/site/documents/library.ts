@@ -14,7 +14,7 @@ export interface Library {
   addressesFrom(path: string): Addresses;
 }
 
-/** Documents that are listed with the operators. The page of one of these documents shows more than the document. */
+/** Documents that are listed with the operators. The pages of such documents show more than the document. */
 const AMONG_OPERATORS: ReadonlySet<string> = new Set(["errata", "semantics", "other-systems"]);
 
 /** Returns the page of a document: `docs/arrays/README.md` is `docs/arrays/index.html`. */

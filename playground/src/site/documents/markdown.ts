@@ -205,7 +205,7 @@ function textOfBlock(token: Token): string {
   }
   if (isList(token))
     return token.items.map(({ tokens }) => tokens.map(textOfBlock).join(" ")).join(" ");
-  // Of a transcript, only the commands are indexed: the outputs of several examples are alike.
+  // The search indexes only the commands of a transcript, because the outputs of several examples are alike.
   if (token.type === "code" && String(token.text).startsWith("$ ")) {
     return token.text.match(/^\$ .*$/gm)?.join(" ") ?? "";
   }
@@ -268,7 +268,7 @@ function blockHtml(token: Token, addresses: Addresses): Html | string {
   }
 }
 
-/** Creates a code block that can be scrolled separately, also by keyboard. Line breaks are kept. */
+/** Creates a code block that can be scrolled separately, also by keyboard. The text keeps its line breaks. */
 export const codeBlock = (text: string): Html => html`<pre tabindex="0"><code>${text}</code></pre>`;
 
 /** The maximum number of rows in an open table; longer tables are folded. */

@@ -12,7 +12,7 @@ export interface Outcome {
   readonly version: OperatorVersion;
   /** The value "same" if the bits, or the refusal, equal those of the example's own version. */
   readonly is: "same" | "other" | "refused";
-  /** The reason for a refusal; otherwise empty. */
+  /** The reason why the call is refused; empty for a result. */
   readonly sentence: string;
   readonly hash: string;
 }

@@ -55,12 +55,14 @@ function textOf(group: readonly VersionChange[], to: OperatorVersion): Html {
     return html`${code(steps[1])} ${does} ${joined(words, ", ")}`;
   }
   if (path === "negativeIndices") {
-    return html`a negative index
-    ${now === true ? "counts from the end of its axis" : "is out of range"}`;
+    return now === true
+      ? html`a negative index counts from the end of its axis`
+      : html`a negative index is out of range`;
   }
   if (path === "fusesBatches") {
-    return html`the batch axes of the output are
-    ${kind === "added" ? "merged into one" : "no longer merged into one"}`;
+    return kind === "added"
+      ? html`the batch axes of the output are merged into one`
+      : html`the batch axes of the output are not merged anymore`;
   }
   if (path === "summary") return summaryText(String(from), String(now));
   const added = to.attributes.find(({ name }) => path === `attributes.${name}`);

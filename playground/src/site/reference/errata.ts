@@ -38,8 +38,8 @@ export function errataOf(document: string, all: readonly Family[]): Erratum[] {
 
 /**
  * Returns the operators and versions that a document's name refers to: `GatherND-12, 13` are two versions, `ScatterND`
- * means all versions. Both domains have a GatherND; the numbers distinguish them. A name without numbers means ONNX's
- * operator, which the registry lists first.
+ * means all versions. ONNX and OpenVINO have operators of the same name, such as GatherND, so the numbers distinguish
+ * the operators. A name without numbers means ONNX's operator, which the registry lists first.
  */
 function concernsOf(where: string, all: readonly Family[]): Concern[] {
   return [...where.matchAll(/\b([A-Z][A-Za-z]+)\b(?:-(\d+(?:, \d+)*))?/g)].flatMap(

@@ -100,7 +100,7 @@ function differenceOf(
   const facts = [
     why === "error" ? "an error" : null,
     why === "undefined" ? "undefined or unknown" : null,
-    isError && output !== null ? "returns a result instead of an error" : null,
+    isError && output !== null ? "a result instead of an error" : null,
     !isError && differing.length > 0 ? count(differing, "differs", "differ") : null,
     undecided.length > 0 ? count(undecided, "is not determined", "are not determined") : null,
   ].filter((one) => one !== null);

@@ -9,7 +9,7 @@ import { coordinatesOf, gridsOf } from "../../values/shape.ts";
 import { elementsOf } from "../../values/tensor-text.ts";
 import { html, type Html } from "../html.ts";
 
-/** Returns the number of writes to an element of the output; may be 0. */
+/** Returns the number of writes to an element of the output. */
 export type CountOf = (element: number) => number;
 
 /** Shows an input with its name, data type and shape. */

@@ -57,7 +57,8 @@ export function versionSection(
       <a href="${documentOf(version)}">The published document of version ${version.sinceVersion}</a>
     </p>
     ${parts.map((part) => html`${heading(3, part.id, part.title)}${part.body} `)}`;
-  // Only the newest version is unfolded: most readers look for it, and all versions are too long for a phone.
+  // Only the newest version is unfolded, because most readers look for that version, and all versions are too long for
+  // a phone.
   const isNewest = version === family.newest;
   const body = html`<section class="version" data-version="${version.sinceVersion}">
     ${folded(2, id, title, inner, isNewest)}

@@ -24,7 +24,10 @@ const weightOf = ([kind, , , address]: Row): number =>
 
 const MOST = 20;
 
-/** Indexes the places, and returns the function that finds the places of a query: first those with it as their title. */
+/**
+ * Indexes the places, and returns the function that finds the places of a query. Places with the query as their title
+ * come first.
+ */
 export function placesIn(rows: readonly Row[]): (query: string) => Found<Row>[] {
   const search = searchIn(
     rows,

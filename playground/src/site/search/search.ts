@@ -1,6 +1,6 @@
 /**
- * The script of every page: it shows the search dialog, and unfolds the section that a link leads to. Without this
- * script, the search is missing, but everything else works.
+ * The script of every page: it shows the search dialog, and unfolds the section that a link leads to. A page without
+ * this script has no search, but all other parts work.
  */
 
 import type { Found } from "../../widgets/query.ts";

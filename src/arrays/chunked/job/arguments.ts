@@ -1,4 +1,4 @@
-/** Checks the arguments of the functions of jobs, before any file is read: folders, jobs and the names of stages. */
+/** Checks the arguments of job functions before any file is read. */
 
 import {
   isArray,
@@ -13,13 +13,13 @@ import { checkSignal } from "../../boxes/checks.ts";
 import { isUrl } from "../../boxes/file.ts";
 import { STAGE_NAMES } from "./spec.ts";
 
-/** @throws TensorError `attribute` unless `folder` is the path of a folder on this machine */
+/** Throws an `attribute` error unless `folder` is the path of a folder on this machine. */
 export function checkPath(folder: unknown, name = "folder"): void {
   if (typeof folder === "string" && folder !== "" && !/\0/.test(folder) && !isUrl(folder)) return;
   throw wrongOption(name, "the path of a folder on this machine", folder);
 }
 
-/** @throws TensorError `attribute` unless `job` comes from `openJob` */
+/** Throws an `attribute` error unless `job` comes from `openJob`. */
 export function checkJob(job: unknown): void {
   const parts: { folder?: unknown; id?: unknown; stages?: unknown } =
     typeof job === "object" && job !== null ? job : {};
@@ -30,7 +30,7 @@ export function checkJob(job: unknown): void {
   throw new TensorError("attribute", sentence, { key: "job", got: factOf(job) });
 }
 
-/** @throws TensorError `attribute` for a name that no stage has */
+/** Throws an `attribute` error unless a stage has this name. */
 export function checkStage(name: unknown): void {
   if (STAGE_NAMES.some((one) => one === name)) return;
   const nearest =
@@ -38,7 +38,7 @@ export function checkStage(name: unknown): void {
   throw wrongOption("name", oneOf(STAGE_NAMES), name, { allowed: STAGE_NAMES, nearest });
 }
 
-/** Checks options of a run early, because the errors would otherwise end a job that has begun. */
+/** Checks run options early, because later errors would end a job that has already begun. */
 export function checkRunOptions(options: {
   readonly signal?: unknown;
   readonly onNote?: unknown;

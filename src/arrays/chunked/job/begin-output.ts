@@ -1,6 +1,6 @@
 /**
- * Prepares a job's output before the first task: creates a new array, which is hidden until it is complete, or claims
- * the array that is changed in place.
+ * Prepares a job's output before the first task: creates a hidden new array, or claims the array that is changed in
+ * place.
  */
 
 import { printCount } from "../../../core/print-count.ts";
@@ -24,8 +24,8 @@ import type { BegunJob } from "./spec-file.ts";
 import { temporaryOf } from "./temporary.ts";
 
 /**
- * Creates the output if it does not exist. A second call continues with the existing output.
- * @throws TensorError `attribute` if another job owns the array, or this job's output is gone
+ * Creates the output if it does not exist. A repeated call continues with the existing output. Throws an `attribute`
+ * error if another job owns the array, or if the output of this job is missing.
  */
 export async function beginOutput(job: BegunJob): Promise<void> {
   const { folder, spec } = job;
@@ -34,7 +34,7 @@ export async function beginOutput(job: BegunJob): Promise<void> {
   const { inPlace, out } = spec;
   const done = await marksOf(folder, spec);
   if (done > 0) {
-    // A job may be interrupted between the last two steps of its last stage.
+    // The run may have been interrupted between publishing the array and marking the job as done.
     if (!inPlace && (await isPublished(spec))) return;
     throw inPlace ? halfChanged(folder, spec, done) : lost(folder, out.path);
   }
@@ -42,7 +42,7 @@ export async function beginOutput(job: BegunJob): Promise<void> {
     () => null,
     (error: unknown) => ({ error }),
   );
-  // Another run may have finished this job, or an equal one, since the marks were read.
+  // Another run may have finished this job or an identical job after the marks were read.
   const isComplete = await job.isComplete();
   const isOver = isComplete || (!inPlace && !isUrl(out.path) && (await isPublished(spec)));
   if (isOver) await withdraw(spec);
@@ -51,14 +51,13 @@ export async function beginOutput(job: BegunJob): Promise<void> {
   if (!isOver && failure !== null) throw failure.error;
 }
 
-/** Number of waits for an unfinished NPY file that another run is renewing, and their length, in ms. */
+/** The number of waits for an unfinished NPY file that another run is replacing, and the length of a wait, in ms. */
 const LOOKS = 5;
 const PAUSE = 20;
 
 /**
- * Begins an NPY output again if its unfinished file was cut short, because the bytes behind the end of the file are
- * lost. All tasks that write to the file then run again.
- * @param isBegun false if the output may not have been begun; if it has, and is gone, another run may be renewing it
+ * Recreates the unfinished NPY output of a job if the file was truncated, because the missing bytes are lost.
+ * Afterwards, all tasks that write to the file must run again. If `isBegun` is false, the output may not exist yet.
  */
 export async function renewOutput(
   job: Pick<BegunJob, "folder" | "spec">,
@@ -83,7 +82,8 @@ export async function renewOutput(
 }
 
 async function renewPart(folder: string, spec: JobSpec, part: string): Promise<void> {
-  // If several runs begin at once, one of them takes the file away. A file that another run has begun by now is put back.
+  // If several runs begin at the same time, only one of them moves the old file away. If another run has already
+  // created a new file, that file is moved back.
   const taken = temporaryOf(part);
   await fs.rename(part, taken);
   try {
@@ -112,8 +112,8 @@ async function begin(folder: string, spec: JobSpec): Promise<void> {
 }
 
 /**
- * Returns the error for a job whose array has lost the folder .ndscatter. The folder held the staged chunks, so the job
- * cannot be finished.
+ * Returns the error for a job whose array no longer contains the folder `.ndscatter`. Without the staged chunks in this
+ * folder, the job cannot be finished.
  */
 const halfChanged = (folder: string, { out, chunks }: JobSpec, changed: number): TensorError => {
   const sentence =
@@ -135,7 +135,7 @@ const lost = (folder: string, out: string): TensorError => {
   return new TensorError("attribute", sentence, { key: "job", input: "out", file: folder });
 };
 
-/** Returns true if this job began the output and has not published it. */
+/** Returns true if this job has begun but not published the output. */
 async function isOurs(spec: JobSpec): Promise<boolean> {
   const { out, inPlace } = spec;
   if (out.format === "npy") return isThere(partOf(spec));
@@ -148,20 +148,22 @@ async function isOurs(spec: JobSpec): Promise<boolean> {
 }
 
 async function isPublished({ id, out }: JobSpec): Promise<boolean> {
-  // In object storage, another program may have written an array.
+  // Another program may have written an array to the same location in object storage.
   if (isUrl(out.path))
     return (await isClaimed(out.path, { id })) && !(await isFree(await storeOf(out.path)));
   return isThere(out.format === "npy" ? out.path : path.join(out.path, "zarr.json"));
 }
 
-/** Returns the folder with the marks of the tasks that write to the output. */
+/** Returns the folder with the marks of output tasks. */
 const writingFolder = ({ updates }: JobSpec): string =>
   updates === undefined ? FOLDERS.place : FOLDERS.apply;
 
 const marksIn = async (stage: string): Promise<string[]> =>
   (await fs.readdir(stage)).filter((name) => /^\d+$/.test(name));
 
-/** Returns the number of tasks that have written to a new output, or the number of chunks changed in place. */
+/**
+ * Returns the number of tasks that have written to a new output, or the number of chunks that were changed in place.
+ */
 async function marksOf(folder: string, spec: JobSpec): Promise<number> {
   const stage = fileOf.stage(folder, writingFolder(spec));
   const marks = await marksIn(stage);

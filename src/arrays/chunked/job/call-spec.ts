@@ -1,6 +1,6 @@
 /**
- * Converts a job's call from plain data to the resolved call that the rest of the package uses. A chunked call is a
- * node or a plain function; the functions of `run` resolve and check both kinds.
+ * Resolves the call of a job, which is stored as plain data. A chunked call is a node or a plain function, which the
+ * same functions as for `run` resolve and check.
  */
 
 import { checkNames } from "../../../core/tensor/options.ts";
@@ -16,7 +16,7 @@ import { allocate } from "../../../core/tensor/dtype.ts";
 import { tensor, Tensor } from "../../../core/tensor/tensor.ts";
 import type { ArrayType } from "../../boxes/array.ts";
 
-/** A node of an operator version, with the axis value if the axis is an input; or a plain function and its options. */
+/** A node, with the axis if it is an input; or a plain function and its options. */
 export type CallSpec =
   | {
       readonly node: NodeSpec;
@@ -25,7 +25,7 @@ export type CallSpec =
     }
   | { readonly function: string; readonly options: Readonly<Record<string, unknown>> };
 
-/** A call whose inputs were checked, except for the index values. */
+/** A call whose inputs have been checked, except for the index values. */
 export interface ResolvedCall {
   readonly call: Call;
   readonly policies: Policies;
@@ -34,14 +34,14 @@ export interface ResolvedCall {
   readonly layout: Layout;
 }
 
-/** Data types and shapes of the inputs, which are known before elements are read. */
+/** The data types and shapes of the inputs, which are known before any element is read. */
 export interface CallTypes {
   readonly data: Pick<ArrayType, "dtype" | "shape">;
   readonly indices: Pick<ArrayType, "dtype" | "shape">;
   readonly updates?: Pick<ArrayType, "dtype" | "shape"> | undefined;
 }
 
-/** @throws TensorError like `run`, up to the shape checks */
+/** Throws the errors that `run` throws before it reads elements. */
 export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   const { call: unsettled, policies } = callFrom(spec);
   const { version, operator, fields } = unsettled;
@@ -81,13 +81,13 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   return { call, policies, shape: settled.shape as readonly number[], layout };
 }
 
-/** Returns true if two updates of the same target are an error. */
+/** Returns true if repeated targets are an error. */
 export const refusesDuplicates = ({ call, policies }: ResolvedCall): boolean =>
   refusesRepeats(call, policies);
 
 /**
- * Checks a call as far as possible without its arrays.
- * @throws TensorError `unknown-operator`, `attribute`, `reduction`
+ * Checks the parts of a call that do not depend on its arrays. Throws `unknown-operator`, `attribute` or `reduction`
+ * errors.
  */
 export function checkCall(spec: CallSpec): void {
   if (typeof spec !== "object" || spec === null) {
@@ -124,8 +124,8 @@ function axisTensor(axis: number): Tensor {
 }
 
 /**
- * Returns a tensor without elements for indices in a layout, which needs only their shape. The shape may be too large
- * for a real tensor.
+ * Returns a tensor without elements that stands for the indices in layout checks. The shape may be too large for a
+ * tensor in memory.
  */
 const shapeOnly = ({ dtype, shape }: CallTypes["indices"]): Tensor =>
   new Tensor(dtype, [...shape], 0, allocate(dtype, 0));

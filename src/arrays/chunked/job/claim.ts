@@ -1,8 +1,8 @@
 /**
- * Claims arrays for jobs. An array that a job changes in place belongs to that job, because a second job at the same
- * time would read half of the changes. A new array belongs to its job until it is complete. The array's folder records
- * the job and the changed chunks for machines that cannot see the job's folder. The claim in object storage, where
- * arrays are not changed in place, is an object that is created only if none exists.
+ * Claims arrays for jobs. While a job changes an array in place, no other job may use the array, because it would read
+ * half of the changes. A new array also belongs to its job until the array is complete. The array's folder names the
+ * job and counts the changed chunks, for machines without access to the job's folder. In object storage, where arrays
+ * are never changed in place, a claim is an object that must not exist yet.
  */
 
 import { printCount } from "../../../core/print-count.ts";
@@ -40,9 +40,8 @@ const inStaging = (array: string, ...names: string[]): string =>
   path.join(array, STAGING, ...names);
 
 /**
- * Checks that the folder in which jobs write and remove files of an array is not a link, because files in the link's
- * target would be changed.
- * @throws TensorError `malformed-file` for a link
+ * Checks that an array's folder for job files is not a link, because jobs would write and remove files in the link's
+ * target. Throws a `malformed-file` error for a link.
  */
 export async function checkStaging(array: string): Promise<void> {
   for (const folder of [inStaging(array), inStaging(array, CHANGED)]) {
@@ -57,15 +56,15 @@ export async function checkStaging(array: string): Promise<void> {
   }
 }
 
-/** @throws TensorError `attribute` if another job owns the array */
+/** Throws an `attribute` error if another job owns the array. */
 export async function claim(array: string, own: Claim): Promise<void> {
   if (isUrl(array)) return claimUrl(array, own);
   const file = inStaging(array, CLAIM);
   await checkStaging(array);
-  // Several runs of the same job may claim the array at once, so the temporary name must be unique.
+  // Several runs of the same job may claim the array at the same time, so the temporary name must be unique.
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   await makeFolders(own.inPlace ? inStaging(array, CHANGED) : path.dirname(file));
-  // The claim is synced before it gets its final name, because a claim that a crash has emptied would name no job.
+  // The claim is synced before it is renamed, because a claim that a crash has emptied would not name a job.
   await withFile(temporary, "wx", async (handle) => {
     await handle.writeFile(JSON.stringify(own));
     await handle.datasync();
@@ -86,7 +85,7 @@ export async function claim(array: string, own: Claim): Promise<void> {
 async function claimUrl(array: string, own: Claim): Promise<void> {
   const { staging } = await storeOf(array);
   const text = new TextEncoder().encode(JSON.stringify(own));
-  // Creating the array refuses servers on which nothing can be staged.
+  // On a server without staging, creating the array fails later.
   if (staging === undefined || (await staging.putNew(CLAIM, [text]))) return;
   const found = await readClaim(array);
   if (found === null) return claimUrl(array, own);
@@ -100,36 +99,35 @@ async function readUrlClaim(array: string): Promise<string | null> {
 }
 
 /**
- * Returns true if object storage holds an array or a claim. Objects without metadata count, because they would become
- * chunks of the new array.
+ * Returns true if a location in object storage contains an array or a claim. Even objects without metadata count,
+ * because the new array would treat them as its chunks.
  */
 export async function holdsObjects(place: string): Promise<boolean> {
   const store = await storeOf(place);
-  // Creating the array refuses servers on which nothing can be staged.
+  // On a server without staging, creating the array fails later.
   if (store.staging === undefined) return false;
   if ((await readClaim(place)) !== null) return true;
   for await (const { key } of store.list()) if (!key.startsWith(`${STAGING}/`)) return true;
   return false;
 }
 
-/** Reads the claim of the job that owns the array; returns null if no job does. */
+/** Reads the claim on an array, or returns null if no job owns the array. */
 export async function readClaim(array: string): Promise<Claim | null> {
   const text = await (isUrl(array) ? readUrlClaim(array) : findText(inStaging(array, CLAIM)));
   return text === null ? null : parseClaim(text);
 }
 
-/** Returns true if this job owns the array. */
 export const isClaimed = async (array: string, { id }: Pick<Claim, "id">): Promise<boolean> =>
   (await readClaim(array))?.id === id;
 
-/** @throws TensorError `attribute` if a job other than `id` is changing the array in place */
+/** Throws an `attribute` error if a job other than `id` is changing the array in place. */
 export async function checkUnclaimed(array: string, id: string | null): Promise<void> {
   const found = await readClaim(array);
   if (found === null || found.id === id || !found.inPlace) return;
   throw await refusal(array, found);
 }
 
-/** Records that a task is about to change chunks. Does nothing for an array without a claim. */
+/** Records that a task is about to change chunks of an array. If no job owns the array, nothing happens. */
 export async function noteChanges(array: string, task: number, chunks: number): Promise<void> {
   const file = inStaging(array, CHANGED, `${task}.${chunks}`);
   await makeEmpty(file).catch((error: unknown) => {
@@ -137,7 +135,7 @@ export async function noteChanges(array: string, task: number, chunks: number): 
   });
 }
 
-/** Returns the number of changed chunks, including chunks that a run was about to change when it ended. */
+/** Returns the number of changed chunks, including chunks that an interrupted run was about to change. */
 export async function changesOf(array: string): Promise<number> {
   const names = await fs.readdir(inStaging(array, CHANGED)).catch((error: unknown) => {
     if (isCode(error, "ENOENT")) return [];
@@ -146,18 +144,18 @@ export async function changesOf(array: string): Promise<number> {
   return countChanges(names);
 }
 
-/** Ends the claim of an abandoned job, and leaves a mark if chunks were changed. */
+/** Ends the claim of an abandoned job, and marks the array if chunks were changed. */
 export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise<void> {
   const changed = await changesOf(array);
   if (changed > 0) {
     const text = JSON.stringify({ job: id, changed, chunks });
     const file = inStaging(array, PARTIAL);
-    // Several processes may remove the same job at once, so the temporary name must be unique.
+    // Several processes may remove the same job at the same time, so the temporary name must be unique.
     const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
     // A link at the path is replaced, not followed.
     await fs.writeFile(temporary, text, { flag: "wx" });
     await fs.rename(temporary, file).catch(async (error: unknown) => {
-      // Another process has left the mark, and removed all other files.
+      // Another process has written the mark and removed all other files.
       if (!isCode(error, "ENOENT") || !(await isThere(file))) throw error;
     });
   }
@@ -165,19 +163,19 @@ export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise
 }
 
 /**
- * Removes a job's files from the array's folder, but keeps the mark that chunks are changed. The claim is removed last:
- * if the process ends earlier, the claim still names the job of the remaining files, and the next process removes them.
- * @param found the claim that was read; null if there was none
+ * Removes a job's files from the array's folder, except for the mark on a partly changed array. The claim is removed
+ * last, so that after a crash, the claim still names the job of the remaining files. `found` is the claim, or null
+ * without a claim.
  */
 export async function endClaim(array: string, found: Pick<Claim, "id"> | null): Promise<void> {
   const others = (await staged(array)).filter((name) => name !== CLAIM && name !== PARTIAL);
-  // Without a claim, the files belong to a job that is about to write its claim.
+  // Without a claim, the files belong to a job that has not yet written its claim.
   await removeStaged(array, found === null ? [] : [...others, CLAIM]);
 }
 
 /**
- * Removes chunks and metadata that late runs of a finished job have staged in an array. Tasks remove their chunks
- * themselves unless their process is killed first.
+ * Removes chunks and metadata that slow runs staged after the job was finished. A task removes its own chunks unless
+ * its process is killed.
  */
 export async function removeLateFiles(array: string, id: string): Promise<void> {
   const names = await staged(array);
@@ -187,7 +185,7 @@ export async function removeLateFiles(array: string, id: string): Promise<void> 
   );
 }
 
-/** Lists the jobs' files in an array's folder. */
+/** Lists the job files in an array's folder. */
 async function staged(array: string): Promise<string[]> {
   await checkStaging(array);
   return fs.readdir(path.join(array, STAGING)).catch((error: unknown) => {
@@ -200,7 +198,7 @@ async function removeStaged(array: string, names: readonly string[]): Promise<vo
   for (const name of names) {
     await fs.rm(inStaging(array, name), { recursive: true, force: true });
   }
-  // Removing the folder fails while it still holds the mark, or files of a job that has begun in the meantime.
+  // The folder cannot be removed while it contains the mark, or files of a job that has just begun.
   await fs.rmdir(path.join(array, STAGING)).catch(() => {});
 }
 
@@ -208,8 +206,8 @@ const refuse = (sentence: string, array: string): TensorError =>
   new TensorError("attribute", sentence, { key: "out", file: array });
 
 /**
- * Returns the error for an array that another job owns. The message states the job, the number of changed chunks, and
- * the next step.
+ * Returns the error for an array that another job owns. The message names the job, counts the changed chunks, and
+ * suggests the next step.
  */
 export async function refusal(
   array: string,
@@ -239,7 +237,7 @@ export async function refusal(
   );
 }
 
-/** Returns true if a folder holds the job; returns false if the folder cannot be read. */
+/** Returns true if a folder contains the job, and false if the folder cannot be read. */
 async function holdsJob(folder: string, id: string): Promise<boolean> {
   try {
     return (await readSpec(folder)).id === id;

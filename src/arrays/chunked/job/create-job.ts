@@ -1,4 +1,4 @@
-/** Creates a job's folder, or finds an existing job. Checks everything except the indices. */
+/** Creates a job's folder, or finds an existing job. All arguments except the index values are checked. */
 
 import { createHash } from "node:crypto";
 import * as path from "node:path";
@@ -26,11 +26,11 @@ import { forgetDamaged } from "./written.ts";
 export type { JobRequest } from "./division.ts";
 
 /**
- * Plans a job without creating it: bytes, memory, disk space and time. Measuring the disk and the codecs takes about a
- * second.
+ * Plans a job without creating it, and estimates bytes, memory, disk space and time. The estimate of the time includes
+ * a measurement of the disk and the codecs, which takes about a second.
  *
  * @param request the same as for `createJob`
- * @throws TensorError like `createJob`; `attribute` if the folder holds a job
+ * @throws TensorError the errors of `createJob`; `attribute` if the folder contains a job
  *
  * @example
  * ```ts
@@ -60,7 +60,7 @@ export async function planJob(request: JobRequest): Promise<TimedPlan> {
   return timed(request.folder, plan, spec, parts);
 }
 
-/** Returns the figures of `planJob` that need no measurement. */
+/** Plans a job like `planJob`, but without an estimate of the time. */
 export const planFigures = async (request: JobRequest): Promise<JobPlan> =>
   (await planned(request)).plan;
 
@@ -79,13 +79,14 @@ async function planned(request: JobRequest): Promise<PlannedJob> {
 }
 
 /**
- * Creates a job, and its output if that is a new array. If the folder holds a job of the same request, resumes it.
+ * Creates a job and, if the output is a new array, the output. If the folder already contains a job with the same
+ * request, that job is resumed.
  *
- * @param request the call, its arrays, the job's folder and limits
+ * @param request the call, the arrays, the job's folder, and limits
  * @returns the contents of `job.json`
- * @throws TensorError like `run`, up to the shape checks. `too-large` for a chunk that does not fit in memory, or
- *   results that do not fit on the disk. `attribute` if the folder holds another job, or another job is changing an
- *   array
+ * @throws TensorError the errors that `run` throws before it reads elements. `too-large` for a chunk that does not fit
+ *   in memory, or results that do not fit on the disk. `attribute` if the folder contains another job, or if another
+ *   job is changing an array
  *
  * @example
  * ```ts
@@ -117,7 +118,7 @@ export async function createJob(request: JobRequest): Promise<JobSpec> {
   return file.spec;
 }
 
-/** Creates or resumes a job like `createJob`, and leaves the job's file open. */
+/** Creates or resumes a job like `createJob`, but keeps the job's file open. */
 export async function beginJob(request: JobRequest): Promise<BegunJob> {
   checkRequest(request);
   const { folder } = request;
@@ -126,14 +127,14 @@ export async function beginJob(request: JobRequest): Promise<BegunJob> {
   if (known !== null) {
     return orComplete(known, asked, () => goOn(request, known, asked)).catch(
       async (error: unknown) => {
-        // The run that began the job may have removed it, because it could not begin the output.
+        // The run that began the job may have removed it again, because it could not create the output.
         if ((await findSpec(folder))?.id === known.spec.id) throw error;
         return beginJob(request);
       },
     );
   }
   const spec = await makeNewJob(request, asked);
-  // If several runs make the same request, the fastest creates the job, and the others join.
+  // If several runs make the same request, the fastest run creates the job, and the other runs join.
   const file = spec === null ? null : await findJob(folder);
   if (spec === null || file === null || file.spec.id !== spec.id) {
     await file?.close();
@@ -143,21 +144,21 @@ export async function beginJob(request: JobRequest): Promise<BegunJob> {
     try {
       await beginOutput(file);
     } catch (error) {
-      // Another run may have completed the job already; its folder then stays.
+      // Another run may already have completed the job, whose folder then remains.
       if (!(await file.isComplete())) await removeJob(folder, spec.id);
       throw error;
     }
   });
 }
 
-/** Creates the folder of a new job; returns null if the folder holds another job by now. */
+/** Creates the folder of a new job, or returns null if the folder now contains another job. */
 async function makeNewJob(request: JobRequest, asked: string): Promise<JobSpec | null> {
   const { folder } = request;
   try {
     await checkInputs(request, null);
     const { spec } = await planRequest(request, asked);
     await makeFolders(path.dirname(folder));
-    // An equal job may have ended since the output was checked.
+    // An identical job may have ended after the output was checked.
     const made = await makeFolder(folder, spec, () => checkOutput(spec));
     return made.id === spec.id ? spec : null;
   } catch (error) {
@@ -166,9 +167,7 @@ async function makeNewJob(request: JobRequest, asked: string): Promise<JobSpec |
   }
 }
 
-/**
- * Returns the job after `action`, even if `action` failed because another run finished the job and removed its files.
- */
+/** Calls `action` and returns the job, even if `action` failed because another run finished and removed the job. */
 async function orComplete(
   file: BegunJob,
   asked: string,
@@ -202,10 +201,10 @@ async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise
     });
   }
   await checkInputs(request, known.id);
-  // The array no longer belongs to the job, but the job's folder has no mark `done` yet.
+  // The claim on the array is already removed, but the mark `done` is not yet written.
   if (known.inPlace && (await file.isComplete())) return;
   await checkStageFolders(folder);
-  // Bad indices may have been repaired since the last run.
+  // The user may have corrected bad indices since the last run.
   await forgetFailures(folder);
   await beginOutput(file);
   const context = await openContext(folder, known);
@@ -214,8 +213,8 @@ async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise
 }
 
 /**
- * Returns the error for a folder that holds another job. Removing only the folder would leave the job's output
- * unfinished.
+ * Returns the error for a folder that contains another job. The message suggests a command, because deleting the folder
+ * by hand would leave the output unfinished.
  */
 const otherJob = (folder: string, isOver: boolean): TensorError => {
   const advice = isOver
@@ -225,7 +224,7 @@ const otherJob = (folder: string, isOver: boolean): TensorError => {
   return new TensorError("attribute", sentence, { key: "folder", file: folder });
 };
 
-/** @throws TensorError `attribute` if a job other than `id` is changing one of the arrays in place */
+/** Throws an `attribute` error if a job other than `id` is changing one of the arrays in place. */
 async function checkInputs(
   { data, indices, updates }: JobRequest,
   id: string | null,
@@ -234,7 +233,8 @@ async function checkInputs(
     if (array === undefined) continue;
     const { format, path: place } = array.location;
     if (format !== "zarr" || isUrl(place)) continue;
-    // A job may have left the array partly changed since it was opened. Opening the array again throws in this case.
+    // A job may have changed part of the array after it was opened. For a partly changed array, opening it again
+    // throws.
     await openLocated(array.location);
     await checkUnclaimed(place, id);
   }
@@ -255,7 +255,7 @@ const REQUEST_KEYS = namesOf<JobRequest>({
   blockShape: true,
 });
 
-/** @throws TensorError `attribute` for arrays or options that a job cannot use */
+/** Throws an `attribute` error for arrays or options that jobs do not support. */
 function checkRequest(request: JobRequest): void {
   const given = objectOf("request", request, {});
   checkNames("key of a request", given, REQUEST_KEYS, {});
@@ -307,8 +307,8 @@ function checkRequest(request: JobRequest): void {
 }
 
 /**
- * Checks that locations have no secrets, because a job's file stores them for other threads and machines.
- * @throws TensorError `attribute` for a URL with a user or a query
+ * Checks that locations contain no secrets, because job files store locations for other threads and machines. Throws an
+ * `attribute` error for a URL with a user or a query.
  */
 function checkShareable(places: readonly string[]): void {
   const secret = places.find(hasSecrets);
@@ -319,7 +319,7 @@ function checkShareable(places: readonly string[]): void {
   throw new TensorError("attribute", sentence, { key: "location", file: shownUrl(secret) });
 }
 
-/** Rejects a Zarr folder with a file's suffix, because it would later be opened as a file. */
+/** Rejects a Zarr folder with a file suffix such as `.npy`, because the array would later be opened as a file. */
 function checkEnding(folder: string): void {
   const ending = path.extname(folder).toLowerCase();
   if (ending === "" || ending === ".zarr") return;
@@ -335,10 +335,10 @@ function checkEnding(folder: string): void {
   });
 }
 
-/** Returns a hash of the fields that identify a request, which exclude memory and threads. */
+/** Returns a hash of a request, except for memory and threads. */
 function hashOf(request: JobRequest): string {
   const { call, data, indices, updates, out, codecs, chunkShape, shards } = request;
-  // A Zarr array's fingerprint covers only the metadata, so it stays the same while the job changes the array in place.
+  // The fingerprint of a Zarr array depends only on the metadata, so it stays the same while the job changes chunks.
   const inputs = [data, indices, updates].map((array) =>
     array === undefined ? null : [array.location.format, array.location.path, array.fingerprint],
   );

@@ -1,6 +1,6 @@
-/** Checks that disks have enough space for a job, before it begins and while it runs. */
+/** Checks that disks have enough space for a job, before and during the run. */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printAmount } from "../../../core/print-count.ts";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { isCode, isUrl, writeFully, withFile } from "../../boxes/file.ts";
@@ -13,21 +13,21 @@ import { TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 
 export interface Room {
-  /** A folder, which may not exist yet. */
+  /** The path of a folder that may not exist yet. */
   readonly folder: string;
   readonly bytes: number;
 }
 
 /** A disk and its space. */
 export interface FreeDisk {
-  /** A number that identifies the disk. */
+  /** The device number of the disk. */
   readonly disk: number;
-  /** Free bytes, and the size of the whole disk. */
+  /** The free space and the total size of the disk, in bytes. */
   readonly free: number;
   readonly size: number;
 }
 
-/** Reports the disk of an existing folder. Tests replace the function to simulate a disk that fills up. */
+/** Returns the disk of an existing folder. Tests replace this function to simulate a full disk. */
 export type FreeSpace = (folder: string) => Promise<FreeDisk>;
 
 export const freeSpaceOf: FreeSpace = async (folder) => {
@@ -38,13 +38,13 @@ export const freeSpaceOf: FreeSpace = async (folder) => {
   return { disk: dev, free: bavail * bsize, size: blocks * bsize };
 };
 
-/** A disk, and the bytes that a job needs on the disk. */
+/** A disk, and the space that a job needs on it. */
 interface NeededDisk extends FreeDisk {
   readonly folder: string;
   readonly bytes: number;
 }
 
-/** Sums the needed bytes per disk. */
+/** Sums the required bytes per disk. */
 async function disksOf(rooms: readonly Room[], freeOf: FreeSpace): Promise<NeededDisk[]> {
   const needed = new Map<number, NeededDisk>();
   for (const { folder, bytes } of rooms) {
@@ -58,27 +58,26 @@ async function disksOf(rooms: readonly Room[], freeOf: FreeSpace): Promise<Neede
   return [...needed.values()];
 }
 
-/** @throws TensorError `too-large` if a disk has less space than needed */
+/** Throws a `too-large` error if a disk lacks the required space. */
 export async function checkDisk(rooms: readonly Room[], freeOf = freeSpaceOf): Promise<void> {
   for (const { folder, bytes, free } of await disksOf(rooms, freeOf)) {
     if (bytes <= free) continue;
-    const sentence = `the job needs ${printBytes(bytes)} on the disk of ${folder}, which has ${printBytes(free)} left; free some space, or use another disk`;
+    const sentence = `the job needs ${printAmount(bytes)} on the disk of ${folder}, which has ${printAmount(free)} left; free some space, or use another disk`;
     throw new TensorError("too-large", sentence, { file: folder, got: bytes, limit: free });
   }
 }
 
 type RunningJob = Pick<JobContext, "folder" | "spec">;
 
-/** Returns the folders in which a running job writes, with the bytes that the job adds to each. */
+/** Returns the folders in which a job writes, and the number of bytes that it adds to each folder. */
 const roomsOf = ({ folder, spec }: RunningJob, own: number, output: number): Room[] => [
   { folder, bytes: own },
   ...(isUrl(spec.out.path) ? [] : [{ folder: path.dirname(spec.out.path), bytes: output }]),
 ];
 
 /**
- * Checks that the disks have space for what a stage may still write.
- * @param part the fraction of the stage's tasks that are not done
- * @throws TensorError `engine` if a disk has less space
+ * Checks that the disks have enough space for the rest of a stage. `part` is the fraction of the stage's tasks that
+ * remain. Throws an `engine` error if a disk lacks the space.
  */
 export async function checkStageDisk(
   job: RunningJob,
@@ -88,32 +87,34 @@ export async function checkStageDisk(
 ): Promise<void> {
   const { planned, stages } = job.spec;
   const needed = planned?.disk[stages.findIndex(({ name }) => name === stage)];
-  // There was enough space when the job began, but other programs may have written since.
+  // The space was sufficient when the job began, but other programs may have used the disk since.
   if (needed === undefined || stage === "finish" || part === 0) return;
   const [own, output] = needed.map((bytes) => Math.ceil(bytes * part));
   for (const { folder, bytes, free } of await disksOf(roomsOf(job, own, output), freeOf)) {
     if (bytes <= free) continue;
-    throw fullDisk(job, folder, free, `the stage ${stage} may still write ${printBytes(bytes)}`);
+    throw fullDisk(job, folder, free, `the stage ${stage} may still write ${printAmount(bytes)}`);
   }
 }
 
-/** Minimum free space that a running job leaves on a disk, in bytes; reduced to a sixteenth of a small disk. */
+/**
+ * The minimum free space that jobs leave on a disk, in bytes. On a small disk, the minimum is a sixteenth of the disk.
+ */
 const LEAST_FREE = 2 ** 24;
 
 /** Interval between disk checks, in ms. */
 const LOOK = 1000;
 
-/** Checks the disks of jobs before tasks, about once a second. */
+/** Checks a job's disks before a task, at most about once a second. */
 export class DiskWatch {
   readonly #freeOf: FreeSpace;
-  /** The job's id at the last check, and the time of the check, in ms. */
+  /** The id of the last checked job, and the time of the check, in ms. */
   #seen: { readonly id: string; readonly time: number } | null = null;
 
   constructor(freeOf: FreeSpace) {
     this.#freeOf = freeOf;
   }
 
-  /** @throws TensorError `engine` if a disk has less than 16 MB free */
+  /** Throws an `engine` error if a disk has less than 16 MB free. */
   async check(job: RunningJob): Promise<void> {
     const now = performance.now();
     if (this.#seen?.id === job.spec.id && now - this.#seen.time < LOOK) return;
@@ -122,23 +123,16 @@ export class DiskWatch {
       const least = Math.min(LEAST_FREE, Math.floor(size / 16));
       if (free >= least) continue;
       this.#seen = null;
-      throw fullDisk(job, folder, free, `a running job keeps ${printBytes(least)} free`);
+      throw fullDisk(job, folder, free, `a running job keeps ${printAmount(least)} free`);
     }
   }
 }
 
 function fullDisk({ folder }: RunningJob, place: string, free: number, why: string): TensorError {
   const sentence =
-    `the disk of ${place} has ${printBytes(free)} left, but ${why}; ` +
+    `the disk of ${place} has ${printAmount(free)} left, but ${why}; ` +
     `free some space, then finish the job (ndscatter job resume ${folder})`;
   return new TensorError("engine", sentence);
-}
-
-/** Prints a size such as `1.2 GB`, in the largest unit for which the number is at least 1. */
-export function printBytes(bytes: number): string {
-  if (bytes < 1000) return printCount(bytes, "byte");
-  const unit = Math.min(3, Math.floor(Math.log10(bytes) / 3));
-  return `${(bytes / 1000 ** unit).toFixed(1)} ${["kB", "MB", "GB"][unit - 1]}`;
 }
 
 /** Returns the folder, or its nearest existing parent. */
@@ -155,13 +149,13 @@ async function existing(folder: string): Promise<string> {
 
 const PROBE_NAME = ".ndscatter-probe";
 
-/** Bytes of the probe that are written at once, and the number of small writes that are synced. */
+/** The size of a write in the disk measurement, in bytes, and the number of small writes that are synced. */
 const PIECE = 2 ** 20;
 const SYNCS = 8;
 
 /**
- * Measures the write rate of a folder's disk, in bytes per second. A file of 128 MB, or less on a nearly full disk, is
- * written, synced and removed.
+ * Measures how fast the disk of a folder can be written, in bytes per second. The measurement writes, syncs and removes
+ * a file of 128 MB, or a smaller file on a nearly full disk.
  *
  * @param folder a path
  * @throws file system errors
@@ -176,9 +170,9 @@ export async function diskRate(folder: string): Promise<number> {
   checkPath(folder);
   return probe(folder, async (handle, free) => {
     const size = Math.max(2 ** 12, Math.min(CHUNKED.probe, Math.floor(free / 4)));
-    // The file is written in pieces, because a run measures the disk too, and keeps to its memory.
+    // The file is written in pieces to limit memory, because runs also measure the disk.
     const piece = new Uint8Array(Math.min(size, PIECE));
-    // The pieces contain varied numbers, because some file systems do not store zeros.
+    // The pieces contain varying numbers, because some file systems do not store zeros.
     for (let at = 0; at < piece.length; at++) piece[at] = at * 2654435761;
     const begin = performance.now();
     for (let at = 0; at < size; at += piece.length)
@@ -188,7 +182,7 @@ export async function diskRate(folder: string): Promise<number> {
   });
 }
 
-/** Measures the time that a folder's disk takes to sync a small file, in s: the mean of `SYNCS` times. */
+/** Measures the mean time for syncing a small file in a folder, in s. */
 export function syncSeconds(folder: string): Promise<number> {
   return probe(folder, async (handle) => {
     const begin = performance.now();
@@ -200,7 +194,7 @@ export function syncSeconds(folder: string): Promise<number> {
   });
 }
 
-/** Calls `measure` with a new file of a folder and the free bytes of its disk, and removes the file. */
+/** Calls `measure` with a new file and the free space of its disk, and then removes the file. */
 async function probe(
   folder: string,
   measure: (handle: OpenFile, free: number) => Promise<number>,

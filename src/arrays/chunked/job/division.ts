@@ -1,4 +1,4 @@
-/** The request of a job, and its division into tasks that fit in memory. */
+/** Divides the request of a job into tasks that fit in memory. */
 
 import { printValue, TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
@@ -26,7 +26,7 @@ import { stagesOf } from "./job.ts";
 import { costsOfOutput, openLocated } from "./open-arrays.ts";
 import type { Chunking, Stage } from "./spec.ts";
 
-/** The call of a job, its arrays, and its limits. */
+/** The call, the arrays and the limits of a job. */
 export interface JobRequest {
   /** The path of the job's folder. */
   readonly folder: string;
@@ -34,13 +34,13 @@ export interface JobRequest {
   readonly data: ChunkedArray;
   readonly indices: ChunkedArray;
   readonly updates?: ChunkedArray | undefined;
-  /** The location of the new array; null if data is changed in place. */
+  /** The location of the new array, or null to change data in place. */
   readonly out: Pick<ArrayLocation, "format" | "path"> | null;
-  /** The codecs of a new Zarr array; by default, the codecs of data. */
+  /** The codecs of a new Zarr array; by default, data's codecs. */
   readonly codecs?: CreateOptions["codecs"];
   /**
    * The chunk shape of a new Zarr array; with shards, the shape of the chunks inside a shard. By default, a scatter
-   * uses data's chunk shape, and a gather the largest that memory allows.
+   * uses data's chunk shape, and a gather uses the largest chunk shape that memory allows.
    */
   readonly chunkShape?: CreateOptions["chunkShape"];
   /** The shard shape of a new Zarr array, a multiple of `chunkShape`. */
@@ -49,13 +49,13 @@ export interface JobRequest {
   readonly memory: number;
   readonly threads: number;
   /**
-   * The shape of a block of positions; by default, as large as memory allows. A block is a run of positions in
-   * row-major order, which is the order of their updates, so its shape is ones, then any size, then whole axes.
+   * The shape of a block of positions; by default, the largest shape that memory allows. A block consists of
+   * consecutive positions in row-major order, so its shape is ones, then any size, then whole axes.
    */
   readonly blockShape?: readonly number[] | undefined;
 }
 
-/** The division of a job: its blocks and chunks, the tasks of its stages, and the threads that run them. */
+/** The division of a job into blocks and chunks, the tasks of each stage, and the number of threads. */
 export interface Division extends Pick<JobPlan, "threads" | "taskBytes"> {
   readonly parts: JobParts;
   readonly blockShape: readonly number[];
@@ -65,8 +65,8 @@ export interface Division extends Pick<JobPlan, "threads" | "taskBytes"> {
 }
 
 /**
- * Divides a job into blocks and chunks that fit in the memory of the request.
- * @throws TensorError `too-large` if there is not enough memory for a single thread
+ * Divides a job into blocks and chunks that fit in the requested memory. Throws a `too-large` error if memory does not
+ * suffice for a single thread.
  */
 export async function divisionOf(
   request: JobRequest,
@@ -97,8 +97,8 @@ export const typeOf = (
 ): ArrayType => ({ dtype, shape, chunkShape });
 
 /**
- * Returns the requested block shape, or the largest that fits in memory.
- * @throws TensorError `too-large` if there is not enough memory for a single thread
+ * Returns the requested block shape, or the largest shape that fits in memory. Throws a `too-large` error if memory
+ * does not suffice for a single thread.
  */
 function fittingBlocks(
   { memory, threads, out, codecs, blockShape: given }: JobRequest,
@@ -124,7 +124,7 @@ function fittingBlocks(
     const own = { ...held, write: held.write + buffer };
     return neededBytes(sizes, heldBy(parts, own), product(block), isGather);
   };
-  // The least memory must allow for some positions, because each block takes a few milliseconds.
+  // Blocks need a minimum size, because each block takes a few milliseconds.
   const few = Math.max(1, Math.floor(LEAST_UPDATES / sizes.position));
   const smallest = wholeChunks(contiguousChunks(positions.map(atLeastOne), few), positions, cut);
   const least = needed(given ?? smallest);
@@ -137,14 +137,14 @@ function fittingBlocks(
     const sentence = `blockShape must cover whole chunks ${printShape(cut)} of the output, got ${printShape(given)}`;
     throw new TensorError("attribute", sentence, { key: "blockShape", got: given, expected: cut });
   }
-  // Rounding up to whole chunks can make a block too large for the memory.
+  // Rounding up to whole chunks can make a block too large for memory.
   const blockShape = given === undefined && needed(wanted) > share ? smallest : wanted;
   return { blockShape, threads: most, taskBytes: Math.ceil(needed(blockShape)) };
 }
 
 /**
- * Divides data into chunks that fit in memory. If the file format does not define chunks, the chunk shape is chosen
- * here. Part of an array that is changed in place is divided so that no two tasks write the same chunk of the array.
+ * Divides data into chunks that fit in memory. For formats without chunks, this function chooses the chunk shape. If
+ * part of an array is changed in place, tasks must not write the same array chunk.
  */
 async function divided(
   { data, updates, memory, threads, out }: JobRequest,
@@ -153,9 +153,9 @@ async function divided(
 ): Promise<ChunkedArray> {
   if (chunking !== undefined) checkRank(chunking, result);
   if (chunking !== undefined && updates !== undefined) {
-    // A task writes one chunk of the output, and reads the same box of data from all chunks that overlap the box.
+    // Each task writes one output chunk, and reads the same box from all data chunks that overlap it.
     const wanted = outer(chunking);
-    // A default chunk shape of an NPY file is not recorded in the file, so the spec records it.
+    // NPY files do not record chunk shapes, so the spec records the default chunk shape.
     const isRecorded = data.location.format === "zarr" || data.location.chunkShape !== undefined;
     if (isRecorded && sameShape(wanted, data.chunkShape)) return data;
     return (data instanceof SlicedArray ? data : sliceOf(data, [])).readAs(wanted);
@@ -169,8 +169,7 @@ async function divided(
 }
 
 /**
- * Returns the chunk shape of the new array: data's chunk shape, or for a gather, one chunk per block, so that a single
- * task writes each chunk.
+ * Returns the chunk shape of the new array: for a scatter, data's chunk shape, and for a gather, one chunk per block.
  */
 export function outChunks(
   { format }: Pick<ArrayLocation, "format">,
@@ -186,7 +185,7 @@ export function outChunks(
   return [...blockShape, ...pieces];
 }
 
-/** Returns the shape of the elements in one file. */
+/** Returns the shape of the elements that one file contains. */
 const outer = ({ chunkShape, shards }: Chunking): readonly number[] => shards ?? chunkShape;
 
 function checkRank(chunking: Chunking, shape: readonly number[]): void {
@@ -203,10 +202,7 @@ function checkRank(chunking: Chunking, shape: readonly number[]): void {
 
 const atLeastOne = (dim: number): number => Math.max(1, dim);
 
-/**
- * Returns the largest run of whole chunks within the block, or the smallest possible run, because a block must be a run
- * of positions.
- */
+/** Returns the largest part of the block that consists of whole chunks, or the smallest possible block. */
 function wholeChunks(
   block: readonly number[],
   positions: readonly number[],

@@ -1,4 +1,7 @@
-/** Finds jobs below a folder, and arrays that belong to jobs elsewhere, and summarizes jobs. */
+/**
+ * Finds and summarizes jobs below a folder, including jobs whose folder is elsewhere but which own an array in the
+ * folder.
+ */
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
@@ -12,11 +15,11 @@ import type { Planned } from "./spec.ts";
 import { isTemporary, removeLeft } from "./temporary.ts";
 import { tookOf, type Took } from "./took.ts";
 
-/** A job, or an array with an unfinished job. */
+/** A job that was found by its folder, or by an array that it owns. */
 export interface FoundJob {
-  /** The job's folder; null for an array claimed by an older version. */
+  /** The job's folder, or null if an older version claimed the array. */
   readonly folder: string | null;
-  /** The array, if only the array was found and its job's folder is elsewhere; otherwise null. */
+  /** The array, if the job was found only by its array; otherwise null. */
   readonly array: string | null;
 }
 
@@ -24,11 +27,11 @@ export interface FoundJob {
 const DEPTH = 8;
 
 /**
- * Finds the jobs in and below a folder, ordered by name. Does not search arrays or follow links. Removes temporary
- * folders of jobs whose process was killed while it created them.
+ * Finds all jobs in and below a folder, sorted by name. The search skips array contents and links. The function also
+ * removes temporary folders that killed processes left when they created jobs.
  *
  * @param root the path of the folder
- * @throws TensorError `attribute` for a value that is not a path; file system errors
+ * @throws TensorError `attribute` for a value that is not a path, or a file system error
  *
  * @example
  * ```ts
@@ -59,12 +62,12 @@ export async function findJobs(root: string): Promise<readonly FoundJob[]> {
   const found: FoundJob[] = [];
   await search(path.resolve(root), DEPTH, found);
   const folders = new Set(found.flatMap(({ folder, array }) => (array === null ? [folder] : [])));
-  // An array is omitted if its job was found as well.
+  // An array is omitted if the folder of its job was also found.
   return found.filter(({ folder, array }) => array === null || !folders.has(folder));
 }
 
 async function search(folder: string, depth: number, found: FoundJob[]): Promise<void> {
-  // Folders without read permission are skipped, except for the first.
+  // Unreadable folders are skipped, except for the folder that the caller named.
   const passOver = (error: unknown): null => {
     if (depth < DEPTH && isCode(error, "EACCES", "EPERM", "ENOENT")) return null;
     throw error;
@@ -85,7 +88,7 @@ async function search(folder: string, depth: number, found: FoundJob[]): Promise
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const { name } = entry;
     if (!entry.isDirectory() || name.startsWith(".") || name === "node_modules") continue;
-    // Another process is creating this job.
+    // The temporary folder belongs to a process that is still creating its job.
     if (isTemporary(name)) continue;
     // oxlint-disable-next-line no-await-in-loop -- in the order of names
     await search(path.join(folder, name), depth - 1, found);
@@ -93,10 +96,10 @@ async function search(folder: string, depth: number, found: FoundJob[]): Promise
 }
 
 /**
- * Checks that no job is changing an array in place, before the caller writes to the array or a part of it.
+ * Checks that no job is changing an array in place, so that the caller may write to the array.
  *
  * @param array the array to write to
- * @throws TensorError `attribute` while a job is changing the array; the message has the job's folder and what to do
+ * @throws TensorError `attribute` if a job is changing the array; the message names the job's folder and the next step
  *
  * @example
  * ```ts
@@ -112,23 +115,25 @@ export async function checkFree(array: ChunkedArray): Promise<void> {
   if (format === "zarr" && !isUrl(place)) await checkUnclaimed(place, null);
 }
 
-/** Summary of a job. */
 export interface JobFacts {
-  /** The node's operator, or the plain function. */
+  /** The name of the operator or plain function. */
   readonly call: string;
-  /** The path or URL of the output; the location of data if the job changes data in place. */
+  /** The location of the output, which is that of data if the job changes data in place. */
   readonly out: string;
   readonly inPlace: boolean;
   /** The number of chunks in data. */
   readonly chunks: number;
   /**
-   * The number of chunks that the job has changed or is about to change in place; null for a new array, and when the
-   * job is done.
+   * The number of chunks that the job has changed, or is about to change, in place; null for a new array and a finished
+   * job.
    */
   readonly changed: number | null;
-  /** Maximum bytes that the job's tasks read and write, and a shortage of memory; null for a job from an older version. */
+  /**
+   * The maximum number of bytes that the job's tasks read and write, and a note on short memory; null for a job from an
+   * older version.
+   */
   readonly planned: Pick<Planned, "read" | "written" | "shortage"> | null;
-  /** Bytes and time that the job's tasks took so far; null if no task has recorded them. */
+  /** The bytes and the time that the job's tasks have taken so far, or null without any record. */
   readonly took: Took | null;
 }
 

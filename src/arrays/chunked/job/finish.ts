@@ -1,4 +1,4 @@
-/** The last stage, which has one task: makes the output visible, and removes the files that the job no longer needs. */
+/** The single task of the last stage makes the output visible and removes files that are no longer needed. */
 
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
@@ -18,12 +18,13 @@ import { printTook, TOOK, tookOf } from "./took.ts";
 import { forgetDamaged } from "./written.ts";
 import { WORKERS } from "./workers.ts";
 
-/** Suffix of a folder that is being removed. */
+/** The suffix of folders that are being removed. */
 const TRASH = ".trash";
 
 /**
- * @throws TensorError the error of the job's first bad index. `engine` if tasks are not done. `attribute` if an input
- *   has changed since a task read it. `malformed-file` if a chunk that the job wrote is gone or cut short
+ * Throws the error of the job's first bad index. Throws an `engine` error if tasks remain. Throws an `attribute` error
+ *   if an input has changed since a task read it. Throws a `malformed-file` error if a chunk that the job wrote is
+ *   missing or truncated.
  */
 export async function finish(job: JobContext): Promise<void> {
   const { folder, out, spec } = job;
@@ -37,7 +38,7 @@ export async function finish(job: JobContext): Promise<void> {
     if (name === "finish") continue;
     const { length: left } = await remainingTasks(listed, name);
     if (left === 0) continue;
-    // Another run may have finished the job and removed the listed files.
+    // Another run may have finished the job and removed these files.
     if (await isDone(folder)) return;
     throw unfinished(folder, name, left, tasks);
   }
@@ -46,8 +47,8 @@ export async function finish(job: JobContext): Promise<void> {
   if (damage !== null) throw damage;
   if (!spec.inPlace && "publish" in out)
     await (spec.out.format === "npy" ? publishPart(spec) : out.publish());
-  // A run may have ended after it wrote a task's mark and before it renamed the chunks. Renamed chunks are compared
-  // with their recorded state.
+  // A run may have ended between writing a task's mark and renaming the task's chunks. Chunks that were already renamed
+  // are compared with their recorded state.
   if (spec.inPlace)
     for (const { name, tasks } of listed.stages)
       if (name === "apply") {
@@ -55,7 +56,8 @@ export async function finish(job: JobContext): Promise<void> {
         const { length: left } = all.filter((isOver) => !isOver);
         if (left > 0) throw unfinished(folder, name, left, tasks);
       }
-  // Before the job is complete, a file `done` is foreign, and its contents must not become the job's totals.
+  // A file `done` that exists before the job is complete has another origin, so its contents must not become the job's
+  // totals.
   if (!(await isDone(folder))) await fs.rm(fileOf.done(folder), { recursive: true, force: true });
   const took = await tookOf(listed).catch(() => null);
   await markComplete(folder);
@@ -69,18 +71,18 @@ const unfinished = (folder: string, stage: string, left: number, all: number): T
   return new TensorError("engine", sentence, { file: folder, got: left });
 };
 
-/** Removes all task files of a finished job from its folder and from the output. */
+/** Removes all task files of a finished job, in its folder and beside the output. */
 export async function cleanUpDone(folder: string, spec: JobSpec): Promise<void> {
   await cleanUp(folder);
   await cleanUpOutput(spec);
 }
 
-/** Removes what late runs of a finished job have left beside the chunks of its output. */
+/** Removes files that slow runs have written beside the output after the job was finished. */
 export async function cleanUpOutput({ id, out }: JobSpec): Promise<void> {
   if (out.format === "zarr" && !isUrl(out.path)) await removeLateFiles(out.path, id);
 }
 
-/** Returns the names of a folder's files and folders; an empty list if the folder does not exist. */
+/** Returns the names in a folder, or an empty list if the folder does not exist. */
 export const namesIn = (folder: string): Promise<string[]> =>
   fs.readdir(folder).catch((error: unknown) => {
     if (isCode(error, "ENOENT")) return [];
@@ -88,8 +90,8 @@ export const namesIn = (folder: string): Promise<string[]> =>
   });
 
 /**
- * Removes the files of all tasks from a job's folder. Each folder is renamed before it is removed, because a late task
- * must not find a folder whose mark is already gone.
+ * Removes all task files from a job's folder. Each folder is renamed before it is removed, because a slow task must not
+ * find a folder without its mark.
  */
 export async function cleanUp(folder: string): Promise<void> {
   for (const stage of [...Object.values(FOLDERS), TOOK, WORKERS]) {
@@ -107,8 +109,8 @@ export async function cleanUp(folder: string): Promise<void> {
 }
 
 /**
- * Removes an abandoned job's unfinished output. An array changed in place keeps a mark with the number of changed
- * chunks.
+ * Removes an abandoned job's unfinished output. An array that was partly changed in place keeps a mark with the number
+ * of changed chunks.
  */
 export async function abandon(spec: JobSpec): Promise<void> {
   const { out, inPlace } = spec;
@@ -118,16 +120,16 @@ export async function abandon(spec: JobSpec): Promise<void> {
   // The array may already belong to a later job.
   if (found?.id !== spec.id) return;
   if (inPlace) return giveUpClaim(out.path, found);
-  // The folder `c` holds the chunks. The claim is removed last, because it names the job of the remaining files. A
-  // published array stays: an equal job may have written it before this job claimed the path.
+  // The chunks are in the folder `c`. The claim names the job of the remaining files, so it is removed last. A
+  // published array is kept, because an identical job may have written it earlier.
   if (!(await isThere(path.join(out.path, "zarr.json"))))
     await fs.rm(path.join(out.path, "c"), { recursive: true, force: true });
   await giveUpClaim(out.path, found);
-  // A folder that is not empty contains other users' files.
+  // A folder that is not empty contains files of other programs.
   await fs.rmdir(out.path).catch(() => {});
 }
 
-/** Removes the beginnings of an output that another run has completed. */
+/** Removes this run's unfinished output after another run has completed the output. */
 export async function withdraw(spec: JobSpec): Promise<void> {
   const { out } = spec;
   if (out.format === "npy") return removePart(spec);
@@ -138,8 +140,8 @@ export async function withdraw(spec: JobSpec): Promise<void> {
 }
 
 /**
- * Removes a job's unfinished objects, unless another job owns the location.
- * @param withChunks true to remove the chunks of an unpublished array too
+ * Removes a job's unfinished objects from object storage, unless another job owns the location. If `withChunks` is
+ * true, the chunks of an unpublished array are also removed.
  */
 async function endPending(spec: JobSpec, withChunks: boolean): Promise<void> {
   const { path: place } = spec.out;
@@ -148,7 +150,7 @@ async function endPending(spec: JobSpec, withChunks: boolean): Promise<void> {
   const isPending = await openOutput(spec).then(
     (out) => out.isPending(),
     (error: unknown) => {
-      // The output was never begun.
+      // The job never created its output.
       if (isTensorError(error, "malformed-file")) return false;
       throw error;
     },
@@ -159,7 +161,7 @@ async function endPending(spec: JobSpec, withChunks: boolean): Promise<void> {
   await store.staging?.end();
 }
 
-/** Removes an output's folder for staged chunks, unless the output already belongs to a later job. */
+/** Removes the folder for staged chunks, unless the output already belongs to a later job. */
 async function endStaging({ out, spec }: JobContext): Promise<void> {
   if (spec.out.format === "npy") return out.endStaging();
   const found = await readClaim(spec.out.path);

@@ -1,5 +1,6 @@
 /**
- * Creates and removes jobs' folders. A folder appears complete, with one rename, and only the job's files are removed.
+ * Creates and removes job folders. A single rename makes a complete folder visible, and only job files are removed from
+ * it.
  */
 
 import * as fs from "node:fs/promises";
@@ -12,15 +13,14 @@ import { abandon, cleanUp, namesIn } from "./finish.ts";
 import { FOLDERS } from "./job.ts";
 import { TOOK } from "./took.ts";
 import { WORKERS } from "./workers.ts";
-import { checkFolderOf, findSpec, isDone, specFile } from "./spec-file.ts";
+import { checkFolderOf, findSpec, isDone, noJob, specFile } from "./spec-file.ts";
 import { printSpec, type JobSpec } from "./spec.ts";
 import { removeLeft, temporaryOf } from "./temporary.ts";
 
 /**
- * Creates a job's folder; an empty folder may exist.
- * @param check called immediately before the complete folder gets its name
- * @returns the job in the folder, which another process may have created
- * @throws TensorError `attribute` if the folder has other contents
+ * Creates a job's folder, or uses an existing empty folder. `check` is called just before the complete folder is
+ * renamed. Returns the job in the folder, even if another process has created it. Throws an `attribute` error if the
+ * folder contains other files.
  */
 export async function makeFolder(
   folder: string,
@@ -30,8 +30,7 @@ export async function makeFolder(
   const temporary = temporaryOf(folder);
   await removeLeft(path.dirname(folder), path.basename(folder));
   try {
-    // Stage folders are created only here, so tasks that run after the job has ended fail because the folders are
-    // missing.
+    // Stage folders are created only here, so tasks fail if they run after the job has ended.
     for (const stage of [...Object.values(FOLDERS), TOOK, WORKERS])
       await makeFolders(fileOf.stage(temporary, stage));
     await withFile(specFile(temporary), "wx", async (handle) => {
@@ -53,13 +52,13 @@ export async function makeFolder(
   }
 }
 
-/** Number of checks for the removal of a job's folder by another run, and the interval between checks, in ms. */
+/** The number of checks whether another run has removed a job's folder, and the interval between checks, in ms. */
 const LOOKS = 5;
 const PAUSE = 20;
 
 /**
- * Returns true if a folder without a job does not exist or is empty. Repeats the check, because a run that removes a
- * job deletes the mark `done` last, a moment later.
+ * Returns true if a folder is empty or does not exist. The check is repeated, because a run that removes a job deletes
+ * the mark `done` last.
  */
 async function isFree(folder: string, looks = LOOKS): Promise<boolean> {
   const names = await namesIn(folder);
@@ -73,11 +72,11 @@ const isMark = (name: string): boolean => name === path.basename(fileOf.done("."
 const isOnlyMark = (names: readonly string[]): boolean => names.length === 1 && isMark(names[0]);
 
 /**
- * Removes a job and its folder; a folder that holds other files is kept. An unfinished job is abandoned: its new array
- * is also removed, and a partly changed array keeps a mark of this state.
+ * Removes a job and its folder, which is kept if it contains other files. For an unfinished job, the new array is also
+ * removed, or the partly changed array is marked.
  * @param id the only job to remove, if the folder may hold a later one
  * @param folder the path of the job's folder
- * @throws TensorError `malformed-file` if the folder has other contents
+ * @throws TensorError `malformed-file` if the folder has contents but no job, or is a file
  *
  * @example
  * ```ts
@@ -116,21 +115,30 @@ export async function removeJob(folder: string, id?: string): Promise<void> {
 async function removeAll(folder: string, id: string | undefined): Promise<void> {
   const spec = await findSpec(folder);
   if (spec === null && id !== undefined) return removeRest(folder);
-  if (spec === null || (id !== undefined && spec.id !== id)) return;
+  if (spec === null) return checkEmpty(folder);
+  if (id !== undefined && spec.id !== id) return;
   await checkFolderOf(folder);
   const isOver = await isDone(folder);
-  // Stage folders are removed first, because without them no task can leave a mark.
+  // Stage folders are removed first, because a task cannot write a mark without its stage folder.
   await cleanUp(folder);
   if (!isOver) await abandon(spec);
-  // Another run may have removed the job, and the folder may hold a later job by now.
+  // Another run may have removed the job, so the folder may already contain a later job.
   if ((await findSpec(folder))?.id !== spec.id) return removeRest(folder);
   for (const file of [specFile(folder), fileOf.done(folder)]) await fs.rm(file, { force: true });
   await fs.rmdir(folder).catch(() => {});
 }
 
+/** @throws TensorError `malformed-file` if a folder without a job has contents, or is a file */
+async function checkEmpty(folder: string): Promise<void> {
+  const names = await namesIn(folder).catch((error: unknown) => {
+    throw isCode(error, "ENOTDIR") ? noJob(folder) : error;
+  });
+  if (!names.every(isMark)) throw noJob(folder);
+}
+
 /**
- * Removes the remains of a job that two runs ended at once. One run may have written the mark `done` after the other
- * had removed it. An empty folder may be left, because the other run was still removing task files.
+ * Removes the rest of a job that two runs ended at the same time. The slower run may have written the mark `done` after
+ * the faster run removed it. An empty folder may remain, because the other run was still removing task files.
  */
 async function removeRest(folder: string): Promise<void> {
   const names = await namesIn(folder);
@@ -140,8 +148,8 @@ async function removeRest(folder: string): Promise<void> {
 }
 
 /**
- * @throws TensorError `attribute` if the folder equals, contains or lies in one of the arrays, because removing one
- *   would remove the other
+ * Throws an `attribute` error if the folder equals, contains or lies within an array, because removing one would remove
+ * the other.
  */
 export function checkApart(folder: string, arrays: readonly string[]): void {
   const array = arrays.find((one) => isIn(folder, one) || isIn(one, folder));

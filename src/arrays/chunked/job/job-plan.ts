@@ -1,4 +1,4 @@
-/** Computes the planned work of a job: upper bounds that hold for any values in the arrays. */
+/** Computes upper bounds for the work of a job, which hold for any array contents. */
 
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product } from "../../../core/tensor/shape.ts";
@@ -13,66 +13,63 @@ import { mostBytes, onDisk, sumOf, type MostBytes, type OutputParts } from "./mo
 import { printSpec, type JobSpec, type Planned, type Shortage, type Stage } from "./spec.ts";
 
 /**
- * Planned work of a job. Bytes and memory are upper bounds: they include the full stored size of chunks at the end of
- * an axis, repeated reads, and codecs that expand data. A job may exceed the bounds if interrupted tasks run again, or
- * if a server sends more bytes than requested.
+ * The planned work of a job. The figures for bytes and memory are upper bounds, which include chunks at the end of an
+ * axis in full, repeated reads, and codecs that expand data. A job may exceed the bounds if interrupted tasks are
+ * repeated, or if a server sends more bytes than requested.
  */
 export interface JobPlan {
   readonly stages: readonly Stage[];
-  /** The number of chunks in data, and the number of chunks per task. */
+  /** The number of chunks in data, and the number per task. */
   readonly chunks: number;
   readonly chunksPerTask: number;
-  /** The number of threads that memory allows to run at once. */
+  /** The number of threads, as far as memory allows. */
   readonly threads: number;
-  /** Maximum memory per task, in bytes, including codecs. */
+  /** The maximum memory per task, in bytes, including codecs. */
   readonly taskBytes: number;
-  /** Maximum memory of the process, in bytes, with a task on each thread. */
+  /** The maximum memory of the process, in bytes, with one task on each thread. */
   readonly memory: number;
   /**
-   * Maximum stored bytes read from each input and between stages. In place, chunks of data without updates are
-   * excluded.
+   * The maximum number of stored bytes that are read from each input and between stages. For a change in place, the
+   * number excludes chunks of data without updates.
    */
   readonly read: MostBytes["read"];
-  /** Maximum stored bytes written between stages and to the output. */
+  /** The maximum number of stored bytes that are written between stages and to the output. */
   readonly written: MostBytes["written"];
   /**
-   * Required free disk space, in bytes, counted in whole blocks of 4 KiB: for the job's folder, and for a new array or,
-   * in place, the chunks that are staged at once.
+   * The required free disk space, in bytes: for the job's folder, and for a new array or the chunks that are staged at
+   * once.
    */
   readonly disk: number;
   /**
-   * Maximum growth of an array that is changed in place, in bytes, in addition to `disk`; 0 for a new array. An array
-   * grows by chunks that were not stored before, and by new values that compress less.
+   * The maximum growth of an array that is changed in place, in bytes, in addition to `disk`; 0 for a new array. The
+   * array grows by chunks that were not stored before, and by values that compress less well.
    */
   readonly growth: number;
-  /** Memory that makes the job slow, and a sensible amount; null if the job is about as fast as with more memory. */
+  /** A note on memory that is so short that the job is slow; null for sufficient memory. */
   readonly shortage: Shortage | null;
 }
 
 /** A plan with an estimate of the time. */
 export interface TimedPlan extends JobPlan {
-  /** The disk's current write rate, in bytes per second. */
+  /** The measured write rate of the disk, in bytes per second. */
   readonly diskRate: number;
   readonly seconds: PlannedSeconds;
 }
 
 /** Expected duration of a job. */
 export interface PlannedSeconds {
-  /**
-   * Minimum duration, in s: writing the output and running the codecs at the measured speeds, if all threads are always
-   * busy.
-   */
+  /** The minimum duration, in s, for writing the output and running the codecs if all threads are always busy. */
   readonly least: number;
-  /** Likely duration, in s. */
+  /** The likely duration, in s. */
   readonly likely: number;
 }
 
-/** A request's arrays and spec, in the form that tasks receive. */
+/** The arrays and the spec of a request, as tasks receive them. */
 export interface PlanParts {
   readonly spec: JobSpec;
   readonly parts: JobParts;
   readonly takes: Pick<JobPlan, "threads" | "taskBytes" | "shortage">;
-  /** Memory and storage that a new array's chunks take; null if data is changed in place. */
+  /** The memory and storage that chunks of a new array take; null if data is changed in place. */
   readonly costs: ChunkCosts | null;
 }
 
@@ -131,11 +128,11 @@ function outputParts(
   return { read: 0, written, files, isNpy, inPlace, folders: foldersOf(grid), texts };
 }
 
-/** Returns the number of folders that hold a Zarr array's chunks. */
+/** Returns the number of folders with chunks of a Zarr array. */
 const foldersOf = (grid: readonly number[]): number =>
   grid.slice(0, -1).reduce(([all, last], count) => [all + last * count, last * count], [1, 1])[0];
 
-/** Maximum number of chunks that planning lists, because listing more would take minutes. */
+/** The maximum number of chunks that planning lists, because listing more chunks would take minutes. */
 const LISTED = 20_000;
 
 /** Returns the maximum growth of an array that is changed in place, in bytes. */
@@ -149,6 +146,6 @@ export async function growthOf({ inPlace }: JobSpec, { data }: JobParts): Promis
   const growth = files * most + onDisk(0, foldersOf(grid));
   if (all > LISTED || isUrl(base.location.path)) return growth;
   const { bytes } = await base.stored();
-  // The bound assumes that all stored bytes belong to chunks that the job does not change.
+  // The bound assumes the worst case, in which the job changes no chunk that is already stored.
   return growth - Math.max(0, Math.min(bytes - (all - files) * base.mostStored, growth));
 }

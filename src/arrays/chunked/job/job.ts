@@ -1,15 +1,14 @@
 /**
- * A job is a folder of numbered tasks. `job.json` describes the work, and a file per task marks the task as done. A
- * listing of the folder therefore shows the progress and the remaining tasks, no matter who runs tasks and how often.
+ * A job is a folder of numbered tasks. The file `job.json` describes the work, and one file per task marks the task as
+ * done. A listing of the folder therefore shows the progress and the remaining tasks, no matter who runs tasks and how
+ * often.
  *
- *     partition   shuffle/<block>   one task per block of positions
- *     check       checked/<lead>    only if duplicates are an error: one per column of chunks
- *     apply       applied/<task>    one per chunk of data, or one for several small chunks
- *     place       placed/<block>    only in a gather
- *     finish      done
+ * partition shuffle/<block> one task per block of positions check checked/<lead> only if duplicates are an error: one
+ * per column of chunks apply applied/<task> one per chunk of data, or one for several small chunks place placed/<block>
+ * only in a gather finish done
  *
- * A task that finds bad indices leaves `<number>.bad` instead of its file. The stage continues, because the job reports
- * the error of the first block with a bad index; later stages do not begin.
+ * A task that finds bad indices leaves `<number>.bad` instead of its file. After a bad index, the stage continues,
+ * because the job must report the error of the first block with a bad index.
  */
 
 import { randomBytes } from "node:crypto";
@@ -34,11 +33,11 @@ export type { Stage, StageName } from "./spec.ts";
 export interface Job {
   readonly folder: string;
   readonly id: string;
-  /** The stages in order; the last is `finish`, which has one task. */
+  /** The stages in order, the last of which is `finish` with a single task. */
   readonly stages: readonly Stage[];
 }
 
-/** The folder for each stage's files. */
+/** The folder with the files of each stage. */
 export const FOLDERS = {
   partition: "shuffle",
   check: "checked",
@@ -47,7 +46,7 @@ export const FOLDERS = {
 } as const satisfies Record<Exclude<StageName, "finish">, string>;
 
 /**
- * Opens the job in a folder; reads only `job.json`.
+ * Opens the job in a folder, by reading only `job.json`.
  *
  * @param folder the path of the job's folder
  * @throws TensorError `malformed-file` if the folder holds no job, `attribute` for a value that is not a path
@@ -82,10 +81,7 @@ export async function openJob(folder: string): Promise<Job> {
   return { folder, id, stages };
 }
 
-/**
- * @param spec the contents of the folder's `job.json`
- * @param guard checks each array file before it is opened
- */
+/** `spec` contains the folder's `job.json`. `guard` checks each array file before it is opened. */
 export async function openContext(
   folder: string,
   spec: JobSpec,
@@ -102,7 +98,7 @@ export const jobOf = ({ folder, spec: { id, stages } }: JobContext): Job => ({
   stages,
 });
 
-/** Returns the stages and their task counts; stages with null are omitted. */
+/** Returns the stages and their task counts, and omits stages without a count. */
 export const stagesOf = (tasks: {
   readonly partition: number;
   readonly check: number | null;
@@ -154,14 +150,14 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   if (await isDone(job.folder)) return [];
   if (name === "finish") return [0];
   const { done, bad } = await listTasks(job.folder, name);
-  // Blocks after the first block with a bad index cannot change the job's error.
+  // Blocks after the first block with a bad index do not affect the job's error.
   const ends = name === "partition" ? [...bad] : [];
   const first = ends.reduce((least, task) => Math.min(least, task), Infinity);
   const numbers = Array.from({ length: tasks }, (_, task) => task);
   return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
 }
 
-/** @throws TensorError `attribute` if an input has changed since a finished task read it */
+/** Throws an `attribute` error if an input has changed after a finished task read it. */
 export async function checkUnchanged(
   context: JobContext,
   stages: readonly SeenStage[] = ["partition", "apply"],
@@ -173,8 +169,8 @@ export async function checkUnchanged(
 }
 
 /**
- * Returns the number of a stage's tasks done per second, computed from file times; null if too few tasks are done. All
- * runs count, including the pauses between them.
+ * Returns the number of tasks of a stage that are done per second, or null for too few tasks. The rate is computed from
+ * file times, and includes pauses between runs.
  *
  * @param job a job from `openJob`
  * @param name the name of the stage
@@ -220,7 +216,7 @@ export async function taskRate(job: Job, name: StageName): Promise<number | null
 }
 
 /**
- * Returns the job's error, from the tasks done so far; null if all indices checked so far are valid.
+ * Returns the job's error according to the tasks so far, or null if all checked indices are valid.
  *
  * @param job a job from `openJob`
  * @throws TensorError `attribute` for other values; file system errors
@@ -265,9 +261,8 @@ export async function jobFailure(job: Job): Promise<TensorError | null> {
 }
 
 /**
- * Checks that an unfinished job still has the folders of its stages, without which no task can end.
- * @throws TensorError `attribute` if a folder is gone, because another process is removing the job or was killed while
- *   it removed the job
+ * Checks that the stage folders of an unfinished job still exist, because without them no task can end. Throws an
+ * `attribute` error if a folder is missing, because another process has begun to remove the job.
  */
 export async function checkStageFolders(folder: string): Promise<void> {
   for (const stage of Object.values(FOLDERS)) {
@@ -289,7 +284,7 @@ export async function forgetFailures(folder: string): Promise<void> {
   }
 }
 
-/** A task's error, and the first position at which it occurs. */
+/** The error of a task, and the first position with this error. */
 export interface BadTask {
   readonly block: number;
   readonly position: number;
@@ -341,7 +336,7 @@ async function readBad(
 const badFile = (folder: string, stage: "partition" | "check", task: number): string =>
   `${fileOf.task(folder, FOLDERS[stage], task)}.bad`;
 
-/** Lists the tasks of a stage that are done, and those that found a bad index. */
+/** Lists the finished tasks of a stage, and the tasks that found a bad index. */
 export async function listTasks(
   folder: string,
   name: Exclude<StageName, "finish">,
@@ -355,6 +350,6 @@ export async function listTasks(
   return { done: numbers(/^[0-9]+$/), bad: numbers(/^[0-9]+\.bad$/) };
 }
 
-/** Returns true for an error about a bad index, which running the task again cannot fix. */
+/** Returns true for an error about a bad index, which a repeated task would find again. */
 export const isBadIndex = (error: unknown): error is TensorError =>
   isTensorError(error, "index-out-of-range", "duplicate-index");

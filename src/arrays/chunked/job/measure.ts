@@ -1,4 +1,4 @@
-/** Estimates how long a job will take, by measuring the disk and the codecs for about a second. */
+/** Estimates the duration of a job by measuring the disk and the codecs for about a second. */
 
 import * as path from "node:path";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
@@ -15,17 +15,20 @@ import { encodingOf } from "./open-arrays.ts";
 import { MOVE, START, TASK, taskSeconds } from "./shortage.ts";
 import type { JobSpec } from "./spec.ts";
 
-/** Maximum size of a chunk that is read for a measurement, in bytes. */
+/** The maximum size of a chunk that is read for a measurement, in bytes. */
 const MOST_CHUNK = 2 ** 28;
 
-/** Number of bytes that are encoded for a measurement. The slowest codec levels encode a few megabytes per second. */
+/**
+ * The number of bytes that are encoded for a measurement. The number is small, because the slowest codecs encode a few
+ * megabytes per second.
+ */
 const SAMPLE = 2 ** 21;
 
-/** Number of files that a task syncs one after the other. */
+/** The number of files that a task syncs in sequence. */
 const SYNCS = 4;
 
 interface Chunk {
-  /** Time for reading the chunk, in s. */
+  /** The time for reading the chunk, in s. */
   readonly seconds: number;
   readonly bytes: Uint8Array;
 }
@@ -43,7 +46,7 @@ export async function timed(
   const chunk = await readFirst(data);
   const output = product(resolved.shape) * width;
   const encoding = await encode(spec, data, chunk?.bytes ?? null);
-  // Chunks that no index addresses are neither decoded nor encoded. The estimate assumes random indices.
+  // Chunks that no index addresses are copied without decoding. The estimate assumes that indices are random.
   const touched = 1 - Math.exp(-product(address.positions) / Math.max(1, address.leads.size));
   const isGather = updates === undefined;
   const isCopied = !isGather && spec.codecs === undefined && spec.chunking === undefined;
@@ -66,17 +69,17 @@ export async function timed(
 
 const isEncoded = ({ held }: ChunkedArray): boolean => held.read > 0;
 
-/** Returns the number of chunk reads that amount to `bytes` stored bytes. */
+/** Converts a number of stored bytes to a number of chunk reads. */
 const readsOf = (array: ChunkedArray, bytes: number): number =>
   array.mostStored === 0 ? 0 : bytes / array.mostStored;
 
-/** Returns the time for decoding the bytes that a job reads from an input, in s. */
+/** Returns the time for decoding a job's reads from an input, in s. */
 async function decoding(array: ChunkedArray, bytes: number): Promise<number> {
   if (!isEncoded(array)) return 0;
   return ((await readFirst(array))?.seconds ?? 0) * readsOf(array, bytes);
 }
 
-/** Reads the first chunk; returns null for a chunk that is large or on a server, because reading might take long. */
+/** Reads the first chunk, or returns null for a large or remote chunk, because the measurement would take too long. */
 async function readFirst(array: ChunkedArray): Promise<Chunk | null> {
   const own = array instanceof SlicedArray ? array.base : array;
   if (isUrl(own.location.path) || own.shape.includes(0)) return null;
@@ -90,13 +93,13 @@ async function readFirst(array: ChunkedArray): Promise<Chunk | null> {
 }
 
 interface Encoding {
-  /** Encoding time per byte of elements, in s. */
+  /** The encoding time per byte of elements, in s. */
   readonly seconds: number;
-  /** Stored bytes per byte of elements. */
+  /** The number of stored bytes per byte of elements. */
   readonly ratio: number;
 }
 
-/** Encodes part of data with the output's codecs. */
+/** Encodes a sample of data with the output's codecs. */
 async function encode(
   spec: JobSpec,
   data: ChunkedArray,

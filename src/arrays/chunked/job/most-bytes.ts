@@ -1,7 +1,7 @@
 /**
- * Computes upper bounds for the bytes that a job's tasks read and write, and for the disk space of the job's files. The
- * bounds hold for any array values. Each task is counted once. A task that is killed and runs again reads again, and
- * its unfinished files remain until the job ends.
+ * Computes upper bounds for the bytes that a job reads and writes, and for the disk space of its files. The bounds hold
+ * for any array values. Each task is counted once. If a task is killed, the repeated task reads its inputs again, and
+ * the unfinished files remain until the job ends.
  */
 
 import type { ChunkedArray, Staged } from "../../boxes/array.ts";
@@ -15,32 +15,34 @@ import { SIZE_LINE } from "../stages/marks.ts";
 import { isReadByRows, type JobParts } from "../stages/budget.ts";
 import type { StageName } from "./spec.ts";
 
-/** Sizes, in bytes, of a disk block and of a file name in a folder. A file takes whole blocks. */
+/**
+ * The sizes, in bytes, of a disk block and of a folder entry. The size of a file on disk is a multiple of the block
+ * size.
+ */
 const BLOCK = 4096;
 const NAME = 256;
 
-/** Bytes that the folders of a job and its output take on disk. */
+/** The disk space that the folders of a job and its output take, in bytes. */
 const FOLDERS = 32 * (BLOCK + NAME);
 
-/** Costs of staging and writing chunks. */
+/** The cost of staging and writing chunks. */
 export interface OutputParts extends Staged {
   readonly isNpy: boolean;
   readonly inPlace: boolean;
-  /** The number of folders that hold chunks. */
   readonly folders: number;
-  /** Size of the texts that describe the job and its output, in bytes. */
+  /** The size of the job's spec and of the output's metadata, in bytes. */
   readonly texts: number;
 }
 
 export interface MostParts extends Omit<JobParts, "resolved"> {
   readonly blockShape: readonly number[];
   readonly threads: number;
-  /** True if a stage checks for duplicates. */
+  /** True if the job has a stage that checks for duplicates. */
   readonly isChecked: boolean;
   readonly out: OutputParts;
 }
 
-/** Bytes that a stage adds to the disk of the job's folder and to the disk of the output. */
+/** The number of bytes that a stage adds to the disks of the job's folder and of the output. */
 export interface StageDisk {
   readonly job: number;
   readonly output: number;
@@ -55,17 +57,17 @@ export interface MostBytes {
   };
   readonly written: { readonly shuffle: number; readonly output: number };
   readonly disk: Readonly<Record<StageName, StageDisk>>;
-  /** Memory per task, in bytes, for lists by chunk and by block, and for small buffers. */
+  /** The memory per task, in bytes, for lists of chunks and blocks, and for small buffers. */
   readonly lists: number;
 }
 
 export const sumOf = (values: Readonly<Record<string, number>>): number =>
   Object.values(values).reduce((sum, bytes) => sum + bytes, 0);
 
-/** Returns the disk space that `files` files with a total of `bytes` bytes take. */
+/** Returns the disk space of `files` files with `bytes` bytes in total. */
 export const onDisk = (bytes: number, files: number): number => bytes + files * (BLOCK + NAME);
 
-/** Returns the disk space of task files, and of the names that record what each task took. */
+/** Returns the disk space of task files, and of the file names that record each task's costs. */
 const taskFiles = (files: number, bytes = 0): number => onDisk(bytes, files) + files * NAME;
 
 export function mostBytes(parts: MostParts): MostBytes {
@@ -83,7 +85,7 @@ export function mostBytes(parts: MostParts): MostBytes {
     read: { ...readBytes(parts, blocks), shuffle: between.read },
     written: { shuffle: shuffle + gathered, output: out.written },
     disk: {
-      // In addition to its file, a task may leave a record of its inputs, and a file name that records its costs.
+      // Besides its file, a task may leave a record of its inputs and a file name that records its costs.
       partition: { job: taskFiles(2 * blocks, shuffle), output: 0 },
       check: { job: isChecked ? taskFiles(leads) : 0, output: 0 },
       apply: {
@@ -91,7 +93,7 @@ export function mostBytes(parts: MostParts): MostBytes {
         output: isGather ? 0 : output,
       },
       place: { job: isGather ? taskFiles(blocks, marks) : 0, output: isGather ? output : 0 },
-      // The last stage writes only texts.
+      // The last stage writes only small text files.
       finish: { job: FOLDERS + out.texts, output: FOLDERS + out.texts },
     },
     lists: 8 * (leads + blocks) + 1024,
@@ -104,7 +106,7 @@ interface Counts {
   readonly tasks: number;
 }
 
-/** Returns the bytes of the files between the stages, and the bytes that the stages read of these files. */
+/** Returns the bytes that are written to and read from the files between the stages. */
 function bytesBetween(
   parts: MostParts,
   { blocks, chunks, tasks }: Counts,
@@ -123,12 +125,12 @@ function bytesBetween(
     pieceBytes: isGather ? [] : bytesOf(pieces),
   };
   const taken = { columns: 0, pieceBytes: bytesOf(isWhole ? pieces : 1) };
-  // Consecutive chunks belong to few leads.
+  // Consecutive chunks usually share a lead.
   const ownLeads = Math.min(leads, Math.floor((chunksPerTask - 2) / Math.max(1, pieces)) + 2);
-  // The rows of a fragment are read for each piece, and by a gather twice.
+  // The rows of a fragment are read once for each piece, or twice by a gather.
   const heads = blocks * tasks * headBytes(leads, ownLeads, entries, 3 * pieces);
   const rows = 4 * positions * pieces;
-  // A block reads its slices from every task of each piece, and the positions of all fragments.
+  // Each block reads its slices from all tasks of each piece, and the positions of all fragments.
   const placing = isGather
     ? pieces * blocks * (headBytes(leads, 1, entries) + headBytes(leads, leads, entries, 1)) +
       pieces * blocks * 4 * leads +
@@ -136,7 +138,7 @@ function bytesBetween(
       rows +
       slices
     : 0;
-  // If a repeated target is found, everything is read again to find the first update of this target.
+  // If a target is repeated, all fragments are read again to find the first update of this target.
   const checking = isChecked
     ? 2 * (leads * blocks * headBytes(leads, 1, entries) + 8 * positions)
     : 0;
@@ -148,7 +150,10 @@ function bytesBetween(
   };
 }
 
-/** Returns the bytes read from each input. Each chunk of data is read once, and again if only part of it is staged. */
+/**
+ * Returns the bytes read from each input. Each chunk of data is read once, or twice if only part of the chunk is
+ * staged.
+ */
 function readBytes(
   { address, blockShape, data, indices, out, updates }: MostParts,
   blocks: number,
@@ -163,11 +168,11 @@ function readBytes(
   const updated = (array: ChunkedArray): number => {
     const boxes = [...along, ...slices];
     if (boxes.length === array.shape.length) return array.mostRead(boxes);
-    // Updates that are a single element of another rank are read once per block and piece.
+    // A scalar update that is stored with another rank is read once per block and piece.
     return blocks * pieces.size * array.mostRead(array.shape.map(() => tiled(1, 1)));
   };
   const { format, slice } = data.location;
-  // A copy of a chunk includes the padding at the end of an axis, which other reads leave out.
+  // Copying a chunk includes the padding at the end of an axis, which other reads omit.
   const isCopied =
     updates !== undefined && !out.inPlace && !out.isNpy && format === "zarr" && slice === undefined;
   const whole = data.shape.map((dim, d) => {
@@ -176,23 +181,20 @@ function readBytes(
   });
   return {
     data: data.mostRead(whole) + out.read,
-    // Blocks that differ only along axes without indices read the same indices.
+    // Blocks that differ only along axes without indices read identical indices.
     indices: product(others.map(({ count }) => count)) * indices.mostRead(indexBoxes),
     updates: updates === undefined ? 0 : updated(updates),
   };
 }
 
 /**
- * Returns the number of tasks that read a block's entries for a lead. A task of several chunks may read all pieces of
- * the slices.
+ * Returns the number of tasks that read the entries of one block and one lead. A task with several chunks may read all
+ * pieces of its slices.
  */
 const readsOfLead = (chunksPerTask: number, pieces: number): number =>
   chunksPerTask === 1 ? 1 : Math.floor((pieces - 2) / chunksPerTask) + 2;
 
-/**
- * Returns the bytes of rows that a gather reads twice, because it first determines which parts of an uncompressed chunk
- * are needed.
- */
+/** Returns the number of row bytes that a gather reads twice, first to find the needed parts of uncompressed chunks. */
 function rowsAgain({ address, data }: MostParts, rows: number): number {
   if (!isReadByRows(data) || address.addressed === 0) return 0;
   const size = product(data.shape) * DTYPES[data.dtype].bytes;
@@ -200,16 +202,13 @@ function rowsAgain({ address, data }: MostParts, rows: number): number {
 }
 
 /**
- * Returns the size of the lines in marks, in bytes: the name and size of each staged chunk, and the keys, sizes and
- * times of the files that it replaces.
+ * Returns the size of the lines in marks, in bytes. A line contains the name and size of a staged chunk, and the state
+ * of the replaced files.
  */
 const markBytes = ({ data, out }: MostParts, chunks: number): number =>
   chunks * (64 + SIZE_LINE) + out.files * (64 + 17 * data.shape.length);
 
-/**
- * Returns the disk space that an output takes. In place, staged chunks take space in addition to the existing chunks
- * until they are moved.
- */
+/** During a change in place, staged chunks take additional space until they replace the existing chunks. */
 function outputDisk(
   { files, folders, inPlace, isNpy, written }: OutputParts,
   atOnce: number,

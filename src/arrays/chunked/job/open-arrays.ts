@@ -1,4 +1,4 @@
-/** Opens a job's arrays, in any format and location. */
+/** Opens the arrays of a job, in any format and location. */
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
@@ -28,7 +28,10 @@ import type { JobArrays } from "../stages/context.ts";
 import type { JobSpec } from "./spec.ts";
 import { removeLeft, temporaryOf } from "./temporary.ts";
 
-/** A job's own tasks read the chunks that the job has changed. Other jobs are refused with a claim of their own. */
+/**
+ * While a job changes an array in place, its own tasks may still read the array. Other jobs are refused when they claim
+ * the array.
+ */
 const onNote = (): void => {};
 
 export async function openLocated(location: ArrayLocation, guard?: Guard): Promise<ChunkedArray> {
@@ -42,14 +45,13 @@ export async function openLocated(location: ArrayLocation, guard?: Guard): Promi
   );
 }
 
-/** Returns the part of an array that a location describes. */
 const partAt = <T extends ChunkedArray>(
   { slice, isExclusive, readAs }: ArrayLocation,
   array: T,
 ): T | SlicedArray =>
   slice === undefined ? array : new SlicedArray(array, slice, isExclusive === true, readAs);
 
-/** Returns the path of a job's NPY file until the file is complete. */
+/** Returns the temporary path of a job's unfinished NPY file. */
 export const partOf = ({ out, id }: JobSpec): string => `${out.path}.${id}.part`;
 
 /** Opens the output of a job that creates a new array. */
@@ -65,10 +67,7 @@ export async function openOutput(spec: JobSpec, guard?: Guard): Promise<PendingA
   }
 }
 
-/**
- * Creates a job's new array.
- * @param like an array whose encoding the new array inherits if both have the same format
- */
+/** Creates the new array of a job. If the formats are the same, the new array inherits the encoding of `like`. */
 export async function createOutput(
   spec: JobSpec,
   type: ArrayType,
@@ -80,8 +79,8 @@ export async function createOutput(
 }
 
 /**
- * Creates the file under a temporary name, because two runs may create it at once. The file gets its name when it can
- * be opened.
+ * Creates the file under a temporary name, because two runs may create it at the same time. The file is renamed as soon
+ * as it can be opened.
  */
 async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
   const begun = temporaryOf(partOf(spec));
@@ -97,9 +96,8 @@ async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
 }
 
 /**
- * Gives a job's NPY file its name. The file is linked, not renamed: a run that begins the output late, when another run
- * has published it, would replace the result by zeros.
- * @throws TensorError `attribute` if another file has the name
+ * Links a job's NPY file to its name. The file is linked instead of renamed, because a late rename would replace a
+ * published result with zeros. Throws an `attribute` error if another file already has this name.
  */
 export async function publishPart(spec: JobSpec): Promise<void> {
   const [part, file] = [partOf(spec), spec.out.path];
@@ -109,16 +107,16 @@ export async function publishPart(spec: JobSpec): Promise<void> {
     if (isCode(error, "ENOENT") && (await isThere(file))) return;
     if (!isCode(error, "EEXIST")) throw error;
     const own = await findStat(part);
-    // Another run has published the file since, and removed its first name.
+    // Another run has already published the file and removed the temporary name.
     if (own === null) return;
-    // A run that ended after the link has left both names of the same file.
+    // A run that was killed after linking has left two names for the same file.
     const found = await fs.stat(file);
     if (own.ino !== found.ino || own.dev !== found.dev) throw outputExists(file);
   }
   await removePart(spec);
 }
 
-/** Removes a job's unfinished NPY file, and the remains that killed processes have left. */
+/** Removes a job's unfinished NPY file, and files of killed processes. */
 export async function removePart(spec: JobSpec): Promise<void> {
   const part = partOf(spec);
   await fs.rm(part, { force: true });
@@ -131,10 +129,9 @@ export const outputExists = (out: string): TensorError =>
     file: out,
   });
 
-/** Requested codecs and chunks of a new Zarr array. */
+/** The requested codecs and chunks of a new Zarr array. */
 type Encoding = Pick<JobSpec, "codecs" | "chunking">;
 
-/** Returns the encoding of the array that `createOutput` creates. */
 export function encodingOf(
   { dtype, shape, chunkShape }: ArrayType,
   like: ChunkedArray,
@@ -148,7 +145,7 @@ export function encodingOf(
   return shape.length === like.shape.length ? { like, ...own } : own;
 }
 
-/** Returns what a chunk costs in the array that `createOutput` creates. */
+/** Returns the memory and storage that a chunk takes in the array of `createOutput`. */
 export const costsOfOutput = (
   format: ArrayLocation["format"],
   type: ArrayType,

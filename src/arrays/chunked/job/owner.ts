@@ -1,4 +1,4 @@
-/** Checks that a job still owns its folder and its output, because another job may have replaced it. */
+/** Checks that a job still owns its folder and its output, which a later job may have taken over. */
 
 import { isUrl } from "../../boxes/file.ts";
 import { TensorError } from "../../../core/errors.ts";
@@ -7,10 +7,9 @@ import type { JobContext } from "../stages/context.ts";
 import { findSpec } from "./spec-file.ts";
 
 /**
- * Checks that a folder does not hold another job. A removed job's folder may later hold a new job, and a late task or a
- * waiting program must not confuse the two jobs. A folder without a job passes the check, because it has no stage
- * folders, so tasks in it fail anyway.
- * @throws TensorError `engine` if the folder holds another job
+ * Checks that a folder does not contain another job. After a job is removed, its folder may contain a new job, which a
+ * slow task or a waiting program must not mistake for the old job. A folder without a job passes the check, because
+ * tasks fail without stage folders anyway. Throws an `engine` error if the folder contains another job.
  */
 export async function checkFolder({ folder, id }: { folder: string; id: string }): Promise<void> {
   const found = await findSpec(folder);
@@ -22,14 +21,14 @@ export async function checkFolder({ folder, id }: { folder: string; id: string }
   });
 }
 
-/** Returns the message for a job that was removed and whose folder holds another job. */
+/** Returns the message for a removed job whose folder now contains another job. */
 export const replaced = (folder: string, id: string, found: string): string =>
   `job ${id} was removed, and ${folder} now holds job ${found}; begin the removed job again in another folder`;
 
 /**
- * Checks the owner of the folder and the output before a task renames its file to the final name. The task's file is
- * inside the folder, so a job that replaces the folder after this check does not receive the file.
- * @throws TensorError `engine` if another job owns the folder or the output
+ * Checks that a job still owns its folder and output, just before a task renames its file. The file is inside the
+ * folder, so a new job in a new folder never receives it. Throws an `engine` error if another job owns the folder or
+ * the output.
  */
 export async function checkOwner({ folder, spec: { id, out } }: JobContext): Promise<void> {
   await checkFolder({ folder, id });

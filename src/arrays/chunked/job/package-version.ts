@@ -1,8 +1,8 @@
-/** Finds the version of this package. All machines that work on a job must have the same version. */
+/** Finds the version of this package. All machines that work on a job must run the same version. */
 
 import { createRequire } from "node:module";
 
-/** Finds package.json by the package name, because build/ and dist/ are at different depths. */
+/** Searches for the package.json with the package's name, because build/ and dist/ have different depths. */
 export function packageVersion(): string {
   const manifest: { readonly version: string } = createRequire(import.meta.url)(
     "ndscatter/package.json",

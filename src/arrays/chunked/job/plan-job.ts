@@ -1,6 +1,6 @@
 /**
- * Converts a request to a plan before anything is written: tasks, and the bytes, memory and disk space that they need.
- * Checks everything except the indices.
+ * Plans a request before anything is written, including the tasks and the bytes, memory and disk space that they need.
+ * All arguments except the index values are checked.
  */
 
 import { randomBytes } from "node:crypto";
@@ -23,7 +23,7 @@ import { costsOfOutput, outputExists } from "./open-arrays.ts";
 import { shortageOf } from "./shortage.ts";
 import { MOST_TASKS, type Chunking, type JobSpec } from "./spec.ts";
 
-/** A planned request: its plan, spec and arrays. */
+/** A request with its plan, spec and arrays. */
 export interface PlannedJob {
   readonly plan: JobPlan;
   readonly spec: JobSpec;
@@ -31,9 +31,8 @@ export interface PlannedJob {
 }
 
 /**
- * @param asked a hash of the request
- * @throws TensorError like `run`, up to the shape checks. `too-large` for a chunk that does not fit in memory, or
- *   results that do not fit on the disk. `attribute` if the output exists
+ * `asked` is the hash of the request. Throws the errors that `run` throws before it reads elements, `too-large` if
+ * memory or disk space is too small, or `attribute` if the output exists.
  */
 export async function planRequest(request: JobRequest, asked: string): Promise<PlannedJob> {
   const { call, indices, updates, out, codecs } = request;
@@ -88,7 +87,7 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
   return { ...(await planned(request, { spec, parts, takes })), parts };
 }
 
-/** Adds the planned bytes to a job. @throws TensorError `too-large` if the disks do not have enough space */
+/** Adds the planned bytes to a job's spec. Throws a `too-large` error if disk space is insufficient. */
 async function planned(
   { folder, out, codecs }: JobRequest,
   job: Omit<PlanParts, "costs">,
@@ -109,7 +108,7 @@ async function planned(
   return { plan, spec: { ...spec, planned: figures } };
 }
 
-/** Returns the requested chunks. @throws TensorError `attribute` for chunks that do not fit the output */
+/** Returns the requested chunk shapes. Throws an `attribute` error for chunks that do not fit the output. */
 function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
   if (chunkShape === undefined && shards == null) return undefined;
   if (chunkShape === undefined) {
@@ -131,8 +130,8 @@ function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
 }
 
 /**
- * Checks that a job does not change its other inputs, because a task that runs again would read new values.
- * @throws TensorError `overlap` if the output overlaps another input
+ * Checks that a job does not change its own inputs, because a repeated task would read the new values. Throws an
+ * `overlap` error if the output overlaps another input.
  */
 function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefined)[]): void {
   const isOther = ({ location: { path: place, slice } }: ChunkedArray): boolean =>
@@ -151,18 +150,18 @@ function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefi
   });
 }
 
-/** @throws TensorError `attribute` if a new output exists */
+/** Throws an `attribute` error if a new output exists. */
 export async function checkOutput({ out, inPlace }: JobSpec): Promise<void> {
   if (inPlace) return;
   if (!(await (isUrl(out.path) ? holdsObjects(out.path) : isThere(out.path)))) return;
   const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
   const refused = unfinished && (await refusal(out.path, unfinished));
-  // The other job may have ended since its claim was read.
+  // The other job may have ended after its claim was read.
   if (refused !== null && (await readClaim(out.path)) !== null) throw refused;
   throw outputExists(out.path);
 }
 
-/** @throws TensorError `attribute` for an array that cannot be the output, `overlap` for an output that is an input */
+/** Throws `attribute` for an array that cannot be the output, or `overlap` for an output that is also an input. */
 function checkKind({ out, inPlace }: JobSpec, inputs: readonly (ChunkedArray | undefined)[]): void {
   if (inPlace) {
     const [data, ...others] = inputs;

@@ -1,23 +1,38 @@
 /**
- * Checks the folders and addresses in which a worker may read and write. Anyone who can write to a queue can name
- * folders of jobs, and a job names its arrays. A worker with roots therefore accepts a job only if its folder, inputs
- * and output all lie in a root. Links are resolved first.
+ * Checks that jobs stay inside the folders and addresses in which a worker may read and write. Anyone who can write to
+ * a queue can name job folders, and a job can name any array. Therefore, a worker with roots accepts only jobs whose
+ * folder, inputs and output all lie within a root. Paths are compared after resolving links.
  */
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { factOf, printValue, TensorError } from "../../../core/errors.ts";
+import { factOf, printValue, TensorError, wrongOption } from "../../../core/errors.ts";
 import { isCode, isUrl } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
 import { files } from "../../boxes/files.ts";
 import { partOf } from "./open-arrays.ts";
 import type { JobSpec } from "./spec.ts";
 
-/** Folders with links resolved, and object storage addresses such as `s3://bucket/prefix`. */
+/** Folders without links, and object storage addresses such as `s3://bucket/prefix`. */
 export interface Roots {
   readonly folders: readonly string[];
   readonly addresses: readonly string[];
 }
+
+/** @throws TensorError `attribute` unless the value is null or has both lists */
+export function checkRoots(roots: unknown): asserts roots is Roots | null {
+  if (roots === null) return;
+  const { folders, addresses }: Partial<Roots> = Object(roots);
+  if (isStrings(folders) && isStrings(addresses)) return;
+  throw wrongOption(
+    "roots",
+    'null or lists such as { folders: ["/shared"], addresses: [] }',
+    roots,
+  );
+}
+
+const isStrings = (list: unknown): boolean =>
+  Array.isArray(list) && list.every((one) => typeof one === "string");
 
 /**
  * @param given existing folders, and addresses
@@ -54,17 +69,17 @@ async function realFolder(root: string): Promise<string> {
   });
 }
 
-/** Returns a check that rejects array files that links put outside all roots. */
+/** Returns a function that rejects files that links move outside all roots. */
 export const guardOf =
   (roots: Roots): Guard =>
   (file) =>
     checkPlace(roots, file, "the file");
 
-/** @throws TensorError `attribute` if the folder lies outside all roots */
+/** Throws an `attribute` error if a folder lies outside all roots. */
 export const checkFolderIn = (roots: Roots, folder: string): Promise<void> =>
   checkPlace(roots, folder, "the job's folder");
 
-/** @throws TensorError `attribute` if the job's folder or one of its arrays lies outside all roots */
+/** Throws an `attribute` error if the job's folder or one of its arrays lies outside all roots. */
 export async function checkJobIn(roots: Roots, folder: string, spec: JobSpec): Promise<void> {
   await checkFolderIn(roots, folder);
   const { data, indices, updates, out } = spec;
@@ -74,7 +89,7 @@ export async function checkJobIn(roots: Roots, folder: string, spec: JobSpec): P
     // oxlint-disable-next-line no-await-in-loop -- the first one that is outside is the error
     await checkPlace(roots, array.path, what);
   }
-  // The unfinished output has a different name, which may also be a link.
+  // The name of the unfinished output differs, and may also be a link.
   if (out.format === "npy") await checkPlace(roots, partOf(spec), "the job's output");
 }
 
@@ -95,8 +110,8 @@ const startsWith = (address: string, root: string): boolean =>
   address === root || address.startsWith(root.endsWith("/") ? root : `${root}/`);
 
 /**
- * Returns an address, after checking that no part is one that a server may interpret differently. @throws TensorError
- * `attribute` for such parts
+ * Returns an address after checking that servers interpret all its parts in the same way. Throws an `attribute` error
+ * for ambiguous parts such as `..`.
  */
 function plainAddress(address: string, what: string): string {
   const [, rest = ""] = /^[a-z][a-z0-9+.-]+:\/\/(.*)$/is.exec(address) ?? [];
@@ -120,8 +135,8 @@ async function isInFolders(folders: readonly string[], place: string): Promise<b
 }
 
 /**
- * Resolves links in a path. Names that do not exist are appended to the part that exists. Returns null for a link
- * without a target, because a write would create the target.
+ * Resolves links in a path. Names that do not exist are appended to the resolved path of the existing folders. For a
+ * link without a target, the result is null, because a write would create the target.
  */
 async function realPath(place: string): Promise<string | null> {
   try {

@@ -1,6 +1,6 @@
 /**
- * Decides whether memory is too short for a job. Little memory makes small blocks, so every task looks for its part in
- * every block, and chunks that several blocks need are read several times.
+ * Detects jobs that are slow because of too little memory. With little memory, blocks are small, so tasks read many
+ * small parts of blocks, and read some chunks several times.
  */
 
 import { DTYPES } from "../../../core/tensor/dtype.ts";
@@ -12,45 +12,47 @@ import { mostBytes, sumOf } from "./most-bytes.ts";
 import { isShortage, type Shortage, type Stage } from "./spec.ts";
 
 /**
- * Durations, in s, of starting a run's threads, of a task, and of moving and combining a byte on a thread. The
- * durations fit seven jobs of 70 to 200 MB on two threads.
+ * The durations, in s, of starting the threads, of a task, and of moving and combining a byte. These durations were
+ * fitted to seven jobs of 70 to 200 MB on two threads.
  */
 export const START = 0.35;
 export const TASK = 0.002;
 export const MOVE = 2e-9;
 
-/** Duration, in s, of finding a block's part for a task in the block's file: 0.1 to 0.4 ms, with 169 blocks. */
+/**
+ * The duration, in s, of finding the part of a block's file that a task needs: 0.1 to 0.4 ms, measured with 169 blocks.
+ */
 const PART = 0.0002;
 
-/** Duration, in s, of decoding a stored byte: zstd, gzip and blosc decode 100 to 400 MB per second. */
+/** The duration, in s, of decoding a stored byte, because zstd, gzip and blosc decode 100 to 400 MB per second. */
 const DECODE = 5e-9;
 
-/** Memory is short if the job takes this many times as long as with more memory, and this many seconds longer. */
+/** Memory counts as short if more memory would make the job this many times as fast and save this many seconds. */
 const TIMES = 2;
 const LONGER = 2;
 
-/** Memory is sensible if the job takes at most this many times as long as with more memory. */
+/** Memory counts as sensible if the job takes at most this many times as long as with more memory. */
 const SENSIBLE = 1.25;
 
-/** Maximum memory that is recommended, in bytes. */
+/** The maximum memory that a note recommends, in bytes. */
 const MOST = 2 ** 40;
 
 export const tasksOf = (stages: readonly Stage[]): number =>
   stages.reduce((sum, { tasks }) => sum + tasks, 0);
 
 /**
- * Returns the time that the tasks of a job take in addition to moving and coding bytes, on one thread, in s.
- * @param task the duration of a task, in s
+ * Returns the overhead of a job's tasks, in s on one thread, without the time for moving and coding bytes. `task` is
+ * the overhead per task, in s.
  */
 export function taskSeconds(stages: readonly Stage[], task: number): number {
   const count = (name: Stage["name"]): number =>
     stages.find((stage) => stage.name === name)?.tasks ?? 0;
-  // In a gather, every block also looks for its slices in the file of every task.
+  // In a gather, every block also searches the file of every task for its slices.
   const passes = stages.some(({ name }) => name === "place") ? 2 : 1;
   return tasksOf(stages) * task + passes * count("partition") * count("apply") * PART;
 }
 
-/** Returns the time of a job's work on one thread, in s, without waiting for its disk. */
+/** Returns the time that a job would take on one thread, in s, if the disk were infinitely fast. */
 function workOf({ parts, blockShape, threads, stages }: Division): number {
   const { data, indices, updates, resolved } = parts;
   const figures = { ...parts, blockShape, threads, isChecked: false, out: NO_OUTPUT };
@@ -63,7 +65,7 @@ function workOf({ parts, blockShape, threads, stages }: Division): number {
   return START + moved * MOVE + encoded * DECODE + taskSeconds(stages, TASK);
 }
 
-/** The output takes the same bytes with any memory. */
+/** The size of the output does not depend on memory. */
 const NO_OUTPUT = {
   read: 0,
   written: 0,
@@ -75,8 +77,8 @@ const NO_OUTPUT = {
 };
 
 /**
- * Returns the shortage of a job's memory, or null if the job is about as fast as with more memory.
- * @param divided returns the division of the job with more memory
+ * Returns a note if memory is short, or null if more memory would not make the job faster. `divided` divides the job
+ * again with more memory.
  */
 export async function shortageOf(
   memory: number,
@@ -109,7 +111,7 @@ export async function shortageOf(
 /**
  * Prints the note for a job whose memory is short.
  *
- * @param shortage the `shortage` of a plan, if it is not null; its memory is in bytes
+ * @param shortage the `shortage` of a plan
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * Reads and marks the file `job.json`. An empty last line is appended when the output is complete. A run that has the
- * file open can read this line even after another run, which shares the temporary folder, has removed the file.
+ * Reads the file `job.json`, and marks it when the output is complete. The mark is an empty line at the end of the
+ * file. A run that has the file open can read the mark even after another run has removed the file.
  */
 
 import * as fs from "node:fs/promises";
@@ -12,28 +12,31 @@ import { fileOf } from "../stages/context.ts";
 import { parseSpec, type JobSpec } from "./spec.ts";
 
 /**
- * End of a complete job's file: the text's newline, and at least one empty line. A crash may turn an unsynced line into
- * zeros, before or after the line of another run.
+ * The end of a complete job's file, which consists of a newline and at least one empty line. After a crash, zeros may
+ * replace an unsynced line.
  */
 const COMPLETE = /\n\0*\n[\0\n]*$/;
 
-/** Number of last bytes in which `COMPLETE` is sought. Only a crash before the sync adds more than one line. */
+/**
+ * The number of bytes at the end of the file in which the mark is sought. The file has several empty lines only after a
+ * crash.
+ */
 const END = 256;
 
 export const specFile = (folder: string): string => path.join(folder, "job.json");
 
-/** A job that has begun. Its file stays open until `close`. */
+/** An open job. The file `job.json` stays open until `close`. */
 export interface BegunJob {
   readonly folder: string;
   readonly spec: JobSpec;
-  /** Returns true if the output is complete, even if the file has been removed or renamed since. */
+  /** Returns true if the output is complete, even if the file has since been removed or renamed. */
   isComplete(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 /**
- * Checks that the names in a job's folder are not links, because tasks write and remove files with these names.
- * @throws TensorError `malformed-file` for a link
+ * Checks that a job's folder contains no links, through which tasks would write or remove other files. Throws a
+ * `malformed-file` error for a link.
  */
 export async function checkFolderOf(folder: string): Promise<void> {
   const entries = await fs.readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
@@ -48,25 +51,27 @@ export async function checkFolderOf(folder: string): Promise<void> {
   });
 }
 
-/** @throws TensorError `malformed-file` if the folder holds no job, or contains links */
+/** Throws a `malformed-file` error if the folder contains no job, or contains links. */
 export async function openSpec(folder: string): Promise<BegunJob> {
   await checkFolderOf(folder);
   const file = await findJob(folder);
   if (file !== null) return file;
-  throw new TensorError(
-    "malformed-file",
+  throw noJob(folder);
+}
+
+export const noJob = (folder: string): TensorError =>
+  malformed(
     `${folder} must be a job's folder, but has no job.json; ndscatter job list finds jobs`,
     { file: folder },
   );
-}
 
-/** Opens the job in a folder, which another run may remove at any time; returns null if the folder holds no job. */
+/** Opens the job in a folder, or returns null without a job, because another run may remove the job at any time. */
 export async function findJob(folder: string): Promise<BegunJob | null> {
   const handle = await open(folder);
   if (handle === null) return null;
   try {
     const text = await readText(handle, specFile(folder));
-    // A crash may turn the appended line into zeros, and later runs may append more lines.
+    // After a crash, zeros may replace the appended line, and later runs may append more lines.
     const spec = parseSpec(text.replace(/[\0\n]+$/, ""));
     return { folder, spec, isComplete: () => endsComplete(handle), close: () => closeFile(handle) };
   } catch (error) {
@@ -81,7 +86,7 @@ export async function readSpec(folder: string): Promise<JobSpec> {
   return file.spec;
 }
 
-/** Reads the spec like `readSpec`; returns null if the folder holds no job. */
+/** Reads the spec like `readSpec`, or returns null if the folder contains no job. */
 export async function findSpec(folder: string): Promise<JobSpec | null> {
   const file = await findJob(folder);
   await file?.close();
@@ -97,10 +102,7 @@ async function open(folder: string): Promise<OpenFile | null> {
   }
 }
 
-/**
- * Returns true if the job in a folder is done. A file `done` is believed only if the job's output is complete, because
- * anyone may create the file; a job whose `job.json` is removed was done.
- */
+/** The file `done` counts only if the output is complete, because any program may create the file. */
 export async function isDone(folder: string): Promise<boolean> {
   if (!(await isThere(fileOf.done(folder)))) return false;
   const handle = await open(folder);
@@ -123,12 +125,11 @@ async function endsComplete(handle: OpenFile): Promise<boolean> {
 export async function markComplete(folder: string): Promise<void> {
   const { O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = fs.constants;
   try {
-    // These flags do not create a file if the job was removed, and do not write through a link.
+    // With these flags, a missing file is not created and a link is not followed.
     const handle = await fs.open(specFile(folder), O_APPEND | O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       await handle.writeFile("\n");
-      // The mark is synced to disk: after a crash, an array without a claim must be either complete or untouched by the
-      // job.
+      // The mark is synced, so that after a crash, an array without a claim is either complete or untouched by the job.
       await handle.datasync();
     } finally {
       await handle.close();

@@ -1,6 +1,6 @@
 /**
- * Defines and checks the contents of `job.json`. The contents are plain data, and are checked when read, because anyone
- * may have written the file.
+ * Defines and checks the contents of `job.json`. The contents are plain data, which is checked on reading, because any
+ * program may have written the file.
  */
 
 import { factOf, malformed } from "../../../core/errors.ts";
@@ -11,18 +11,18 @@ import { packageVersion } from "./package-version.ts";
 
 export interface JobSpec {
   readonly version: 1;
-  /** The job's id, in hexadecimal digits. The id is part of the name of each temporary file next to the output. */
+  /** The id of the job, in hexadecimal digits. Every temporary file next to the output contains the id in its name. */
   readonly id: string;
-  /** A hash of the call and its inputs, because only the same request may resume a job. */
+  /** A hash of the call and its inputs, because only an identical request may resume the job. */
   readonly request: string;
   readonly call: CallSpec;
   readonly data: ArrayLocation;
   readonly indices: ArrayLocation;
   readonly updates?: ArrayLocation | undefined;
-  /** The location of the output; the location of data if the job changes data in place. */
+  /** The location of the output, which is that of data if the job changes data in place. */
   readonly out: ArrayLocation;
   readonly inPlace: boolean;
-  /** The codecs of a new Zarr array; by default, the codecs of data. */
+  /** The codecs of a new Zarr array; by default, data's codecs. */
   readonly codecs?: CreateOptions["codecs"];
   /** The requested chunks of a new Zarr array. */
   readonly chunking?: Chunking | undefined;
@@ -35,27 +35,27 @@ export interface JobSpec {
   readonly planned?: Planned | undefined;
 }
 
-/** Upper bounds for a job's tasks, computed when the job was created. */
+/** Upper bounds for a job's tasks, which are computed when the job is created. */
 export interface Planned {
-  /** Maximum number of stored bytes. */
+  /** The maximum number of stored bytes. */
   readonly read: number;
   readonly written: number;
-  /** Bytes that each stage adds to the disk of the job's folder and to the disk of the output. */
+  /** The bytes that each stage adds to the disks of the job's folder and of the output. */
   readonly disk: readonly (readonly [job: number, output: number])[];
   readonly shortage: Shortage | null;
 }
 
-/** Memory that makes a job slow. */
+/** A note on memory that is too short. */
 export interface Shortage {
-  /** The memory of the job, in bytes. */
+  /** The memory of the process, in bytes. */
   readonly memory: number;
-  /** A sensible amount, in bytes: the smallest power of two with which the job is about as fast as with more. */
+  /** The smallest power of two, in bytes, with which the job is about as fast as with more memory. */
   readonly sensible: number;
-  /** The estimated time of the job, as a multiple of its time with `sensible`. */
+  /** The estimated time of the job, relative to its time with `sensible` bytes of memory. */
   readonly times: number;
   /** The number of threads that share the memory. */
   readonly threads: number;
-  /** The number of tasks of the job, and of tasks with `sensible`. */
+  /** The number of tasks with this memory, and with `sensible` bytes. */
   readonly tasks: number;
   readonly sensibleTasks: number;
 }
@@ -66,10 +66,10 @@ export interface Chunking {
   readonly shards: readonly number[] | null;
 }
 
-/** Maximum number of tasks, limited by the number of names that a folder and memory can hold. */
+/** The maximum number of tasks, because each task takes a name in a folder and space in memory. */
 export const MOST_TASKS = 2 ** 24;
 
-/** Maximum number of chunks per task, because a task writes the names of its chunks into one file. */
+/** The maximum number of chunks per task, because a task writes its chunk names into one file. */
 export const MOST_CHUNKS_PER_TASK = 2 ** 12;
 
 /** Name of a job stage. */
@@ -87,7 +87,7 @@ export const STAGE_NAMES: readonly StageName[] = ["partition", "check", "apply",
 export const printSpec = (spec: JobSpec): string =>
   `${JSON.stringify({ package: packageVersion(), ...spec }, null, 2)}\n`;
 
-/** @throws TensorError `malformed-file` unless the text is a spec of this package version */
+/** Throws a `malformed-file` error unless the text is a spec of this package version. */
 export function parseSpec(text: string): JobSpec {
   const spec = parseObject(text);
   checkPackage(spec.package);
@@ -123,7 +123,7 @@ export function parseSpec(text: string): JobSpec {
     data,
     indices,
     updates,
-    // In place, the output must be the same part of the array as data.
+    // For a change in place, data and the output must be the same part of the array.
     out: inPlace ? data : out,
     inPlace,
     ...(codecs !== undefined && { codecs: codecs as JobSpec["codecs"] }),
@@ -157,7 +157,9 @@ function parseObject(text: string): Record<string, unknown> {
   throw malformed(`job.json must hold an object of at most ${DEPTH} levels`, { limit: DEPTH });
 }
 
-/** Maximum nesting depth, because thousands of levels would overflow the stack. Node attributes have three levels. */
+/**
+ * The maximum nesting depth, because thousands of levels would overflow the stack. Node attributes have three levels.
+ */
 const DEPTH = 32;
 
 const isShallow = (value: unknown, levels: number): boolean =>
@@ -207,7 +209,7 @@ const isStage = (value: unknown): value is Stage =>
   Number(value.tasks) >= 0 &&
   Number(value.tasks) <= MOST_TASKS;
 
-/** Returns true if the stages are in order and end with the single task that finishes the job. */
+/** Returns true if the stages are in order and the last stage has a single task. */
 function areStages(value: unknown): value is readonly Stage[] {
   if (!Array.isArray(value) || !value.every(isStage)) return false;
   const places = value.map(({ name }) => [...STAGE_NAMES].indexOf(name));
@@ -227,12 +229,12 @@ const isLocation = (value: unknown): value is ArrayLocation =>
   (value.isExclusive === undefined || value.isExclusive === true) &&
   (value.readAs === undefined || (value.slice !== undefined && isSizes(value.readAs)));
 
-/** Returns true for a part of an axis. Bounds are checked when the array is open. */
+/** Returns true for a part of an axis. The bounds are checked later, when the array is open. */
 const isAxisPart = (value: unknown): boolean =>
   Number.isSafeInteger(value) ||
   (Array.isArray(value) && value.length === 3 && value.every(Number.isSafeInteger));
 
-/** Returns true if the value has the form of a call; fields are checked when the call is resolved. */
+/** Returns true if the value has the form of a call, whose fields are checked later. */
 const isCall = (value: unknown): value is CallSpec =>
   isObject(value) &&
   (isObject(value.node) || (typeof value.function === "string" && isObject(value.options)));

@@ -1,6 +1,6 @@
 /**
- * Names the temporary folders and files of this process, and removes those of processes that were killed. A name tells
- * the machine and the process, because a temporary folder of a process that is running must stay.
+ * Names the temporary folders and files of this process, and removes those of processes that were killed. Each name
+ * contains the machine and the process, because folders of running processes must not be removed.
  */
 
 import { randomBytes } from "node:crypto";
@@ -9,7 +9,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { isCode } from "../../boxes/file.ts";
 
-/** The host name, in characters that suit file names and terminals. */
+/** The host name, without characters that are unsuitable for file names and terminals. */
 export const HOST = os
   .hostname()
   .replace(/[^\w.-]/g, "_")
@@ -17,19 +17,19 @@ export const HOST = os
 
 const NAME = /^(.+)\.([\w.-]{1,100})-(\d{1,10})-[\da-f]{12}\.tmp$/;
 
-/** Age, in ms, after which a temporary folder of another machine counts as left behind. */
+/** The age, in ms, at which a temporary folder of another machine counts as abandoned. */
 const OLD = 86_400_000;
 
-/** Returns a temporary path beside `place` that no other process uses. */
+/** Returns a unique temporary path beside `place`. */
 export const temporaryOf = (place: string): string =>
   `${place}.${HOST}-${process.pid}-${randomBytes(6).toString("hex")}.tmp`;
 
-/** Returns true for a name of `temporaryOf`. */
+/** Returns true for a name from `temporaryOf`. */
 export const isTemporary = (name: string): boolean => NAME.test(name);
 
 /**
- * Removes temporary folders and files that killed processes have left in a folder.
- * @param of the name beside which they lie; by default, any name
+ * Removes the temporary folders and files of killed processes from a folder. With `of`, only temporary paths beside
+ * this name are removed.
  */
 export async function removeLeft(folder: string, of?: string): Promise<void> {
   const names = await fs.readdir(folder).catch(() => []);
@@ -39,7 +39,7 @@ export async function removeLeft(folder: string, of?: string): Promise<void> {
     const file = path.join(folder, name);
     // oxlint-disable-next-line no-await-in-loop -- rarely one
     if (!(await (host === HOST ? isDead(Number(pid)) : isOld(file)))) continue;
-    // A file that cannot be removed is not needed, and its name is not used again.
+    // The remaining file is harmless, because its name is never used again.
     // oxlint-disable-next-line no-await-in-loop
     await fs.rm(file, { recursive: true, force: true }).catch(() => {});
   }
@@ -47,7 +47,7 @@ export async function removeLeft(folder: string, of?: string): Promise<void> {
 
 function isDead(pid: number): boolean {
   try {
-    // The signal 0 only asks whether the process exists.
+    // Signal 0 only tests whether the process exists.
     process.kill(pid, 0);
     return false;
   } catch (error) {

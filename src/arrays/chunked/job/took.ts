@@ -1,8 +1,8 @@
 /**
- * Records what a job's tasks took, for comparison with the plan. Each task that has done work leaves an empty file
- * named `<id>.<stage>.<task>.<bytes read>.<bytes written>.<milliseconds>.<megabytes>` in a folder of the job, so no
- * file needs to be read. Nothing relies on these names, because anyone may write them and some may be missing. A task
- * that ran twice counts once.
+ * Records the time and memory that a job's tasks took, for comparison with the plan. Each task creates an empty file
+ * named `<id>.<stage>.<task>.<bytes read>.<bytes written>.<milliseconds>.<megabytes>`, so that no file needs to be
+ * read. The results of a job never depend on these names, because any program may write or remove them. A task that ran
+ * twice is counted once.
  */
 
 import * as fs from "node:fs/promises";
@@ -15,19 +15,19 @@ import type { Job } from "./job.ts";
 import { isDone } from "./spec-file.ts";
 import type { StageName } from "./spec.ts";
 
-/** Name of the folder, within the job's folder, that holds the records. */
+/** The name of the folder with the records, within the job's folder. */
 export const TOOK = "took";
 
 /** Totals over tasks. */
 export interface Took {
   /** The number of recorded tasks. */
   readonly tasks: number;
-  /** Number of stored bytes. */
+  /** The number of stored bytes. */
   readonly read: number;
   readonly written: number;
-  /** Duration summed over all tasks on all threads, in s. */
+  /** The total duration of all tasks on all threads, in s. */
   readonly seconds: number;
-  /** Maximum memory of a process, in bytes, measured at the end of each task. */
+  /** The maximum memory of a process, in bytes, measured at the end of each task. */
   readonly memory: number;
 }
 
@@ -52,8 +52,8 @@ export async function noteTook(
 }
 
 /**
- * Returns the totals of the tasks so far, or for a finished job, the totals that its last task recorded; null without
- * any record.
+ * Returns the totals of all tasks so far; for a finished job, the totals that its last task recorded; or null without
+ * records.
  */
 export async function tookOf(job: Job): Promise<Took | null> {
   if (await isDone(job.folder)) {
@@ -72,15 +72,15 @@ const NAME =
 
 function sumTook({ id, stages }: Job, names: readonly string[]): Took {
   const tasks = new Map(stages.map((stage) => [stage.name as string, stage.tasks]));
-  /** Records by stage and task. */
+  /** The records, by stage and task. */
   const found = new Map<string, readonly number[]>();
   for (const name of names) {
     const [, own, stage = "", task, ...sizes] = NAME.exec(name) ?? [];
     if (own !== id || Number(task) >= (tasks.get(stage) ?? 0)) continue;
     const took = sizes.map(Number);
     const before = found.get(`${stage} ${Number(task)}`);
-    // If several runs recorded the task, the run that moved the most bytes counts, because the others may have found
-    // part of the work done.
+    // If several runs recorded the same task, the record with the most bytes counts, because the other runs may have
+    // done only part of the work.
     if (before === undefined || before[0] + before[1] < took[0] + took[1])
       found.set(`${stage} ${Number(task)}`, took);
   }
@@ -98,7 +98,7 @@ function sumTook({ id, stages }: Job, names: readonly string[]): Took {
 export const printTook = (took: Took | null): string =>
   took === null ? "" : `${JSON.stringify({ took })}\n`;
 
-/** Parses the text of the file `done`; returns null if it has another form. */
+/** Parses the text of the file `done`, or returns null for other text. */
 function parseTook(text: string): Took | null {
   try {
     const { took } = JSON.parse(text) as { readonly took?: Record<string, unknown> };

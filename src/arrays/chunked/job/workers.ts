@@ -1,6 +1,6 @@
 /**
- * Reads the records of the processes that work on a job; each process renews its record in the job's folder. Nothing
- * relies on these records, because anyone may write them and some may be missing. Records that are not renewed are
+ * Reads records of the processes that work on a job, which renew their records in the job's folder. The results of a
+ * job never depend on these records, because any program may write or remove them. A record that is not renewed is
  * ignored.
  */
 
@@ -11,13 +11,10 @@ import { CHUNKED } from "../../../core/limits.ts";
 import { checkJob } from "./arguments.ts";
 import type { Job } from "./job.ts";
 
-/** Name of the folder, within the job's folder, that holds the records. */
+/** The name of the folder with the records, within the job's folder. */
 export const WORKERS = "workers";
 
-/**
- * Kind of process that runs tasks: a run of the job, a queue worker, `job task`, or `job task` in an element of a Slurm
- * array.
- */
+/** The kind of process: a run of the job, a queue worker, `job task`, or `job task` in a Slurm array element. */
 export type Taker = "run" | "queue" | "task" | `slurm ${string}`;
 
 /** A process that works on a job. */
@@ -26,17 +23,20 @@ export interface JobWorkerFacts {
   readonly process: number;
   readonly by: Taker;
   readonly threads: number;
-  /** The number of tasks done. */
+  /** The number of finished tasks. */
   readonly done: number;
-  /** Time since the process began work on this job, in s. */
+  /** The time since the process began to work on this job, in s. */
   readonly seconds: number;
-  /** Tasks per second; null before the first task is done. */
+  /** The number of tasks per second, or null before the first task is done. */
   readonly rate: number | null;
-  /** Time since the last record, in s, as the difference between the clocks of this machine and of the file system. */
+  /**
+   * The time since the last record, in s, which may be inexact if the clocks of this machine and the file system
+   * differ.
+   */
   readonly age: number;
 }
 
-/** Contents of a record's file. */
+/** The contents of a record. */
 export interface WorkerRecord extends Pick<
   JobWorkerFacts,
   "host" | "process" | "by" | "threads" | "done" | "seconds"
@@ -50,7 +50,7 @@ const MOST_BYTES = 1000;
 const NAME = /^[\w.-]{1,100}-\d{1,10}-[\da-f]{6}$/;
 
 /**
- * Returns the processes that have renewed their record within the last minute, ordered by host and process.
+ * Returns the processes that have renewed their record within the last minute, sorted by host and process.
  *
  * @param job a job from `openJob`
  * @throws file system errors
@@ -95,13 +95,13 @@ export async function workersOf(job: Job): Promise<JobWorkerFacts[]> {
 }
 
 async function readRecord(file: string): Promise<{ record: WorkerRecord; age: number } | null> {
-  // These flags prevent following a link and waiting on a pipe.
+  // With these flags, a link is not followed, and opening a pipe does not wait.
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const handle = await fs.open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stat = await handle.stat();
     const age = (Date.now() - stat.mtimeMs) / 1000;
-    // Differences between machine clocks do not explain a larger difference.
+    // Inaccurate clocks do not explain a larger difference.
     if (!stat.isFile() || stat.size > MOST_BYTES || Math.abs(age) > CHUNKED.stale / 1000)
       return null;
     const record: unknown = JSON.parse(await handle.readFile("utf8"));

@@ -1,4 +1,4 @@
-/** Checks that the chunks that a job wrote to a new array are still there, before readers see the array. */
+/** Checks that the chunks of a new array are complete, just before the array becomes visible. */
 
 import { malformed, type TensorError } from "../../../core/errors.ts";
 import { chunksOfTask, fileOf, type JobContext } from "../stages/context.ts";
@@ -9,15 +9,15 @@ import { damagedChunk, isPublished } from "../stages/publish.ts";
 import { FOLDERS, listTasks } from "./job.ts";
 import type { StageName } from "./spec.ts";
 
-/** Returns the stage whose tasks write the chunks of a job's output. */
+/** Returns the stage that writes the chunks of a job's output. */
 const writingStage = ({ isGather }: Pick<JobContext, "isGather">): Exclude<StageName, "finish"> =>
   isGather ? "place" : "apply";
 
 /**
- * Removes the marks of tasks whose chunks are gone or have another size, so that the tasks run again. An array that
- * readers see already is not examined. In place, finishes the work of interrupted runs instead.
- * @returns the error for the first such chunk of a new array; null if all chunks are complete
- * @throws TensorError `malformed-file` for such a chunk of an array that is changed in place
+ * Removes the marks of tasks whose chunks are missing or have another size, so that these tasks run again. An array
+ * that is already visible is not checked. For a change in place, the function finishes the work of interrupted runs
+ * instead. Returns the error for the first damaged chunk of a new array, or null if all chunks are complete. Throws a
+ * `malformed-file` error for a damaged chunk of an array that is changed in place.
  */
 export async function forgetDamaged(job: JobContext): Promise<TensorError | null> {
   const { folder, out, spec } = job;

@@ -1,4 +1,4 @@
-/** Runs tasks of any jobs on threads. The caller keeps stages in order. */
+/** Runs tasks of different jobs on threads. The caller must run stages in order. */
 
 import type { Signal } from "../../../core/platform-types.ts";
 import { availableParallelism } from "node:os";
@@ -8,7 +8,7 @@ import { TensorError } from "../../../core/errors.ts";
 import { freeSpaceOf, type FreeSpace } from "../job/disk.ts";
 import { checkCount, shareOf } from "../stages/budget.ts";
 import type { StageName } from "../job/job.ts";
-import type { Roots } from "../job/roots.ts";
+import { checkRoots, type Roots } from "../job/roots.ts";
 import { Presence } from "./presence.ts";
 import type { Taker } from "../job/workers.ts";
 import { Runner } from "./runner.ts";
@@ -17,25 +17,25 @@ import type { ReplyMessage, TaskMessage, WorkerOptions } from "./worker-messages
 
 /** Options of `startPool`. */
 export interface PoolOptions {
-  /** The number of threads; by default, the number of cores. With 0, tasks run in this thread. */
+  /** The number of threads; by default, the number of cores. With 0 threads, tasks run in the calling thread. */
   readonly threads?: number | undefined;
-  /** Memory for the whole process, in bytes; 1 GiB by default. */
+  /** The memory limit of the whole process, in bytes; 1 GiB by default. */
   readonly memory?: number | undefined;
-  /** Allowed folders and addresses of jobs and their arrays; null, the default, allows all. */
+  /** The folders and addresses that jobs and their arrays may use; null, the default, allows all. */
   readonly roots?: Roots | null | undefined;
-  /** The kind of process, as `workersOf` reports it; `run` by default. */
+  /** The kind of process that `workersOf` reports; `run` by default. */
   readonly by?: Taker | undefined;
 }
 
 const POOL_OPTIONS = namesOf<PoolOptions>({ threads: true, memory: true, roots: true, by: true });
 
-/** Threads that run jobs' tasks. */
+/** Threads that run the tasks of jobs. */
 export interface TaskPool {
   readonly threads: number;
   /**
-   * Runs a task when a thread is free; rejects with the task's error, or with the signal's reason if aborted before the
-   * task begins.
-   * @param id the expected id of the job; a folder with another job is refused
+   * Runs a task as soon as a thread is free. Rejects with the task's error, or with the signal's reason if it aborts
+   * before the task begins.
+   * @param id the expected id of the job; otherwise the folder's job is refused
    */
   run(folder: string, stage: StageName, task: number, signal?: Signal, id?: string): Promise<void>;
   /** Ends the threads and their running tasks. */
@@ -45,12 +45,12 @@ export interface TaskPool {
 export const DEFAULT_MEMORY = 2 ** 30;
 
 /**
- * Size of a thread's young generation, in MB. Garbage of tasks with many small parts took up to 75 MB beyond the share
- * with Node's 48 MB, and up to 35 MB with 6 MB, in the same time.
+ * The size of a thread's young generation, in MB. With Node's default of 48 MB, garbage exceeded a thread's share by up
+ * to 75 MB; with 6 MB, by up to 35 MB in the same time.
  */
 const YOUNG = 6;
 
-/** Path of the worker, relative to this file, or in the package, to the bundled part that contains this file. */
+/** The path of the worker script, relative to this file or, in the package, to the bundle that contains this file. */
 const WORKER = "./worker.js";
 
 interface Pending {
@@ -62,9 +62,10 @@ interface Pending {
 
 /**
  * Starts threads that run jobs' tasks.
- * @param freeOf the source of free disk space, for a pool without threads
- * @param options threads, memory and allowed folders
- * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0
+ * @param freeOf a function that measures free disk space, for a pool without threads
+ * @param options the number of threads, the memory, and the allowed folders
+ * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0, and for `roots`
+ *   that are not two lists
  *
  * @example
  * ```ts
@@ -100,6 +101,7 @@ export function startPool(options: PoolOptions = {}, freeOf: FreeSpace = freeSpa
     by = "run",
   } = optionsOf(options, POOL_OPTIONS, {}) as PoolOptions;
   checkCount("memory", memory);
+  checkRoots(roots);
   if (threads !== 0) checkCount("threads", threads);
   const presence = new Presence(by, Math.max(1, threads), roots);
   if (threads === 0) return poolHere(new Runner(shareOf(memory, 1), roots, freeOf), presence);
@@ -147,7 +149,7 @@ const poolHere = (runner: Runner, presence: Presence): TaskPool => ({
   end: () => presence.end(),
 });
 
-/** A thread, which is started for its first task and restarted if it is lost. */
+/** A thread, which starts for its first task and restarts if it is lost. */
 class Slot {
   readonly #options: WorkerOptions;
   readonly #onFree: () => void;
@@ -178,7 +180,7 @@ class Slot {
   #make(): Worker {
     const worker = new Worker(new URL(WORKER, import.meta.url), {
       workerData: this.#options,
-      // Bun prints a warning for the option.
+      // The option is omitted in Bun, which would print a warning.
       ...(!("bun" in process.versions) && { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } }),
     });
     worker.on("message", ({ error }: ReplyMessage) => {

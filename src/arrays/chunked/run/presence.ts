@@ -1,4 +1,4 @@
-/** Marks the folder of each job that this process is working on: see `../job/workers.ts`. */
+/** Records in each job's folder that this process is working on the job: see `../job/workers.ts`. */
 
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
@@ -15,7 +15,7 @@ interface Work {
   readonly begin: number;
   done: number;
   running: number;
-  /** True if a task has run since the last record. */
+  /** True if a task has run since the last record was written. */
   isNew: boolean;
 }
 
@@ -35,8 +35,8 @@ export class Presence {
   }
 
   /**
-   * Runs a task and records it. @param id the job's id; without an id, nothing is recorded, because the record could be
-   * mistaken for another job's
+   * Runs a task and records it. Without the job's id, nothing is recorded, because the record could be attributed to
+   * another job.
    */
   async during(folder: string, id: string | undefined, run: () => Promise<void>): Promise<void> {
     if (id === undefined) return run();
@@ -62,7 +62,7 @@ export class Presence {
       isNew: true,
     };
     this.#works.set(key, work);
-    // Jobs shorter than the interval leave no record. The timer does not keep the process alive.
+    // A job that is shorter than the interval leaves no record. The timer does not keep the process alive.
     this.#timer ??= setInterval(() => {
       this.#last = this.#last.then(() => this.#renew());
     }, CHUNKED.record).unref();
@@ -86,7 +86,7 @@ export class Presence {
   async #write({ folder, id, begin, done }: Work): Promise<void> {
     if (this.#roots !== null) await checkFolderIn(this.#roots, folder);
     const place = path.join(folder, WORKERS);
-    // This check avoids writing through a link, or into the folder of a job that has ended.
+    // The check prevents writing through a link, or into the folder of a finished job.
     if (!(await fs.lstat(place)).isDirectory()) return;
     const seconds = Math.round(performance.now() - begin) / 1000;
     const record: WorkerRecord = {
@@ -101,7 +101,7 @@ export class Presence {
     const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
     const flags = O_CREAT | O_NOFOLLOW | O_TRUNC | O_WRONLY;
     const file = path.join(place, this.#name);
-    // The record is renamed into place, so that readers never see half a record.
+    // The record is renamed into place, so that readers never see an incomplete record.
     await fs.writeFile(`${file}.tmp`, JSON.stringify(record), { flag: flags });
     await fs.rename(`${file}.tmp`, file);
   }

@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Returns the memory of this process in bytes. On Linux, pages of files are excluded, such as the program of Node (47 MB),
- * because the system takes them back when memory is short.
+ * Returns the memory of this process, in bytes. On Linux, the result excludes file pages, such as those of the Node
+ * executable (47 MB), because the system frees them when memory is short.
  */
 export function processMemory(): number {
   try {
@@ -12,7 +12,7 @@ export function processMemory(): number {
     const [, kilobytes] = /^RssAnon:\s*(\d+) kB$/m.exec(status) ?? [];
     if (kilobytes !== undefined) return 1024 * Number(kilobytes);
   } catch {
-    // Other systems lack the file.
+    // Only Linux has this file.
   }
   return process.memoryUsage.rss();
 }

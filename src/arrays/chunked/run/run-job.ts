@@ -22,44 +22,45 @@ import {
 } from "../job/job.ts";
 import { isThere, placeError } from "../../boxes/file.ts";
 import { printShortage } from "../job/shortage.ts";
-import { checkStageDisk, freeSpaceOf, printBytes, type FreeSpace } from "../job/disk.ts";
+import { checkStageDisk, freeSpaceOf, type FreeSpace } from "../job/disk.ts";
 import { tookOf } from "../job/took.ts";
 import { forgetDamaged } from "../job/written.ts";
 import { isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
 import type { JobSpec } from "../job/spec.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
 import { processMemory } from "./process-memory.ts";
+import { printAmount } from "../../../core/print-count.ts";
 import { product } from "../../../core/tensor/shape.ts";
 
 /** Progress of a stage. */
 export interface JobProgress {
   readonly stage: StageName;
-  /** The number of tasks done, out of `tasks`. */
+  /** The number of finished tasks, out of `tasks`. */
   readonly done: number;
   readonly tasks: number;
-  /** Bytes of elements that each task of the stage reads and writes. */
+  /** The number of element bytes that each task of the stage reads and writes. */
   readonly taskBytes: number;
-  /** Time since the stage began or was resumed, in s. */
+  /** The time since the stage began or was resumed, in s. */
   readonly seconds: number;
-  /** The number of tasks done before the stage began or was resumed. */
+  /** The number of tasks that were finished before the stage began or was resumed. */
   readonly before: number;
 }
 
 /** Options of `runJob`, and of the chunked functions. */
 export interface RunJobOptions {
   /**
-   * The number of threads; by default, the number of cores, or fewer if memory is short. With 0, tasks run in this
-   * thread.
+   * The number of threads; by default, the number of cores, or fewer if memory is short. With 0 threads, tasks run in
+   * the calling thread.
    */
   readonly threads?: number | undefined;
-  /** Memory for the whole process without pages of files, in bytes; 1 GiB by default. */
+  /** The memory limit of the whole process without file pages, in bytes; 1 GiB by default. */
   readonly memory?: number | undefined;
-  /** Ends the run when the tasks in progress are done. */
+  /** A signal that ends the run as soon as the running tasks are finished. */
   readonly signal?: Signal | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   /**
-   * Called with a message, at most once for each reason: the process takes a quarter more memory than allowed, little
-   * memory makes the job slow, or the job has read or written more than planned.
+   * Called with a message at most once for each reason: memory use exceeds the limit by a quarter, little memory makes
+   * the job slow, or the job has read or written more than planned.
    */
   readonly onNote?: ((sentence: string) => void) | undefined;
 }
@@ -73,12 +74,12 @@ const RUN_OPTIONS = namesOf<RunJobOptions>({
 });
 
 /**
- * Runs the remaining tasks of a folder's job on threads of this process.
+ * Runs the remaining tasks of the job in a folder, on threads of this process.
  *
  * @param folder the path of the job's folder
  * @param options the threads, the memory, a signal, and a function that receives the progress
  * @throws TensorError the error of the first bad index. `attribute` if an input has changed since a task read it.
- *   `too-large` for a chunk that does not fit in memory. The signal's reason; file system errors
+ *   `too-large` for a chunk that does not fit in memory. The signal's reason, or a file system error
  *
  * @example
  * ```ts
@@ -121,9 +122,9 @@ export async function runJob(folder: string, options: RunJobOptions = {}): Promi
 }
 
 /**
- * Runs an open job like `runJob`. Another run may finish the job and remove its folder at any time.
- * @param freeOf the source of free disk space, if tasks run in this thread
- * @param isChecked false for a job whose inputs may have changed since its tasks read them
+ * Runs an open job like `runJob`. Another run may finish the job and remove its folder at any time. `freeOf` measures
+ * free disk space if tasks run in this thread. `isChecked` is false if the inputs may have changed after tasks read
+ * them.
  */
 export async function runBegun(
   job: BegunJob,
@@ -162,23 +163,24 @@ async function noteExcess(
     ["written", "wrote"],
   ] as const) {
     if (took[name] <= planned[name]) continue;
-    const [got, most] = [took[name], planned[name]].map(printBytes);
+    const [got, most] = [took[name], planned[name]].map(printAmount);
     onNote(`the tasks of the job ${what} ${got}, more than the planned maximum of ${most}`);
   }
 }
 
-/** Interval between memory checks, in ms. */
+/** The interval between memory checks, in ms. */
 const LOOK = 1000;
 
 /**
- * Calls `onNote` once if the process takes a quarter more memory than allowed. @returns a function that ends the watch
+ * Calls `onNote` once if the process exceeds its memory limit by a quarter. Returns a function that ends the memory
+ * checks.
  */
 export function watchMemory(memory: number, onNote: (sentence: string) => void): () => void {
   const timer = setInterval(() => {
     const taken = processMemory();
     if (taken <= 1.25 * memory) return;
     clearInterval(timer);
-    const [got, most] = [taken, memory].map(printBytes);
+    const [got, most] = [taken, memory].map(printAmount);
     onNote(`the process takes ${got} of memory, but the job was planned for ${most} (memory)`);
   }, LOOK).unref();
   return () => clearInterval(timer);
@@ -205,7 +207,7 @@ async function runStages(
   try {
     for (const stage of job.stages) {
       signal?.throwIfAborted();
-      // The last stage also makes this check, but by then the array has changed.
+      // The last stage repeats this check, but then the array may already have changed.
       if (stage.name === "apply" && context.spec.inPlace)
         await checkUnchanged(context, ["partition"]);
       await runStage(context, job, stage, pool, options, freeOf);
@@ -236,7 +238,7 @@ async function runStage(
   const taskBytes = bytesOfTask(context, name);
   let done = before;
   let next = 0;
-  /** The first block with a bad index; later blocks cannot change the job's error. */
+  /** The number of the first block with a bad index; later blocks do not affect the job's error. */
   let end = Infinity;
   const report = (): void => {
     const seconds = (performance.now() - begin) / 1000;
@@ -259,14 +261,14 @@ async function runStage(
   try {
     await Promise.all(workers);
   } catch (error) {
-    // No more tasks begin, and the error is thrown when the tasks in progress have ended.
+    // After an error, no more tasks begin, and the error is thrown when the running tasks have ended.
     next = left.length;
     await Promise.allSettled(workers);
     throw error;
   }
 }
 
-/** Returns the bytes of elements that a task reads and writes, excluding positions and other numbers. */
+/** Returns the number of element bytes that a task reads and writes, without positions and other numbers. */
 function bytesOfTask(
   { address, blocks, chunks, elementBytes, indices, isGather, spec }: JobContext,
   stage: StageName,

@@ -1,8 +1,8 @@
-/** Runs tasks of any jobs in this thread, one at a time. */
+/** Runs tasks of different jobs in this thread, one at a time. */
 
 import { printMemory } from "../stages/budget.ts";
 import { TensorError } from "../../../core/errors.ts";
-import { isUrl, placeError } from "../../boxes/file.ts";
+import { isCode, isUrl, placeError } from "../../boxes/file.ts";
 import { checkStaging } from "../job/claim.ts";
 import { needsOf, type JobContext } from "../stages/context.ts";
 import { TRAFFIC } from "../../boxes/traffic.ts";
@@ -27,14 +27,14 @@ export class Runner {
   readonly #share: number;
   readonly #roots: Roots | null;
   readonly #workspace = new Workspace();
-  /** Open jobs by id. The key is not the folder, because the folder may hold another job at the next task. */
+  /** The open jobs, by id. The key is the id, because the folder may later contain another job. */
   readonly #jobs = new Map<string, OpenJob>();
   readonly #disks: DiskWatch;
   #last: Promise<void> = Promise.resolve();
 
   /**
-   * @param share memory that tasks may use, in bytes
-   * @param roots allowed folders and addresses of jobs and their arrays; null allows all
+   * `share` is the memory per task, in bytes.
+   * Tasks may access only the folders and addresses in `roots`, or any if `roots` is null.
    */
   constructor(share: number, roots: Roots | null, freeOf: FreeSpace = freeSpaceOf) {
     this.#disks = new DiskWatch(freeOf);
@@ -42,11 +42,13 @@ export class Runner {
     this.#roots = roots;
   }
 
-  /** @param id the expected id of the job; a folder with another job is refused */
+  /** `id` is the expected id of the job, and another job in the folder is refused. */
   run(folder: string, stage: StageName, task: number, id?: string): Promise<void> {
     const result = this.#last
       .then(() => this.#run(folder, stage, task, id))
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
+        // Another process may have removed the job during the task.
+        if (isCode(error, "ENOENT")) await readSpec(folder);
         throw placeError(error);
       });
     this.#last = result.catch(() => {});
@@ -63,7 +65,7 @@ export class Runner {
         "allow more memory or fewer threads";
       throw new TensorError("too-large", sentence);
     }
-    // Every task begins with an empty workspace, because buffers of earlier tasks would otherwise increase the memory.
+    // Every task begins with an empty workspace, because buffers of earlier tasks would add to its memory.
     this.#workspace.clear();
     const allowance = this.#share - sizes.chunk - held;
     const reading = this.#share - block - held;
@@ -71,7 +73,7 @@ export class Runner {
     const [begin, read, written] = [performance.now(), TRAFFIC.read, TRAFFIC.written];
     await runTask(job, stage, task, { workspace: this.#workspace, allowance, reading });
     const took = { read: TRAFFIC.read - read, written: TRAFFIC.written - written };
-    // A task that was already done is not recorded, because it did no work.
+    // A task that had nothing to do is not recorded.
     if (took.read + took.written === 0) return;
     const milliseconds = performance.now() - begin;
     const memory = processMemory();
@@ -82,7 +84,7 @@ export class Runner {
     const jobs = this.#jobs;
     if (this.#roots !== null) await checkFolderIn(this.#roots, folder);
     const spec = await readSpec(folder);
-    // Links may have changed since the last task.
+    // The paths are checked again, because links may have changed since the last task.
     if (this.#roots !== null) await checkJobIn(this.#roots, folder, spec);
     if (id !== undefined && spec.id !== id)
       throw new TensorError("attribute", replaced(folder, id, spec.id), {
@@ -93,7 +95,7 @@ export class Runner {
       });
     if (spec.out.format === "zarr" && !isUrl(spec.out.path)) await checkStaging(spec.out.path);
     const known = jobs.get(spec.id);
-    // The names of open arrays were checked against `job.json`, so the arrays are opened again if the file has changed.
+    // If `job.json` has changed, the arrays are opened again, because their locations must be checked again.
     const text = JSON.stringify(spec);
     if (known?.folder === folder && known.spec === text) return known.context;
     const surplus = Math.max(0, jobs.size + 1 - CHUNKED.jobs);

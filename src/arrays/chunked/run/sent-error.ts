@@ -1,5 +1,5 @@
 /**
- * Converts errors to plain data for another thread or a file. Errors lose their class in transit, so they are
+ * Converts errors to plain data for another thread or a file. Errors lose their class in transit, so errors are
  * recognized by their fields.
  */
 

@@ -1,4 +1,4 @@
-/** Runs one task of any stage of a job, even if the task was done before. */
+/** Runs a task of any stage of a job, even if the task was done before. */
 
 import { isThere } from "../../boxes/file.ts";
 import { factOf, TensorError } from "../../../core/errors.ts";
@@ -23,19 +23,16 @@ import { mark } from "../stages/marks.ts";
 import { checkSeen, checkStill, noteSeen, type SeenStage } from "../stages/seen.ts";
 import type { Workspace } from "../stages/workspace.ts";
 
-/** Memory that a task may use. */
+/** The memory that a task may use. */
 export interface TaskMemory {
   readonly workspace: Workspace;
-  /** Maximum bytes of updates in memory at once, in addition to a chunk. */
+  /** The maximum number of update bytes in memory at once, in addition to a chunk. */
   readonly allowance: number;
-  /** Maximum memory for reading indices and updates, in bytes, in addition to one chunk of each. */
+  /** The maximum memory for reading indices and updates, in bytes, in addition to one chunk of each array. */
   readonly reading?: number;
 }
 
-/**
- * @throws TensorError the error of the job's first bad index, if the stage must not begin after this error; file system
- *   errors
- */
+/** Throws the error of the job's first bad index, if this error prevents the stage, or a file system error. */
 export async function runTask(
   job: JobContext,
   stage: StageName,
@@ -67,7 +64,7 @@ async function runOne(
   { workspace, allowance, reading = 0 }: TaskMemory,
 ): Promise<void> {
   const file = fileOf.task(job.folder, FOLDERS[stage], task);
-  // A task that changes chunks in place may have been interrupted after its marker was written.
+  // A run may have been interrupted after it wrote the mark of a task that changes chunks in place.
   const leavesMore = stage === "apply" && !job.isGather;
   if (!leavesMore && ((await isThere(file)) || (await isThere(`${file}.bad`)))) return;
   if (stage === "check") return runCheck(job, task, workspace);
@@ -81,25 +78,25 @@ async function runOne(
     if (stage === "partition") await runPartition(job, task, workspace, reading, check);
     else await applyTask(job, task, workspace, allowance, check);
   } catch (error) {
-    // Another run did this task first, so nothing is left to do.
+    // Another run did this task first, so nothing remains to be done.
     if (job.spec.inPlace && stage === "apply") throw error;
     if (!(await isThere(file))) throw error;
   }
 }
 
 /**
- * Records the state of the inputs that a task is about to read. Returns a function that checks, after reading, that the
- * state is unchanged.
+ * Records the state of a task's inputs before the task reads them. Returns a function that checks after reading whether
+ * the state is unchanged.
  */
 async function lookBefore(
   job: JobContext,
   stage: SeenStage,
   task: number,
 ): Promise<() => Promise<void>> {
-  // Chunks that are changed in place are compared one by one instead.
+  // For a change in place, chunks are compared individually instead.
   const isRead = stage === "partition" || !job.spec.inPlace;
   const isDone = await isThere(fileOf.task(job.folder, FOLDERS[stage], task));
-  // A task whose file was lost must read the same as before, because later tasks have used the file.
+  // A task whose file was lost must read unchanged inputs, because later tasks have already used its file.
   if (isRead && !isDone && (await isUsed(job, stage))) await checkSeen(job, stage, [task]);
   const seen = isRead && !isDone ? await noteSeen(job, stage, task) : {};
   return async () => {

@@ -5,9 +5,9 @@ import type { StageName } from "../job/job.ts";
 import type { SentError } from "./sent-error.ts";
 
 export interface WorkerOptions {
-  /** Memory that the thread may use for tasks, in bytes. */
+  /** The memory per task, in bytes. */
   readonly share: number;
-  /** Allowed folders and addresses of jobs and their arrays; null allows all. */
+  /** The folders and addresses that tasks may access; null allows all. */
   readonly roots: Roots | null;
 }
 
@@ -15,12 +15,12 @@ export interface TaskMessage {
   readonly folder: string;
   readonly stage: StageName;
   readonly task: number;
-  /** The id of the task's job; undefined for any job in the folder. */
+  /** The id of the task's job; undefined accepts any job in the folder. */
   readonly id: string | undefined;
 }
 
-/** A thread's reply to a task. A thread has one task at a time, so the reply needs no id. */
+/** A thread's reply to a task. The reply needs no id, because a thread has only one task at a time. */
 export interface ReplyMessage {
-  /** The task's error; absent if the task is done. */
+  /** The error of the task, or undefined for success. */
   readonly error?: SentError;
 }

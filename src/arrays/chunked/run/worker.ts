@@ -1,4 +1,4 @@
-/** A thread of a pool, which runs the tasks that it receives. */
+/** The script of a pool's threads, which run the tasks that they receive. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import { Runner } from "./runner.ts";

@@ -1,11 +1,10 @@
 /**
  * Maps the positions of a call to chunks of data.
  *
- * A position addresses a slice: the first `addressed` axes of data select the slice, and the remaining axes lie within
- * it. A chunk has two numbers: its **lead**, which numbers its cell in the grid of the addressed axes, and its
- * **piece**, which identifies a part of the slice. Within a chunk, a slice is contiguous, and its **row** numbers the
- * slice among the addressed coordinates of a whole chunk. A call on a chunk therefore has a single index, the row, and
- * slices of equal length.
+ * Each position addresses a slice: the first `addressed` axes of data select the slice, and the other axes lie within
+ * the slice. Each chunk has two numbers: the **lead**, which numbers its cell along the addressed axes, and the
+ * **piece**, which numbers its part of the slices. Within a chunk, each slice is contiguous and numbered by its
+ * **row**. A call on a chunk therefore has one index per position, the row, and slices of equal length.
  */
 
 import { Grid, type Box } from "../../boxes/grid.ts";
@@ -13,7 +12,7 @@ import { TensorError } from "../../../core/errors.ts";
 import type { Layout } from "../../../core/operators/operator.ts";
 import { MAX_SIZE, part, printShape, product, stridesOf } from "../../../core/tensor/shape.ts";
 
-/** Contribution of one axis of data to the lead and row of a coordinate. */
+/** The contribution of a coordinate on one data axis to the lead and the row. */
 export interface AxisSteps {
   readonly dim: number;
   readonly chunk: number;
@@ -24,13 +23,13 @@ export interface AxisSteps {
 export interface Address {
   /** The shape of the positions: the leading dimensions of updates, or of a gather's result. */
   readonly positions: readonly number[];
-  /** The axis of positions for each axis of indices, except the axis of tuples. */
+  /** The axis of positions for each axis of indices, without the axis of tuples. */
   readonly indexAxes: readonly number[];
-  /** The steps for each index in a tuple. */
+  /** The steps of each index in a tuple. */
   readonly tuple: readonly AxisSteps[];
-  /** The axes of data that tuples address, in tuple order. */
+  /** The data axes that tuples address, in the order of the tuple's indices. */
   readonly tupleAxes: readonly number[];
-  /** For each axis of positions, the steps of the data axis with the same coordinate; null if data has no such axis. */
+  /** The steps of the data axis that has the same coordinate as an axis of positions; null without such an axis. */
   readonly own: readonly (AxisSteps | null)[];
   readonly addressed: number;
   /** The grid over the addressed axes. */
@@ -41,10 +40,10 @@ export interface Address {
   readonly slice: readonly number[];
 }
 
-/** Maximum number of pieces per slice, because a task lists the pieces of a slice. */
+/** The maximum number of pieces per slice, because tasks keep a list of pieces. */
 const MOST_PIECES = 2 ** 20;
 
-/** @throws TensorError `too-large` for chunks of more than 2^32 - 1 elements, and for more than 2^32 - 1 leads */
+/** Throws a `too-large` error for more than 2^32 - 1 elements per chunk, and for more than 2^32 - 1 leads. */
 export function addressOf(
   { positions, indexAt, addressed, axes }: Layout,
   data: readonly number[],
@@ -74,7 +73,7 @@ export function addressOf(
   });
   return {
     positions,
-    // `indexAt` selects the coordinates that address a position's index; with axis numbers as coordinates, it returns
+    // The function `indexAt` selects the coordinates of a position's index, so with axis numbers as input, it returns
     // the axes.
     indexAxes: indexAt(positions.map((_, d) => d)),
     tuple: axes.map(stepsOf),
@@ -87,7 +86,7 @@ export function addressOf(
   };
 }
 
-/** Returns the box of indices that a box of positions needs; `k` is the tuple length, or null without a tuple axis. */
+/** Returns the box of indices for a box of positions; `k` is the tuple length, or null without tuples. */
 export function indexBox({ indexAxes }: Address, { start, shape }: Box, k: number | null): Box {
   const last = k === null ? [] : [k];
   return {

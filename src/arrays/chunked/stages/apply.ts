@@ -1,7 +1,6 @@
 /**
- * The stage `apply`: each task processes one chunk of data or several small chunks. A scatter applies the blocks'
- * updates and writes the chunks; a gather writes the slices that the blocks request from the chunks
- * (`gather-chunks.ts`).
+ * Runs the stage `apply`, in which each task processes one data chunk or several small chunks. A scatter applies all
+ * updates to the chunks, and a gather writes the slices that each block requests (`gather-chunks.ts`).
  */
 
 import { CHUNKED } from "../../../core/limits.ts";
@@ -22,8 +21,8 @@ import {
 import type { Workspace } from "./workspace.ts";
 
 /**
- * @param allowance maximum bytes of updates in memory at once, in addition to the chunks
- * @param check called after all reads; throws if the job has lost its folder or an input has changed
+ * `allowance` is the maximum number of update bytes in memory at once, in addition to the chunks. `check` is called
+ * after all reads, and throws if the job has lost its folder or if an input has changed.
  */
 export async function applyTask(
   job: JobContext,
@@ -43,14 +42,14 @@ export async function applyTask(
   await publish(job, task, stage, check);
 }
 
-/** Returns the part of the allowance for reading ahead from all blocks at once, in bytes. */
+/** Returns the number of bytes for reading ahead from all blocks together. */
 function spareOf(job: JobContext, allowance: number): number {
-  // A scatter also copies, chunk by chunk, the updates that it has read ahead.
+  // A scatter also needs memory for a copy of the updates that were read ahead.
   if (!job.isGather) return allowance / 2;
   return Math.max(0, allowance - product(job.spec.blockShape) * needsOf(job).sizes.entry);
 }
 
-/** Stages a chunk with its updates applied. Returns the result of `StageChunk`. */
+/** Stages a chunk with its updates applied. The function has the result of `StageChunk`. */
 async function applyChunk(
   job: JobContext,
   task: ChunkTask,
@@ -83,8 +82,8 @@ async function applyChunk(
 }
 
 /**
- * Stages a copy of a chunk without updates for a new array; does nothing in place.
- * @returns the size of the staged chunk; null if nothing is staged
+ * Copies a chunk without updates to a new array, or does nothing for a change in place. Returns the size of the staged
+ * chunk, or null if nothing is staged.
  */
 async function passOn(
   job: JobContext,
@@ -94,22 +93,23 @@ async function passOn(
 ): Promise<number | null> {
   const { data, out, spec } = job;
   if (spec.inPlace) return null;
-  // A copy that is gone is reported when it should be published.
+  // If the copy is missing, publishing it reports the error.
   if (await out.stageCopy(data, task.at, name)) return (await out.stagedSize(task.at, name)) ?? 0;
   const { bytes, isStored } = await readData(job, task, memory);
-  // A chunk that is not stored has the fill value. A new array of the same format need not store it either.
+  // Every element of a chunk that is not stored has the fill value. If the new array has the same format, this chunk
+  // need not be stored.
   if (!isStored && out.location.format === data.location.format) return null;
   return out.stageChunk(task.at, bytes, name);
 }
 
-/** Entries of a fragment that belong to a batch. */
+/** The entries of a fragment that belong to a batch. */
 interface Part {
   readonly fragment: Fragment;
   readonly from: number;
   readonly count: number;
 }
 
-/** Divides the entries of all fragments, in order, into batches of limited size; usually a single batch. */
+/** Divides the entries of all fragments into ordered batches of limited size, usually a single batch. */
 function* batchesOf(
   job: JobContext,
   { fragmentOf, countOf }: ChunkTask,

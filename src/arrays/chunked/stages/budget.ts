@@ -1,4 +1,4 @@
-/** Divides a job's memory: a fixed amount for the process, then a share for each thread. */
+/** Divides a job's memory into a fixed amount for the process and equal shares for the threads. */
 
 import { printCount } from "../../../core/print-count.ts";
 import { stepsOf } from "../../../core/call/steps.ts";
@@ -16,43 +16,48 @@ import { MOST_CHUNKS_PER_TASK } from "../job/spec.ts";
 const MEGABYTE = 2 ** 20;
 
 /**
- * Memory of a process and of each thread in addition to its task, in bytes, without pages of files. Node 20 and the package
- * take 34 MB, and a thread 13 MB. The rest is for garbage: four threads whose tasks read parts of 400 blocks took 43 MB each.
+ * The memory of a process and of each thread, in bytes, without tasks and file pages. Node 20 with this package takes
+ * 34 MB, and each thread takes 13 MB. The remaining memory is for garbage: four threads with parts of 400 blocks took
+ * 43 MB each.
  */
 const PROCESS = 80 * MEGABYTE;
 const THREAD = 40 * MEGABYTE;
 
-/** Minimum size, in bytes, of a block, and of a part if a chunk's updates are applied in parts. */
+/** The minimum size, in bytes, of a block, and of a batch of a chunk's updates. */
 export const LEAST_UPDATES = MEGABYTE;
 
-/** Maximum sizes of blocks and chunks, in bytes; larger sizes are not faster. */
+/** The maximum sizes of blocks and chunks, in bytes, because larger sizes are not faster. */
 const MOST_BLOCK = 128 * MEGABYTE;
 const MOST_CHUNK = 64 * MEGABYTE;
 
-/** Prints an amount of memory in binary units, as memory is given: `256 MiB`, `1 KiB`. */
+/** Prints an amount of memory in the binary units in which users specify memory, such as 256 MiB or 1 KiB. */
 export function printMemory(bytes: number, round = Math.floor): string {
   if (bytes < 2 ** 10) return printCount(bytes, "byte");
   const [unit, name] = bytes < MEGABYTE ? [2 ** 10, "KiB"] : [MEGABYTE, "MiB"];
   return `${round(bytes / Number(unit))} ${name}`;
 }
 
-/** Returns the memory that a thread can use for one task, in bytes. */
+/** Returns the memory per task, in bytes. */
 export const shareOf = (memory: number, threads: number): number =>
   Math.floor((memory - PROCESS) / threads) - THREAD;
 
-/** Returns the memory of a process in which each thread runs a task of `bytes` bytes. */
+/** Returns the memory of a process in which every thread runs a task of this size. */
 export const memoryOf = (threads: number, bytes: number): number =>
   PROCESS + threads * (THREAD + Math.ceil(bytes));
 
-/** Memory of a job's tasks per chunk, position and update, in bytes, independent of the block size. */
+/** The memory of a job's tasks per chunk, position and update, in bytes, which does not depend on the block size. */
 export interface TaskBytes {
-  /** Memory for the chunks of data that a task holds at once, and for one counter per row if updates are counted. */
+  /**
+   * The memory for the data chunks that a task processes at once, and for one counter per row if updates are counted.
+   */
   readonly chunk: number;
-  /** Memory per position of a block, in `partition` and `place`: numbers, and up to three copies of the slice. */
+  /**
+   * The memory per position of a block, in `partition` and `place`, for numbers and up to three copies of the slice.
+   */
   readonly position: number;
-  /** Memory per update or result, in `apply`: the slice, the row, and more numbers if updates are counted. */
+  /** The memory per update or result, in `apply`, for the slice, the row, and more numbers if updates are counted. */
   readonly entry: number;
-  /** Memory for the table that finds a block's updates of the same target. */
+  /** The memory for the table that finds a block's updates of the same target. */
   readonly table: number;
 }
 
@@ -66,23 +71,20 @@ export interface JobParts {
   readonly chunksPerTask: number;
 }
 
-/** Returns true if chunks of this size share tasks and memory. */
+/** Returns true if several chunks of this size are processed together. */
 export const isSmall = (bytes: number): boolean => bytes <= CHUNKED.small;
 
 const bytesOfChunk = ({ chunkShape, dtype }: ChunkedArray): number =>
   product(chunkShape) * DTYPES[dtype].bytes;
 
-/**
- * Returns true if rows can be read without the rest of their chunk, because a local file stores elements exactly as
- * memory does.
- */
+/** Returns true if single rows can be read, because a local file stores chunks without encoding. */
 export const isReadByRows = ({ held, location }: ChunkedArray): boolean =>
   held.read === 0 && !isUrl(location.path);
 
 /**
- * Returns the number of data chunks per task of `apply`: several if there are many small chunks, or if a gather needs
- * few rows of each. In a gather, a task with several chunks processes whole slices, whose pieces lie in consecutive
- * chunks.
+ * Returns the number of data chunks per `apply` task, which is greater than 1 for many small chunks, or if a gather
+ * needs few rows of each. In a gather, a task with several chunks processes all pieces of its slices, because these lie
+ * in consecutive chunks.
  */
 export function chunksPerTaskOf({
   data,
@@ -103,7 +105,7 @@ export function chunksPerTaskOf({
 }
 
 /**
- * Returns the number of a task's chunks in memory at once; in a gather, small chunks of the same piece are in memory
+ * Returns the number of a task's chunks in memory at once, because a gather loads small chunks of the same piece
  * together.
  */
 function chunksAtOnce({
@@ -117,7 +119,7 @@ function chunksAtOnce({
   return Math.max(1, Math.floor(chunksPerTask / Math.max(1, address.pieces.size)));
 }
 
-/** @param hasWholeSlices true if a gather writes whole slices that data holds in several pieces */
+/** `hasWholeSlices` is true if a gather joins the pieces of slices. */
 export function taskBytes(parts: JobParts, hasWholeSlices: boolean): TaskBytes {
   const { data, indices, updates, resolved, address } = parts;
   const { bytes } = DTYPES[data.dtype];
@@ -136,23 +138,19 @@ export function taskBytes(parts: JobParts, hasWholeSlices: boolean): TaskBytes {
   };
 }
 
-/**
- * Returns the memory that reading and writing chunks takes in the stage that needs most, not counting the chunks
- * themselves.
- */
+/** Returns the maximum memory that any stage takes for reading and writing chunks, without the chunks themselves. */
 export const heldBy = (parts: Omit<JobParts, "resolved">, out: HeldBytes): number => {
   const { data, indices, updates } = parts;
   const lanes = Math.min(CHUNKED.reads, chunksAtOnce(parts));
-  // A gather writes chunks one by one.
+  // A gather writes its chunks one at a time.
   const written = updates === undefined ? out.write : lanes * out.write;
   const read = indices.held.read + (updates?.held.read ?? 0);
   return Math.max(lanes * data.held.read, written, read);
 };
 
 /**
- * Returns the memory of the largest task, in bytes.
- * @param held the result of `heldBy`
- * @param block the number of positions in a block
+ * Returns the memory of the largest task, in bytes. `held` is the result of `heldBy`. `block` is the number of
+ * positions in a block.
  */
 export function neededBytes(
   { chunk, position, entry, table }: TaskBytes,
@@ -161,16 +159,12 @@ export function neededBytes(
   isGather: boolean,
 ): number {
   const divided = block * position + table + held;
-  // A gather writes all slices that a block requests from a task's chunks at once, while a scatter can apply updates in
-  // parts.
+  // A gather writes all slices of a block at once, while a scatter can apply updates in batches.
   const applied = isGather ? chunk + Math.max(held, block * entry) : chunk + held + LEAST_UPDATES;
   return Math.max(divided, applied);
 }
 
-/**
- * Returns the number of threads that fit in memory.
- * @throws TensorError `too-large` if not even one thread fits
- */
+/** Returns the number of threads that fit in memory. Throws a `too-large` error if not even one thread fits. */
 export function threadsFor(
   memory: number,
   wanted: number,
@@ -190,15 +184,15 @@ export function threadsFor(
   );
 }
 
-/** Returns a chunk shape for data in a format that does not define chunks, small enough to leave memory for updates. */
+/** Returns a chunk shape for data in a format without chunks, small enough to leave memory for updates. */
 export function chunksFor(shape: readonly number[], elementBytes: number, share: number): number[] {
   const bytes = Math.min(MOST_CHUNK, Math.max(MEGABYTE, share / 4));
   return contiguousChunks(shape, Math.floor(bytes / elementBytes));
 }
 
 /**
- * Returns the shape of the largest block of positions with which every task stays within its memory share.
- * @param needed returns the memory of the largest task for a block shape
+ * Returns the shape of the largest block of positions with which all tasks stay within their memory share. `needed`
+ * computes the memory of the largest task for a block shape.
  */
 export function blockShapeFor(
   positions: readonly number[],
@@ -215,7 +209,7 @@ export function blockShapeFor(
   }
 }
 
-/** @throws TensorError `attribute` unless `value` is a positive integer */
+/** Throws an `attribute` error unless `value` is a positive integer. */
 export function checkCount(name: string, value: unknown): void {
   if (Number.isSafeInteger(value) && Number(value) >= 1) return;
   throw wrongOption(name, "a positive integer", value);

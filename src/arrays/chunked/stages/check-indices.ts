@@ -1,4 +1,4 @@
-/** Creates the index errors that a call in memory throws, and checks indices that no position uses. */
+/** Creates the same index errors as calls in memory, and checks indices that no position uses. */
 
 import { rulesOf } from "../../../core/call/prepare.ts";
 import type { ChunkedArray } from "../../boxes/array.ts";
@@ -16,8 +16,8 @@ import type { ResolvedCall } from "../job/call-spec.ts";
 export const indexRules = ({ call, policies }: ResolvedCall): IndexRules => rulesOf(call, policies);
 
 /**
- * Returns the error for index `bad` of a part of the indices, with its coordinates in the whole indices.
- * @param origin the coordinates at which the part begins
+ * Returns the error for the index `bad` in a part of the indices, with coordinates in the whole indices. `origin`
+ * contains the first coordinates of the part.
  */
 export function badIndex(
   resolved: ResolvedCall,
@@ -37,9 +37,7 @@ export function badIndex(
 }
 
 /**
- * Checks the indices of a call that has no targets because data or the positions are empty. A call in memory also
- * checks them.
- * @throws TensorError `index-out-of-range`
+ * Checks the indices of a call without targets, which calls in memory also check. Throws an `index-out-of-range` error.
  */
 export async function checkUnused(
   resolved: ResolvedCall,

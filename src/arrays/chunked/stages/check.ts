@@ -1,6 +1,6 @@
 /**
- * The stage `check` of a call that refuses duplicates: each task looks for repeated targets in the chunks of one lead,
- * before any chunk is written.
+ * Runs the stage `check` of a call that rejects duplicates: each task searches the chunks of one lead for repeated
+ * targets, before any chunk is written.
  */
 
 import { coordinatesOf, product } from "../../../core/tensor/shape.ts";
@@ -27,7 +27,7 @@ export async function checkLead(
   memory: Workspace,
 ): Promise<FirstRepeat | null> {
   const { address, blocks } = job;
-  // Empty slices have no elements to write twice.
+  // Empty slices have no elements, so nothing is written twice.
   if (product(address.slice) === 0) return null;
   const seen = memory.bytes("seen", product(address.leads.chunkShape));
   seen.fill(0);
@@ -44,7 +44,7 @@ export async function checkLead(
 }
 
 /**
- * Marks rows in order, up to the first that is already marked. Returns the entry of that row, or -1 if there is none.
+ * Marks rows in order until a row is already marked. Returns the number of the repeated entry, or -1 without repeats.
  */
 function firstSeen(rows: Uint32Array, seen: Uint8Array): number {
   for (let entry = 0; entry < rows.length; entry++) {
@@ -54,7 +54,7 @@ function firstSeen(rows: Uint32Array, seen: Uint8Array): number {
   return -1;
 }
 
-/** Returns the first position with a given row; such a position must exist. */
+/** Returns the first position with a given row, which must exist. */
 async function firstWith(
   job: JobContext,
   lead: number,

@@ -1,4 +1,4 @@
-/** Reads the chunks of an `apply` task, with the blocks' entries for each chunk, and numbers their rows. */
+/** Reads the chunks of an `apply` task and each block's entries for these chunks, and numbers rows. */
 
 import type { Box } from "../../boxes/grid.ts";
 import { malformed } from "../../../core/errors.ts";
@@ -8,13 +8,13 @@ import { fragmentAt, type Fragment } from "./fragment-layout.ts";
 import { findFragments, inGroups } from "./fragments.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** A chunk of data, and the blocks' entries for the chunk. */
+/** A data chunk, and each block's entries for this chunk. */
 export interface ChunkTask {
   readonly chunk: number;
   readonly at: readonly number[];
   readonly box: Box;
   readonly piece: number;
-  /** The number of elements in the chunk's part of a slice. */
+  /** The number of elements per piece of a slice. */
   readonly slice: number;
   /** Returns the fragment of a block. */
   readonly fragmentOf: (block: number) => Fragment;
@@ -23,10 +23,7 @@ export interface ChunkTask {
   readonly entries: number;
 }
 
-/**
- * @param numbers the numbers of consecutive chunks
- * @param most maximum bytes of the blocks' entries to read at once
- */
+/** `numbers` contains consecutive chunk numbers. `most` is the maximum number of entry bytes to read at once. */
 export async function chunkTasksOf(
   job: JobContext,
   numbers: readonly number[],
@@ -67,17 +64,15 @@ export async function readData(
   return { bytes, isStored: await job.data.readChunk(at, bytes) };
 }
 
-/**
- * Checks that rows lie within the chunk, because a job's files may be damaged, and rows outside would write beyond the
- * chunk's memory.
- */
+/** Checks that rows lie within the chunk, because rows in a damaged job file could address memory outside the chunk. */
 export function checkRows(
   rows: Uint32Array,
   { address, folder }: JobContext,
   { chunk, box }: ChunkTask,
 ): void {
   const whole = product(address.leads.chunkShape);
-  // A chunk that is clipped along its first axis has fewer rows; clipping along other axes leaves gaps between rows.
+  // Clipping along the first axis removes the last rows, while clipping along other axes leaves gaps between row
+  // numbers.
   const limit = address.addressed === 0 ? 1 : (whole / address.leads.chunkShape[0]) * box.shape[0];
   let most = 0;
   for (let p = 0; p < rows.length; p++) if (rows[p] > most) most = rows[p];
@@ -89,10 +84,7 @@ export function checkRows(
   });
 }
 
-/**
- * Converts rows numbered for whole chunks to rows of this chunk, which has fewer rows if it is clipped along an axis
- * after the first.
- */
+/** Converts rows of a whole chunk to rows of this chunk, if it is clipped along an axis after the first. */
 export function renumber(rows: Uint32Array, { address, data }: JobContext, box: Box): void {
   const whole = part(data.chunkShape, 0, address.addressed);
   const { lead } = splitShape(box.shape, address.addressed);

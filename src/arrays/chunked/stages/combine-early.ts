@@ -1,26 +1,26 @@
 /**
- * Combines a block's updates of the same target before they are written, if the result stays bit-identical. Only the
- * last update, the maximum, the minimum, or the sum or product of integers is then written. Float sums are never
- * combined, because they are rounded after each step. Maxima that keep an operand are not combined either, because a
- * NaN among the updates would count in another way.
+ * Combines a block's updates of the same target before writing, if the result stays bit-identical. The block then
+ * stores only the last update, the maximum, the minimum, or the sum or product of integers. Float sums are never
+ * combined, because they are rounded after each step. Maxima that return one of their operands are not combined either,
+ * because NaNs among the updates would change the result.
  */
 
 import { stepOf, type Reducing } from "../../../core/call/steps.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { DTYPES, type DType } from "../../../core/tensor/dtype.ts";
 
-/** A block's entries with distinct targets, and the later updates that are combined into them. */
+/** The entries of a block with distinct targets, and the later updates of the same targets. */
 export interface CombinedEntries {
   readonly rows: Uint32Array;
   /** The first entry of each fragment. */
   readonly starts: Uint32Array;
   /** The positions in the block whose updates are kept. */
   readonly positions: Uint32Array;
-  /** Later updates in order: their positions, and the entries into which they are combined. */
+  /** The positions of later updates in order, and the entries with which these updates are combined. */
   readonly later: { readonly entries: Uint32Array; readonly positions: Uint32Array };
 }
 
-/** Returns true if updates may be combined in any grouping that keeps their order. */
+/** Returns true if updates may be grouped arbitrarily as long as their order is kept. */
 export function isAssociative(dtype: DType, reducing: Reducing): boolean {
   const { reduction } = reducing;
   if (reduction === "none") return true;
@@ -30,9 +30,8 @@ export function isAssociative(dtype: DType, reducing: Reducing): boolean {
 }
 
 /**
- * @param rows the entries' rows, by fragment; within a fragment, in the order of the updates
- * @param chunkRows the number of rows in a chunk
- * @returns null if combining is not worthwhile
+ * `rows` contains the row of each entry, by fragment and then in the order of the updates. `chunkRows` is the number of
+ * rows in a chunk. Returns null if combining is not worthwhile.
  */
 export function combineEntries(
   rows: Uint32Array,
@@ -42,7 +41,7 @@ export function combineEntries(
   keepsLast: boolean,
 ): CombinedEntries | null {
   if (chunkRows > CHUNKED.rows) return null;
-  /** For each row of the chunk, the number of its entry plus one; 0 without an entry. */
+  /** One number per row: the number of the row's entry plus one, or 0 without an entry. */
   const entryOf = new Uint32Array(chunkRows);
   const kept = { rows: new Uint32Array(rows.length), positions: new Uint32Array(rows.length) };
   const later = { entries: new Uint32Array(rows.length), positions: new Uint32Array(rows.length) };

@@ -1,4 +1,4 @@
-/** A job with open arrays, and all values that its tasks derive from them. */
+/** Opens a job's arrays, and derives the values that tasks need. */
 
 import { printCount } from "../../../core/print-count.ts";
 import * as path from "node:path";
@@ -17,7 +17,7 @@ export interface JobArrays {
   readonly data: ChunkedArray;
   readonly indices: ChunkedArray;
   readonly updates: ChunkedArray | undefined;
-  /** The output: a pending array if the job creates a new array. */
+  /** The output, which is a pending array if the job creates a new array. */
   readonly out: StagedArray | PendingArray;
 }
 
@@ -26,28 +26,29 @@ export interface JobContext extends JobArrays {
   readonly spec: JobSpec;
   readonly resolved: ResolvedCall;
   readonly isGather: boolean;
-  /** True if a gather's blocks are cut into output chunks, because the caller requested a chunk shape. */
+  /** True if a gather divides its blocks into output chunks of a requested shape. */
   readonly isCut: boolean;
-  /** True if two updates of the same target are an error. */
+  /** True if repeated targets are an error. */
   readonly refusesRepeats: boolean;
   readonly address: Address;
   /** The blocks of positions. */
   readonly blocks: Grid;
-  /** The chunks of data, numbered as `lead * pieces + piece`. */
+  /** The chunks of data, whose numbers are `lead * pieces + piece`. */
   readonly chunks: Grid;
-  /** Sizes, in bytes, of one element and of each piece of a slice. */
+  /** The sizes, in bytes, of an element and of each piece of a slice. */
   readonly elementBytes: number;
   readonly pieceBytes: readonly number[];
-  /** The layout of the files in `shuffle/`, one per block. In a scatter, these files also hold the updates. */
+  /**
+   * The layout of files in `shuffle/`, of which every block has one. The files of a scatter also contain the updates.
+   */
   readonly shuffle: FragmentLayout;
   /**
-   * Returns the layout of a task's file in a gather's folder `applied/`: the slices, or pieces of slices, for each
-   * block.
+   * Returns the layout of a task's file in `applied/`, where a gather stores slices or pieces of slices for each block.
    */
   readonly gathered: (task: number) => FragmentLayout;
 }
 
-/** Functions that return the paths of a job's files. */
+/** Paths of a job's files. */
 export const fileOf = {
   done: (folder: string): string => path.join(folder, "done"),
   stage: (folder: string, stage: string): string => path.join(folder, stage),
@@ -105,7 +106,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     pieceBytes,
     shuffle: {
       fragments: address.leads.size,
-      // The columns are the rows and, if a later stage needs them, the positions in the block.
+      // The first column contains rows; the second contains positions in the block, for later stages.
       columns: isGather || refusesRepeats ? 2 : 1,
       pieceBytes: isGather ? pieceBytes.map(() => 0) : pieceBytes,
       most,
@@ -119,13 +120,13 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   };
 }
 
-/** Returns true if the chunks of an `apply` task hold whole slices, not a single piece of each slice. */
+/** Returns true if the chunks of an `apply` task contain all pieces of their slices. */
 const takesWholeSlices = ({ address, spec }: Pick<JobContext, "address" | "spec">): boolean =>
   spec.chunksPerTask % address.pieces.size === 0;
 
 /**
- * Returns the `apply` tasks of a gather that write a piece of slices, in the order of their chunks, and the number of
- * the piece in their files.
+ * Returns the `apply` tasks that write a given piece in a gather, in chunk order, and the piece's number in their
+ * files.
  */
 export function tasksOfPiece(job: JobContext, piece: number): { tasks: number[]; number: number } {
   const { address, chunks, spec } = job;
@@ -140,7 +141,7 @@ export function tasksOfPiece(job: JobContext, piece: number): { tasks: number[];
   return { tasks: Array.from({ length }, (_, task) => task), number: piece };
 }
 
-/** Returns the numbers of an `apply` task's chunks. */
+/** Returns the chunk numbers of an `apply` task. */
 export function chunksOfTask({ chunks, spec }: JobContext, task: number): number[] {
   const first = task * spec.chunksPerTask;
   const count = Math.min(spec.chunksPerTask, chunks.size - first);
@@ -148,9 +149,8 @@ export function chunksOfTask({ chunks, spec }: JobContext, task: number): number
 }
 
 /**
- * Checks the stages in job.json against the arrays, because a job with a missing stage would produce a different
- * result.
- * @throws TensorError `malformed-file` for other stages
+ * Checks that the stages in `job.json` match the arrays, because a missing stage would change the result. Throws a
+ * `malformed-file` error if the stages differ.
  */
 export function checkStages(job: JobContext): void {
   const { address, blocks, chunks, isGather, refusesRepeats, spec } = job;
@@ -171,14 +171,14 @@ export function checkStages(job: JobContext): void {
   }
 }
 
-/** Memory that a job's tasks take, in bytes. */
+/** The memory that a job's tasks take, in bytes. */
 export interface JobNeeds {
   readonly sizes: TaskBytes;
-  /** Memory for reading and writing chunks. */
+  /** The memory for reading and writing chunks. */
   readonly held: number;
-  /** Memory for the largest task. */
+  /** The memory of the largest task. */
   readonly needed: number;
-  /** Memory for a `partition` task, excluding `held`. */
+  /** The memory of a `partition` task, excluding `held`. */
   readonly block: number;
 }
 
@@ -197,11 +197,11 @@ export function needsOf(job: JobContext): JobNeeds {
   };
 }
 
-/** Column numbers in a file in `shuffle/`. */
+/** The columns of a file in `shuffle/`. */
 export const ROWS = 0;
 export const POSITIONS = 1;
 
-/** Splits a chunk shape into the addressed axes and the axes of a slice. */
+/** Splits a chunk shape into the addressed axes and the axes of slices. */
 export const splitShape = (
   shape: readonly number[],
   addressed: number,

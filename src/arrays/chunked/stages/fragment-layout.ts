@@ -1,39 +1,38 @@
-/** Computes the layout of files of fragments, which `fragments.ts` describes. */
+/** Computes the layout of fragment files, which `fragments.ts` describes. */
 
 import { CHUNKED } from "../../../core/limits.ts";
 
 export const MAGIC = 0x3253444e;
 export const HEADER = 16;
 
-/** Properties that all files of a stage share. */
+/** The properties that all files of a stage have in common. */
 export interface FragmentLayout {
-  /** The number of fragments. */
   readonly fragments: number;
-  /** The number of columns of numbers. */
+  /** The number of columns, each with one number per entry. */
   readonly columns: number;
-  /** Size of an entry in each piece, in bytes. */
+  /** The size of a slice in each piece, in bytes. */
   readonly pieceBytes: readonly number[];
-  /** Maximum number of entries per fragment: the number of positions in a block. */
+  /** The maximum number of entries per fragment, which is the number of positions in a block. */
   readonly most: number;
 }
 
-/** Returns the number of sections with checksums: columns, and pieces unless the file has no slices. */
+/** Returns the number of sections with checksums: all columns, and all pieces if the file contains slices. */
 export const sectionsOf = ({ columns, pieceBytes }: Sections): number =>
   columns + (pieceBytes.some((bytes) => bytes > 0) ? pieceBytes.length : 0);
 
 type Sections = Pick<FragmentLayout, "columns" | "pieceBytes">;
 
-/** Returns the size of everything before the columns. */
+/** Returns the size of the file's head, which precedes the columns. */
 export const headSize = (fragments: number, sections: number): number =>
   HEADER + 4 * (fragments * (1 + sections) + 1);
 
-/** Returns true if the head is read at once. */
+/** Returns true if the head is read with a single call. */
 export const isSmall = (fragments: number, sections: number): boolean =>
   fragments * (1 + sections) <= CHUNKED.fragments;
 
 /**
- * Returns the total size of `count` files with `fragments` fragments each, and `entries` entries and `slices` bytes of
- * slices in total.
+ * Returns the total size of `count` files with `fragments` fragments each, and `entries` entries and `slices` slice
+ * bytes in total.
  */
 export const fragmentBytes = (
   count: number,
@@ -45,8 +44,8 @@ export const fragmentBytes = (
   count * headSize(fragments, sectionsOf(layout)) + 4 * layout.columns * entries + slices;
 
 /**
- * Returns the maximum number of bytes that tasks read of a file's head for `count` fragments.
- * @param sums the number of checksums that are read of each fragment
+ * Returns the maximum number of head bytes that tasks read to access `count` fragments. `sums` is the number of
+ * checksums that are read per fragment.
  */
 export function headBytes(
   fragments: number,
@@ -59,14 +58,14 @@ export function headBytes(
   return HEADER + 4 * (count + 1) + 4 * sums * count;
 }
 
-/** Returns the offset of a fragment's checksum for a section. */
+/** Returns the offset of the checksum of a fragment in a section. */
 export const sumStart = (
   { fragments }: FragmentLayout,
   section: number,
   fragment: number,
 ): number => HEADER + 4 * (fragments + 1 + section * fragments + fragment);
 
-/** Returns the offset of a section; the number after the last section gives the end of the file. */
+/** Returns the offset of a section, or the end of the file for the number after the last section. */
 export function sectionStart(layout: FragmentLayout, total: number, section: number): number {
   const { columns, fragments, pieceBytes } = layout;
   const before = pieceBytes
@@ -77,14 +76,14 @@ export function sectionStart(layout: FragmentLayout, total: number, section: num
 }
 
 /**
- * Consecutive fragments of a file. A task of 64 chunks has 64 fragments in each of hundreds of blocks, so an object for
- * each would take more memory than the updates.
+ * A range of consecutive fragments in a file. One object represents many fragments, because a task of 64 chunks has 64
+ * fragments in each of hundreds of blocks.
  */
 export interface Fragments {
   readonly file: string;
   /** The number of the first fragment. */
   readonly first: number;
-  /** The first entry of each fragment, and the end of the last. */
+  /** The first entry of each fragment, and the end of the last fragment. */
   readonly starts: Uint32Array;
   /** The number of entries in the whole file. */
   readonly total: number;
@@ -92,23 +91,22 @@ export interface Fragments {
   readonly ahead: readonly Range[];
 }
 
-/** Location of a fragment in its file. */
+/** The location of a fragment in its file. */
 export interface Fragment extends Pick<Fragments, "file" | "total" | "ahead"> {
   readonly number: number;
-  /** The fragment's first entry and its number of entries. */
+  /** The first entry and the number of entries in the fragment. */
   readonly start: number;
   readonly count: number;
   /** The checksums of the entries read so far, by section. */
   readonly read: Map<number, number>;
 }
 
-/** Returns a fragment, given its place among consecutive fragments. */
 export function fragmentAt({ file, first, starts, total, ahead }: Fragments, i: number): Fragment {
   const { [i]: start, [i + 1]: end } = starts;
   return { file, number: first + i, start, count: end - start, total, ahead, read: new Map() };
 }
 
-/** Bytes of a file from position `at`. */
+/** The bytes of a file from position `at`. */
 export interface Range {
   readonly at: number;
   readonly bytes: Uint8Array;

@@ -1,16 +1,10 @@
 /**
- * Reads and writes files of fragments, which one stage writes for the tasks of the next stage. A fragment is a block's
- * updates for one chunk, or a chunk's gathered slices for one block. A file is written under a temporary name and
- * synced before it is renamed, so a file with its final name is complete.
+ * Reads and writes fragment files, which one stage writes for the tasks of the next stage. A fragment contains a
+ * block's updates for one chunk, or a chunk's gathered slices for one block. Each file is synced under a temporary name
+ * before it is renamed, so a file with its final name is complete.
  *
- *
- *
- *
- *
- *
- *
- * A fragment is checked when its last entry is read. A file that fails a check is set aside, so that its task runs
- * again.
+ * The checksum of a fragment is compared when its last entry is read. A file with a wrong checksum is renamed, so that
+ * its task runs again.
  */
 
 import * as path from "node:path";
@@ -36,14 +30,13 @@ import {
 
 const crc32c = /* #__PURE__ */ makeCrc32c();
 
-/** Writes slices of a piece; `entry` is the number of the first slice in the file. */
+/** Writes slices of a piece. The first slice has the number `entry` in the file. */
 export type WriteSlices = (bytes: Uint8Array, piece: number, entry: number) => Promise<void>;
 
 /**
- * Writes a file of fragments.
- * @param check called before the file gets its name; throws if the job has lost its folder or its output
- * @param writeSlices receives a function that writes slices. It must write all slices, one piece after the other, and
- *   those of a fragment in their order
+ * Writes a fragment file. `check` is called before the file is renamed, and throws if the job has lost its folder or
+ * its output. `writeSlices` receives a function for writing slices. All slices must be written, one piece after the
+ * other, and within a fragment in order.
  */
 export async function writeFragments(
   file: string,
@@ -81,7 +74,7 @@ export async function writeFragments(
   await files.rename(temporary, file);
 }
 
-/** Computes the checksums of fragments, section after section. */
+/** Computes the checksums of fragments, one section after the other. */
 class Checksums {
   readonly #handle: OpenFile;
   readonly #layout: FragmentLayout;
@@ -96,7 +89,7 @@ class Checksums {
     this.#sums = new Uint32Array(layout.fragments);
   }
 
-  /** Adds entries of a section, of `width` bytes each. */
+  /** Adds entries of `width` bytes to the current section. */
   async add(section: number, width: number, entry: number, bytes: Uint8Array): Promise<void> {
     while (section > this.#section) await this.#next();
     const starts = this.#starts;
@@ -135,7 +128,6 @@ function fragmentWith(starts: Uint32Array, entry: number): number {
   return low;
 }
 
-/** Finds fragment `number` of an existing file. */
 export async function findFragment(
   file: string,
   layout: FragmentLayout,
@@ -145,9 +137,8 @@ export async function findFragment(
 }
 
 /**
- * Finds `count` fragments, starting with number `first`.
- * @param most maximum bytes of columns and slices to read ahead. Opening the file again for each fragment takes longer
- *   than reading a small fragment, so only short fragments are read ahead.
+ * Finds `count` fragments, starting with number `first`. `most` is the maximum number of bytes to read ahead. Short
+ * fragments are read ahead, because opening the file for each fragment would take longer than reading it.
  */
 export async function findFragments(
   file: string,
@@ -180,7 +171,7 @@ export async function findFragments(
 }
 
 /**
- * Reads the starts of fragments, beginning with number `first`. Returns the number of entries in the file, and the whole
+ * Reads the start positions of fragments, beginning with number `first`. Returns the number of entries, and the whole
  * head if it is small.
  */
 async function readStarts(
@@ -216,10 +207,7 @@ async function readStarts(
   return { total, head: isWhole ? bytesOfWords(words) : null };
 }
 
-/**
- * Checks that fragments without entries have the checksum of no bytes, because nothing of them is read later. Returns the
- * checksums of the first section.
- */
+/** Checks the checksums of empty fragments, which are never read. Returns the checksums of the first section. */
 async function checkEmpty(
   handle: OpenFile,
   file: string,
@@ -235,7 +223,7 @@ async function checkEmpty(
   throw malformed(`${file} has a fragment without the entries of its checksum`, { file });
 }
 
-/** Fills `into` with entries of a column, starting with entry `from` of the fragment. */
+/** Fills `into` with entries of a column, starting at entry `from` of the fragment. */
 export const readColumn = (
   fragment: Fragment,
   layout: FragmentLayout,
@@ -252,7 +240,7 @@ export const readColumns = (
   into: Uint32Array,
 ): Promise<void> => readSection(fragments, layout, column, 4, 0, bytesOfWords(into));
 
-/** Fills `into` with slices of a piece, starting with entry `from` of the fragment. */
+/** Fills `into` with slices of a piece, starting at entry `from` of the fragment. */
 export const readSlices = (
   fragment: Fragment,
   layout: FragmentLayout,
@@ -263,8 +251,8 @@ export const readSlices = (
   readSection([fragment], layout, layout.columns + piece, layout.pieceBytes[piece], from, into);
 
 /**
- * Reads entries of consecutive fragments, and compares the checksum of each fragment when its last entry is read.
- * Entries must be read in their order.
+ * Reads entries of consecutive fragments, and compares each checksum at the end of a fragment. Callers must read
+ * entries in order.
  */
 async function readSection(
   fragments: readonly Fragment[],
@@ -298,7 +286,7 @@ async function readSection(
   }
 }
 
-/** Fills a range from bytes that were read ahead; returns false for other bytes. */
+/** Fills a range with bytes that were read ahead, or returns false for a range that was not read. */
 function copyAhead(ahead: readonly Range[], { at, bytes }: Range): boolean {
   const end = at + bytes.length;
   const known = ahead.find((one) => one.at <= at && end <= one.at + one.bytes.length);
@@ -306,7 +294,7 @@ function copyAhead(ahead: readonly Range[], { at, bytes }: Range): boolean {
   return known !== undefined;
 }
 
-/** Fills `into` with a column of all fragments of a file. */
+/** Fills `into` with a column of all fragments in a file. */
 export async function readWholeColumn(
   file: string,
   layout: FragmentLayout,
@@ -326,22 +314,19 @@ export async function readWholeColumn(
   if (!isRight) throw await setAside(file);
 }
 
-/**
- * Reads from a file of fragments.
- * @throws TensorError `malformed-file` for a file that is gone, damaged or cut short
- */
+/** Reads from a fragment file. Throws a `malformed-file` error for a missing, damaged or truncated file. */
 async function readFile<T>(file: string, read: (handle: OpenFile) => Promise<T>): Promise<T> {
   try {
     return await withFile(file, "r", read);
   } catch (error) {
-    // A job without its folder has ended.
+    // The job has ended if its folder is missing.
     const isGone = isCode(error, "ENOENT") && (await isThere(path.dirname(file)));
     if (isGone) throw damaged(file, "was removed", error);
     throw isTensorError(error, "malformed-file") ? await setAside(file, error) : error;
   }
 }
 
-/** Renames a damaged file, so that its task runs again. Returns the error to throw. */
+/** Renames a damaged file, so that its task runs again, and returns the error to throw. */
 async function setAside(file: string, cause?: unknown): Promise<Error> {
   await files.rename(file, `${file}.damaged`).catch(() => {});
   return damaged(file, "was changed or cut short", cause);
@@ -358,7 +343,7 @@ const damaged = (file: string, what: string, cause: unknown): Error =>
 const bytesOfWords = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-/** Runs `action` for all items and their indices, group after group, and returns the results. */
+/** Runs `action` for all items and their indices, one group at a time, and returns the results. */
 export async function inGroups<T, R>(
   items: readonly T[],
   action: (item: T, index: number) => Promise<R>,
@@ -369,8 +354,8 @@ export async function inGroups<T, R>(
     const group = await Promise.allSettled(
       items.slice(i, i + reads).map((item, j) => action(item, i + j)),
     );
-    // The error is thrown when the whole group has ended, because actions in progress may still write into memory that
-    // the next task receives.
+    // An error is thrown after the whole group has ended, because running actions may still write into memory that the
+    // next task receives.
     for (const one of group) {
       if (one.status === "rejected") throw one.reason;
       results.push(one.value);

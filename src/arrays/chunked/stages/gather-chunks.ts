@@ -1,4 +1,4 @@
-/** The stage `apply` of a gather: writes the slices that all blocks request from a task's chunks. */
+/** Runs the stage `apply` of a gather, which writes the slices that blocks request from a task's chunks. */
 
 import { CHUNKED } from "../../../core/limits.ts";
 import { product } from "../../../core/tensor/shape.ts";
@@ -10,7 +10,7 @@ import { inGroups, readColumn, readColumns, writeFragments } from "./fragments.t
 import { elementsOf, gatherSlices, toOffsets } from "./move.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Writes the slices that the blocks request from a task's chunks, piece by piece and block by block. */
+/** Writes the requested slices of a task's chunks, sorted by piece and block. */
 export async function gatherChunks(
   job: JobContext,
   task: number,
@@ -33,13 +33,14 @@ export async function gatherChunks(
     most = Math.max(most, count);
   }
   const file = fileOf.task(folder, "applied", task);
-  // The buffer is allocated once for the largest fragment, because a growing buffer would leave gaps in memory.
+  // The buffer is allocated once for the largest fragment, because a growing buffer would fragment memory.
   memory.words("rows", most);
   memory.bytes("slices", most * Math.max(...layout.pieceBytes));
   await writeFragments(file, layout, starts, [], check, async (write) => {
     for (const [number, own] of byPiece.entries()) {
       const places = starts.slice(0, blocks.size);
-      // A block's slices from small chunks are gathered in a single call. Larger chunks are in memory one at a time.
+      // If chunks are small, a single call gathers a block's slices from several chunks. Large chunks are loaded one at
+      // a time.
       const groups = areTogether(job) ? [own] : own.map((one) => [one]);
       for (const group of groups) {
         await gatherGroup(job, group, memory, async (slices, block) => {
@@ -58,7 +59,7 @@ const countOf = (chunks: readonly ChunkTask[], block: number): number =>
 const areTogether = ({ data: { chunkShape }, elementBytes }: JobContext): boolean =>
   isSmall(product(chunkShape) * elementBytes);
 
-/** Gathers the slices that each block requests from chunks of one piece that are in memory together. */
+/** Gathers each block's slices from chunks of the same piece that are in memory together. */
 async function gatherGroup(
   job: JobContext,
   group: readonly ChunkTask[],
@@ -100,10 +101,7 @@ async function gatherGroup(
   }
 }
 
-/**
- * Reads chunks of one piece into a single buffer, each at the position that it would have if all preceding chunks were
- * whole.
- */
+/** Reads chunks of the same piece into one buffer, in which each chunk takes the space of a whole chunk. */
 async function readTogether(
   job: JobContext,
   chunks: readonly ChunkTask[],
@@ -121,7 +119,7 @@ async function readTogether(
   return bytes;
 }
 
-/** Converts rows of consecutive chunks to rows of all chunks together. */
+/** Converts rows of consecutive chunks to rows in the combined buffer. */
 function addressTogether(
   job: JobContext,
   chunks: readonly ChunkTask[],
@@ -152,17 +150,17 @@ async function readRows(
   return rows;
 }
 
-/** Consecutive coordinates on a chunk's first axis; spans are in memory one after the other. */
+/** Consecutive coordinates on a chunk's first axis. In memory, spans follow one another. */
 interface Span {
   readonly first: number;
   readonly count: number;
-  /** The number of coordinates in the preceding spans. */
+  /** The total number of coordinates in all preceding spans. */
   readonly before: number;
 }
 
 /**
- * Reads the part of a chunk that a gather needs. If the file stores elements exactly as memory does, rows that are few
- * and far apart are read alone, because allocating a whole chunk would take longer.
+ * Reads the part of a chunk that a gather needs. If the file stores elements without encoding, a few scattered rows are
+ * read individually, because allocating a whole chunk would take longer.
  */
 async function readWanted(
   job: JobContext,
@@ -177,7 +175,7 @@ async function readWanted(
     return { bytes: (await readData(job, task, memory)).bytes, spans: null };
   }
   const [length, ...rest] = box.shape;
-  // The number of bytes per coordinate on the first axis.
+  // The variable `step` counts bytes per coordinate on the first axis.
   const step = size / length;
   const ofPlace = rowsOfPlace(job, task);
   const wanted = new Set<number>();
@@ -197,11 +195,10 @@ async function readWanted(
   return { bytes, spans };
 }
 
-/** Returns the number of rows per coordinate on a chunk's first axis. */
 const rowsOfPlace = ({ address }: JobContext, { box }: ChunkTask): number =>
   product(splitShape(box.shape.slice(1), address.addressed - 1).lead);
 
-/** Groups sorted coordinates into spans that are separated by gaps of at least `gap`. */
+/** Groups sorted coordinates into spans with gaps of at least `gap` between them. */
 function spansOf(places: Uint32Array, gap: number): Span[] {
   const spans: Span[] = [];
   let before = 0;
@@ -216,7 +213,7 @@ function spansOf(places: Uint32Array, gap: number): Span[] {
   return spans;
 }
 
-/** Converts rows of a chunk to rows of the spans that are in memory. */
+/** Converts rows of a chunk to rows of the spans in memory. */
 function moveToSpans(rows: Uint32Array, spans: readonly Span[], ofPlace: number): void {
   for (let p = 0; p < rows.length; p++) {
     const place = Math.floor(rows[p] / ofPlace);

@@ -1,6 +1,6 @@
 /**
  * Finds the chunk and the row of every position in a block, and checks every index. The loops resemble those in
- * `kernels/read-indices.ts`, but convert an index to two numbers instead of one offset.
+ * `kernels/read-indices.ts`, but compute two numbers per index instead of one offset.
  */
 
 import type { Box } from "../../boxes/grid.ts";
@@ -8,26 +8,25 @@ import { indexAt, type IndexWords } from "../../../core/plan/index-job.ts";
 import { product, stridesOf } from "../../../core/tensor/shape.ts";
 import type { Address, AxisSteps } from "./address.ts";
 
-/** Lead of a position without a target. */
+/** The lead of a position without a target. */
 export const NOWHERE = 0xffffffff;
 
 export interface LocateRules {
   /** True if -1 addresses the last element of an axis. */
   readonly negative: boolean;
-  /** Rule for an index outside its axis; `skip` assigns the lead `NOWHERE`. */
+  /** The rule for an index outside its axis; `skip` assigns the lead `NOWHERE`. */
   readonly bounds: "error" | "clip" | "skip";
 }
 
-/** Receives a block's results, one per position. */
+/** The arrays for a block's results, with one result per position. */
 export interface Located {
   readonly leads: Uint32Array;
   readonly rows: Uint32Array;
 }
 
 /**
- * Fills `located` for the box of positions.
- * @param words the block's indices, which lie in `indexBox`
- * @returns -1, or the position in `words` of the first index that the rules reject
+ * Fills `located` for a box of positions. `words` contains the block's indices, whose coordinates are `indexBox`.
+ * Returns the position in `words` of the first rejected index, or -1.
  */
 export function locate(
   address: Address,
@@ -71,7 +70,7 @@ export function locate(
   return -1;
 }
 
-/** Returns the distance between the indices of neighboring positions along each axis of positions. */
+/** Returns the distance in `words` between the indices of neighboring positions, along each axis of positions. */
 function wordStrides({ indexAxes, own }: Address, { shape }: Box, k: number): number[] {
   const strides = own.map(() => 0);
   const inner = stridesOf(indexAxes.map((d) => shape[d]));
@@ -79,22 +78,22 @@ function wordStrides({ indexAxes, own }: Address, { shape }: Box, k: number): nu
   return strides;
 }
 
-/** A run of positions along the last axis, beginning with position `p`. */
+/** A run of positions along the last axis. The first position is `p`. */
 interface RunBegin {
   readonly p: number;
   readonly run: number;
-  /** Contributions of the coordinates before the last. */
+  /** The contributions of all coordinates except the last. */
   readonly lead: number;
   readonly row: number;
-  /** The position of the first index in `words`, and the distance to the next position's index. */
+  /** The position of the run's first index in `words`, and the distance to the next position's index. */
   readonly word: number;
   readonly lastWord: number;
-  /** Steps of the last axis, and the first coordinate along it. */
+  /** The steps of the last axis, and the first coordinate on this axis. */
   readonly lastOwn: AxisSteps | null;
   readonly lastStart: number;
 }
 
-/** Reads positions with a single index each, which most calls have, including the longest. */
+/** Handles positions with one index each, which is the most common case. */
 function readSingles(
   { p, run, lead, row, word, lastWord, lastOwn, lastStart }: RunBegin,
   [{ dim, chunk, leadStride, rowStride }]: readonly AxisSteps[],
@@ -129,7 +128,7 @@ function readSingles(
   return -1;
 }
 
-/** Reads positions with tuples of any length. */
+/** Handles positions with index tuples of any length. */
 function readTuples(
   { p, run, lead, row, word, lastWord, lastOwn, lastStart }: RunBegin,
   tuple: readonly AxisSteps[],
@@ -167,8 +166,8 @@ function readTuples(
 }
 
 /**
- * Returns true if an index outside its axis is an error. If negative indices do not wrap, a negative index is always an
- * error, as in `plan/bounds.ts`.
+ * Returns true if an index outside its axis is an error. If negative indices do not wrap, they are always errors, as in
+ * `plan/bounds.ts`.
  */
 const isRefused = (
   given: number,

@@ -1,7 +1,7 @@
 /**
- * Reads and writes tasks' marks: files in a stage's folder that show that a task is done. A mark has a line per chunk of
- * the output: the size of the stored chunk, or a sign that nothing was stored. In place, the line is the staged name,
- * the size, and the chunk's state when the task read it.
+ * Reads and writes task marks. A mark is a file in a stage's folder that shows that a task is done. A mark has one line
+ * per output chunk with the size of the stored chunk, or a sign for a chunk that is not stored. For a change in place,
+ * each line contains the staged name, the size, and the state of the chunk before the change.
  */
 
 import { randomBytes } from "node:crypto";
@@ -11,7 +11,7 @@ import { files } from "../../boxes/files.ts";
 import { checkOwner } from "../job/owner.ts";
 import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
 
-/** Line for an unchanged chunk, or a chunk of a new array that is not stored. */
+/** The line for an unchanged chunk, or for a chunk of a new array that is not stored. */
 const UNCHANGED = "-";
 
 /** A chunk that a task changes in place. */
@@ -25,25 +25,23 @@ export interface ChangedChunk {
   readonly before: string;
 }
 
-/** Converts an array's state to a single line, for a mark. */
+/** Converts an array's state to a single line of a mark. */
 export const markedState = (state: string): string => state.replaceAll("\n", "|");
 
-/** @param changed one entry per chunk of the task; null for an unchanged chunk */
+/** `changed` has one entry per chunk of the task, which is null for an unchanged chunk. */
 export const printMark = (changed: readonly (ChangedChunk | null)[]): string =>
   changed
     .map((one) => (one === null ? UNCHANGED : `${one.name} ${one.size} ${one.before}`))
     .join("\n");
 
-/** @param sizes the sizes of a new array's stored chunks; null for a chunk that is not stored */
+/** `sizes` contains the sizes of a new array's stored chunks, or null for a chunk that is not stored. */
 export const printSizes = (sizes: readonly (number | null)[]): string =>
   sizes.map((size) => size ?? UNCHANGED).join("\n");
 
-/** Maximum length of a line of `printSizes`. */
+/** The maximum length of a line from `printSizes`. */
 export const SIZE_LINE = 17;
 
-/**
- * Reads the sizes of `count` chunks that a task has written to a new array; returns null if the mark is damaged.
- */
+/** Reads the sizes of `count` chunks that a task has written to a new array, or returns null for a damaged mark. */
 export async function readSizes(
   marker: string,
   count: number,
@@ -56,8 +54,8 @@ export async function readSizes(
 }
 
 /**
- * Reads which chunks a task changes in place; returns null if the task has no mark.
- * @throws TensorError `malformed-file` unless the mark has a line of this job for each chunk of the task
+ * Reads from a task's mark which chunks change in place, or returns null without a mark. Throws a `malformed-file`
+ * error unless the mark has one line of this job per chunk.
  */
 export async function readMark(job: JobContext, task: number): Promise<ChangedChunk[] | null> {
   const marker = fileOf.task(job.folder, "applied", task);
@@ -76,20 +74,17 @@ export async function readMark(job: JobContext, task: number): Promise<ChangedCh
 const wrong = (marker: string): Error =>
   malformed(`${marker} does not name the chunks of its task`, { file: marker });
 
-/** Returns the number of chunks that a task has changed in place, according to its mark. */
+/** Returns the number of chunks that a task has changed in place, according to the task's mark. */
 export async function countChanged(marker: string): Promise<number> {
   const lines = (await findText(marker))?.split("\n") ?? [];
   return lines.filter((line) => line !== UNCHANGED).length;
 }
 
-/** Removes the mark of a task, so that the task runs again. */
+/** Removes a task's mark, so that the task runs again. */
 export const unmark = ({ folder }: JobContext, stage: string, task: number): Promise<void> =>
   files.rm(fileOf.task(folder, stage, task), { force: true });
 
-/**
- * Writes the mark of a task.
- * @returns true if this call marked the task, false if another call already had
- */
+/** Writes the mark of a task. Returns true if this call wrote the mark, and false if the mark already existed. */
 export async function mark(
   job: JobContext,
   stage: string,
@@ -105,7 +100,7 @@ export async function mark(
     });
     await checkOwner(job);
     await files.link(temporary, marker);
-    // The mark is synced, because a machine crash must not keep a chunk and lose its mark.
+    // The mark is synced, because a chunk that survives a crash must not lose its mark.
     if (job.spec.inPlace) await syncFolder(fileOf.stage(job.folder, stage));
     return true;
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Calls the engine on a workspace's memory, with slices of equal length that are addressed by rows. */
+/** Calls the engine on the memory of a workspace, with slices of equal length that rows address. */
 
 import { callNow } from "../../../core/call/execute.ts";
 import { divisorOf, stepsOf, type Reducing } from "../../../core/call/steps.ts";
@@ -14,7 +14,7 @@ export function elementsOf(dtype: DType, bytes: Uint8Array): Storage {
   return viewOf(dtype, bytes.buffer, bytes.byteOffset, bytes.byteLength / entry);
 }
 
-/** A Plan of slices; `offsets` count elements. */
+/** Creates a Plan for slices. The values of `offsets` count elements. */
 const planOf = (offsets: Uint32Array, slice: number, size: number, source?: Uint32Array): Plan => ({
   offsets,
   slice,
@@ -25,13 +25,13 @@ const planOf = (offsets: Uint32Array, slice: number, size: number, source?: Uint
   ...(source !== undefined && { source }),
 });
 
-/** Converts slice numbers to offsets, in place. */
+/** Converts slice numbers to element offsets, in place. */
 export function toOffsets(rows: Uint32Array, slice: number): Uint32Array {
   if (slice !== 1) for (let p = 0; p < rows.length; p++) rows[p] *= slice;
   return rows;
 }
 
-/** Gathers slices of `slice` elements: output p is the slice of data at offset p. */
+/** Gathers slices of `slice` elements, so that output p is the slice of data at offset p. */
 export function gatherSlices(
   executor: Executor,
   dtype: DType,
@@ -45,7 +45,7 @@ export function gatherSlices(
   callNow(executor, fields, (session) => session.gather(plan, dtype, data, out), undefined);
 }
 
-/** Writes slices of `slice` elements: the slice of data at offset p becomes update p. */
+/** Writes slices of `slice` elements, so that the slice of data at offset p becomes update p. */
 export function placeSlices(
   executor: Executor,
   dtype: DType,
@@ -84,9 +84,8 @@ function scatter(
 }
 
 /**
- * Applies a chunk's updates, at once or in several parts, with the same result as a single call. A single call knows
- * which update of a target is the first, and how many updates each target has; this object keeps both facts between
- * parts.
+ * Applies a chunk's updates, either all together or in several parts. The result does not depend on the parts. Between
+ * parts, this object remembers which targets already have updates, and how many.
  */
 export class Combiner {
   readonly #executor: Executor;
@@ -119,7 +118,7 @@ export class Combiner {
     this.#counts = isCounted && slice > 0 ? new Uint32Array(this.#size / slice) : null;
   }
 
-  /** @param rows the chunk's rows, one per update; overwritten with offsets */
+  /** `rows` contains one row per update, and is overwritten with offsets. */
   add(rows: Uint32Array, updates: Storage): void {
     const { first, later } = stepsOf(this.#reducing, this.#dtype);
     const counts = this.#counts;
@@ -149,15 +148,15 @@ export class Combiner {
   }
 
   /**
-   * Combines updates with the present values, even for the first update of a target.
-   * @param positions the updates' positions, one per row
+   * Combines updates with the current values, even for the first update of a target. `positions` contains the position
+   * of each row's update.
    */
   combine(rows: Uint32Array, updates: Storage, positions: Uint32Array): void {
     const { later } = stepsOf(this.#reducing, this.#dtype);
     this.#scatter(later, toOffsets(rows, this.#slice), updates, positions);
   }
 
-  /** Must be called after the last update; divides a mean. */
+  /** Divides means, after the last update. */
   end(): void {
     const counts = this.#counts;
     if (counts === null || !stepsOf(this.#reducing, this.#dtype).divides) return;

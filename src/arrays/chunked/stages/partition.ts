@@ -1,6 +1,6 @@
 /**
- * The first stage, `partition`: each task reads and checks the indices of one block of positions. The task finds the
- * chunk of each position, and writes the rows and updates sorted by chunk.
+ * Runs the first stage, `partition`, in which each task reads and checks the indices of one block. Each task finds the
+ * chunk of every position, and writes rows and updates sorted by chunk.
  */
 
 import { indexWordsOf } from "../../../core/plan/index-job.ts";
@@ -19,10 +19,9 @@ import { sortByKey } from "./sort.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
- * @param reading maximum memory for reading, in bytes, in addition to a single chunk
- * @param check called after all reads; throws if the job has lost its folder or an input has changed
- * @throws TensorError `index-out-of-range` for the first bad index of the block, with its coordinates in the whole
- *   indices
+ * `reading` is the maximum memory for reading, in bytes, in addition to one chunk. `check` is called after all reads,
+ * and throws if the job has lost its folder or if an input has changed. Throws an `index-out-of-range` error for the
+ * block's first bad index, with coordinates in the whole indices.
  */
 export async function partition(
   job: JobContext,
@@ -34,17 +33,17 @@ export async function partition(
   const box = job.blocks.box(block);
   const pending =
     job.updates === undefined ? undefined : readUpdates(job, box, 0, memory, reading / 2);
-  // A rejection of this promise is handled where the updates are written.
+  // The code that writes the updates handles rejections of this promise.
   const settled = pending?.catch(() => {});
   try {
     await sortBlock(job, block, memory, reading, check, pending);
   } finally {
-    // After an error, the read must end too, because the next task receives the same memory.
+    // After an error, the pending read must also end, because the next task receives the same memory.
     await settled;
   }
 }
 
-/** @param pending the block's first piece of the updates, which is read in the meantime */
+/** `pending` is the first piece of the block's updates, which is read concurrently. */
 async function sortBlock(
   job: JobContext,
   block: number,
@@ -63,7 +62,7 @@ async function sortBlock(
   const order = memory.words("order", count);
   const kept = sortByKey(leads, address.leads.size, starts, order);
   const positions = order.subarray(0, kept);
-  // The memory of the leads is reused, because they are no longer needed.
+  // The leads are no longer needed, so their memory is reused.
   const sorted = leads.subarray(0, kept);
   for (let p = 0; p < kept; p++) sorted[p] = rows[positions[p]];
   const early = combined(job, sorted, starts, positions);
@@ -79,7 +78,7 @@ async function sortBlock(
   });
 }
 
-/** Combines updates of the same target; returns null if nothing is combined. */
+/** Combines updates of the same target, or returns null if nothing is combined. */
 function combined(
   { address, data, isGather, refusesRepeats, resolved }: JobContext,
   rows: Uint32Array,
@@ -92,7 +91,7 @@ function combined(
   return combineEntries(rows, starts, positions, chunkRows, settings.reduction === "none");
 }
 
-/** Finds the chunk and the row of every position in a block. */
+/** Finds the chunk and the row of each position in a block. */
 async function locateBlock(
   job: JobContext,
   box: Box,
@@ -130,7 +129,7 @@ async function readUpdates(
   const slice = address.pieces.box(piece);
   const start = [...box.start, ...slice.start];
   const shape = [...box.shape, ...slice.shape];
-  // Some operator versions accept one element of any rank if updates should be a scalar.
+  // Some operator versions accept a single element of any rank for scalar updates.
   const isOther = start.length !== updates.shape.length;
   const ones = updates.shape.map(() => 1);
   const [from, own] = isOther ? [ones.map(() => 0), ones] : [start, shape];
@@ -138,7 +137,7 @@ async function readUpdates(
   return bytes;
 }
 
-/** Sorts the updates of a piece by chunk, and combines updates of the same target if `combined` found that exact. */
+/** Sorts the updates of a piece by chunk, and combines updates of the same target if this is exact. */
 function permute(
   { data: { dtype }, elementBytes, pieceBytes, resolved }: JobContext,
   updates: Uint8Array,

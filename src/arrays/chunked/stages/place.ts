@@ -1,4 +1,4 @@
-/** The stage `place` of a gather: each task puts the slices for one block of positions in order. */
+/** Runs the stage `place` of a gather, in which each task orders the slices of one block. */
 
 import { printCount } from "../../../core/print-count.ts";
 import { malformed } from "../../../core/errors.ts";
@@ -17,8 +17,8 @@ export async function placeBlock(job: JobContext, block: number, memory: Workspa
   const at = job.blocks.at(block);
   const count = product(job.blocks.box(block).shape);
   const pieces = address.pieces.size;
-  // Chunks of an NPY file hold whole slices. In other outputs, a chunk holds one piece of each slice, unless another
-  // chunk shape was requested.
+  // Every chunk of an NPY file contains whole slices. A chunk of any other output contains one piece of each slice,
+  // unless the request specifies another chunk shape.
   const isWhole = pieces > 1 && (isCut || out.location.format === "npy");
   const whole = memory.bytes("whole", isWhole ? count * product(address.slice) * elementBytes : 0);
   let sizes: number[] = [];
@@ -33,7 +33,7 @@ export async function placeBlock(job: JobContext, block: number, memory: Workspa
   await mark(job, "placed", block, printSizes(sizes));
 }
 
-/** Returns the output chunks that `placeBlock` writes, in its order. */
+/** Returns the output chunks of `placeBlock`, in the order in which they are written. */
 export function chunksOfBlock(job: JobContext, block: number): (readonly number[])[] {
   const { address, blocks, isCut, out } = job;
   const { pieces, slice } = address;
@@ -43,7 +43,7 @@ export function chunksOfBlock(job: JobContext, block: number): (readonly number[
   return Array.from({ length: pieces.size }, (_, piece) => [...at, ...pieces.at(piece)]);
 }
 
-/** Returns the start and the shape of a block's slices in the output. */
+/** Returns the box of a block's slices in the output. */
 function boxOfBlock(
   { address, blocks }: JobContext,
   block: number,
@@ -55,7 +55,7 @@ function boxOfBlock(
   ];
 }
 
-/** Cuts a block's whole slices into output chunks, writes them, and returns their stored sizes. */
+/** Divides a block's slices into output chunks, writes the chunks, and returns their stored sizes. */
 async function cut(
   job: JobContext,
   block: number,
@@ -75,7 +75,7 @@ async function cut(
   return sizes;
 }
 
-/** Reads a piece of each slice in a block, in the order of the positions; slices for skipped indices are zeros. */
+/** Reads a piece of each slice in a block, in position order; slices for skipped indices are zeros. */
 async function readPiece(
   job: JobContext,
   block: number,
@@ -96,7 +96,7 @@ async function readPiece(
   const positions = memory.words("positions", total);
   const sorted = memory.bytes("sorted", total * bytes);
   await readWholeColumn(wanted, shuffle, POSITIONS, positions);
-  // A slice for a position outside the block would be written beyond the block's memory.
+  // Without this check, a slice for a position outside the block would be written outside the block's memory.
   const wrong = positions.find((position) => position >= count);
   if (wrong !== undefined)
     throw malformed(`${wanted} has position ${wrong}, but its block has ${count}`, {

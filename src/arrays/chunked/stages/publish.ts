@@ -1,21 +1,19 @@
 /**
- * Puts a task's chunks into the output exactly once, no matter how often the task runs and where a run is interrupted.
+ * Publishes each task's chunks exactly once, even if the task is repeated or interrupted at any point.
  *
- * A new array is computed from data that nobody changes, so a task may run again: its chunks are put in place, then
- * marked.
+ * The tasks of a new array may be repeated, because nothing changes data: their chunks are published, then marked.
  *
- * In place, this order would be wrong: a task that runs again would apply its updates twice. Chunks that are changed in
- * place are first written to hidden files and synced. A marker that names these files, one per line, is then created in
- * `applied/` by `link`, which fails if a marker exists: the process that succeeds decides. The chunks are renamed last.
- * A run that finds a marker only renames its chunks that are still staged. Renaming chunks before marking them gave
- * wrong results in 12 of 12 jobs that were killed at random; marking them first gave wrong results in 0 of 25.
+ * For a change in place, this order would be wrong, because a repeated task would apply its updates twice. For a change
+ * in place, chunks are first written to hidden files and synced. Then `link` creates a mark in `applied/` that names
+ * these files, and fails if a mark exists, so the first process wins. Finally, the hidden files are renamed to the
+ * chunks. If a mark already exists, a run only renames the files that are still hidden. In a test with random kills,
+ * renaming before marking gave wrong results in 12 of 12 jobs, and marking first in 0 of 25.
  *
- * Nobody else may write to an array while a job changes it in place. If a chunk's state changes between reading and
- * marking, or between marking and renaming in a later run, the task fails, because another process's writes would
- * otherwise be lost.
+ * While a job changes an array in place, no other program may write to the array. If another program still changes a
+ * chunk before it is renamed, the task fails, so that the other program's writes are not lost.
  *
- * A mark states the size of each stored chunk, so a chunk that is removed or cut short is noticed before readers see
- * it.
+ * Each mark contains the sizes of stored chunks, so that missing and truncated chunks are detected before the array
+ * becomes visible.
  */
 
 import { printCount } from "../../../core/print-count.ts";
@@ -40,25 +38,25 @@ import {
 } from "./marks.ts";
 import { changedSince, changedWhileRead, checkChanged, noteSeen, seenFile } from "./seen.ts";
 
-/** Returns a name for a staged chunk or file that no other run uses. */
+/** Returns a unique name for a staged chunk or file. */
 const nameOf = (job: JobContext, what: number | string): string =>
   `${job.spec.id}-${what}-${randomBytes(6).toString("hex")}`;
 
-/** Returns the state of a chunk of data. */
+/** Returns the current state of a chunk of data. */
 export const stateOfChunk = ({ chunks, data }: JobContext, chunk: number): Promise<string> => {
   const { start, shape } = chunks.box(chunk);
   return data.stateOf(start, shape);
 };
 
 /**
- * Finishes the work of an interrupted run, and returns true if the task's chunks are in the output. Returns false for a
- * task that must run: it has no mark, or none of its chunks is changed and a staged one is lost.
- * @throws TensorError `attribute` for a chunk that another process has written since the job read or changed it.
- *   `malformed-file` for a lost or shortened chunk, and if a task that has changed its chunks has no mark
+ * Finishes the work of an interrupted run, and returns true if the output contains the task's chunks. Returns false for
+ * a task that must run, because it has no mark, or because a staged chunk was lost before any chunk changed. Throws
+ * `attribute` for a chunk that another process has changed, or `malformed-file` for lost or truncated chunks and lost
+ * marks.
  */
 export async function isPublished(job: JobContext, task: number): Promise<boolean> {
   if (!job.spec.inPlace) return isThere(fileOf.task(job.folder, "applied", task));
-  // The record is checked before the mark is read, because another run of the task may be marking it.
+  // The record is checked before the mark is read, because another run may be marking the same task.
   const isChanged = await isThere(seenFile(job.folder, "apply", task));
   const changed = await readMark(job, task);
   if (changed === null && isChanged) throw lostMark(job, task);
@@ -84,15 +82,15 @@ const isRenamed = async (job: JobContext, { chunk, before }: ChangedChunk): Prom
   markedState(await stateOfChunk(job, chunk)) !== before;
 
 /**
- * Returns the chunks that are neither renamed nor completely staged.
- * @throws TensorError `attribute` for a chunk that another process has written
+ * Returns the chunks that are neither published nor completely staged. Throws an `attribute` error for a chunk that
+ * another process has changed.
  */
 async function lostChunks(
   job: JobContext,
   changed: readonly ChangedChunk[],
 ): Promise<ChangedChunk[]> {
   const lost = await inGroups(changed, async (one) => {
-    // The chunk is checked before the staged file, because another run may be renaming the staged file to the chunk.
+    // The chunk is checked before the staged file, because another run may be renaming the file to the chunk.
     const isChanged = await isRenamed(job, one);
     const size = await job.out.stagedSize(job.chunks.at(one.chunk), one.name);
     if (isChanged && size !== null) throw changedSince(job, "data");
@@ -102,7 +100,7 @@ async function lostChunks(
   return lost.filter((one) => one !== null);
 }
 
-/** Returns the error for a staged chunk that is removed or cut short before it is moved into the output. */
+/** Returns the error for a staged chunk that was removed or truncated before it was published. */
 function lostChunk({ folder, out, spec }: JobContext, { name }: { name: string }): Error {
   const file = `${out.location.path}/${STAGING}/${name}`;
   const advice = spec.inPlace
@@ -111,7 +109,7 @@ function lostChunk({ folder, out, spec }: JobContext, { name }: { name: string }
   return malformed(`${file} was removed or cut short while the job ran; ${advice}`, { file });
 }
 
-/** @throws TensorError `malformed-file` for a chunk whose size is not the size that the job wrote */
+/** Throws a `malformed-file` error for a chunk whose size differs from the written size. */
 async function checkSizes(job: JobContext, changed: readonly ChangedChunk[]): Promise<void> {
   await inGroups(changed, async ({ chunk, size }) => {
     const found = await job.out.storedSize(job.chunks.at(chunk));
@@ -119,7 +117,7 @@ async function checkSizes(job: JobContext, changed: readonly ChangedChunk[]): Pr
   });
 }
 
-/** Returns the error for a chunk of the output that is removed or cut short after the job has written it. */
+/** Returns the error for a published chunk that was removed or truncated. */
 export function damagedChunk(
   { folder, out, spec }: JobContext,
   at: readonly number[],
@@ -137,7 +135,7 @@ export function damagedChunk(
   );
 }
 
-/** Returns the error for a task that would apply its updates a second time. */
+/** Returns the error for a task that would apply its updates twice. */
 function lostMark({ folder }: JobContext, task: number): Error {
   const marker = fileOf.task(folder, "applied", task);
   return malformed(
@@ -146,7 +144,7 @@ function lostMark({ folder }: JobContext, task: number): Error {
   );
 }
 
-/** Moves staged and marked chunks to their paths in the array, after recording the change in the array's folder. */
+/** Records the change in the array's folder, and moves staged and marked chunks to their paths in the array. */
 async function change(
   job: JobContext,
   task: number,
@@ -154,24 +152,24 @@ async function change(
 ): Promise<void> {
   if (changed.length === 0) return;
   await noteChanges(job.out.location.path, task, changed.length);
-  // Another run may have moved a chunk, so a missing name is accepted as long as the chunk is complete.
+  // A missing staged name is accepted if the chunk is complete, because another run may have moved it.
   await inGroups(changed, ({ chunk, name }) => job.out.publishChunk(job.chunks.at(chunk), name));
   await checkSizes(job, changed);
   await noteSeen(job, "apply", task);
 }
 
-/** Moves a chunk that this run has staged to its path in a new array. */
+/** Moves a staged chunk of this run to its path in a new array. */
 async function place(job: JobContext, at: readonly number[], name: string): Promise<void> {
   if (!(await job.out.publishChunk(at, name))) throw lostChunk(job, { name });
 }
 
-/** A staged chunk: the state before it was read, which matters only in place, and the size of the stored bytes. */
+/** A staged chunk, with its size, and its state before it was read, which matters only for a change in place. */
 export interface StagedChunk {
   readonly state: string;
   readonly size: number;
 }
 
-/** Stages a chunk under a name. Returns null if the chunk is unchanged and nothing is written. */
+/** Stages a chunk under a name, or returns null for an unchanged chunk. */
 export type StageChunk = (
   chunk: number,
   index: number,
@@ -179,9 +177,8 @@ export type StageChunk = (
 ) => Promise<StagedChunk | null>;
 
 /**
- * Puts a task's chunks into the output.
- * @param stage called for several chunks at once, with the index of each chunk in the task
- * @param check called after staging; throws if the job has lost its folder or an input has changed
+ * Publishes a task's chunks. `stage` is called for several chunks concurrently, with the index of each chunk in the
+ * task. `check` is called after staging, and throws if the job has lost its folder or if an input has changed.
  */
 export async function publish(
   job: JobContext,
@@ -208,8 +205,8 @@ export async function publish(
       return;
     }
     const states = await inGroups(changed, ({ chunk }) => stateOfChunk(job, chunk));
-    // Another run of this task may have changed the chunks. The mark of a task precedes the change, so the run that
-    // marked first wins.
+    // Another run of this task may already have changed the chunks. A task's mark precedes its change, so the first run
+    // with a mark wins.
     const isOther = states.some((state, i) => state !== changed[i].state);
     if (isOther && !(await isThere(fileOf.task(job.folder, "applied", task))))
       throw changedWhileRead(job, "data");
@@ -224,11 +221,11 @@ export async function publish(
   } finally {
     if (!isKept) await inGroups(names, (name) => job.out.discard(name));
   }
-  // Another run marked the task first, but may have been interrupted before it renamed the chunks.
+  // Another run has already marked the task, but may have been interrupted before it renamed the chunks.
   if (!isKept) await isPublished(job, task);
 }
 
-/** Puts a chunk of a new array in place, and returns its stored size; a second call is harmless. */
+/** Publishes a chunk of a new array, and returns its stored size; repeating the call is harmless. */
 export async function putNew(
   job: JobContext,
   at: readonly number[],

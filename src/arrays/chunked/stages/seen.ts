@@ -1,8 +1,8 @@
 /**
- * Detects inputs that change during a job, because a changed input would produce a mix of old and new values. A task
- * hashes the names, sizes and times, or ETags, of all chunks that it reads. It records the hash before reading and
- * compares it after reading, and the last stage compares all records. A task that changes chunks in place records their
- * new state, so that later writes to these chunks are also detected.
+ * Detects inputs that change during a job, because such an input would mix old and new values. Each task hashes the
+ * names, sizes and modification times, or the ETags, of all chunks that it reads. The hash is recorded before reading
+ * and compared after reading, and the last stage compares all records again. After a change in place, a task records
+ * the new state of its chunks, so that later writes are also detected.
  */
 
 import { createHash, randomBytes } from "node:crypto";
@@ -22,12 +22,12 @@ import { readMark } from "./marks.ts";
 
 export type SeenStage = "partition" | "apply";
 
-/** Hashes of inputs, by input name. */
+/** The hashes of inputs, by input name. */
 export type Seen = Readonly<Record<string, string>>;
 
 const FOLDERS: Readonly<Record<SeenStage, string>> = { partition: "shuffle", apply: "applied" };
 
-/** Part of an input that a task reads. */
+/** The part of an input that a task reads. */
 interface Part {
   readonly name: "data" | "indices" | "updates";
   readonly array: ChunkedArray;
@@ -37,7 +37,10 @@ interface Part {
 export const seenFile = (folder: string, stage: SeenStage, task: number): string =>
   `${fileOf.task(folder, FOLDERS[stage], task)}.seen`;
 
-/** Returns the parts that a task reads; for data that the job changes in place, the part that the task has changed. */
+/**
+ * Returns the parts of inputs that a task reads or, in data that is changed in place, the part that the task has
+ * changed.
+ */
 async function partsOf(job: JobContext, stage: SeenStage, task: number): Promise<readonly Part[]> {
   const { address, blocks, chunks, data, indices, spec, updates } = job;
   if (stage === "apply") {
@@ -55,14 +58,14 @@ async function partsOf(job: JobContext, stage: SeenStage, task: number): Promise
     start: [...box.start, ...address.slice.map(() => 0)],
     shape: [...box.shape, ...address.slice],
   };
-  // Some operator versions accept one element of any rank if updates should be a scalar.
+  // Some operator versions accept a single element of any rank for scalar updates.
   const isOther = whole.start.length !== updates.shape.length;
   const ones = updates.shape.map(() => 1);
   const part = isOther ? { start: ones.map(() => 0), shape: ones } : whole;
   return [...read, { name: "updates", array: updates, box: part }];
 }
 
-/** Computes the present hash of each input that a task reads, by input name. */
+/** Computes the current hash of each input that a task reads, by input name. */
 async function lookAt(job: JobContext, stage: SeenStage, task: number): Promise<Seen> {
   const hashes = new Map<string, ReturnType<typeof createHash>>();
   for (const { name, array, box } of await partsOf(job, stage, task)) {
@@ -75,8 +78,8 @@ async function lookAt(job: JobContext, stage: SeenStage, task: number): Promise<
 }
 
 /**
- * Records the state of the parts that a task is about to read, or has changed in place.
- * @throws TensorError `engine` if another job owns the folder or the output
+ * Records the state of inputs before a task reads them, or after it has changed them in place. Throws an `engine` error
+ * if another job owns the folder or the output.
  */
 export async function noteSeen(job: JobContext, stage: SeenStage, task: number): Promise<Seen> {
   const seen = await lookAt(job, stage, task);
@@ -97,10 +100,7 @@ export async function noteSeen(job: JobContext, stage: SeenStage, task: number):
   }
 }
 
-/**
- * Compares the inputs that a task has read with their recorded state.
- * @throws TensorError `attribute` if an input has changed
- */
+/** Compares a task's inputs with their recorded state. Throws an `attribute` error if an input has changed. */
 export async function checkStill(
   job: JobContext,
   stage: SeenStage,
@@ -112,10 +112,7 @@ export async function checkStill(
   if (name !== undefined) throw changedWhileRead(job, name);
 }
 
-/**
- * Compares the inputs with the records of finished tasks.
- * @throws TensorError `attribute` if an input has changed
- */
+/** Compares the inputs with the records of finished tasks. Throws an `attribute` error if an input has changed. */
 export async function checkSeen(
   job: JobContext,
   stage: SeenStage,
@@ -125,14 +122,13 @@ export async function checkSeen(
 }
 
 /**
- * Compares chunks that a task has changed in place with their recorded state.
- * @returns false for a task that has not recorded the change of all its chunks
- * @throws TensorError `attribute` if a chunk has changed since
+ * Compares chunks that a task has changed in place with their recorded state. Returns false unless the task has
+ * recorded the change of all its chunks. Throws an `attribute` error if a chunk has changed again.
  */
 export const checkChanged = (job: JobContext, task: number): Promise<boolean> =>
   compare(job, "apply", task);
 
-/** @returns false for a task without a record */
+/** The result is false for a task without a record. */
 async function compare(job: JobContext, stage: SeenStage, task: number): Promise<boolean> {
   const before = await readSeen(seenFile(job.folder, stage, task));
   if (before === null) return false;
@@ -145,8 +141,8 @@ const firstOther = (before: Readonly<Record<string, unknown>>, now: Seen): strin
   Object.keys(now).find((one) => now[one] !== before[one]);
 
 /**
- * Returns true if an input of the first stage is part of the array that the job changes in place. The job's changes to
- * this input are allowed, because they begin after the first stage has read all of it.
+ * Returns true if an input of the first stage lies in the array that the job changes in place. Changes by the job
+ * itself are allowed, because they begin after the first stage has read the whole input.
  */
 const isOwnChange = ({ spec }: JobContext, stage: SeenStage, name: string): boolean =>
   stage === "partition" && spec.inPlace && inputOf(spec, name)?.path === spec.out.path;
@@ -170,8 +166,8 @@ export function changedSince({ folder, spec }: JobContext, name: string): Tensor
 }
 
 /**
- * Returns the error for an input that changed while a task was reading it. The task has written nothing, so it can run
- * again.
+ * Returns the error for an input that changed while a task was reading it. In this case, the task has written nothing
+ * and can be repeated.
  */
 export function changedWhileRead({ folder, spec }: JobContext, name: string): TensorError {
   const sentence =
@@ -186,7 +182,7 @@ export function changedWhileRead({ folder, spec }: JobContext, name: string): Te
 
 async function readSeen(file: string): Promise<Readonly<Record<string, unknown>> | null> {
   const text = await findText(file);
-  // A task that has not begun, or reads nothing that could change, has no record.
+  // A task has no record before it begins, or if none of its inputs can change.
   if (text === null) return null;
   try {
     const seen: unknown = JSON.parse(text);

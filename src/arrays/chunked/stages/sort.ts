@@ -1,12 +1,11 @@
-/** A stable counting sort of positions by key. */
+/** Sorts positions by key with a stable counting sort. */
 
 import { NOWHERE } from "./locate.ts";
 
 /**
- * @param keys keys less than `count`; positions with the key `NOWHERE` are omitted
- * @param starts an array of length count + 1; receives the first entry in `order` for each key
- * @param order receives the positions sorted by key, stable
- * @returns the number of positions in `order`
+ * All keys are less than `count`, except for `NOWHERE`, whose positions are omitted. `starts` has length count + 1, and
+ * receives the first entry in `order` for each key. `order` receives the sorted
+ * positions. Returns the number of positions in `order`.
  */
 export function sortByKey(
   keys: Uint32Array,
@@ -21,7 +20,7 @@ export function sortByKey(
   }
   for (let key = 0; key < count; key++) starts[key + 1] += starts[key];
   const total = starts[count];
-  // Placing positions advances each start to its end, so all starts must then be shifted by one entry.
+  // Placing positions has advanced each start to the next key's start, so all starts are shifted back by one.
   for (let p = 0; p < keys.length; p++) {
     const key = keys[p];
     if (key !== NOWHERE) order[starts[key]++] = p;

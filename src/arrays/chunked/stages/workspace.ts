@@ -1,13 +1,10 @@
-/**
- * Memory that tasks reuse one after the other, because allocating memory costs more than the work done with it, and
- * unused memory is freed late.
- */
+/** Provides memory that consecutive tasks reuse, because allocation is slow and unused memory is freed late. */
 
 import { chooseExecutor } from "../../../core/engines/choice.ts";
 import type { Executor } from "../../../core/engines/executor.ts";
 
 export class Workspace {
-  /** Runs WebAssembly kernels on memory that they use without a copy. */
+  /** Runs WebAssembly kernels on shared memory, without copies. */
   readonly executor: Executor;
   readonly #buffers = new Map<string, Uint8Array>();
   readonly #lanes: Workspace[] = [];
@@ -16,14 +13,14 @@ export class Workspace {
     this.executor = executor;
   }
 
-  /** Returns a workspace with separate buffers, for concurrent work. */
+  /** Returns another workspace with its own buffers, for concurrent work. */
   lane(number: number): Workspace {
     return (this.#lanes[number] ??= new Workspace(this.executor));
   }
 
   /**
-   * Returns bytes with arbitrary contents. The bytes belong to the caller until the same name is requested again.
-   * @throws TensorError `too-large` if memory is exhausted
+   * Returns a buffer with arbitrary contents. The buffer belongs to the caller until the same name is requested again.
+   * Throws a `too-large` error if memory is exhausted.
    */
   bytes(name: string, length: number): Uint8Array {
     const { buffer, byteOffset } = this.#buffer(name, length);
@@ -47,7 +44,7 @@ export class Workspace {
     if (known !== undefined && known.byteLength >= length) return known;
     if (known !== undefined) this.executor.recycle(known);
     this.#buffers.delete(name);
-    // Sizes are multiples of 16, so that elements of any type fit.
+    // Buffer sizes are multiples of 16, which suits elements of any type.
     const size = Math.max(16, Math.ceil(length / 16) * 16);
     const buffer = this.executor.alloc("uint8", size) as Uint8Array;
     this.#buffers.set(name, buffer);

@@ -1,6 +1,6 @@
 /**
- * Manages memory for chunks. Small buffers are reused. Large buffers are freed explicitly, because the garbage
- * collector is slow to count memory outside its heap: otherwise, jobs with a limit of 512 MB took up to 1,058 MB.
+ * Manages memory for chunks. The memory of small buffers is reused. Large buffers are freed explicitly, because the
+ * garbage collector reacts slowly to memory outside its heap: with a limit of 512 MB, jobs took up to 1,058 MB.
  */
 
 import { TensorError } from "../../../core/errors.ts";
@@ -15,8 +15,8 @@ export class Buffers {
   #port: ClosedPort | null = null;
 
   /**
-   * Runs `action` with a buffer of `size` bytes, which is not cleared. Calls may overlap in time.
-   * @throws TensorError `too-large` if memory is exhausted
+   * Calls `action` with a buffer of `size` bytes and arbitrary contents. Concurrent calls are allowed. Throws a
+   * `too-large` error if memory is exhausted.
    */
   async use<T>(size: number, action: (buffer: Uint8Array) => Promise<T>): Promise<T> {
     const at = this.#free.findIndex(({ length }) => length === size);
@@ -31,10 +31,10 @@ export class Buffers {
     }
   }
 
-  /** Frees the memory of unused bytes; all views of this memory become empty. */
+  /** Frees the memory of unused bytes, and empties all views of this memory. */
   release({ buffer, byteLength }: Uint8Array): void {
     if (!isUnshared(buffer) || buffer.byteLength < ZARR.release) return;
-    // In Node, small arrays share a buffer of 8 kB (64 kB in Node 24), so a buffer is freed only if the array takes at
+    // Small arrays in Node share a buffer of 8 kB (64 kB in Node 24), so a buffer is freed only if the array covers at
     // least half of it.
     if (2 * byteLength < buffer.byteLength) return;
     const own: ArrayBuffer & { transfer?(length: number): ArrayBuffer } = buffer;
@@ -42,7 +42,7 @@ export class Buffers {
     else this.#closedPort().postMessage(null, [buffer]);
   }
 
-  /** Returns a closed port. Node 20 has no `transfer`, but frees a buffer that is sent to a closed port. */
+  /** Returns a closed message port. Node 20 lacks `transfer`, but frees a buffer that is sent to a closed port. */
   #closedPort(): ClosedPort {
     if (this.#port !== null) return this.#port;
     const { port1, port2 } = new MessageChannel();
@@ -52,7 +52,7 @@ export class Buffers {
   }
 }
 
-/** Allocates memory. @throws TensorError `too-large` if memory is exhausted */
+/** Allocates memory. Throws a `too-large` error if memory is exhausted. */
 export function newBytes(size: number): Uint8Array {
   try {
     return new Uint8Array(size);

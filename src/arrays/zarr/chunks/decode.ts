@@ -1,6 +1,6 @@
 /**
- * Decodes boxes of chunks from stored bytes. Of a shard, only the index and the needed inner chunks are read; of an
- * uncompressed chunk, only the needed rows. Nothing is allocated for a size that the stored bytes cannot hold.
+ * Decodes boxes of chunks. For a shard, only the index and the needed inner chunks are read; for an uncompressed chunk,
+ * only the needed rows are read. No memory is allocated for sizes that the stored bytes cannot contain.
  */
 
 import { printCount } from "../../../core/print-count.ts";
@@ -23,20 +23,20 @@ import { needsChange, swapElements, toMemory } from "./elements.ts";
 import { MISSING, mostStored, type Pipeline, type Sharding } from "./pipeline.ts";
 import { inParallel, memorySource, partOfSource, readAll, type Source } from "../stores/store.ts";
 
-/** A box of a chunk, and the parameters for reading it. */
+/** A box of a chunk, and parameters for reading the box. */
 export interface Reading {
   readonly box: Box;
   readonly into: Place;
-  /** The chunk's name in errors. */
+  /** The name of the chunk in errors. */
   readonly where: string;
   /** The fill value, for inner chunks that are not stored. */
   readonly fill: Uint8Array;
   readonly buffers: Buffers;
-  /** Maximum number of inner chunks that are read at once. */
+  /** The maximum number of inner chunks that are read at the same time. */
   readonly concurrency: number;
 }
 
-/** Reads a box of a chunk. @throws TensorError `malformed-file` for bytes that do not decode */
+/** Reads a box of a chunk. Throws a `malformed-file` error for bytes that cannot be decoded. */
 export async function readBox(pipeline: Pipeline, source: Source, reading: Reading): Promise<void> {
   if (pipeline.compression.length === 0) return readTurned(pipeline, source, reading);
   const bytes = await decompress(pipeline, source, reading);
@@ -44,9 +44,9 @@ export async function readBox(pipeline: Pipeline, source: Source, reading: Readi
   if (bytes.buffer !== source.bytes?.buffer) reading.buffers.release(bytes);
 }
 
-/** Returns the error of a chunk that cannot be read, or one that names the HTML page in its place. */
+/** Returns the error for a chunk that cannot be decoded, which may be an HTML page. */
 export async function namingPage(error: unknown, source: Source, where: string): Promise<unknown> {
-  // An error with a file is about the file's state, not about its bytes.
+  // An error that names a file is about the state of the file, not about its bytes.
   if (!isTensorError(error, "malformed-file") || error.file !== undefined) return error;
   const head = new Uint8Array(Math.min(source.size, HEAD));
   const isRead = await source.read(0, head).then(
@@ -58,7 +58,7 @@ export async function namingPage(error: unknown, source: Source, where: string):
   return malformed(sentence, { got: PAGE.name }, { cause: error });
 }
 
-/** Reads a box of a chunk that is not compressed. */
+/** Reads a box of an uncompressed chunk. */
 async function readTurned(pipeline: Pipeline, source: Source, reading: Reading): Promise<void> {
   const { order, width } = pipeline;
   if (order === null) return readStored(pipeline, source, reading);
@@ -94,7 +94,8 @@ async function decompress(
       },
     );
   }
-  // Each step has the size before its codec encodes. Without shards, sizes are exact up to the first compression.
+  // The size of each step is the size before its codec encodes. Without shards, all sizes before the first compression
+  // codec are exact.
   let size =
     shards === null ? product(storedShape) * width : mostStored({ ...pipeline, compression: [] });
   let isExact = shards === null;
@@ -187,14 +188,16 @@ async function readElements(
   }
 }
 
-/** Returns memory that holds exactly a box. */
 const runPlace = (bytes: Uint8Array, shape: readonly number[]): Place => ({
   bytes,
   shape,
   start: shape.map(() => 0),
 });
 
-/** Copies a box of elements in stored order. Reads only the needed rows of the first axis if the source is a file. */
+/**
+ * Copies a box of elements that are in stored order. If the source is a file, only the needed rows of the first axis
+ * are read.
+ */
 async function copyElements(
   source: Source,
   whole: readonly number[],
@@ -227,7 +230,7 @@ async function readShard(shards: Sharding, stored: Source, reading: Reading): Pr
   const index = await readIndex(shards, stored, where);
   const parts = [...chunksOf(box.start, box.shape, inner.shape)];
   const most = mostStored(inner);
-  // The whole shard is read with one request if every inner chunk is needed and the shard has no gaps.
+  // If every inner chunk is needed and the shard has no gaps, one request reads the whole shard.
   const isWhole = parts.length === count && stored.size <= count * most + shards.index.size;
   const source = isWhole ? memorySource(await readAll(stored)) : stored;
   const release = (): void => {

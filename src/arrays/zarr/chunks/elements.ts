@@ -1,4 +1,4 @@
-/** Converts elements between a file and memory: swaps byte order, and clears unused bits. */
+/** Converts elements between a file and memory, by swapping bytes and clearing unused bits. */
 
 import { fillBytes } from "../../boxes/boxes.ts";
 import { malformed } from "../../../core/errors.ts";
@@ -7,13 +7,13 @@ import { swapBytes } from "../../npy/layout.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { findNonBool, keepBits } from "../../../core/tensor/packing.ts";
 
-/** Returns true if `toMemory` must convert a file's bytes. */
+/** Returns true if elements in a file differ from elements in memory. */
 export const needsChange = (dtype: DType, bigEndian: boolean): boolean =>
   bigEndian || dtype === "bool" || rowOf(dtype).bits !== undefined;
 
 /**
- * Converts a file's elements to their form in memory, in place.
- * @throws TensorError `malformed-file` for a bool other than 0 or 1
+ * Converts a file's elements to their form in memory, in place. Throws a `malformed-file` error for a bool other than 0
+ * or 1.
  */
 export function toMemory(dtype: DType, bigEndian: boolean, bytes: Uint8Array, where: string): void {
   if (bigEndian) swapElements(dtype, bytes);
@@ -24,7 +24,7 @@ export function toMemory(dtype: DType, bigEndian: boolean, bytes: Uint8Array, wh
     throw malformed(`${where} has the byte ${got} where a bool must be 0 or 1`, { got });
   }
   const { bits, storage } = rowOf(dtype);
-  // Zarr stores each element in one byte, and its unused upper bits must be ignored.
+  // Zarr stores small elements in one byte each, whose unused upper bits must be ignored.
   if (bits !== undefined) keepBits(bytes, bits, storage === Int8Array);
 }
 
@@ -34,7 +34,7 @@ export function swapElements(dtype: DType, bytes: Uint8Array): void {
   swapBytes(bytes, width / lanes);
 }
 
-/** Returns `missing` bytes of padding, filled with copies of an element, in pieces. */
+/** Returns `missing` bytes of padding in pieces, which consist of copies of an element. */
 export function padding(missing: number, fill: Uint8Array): readonly Uint8Array[] {
   const { padding: most } = ZARR;
   const piece = new Uint8Array(Math.min(missing, most));

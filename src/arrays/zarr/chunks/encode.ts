@@ -1,4 +1,4 @@
-/** Encodes chunks into parts, so that the elements of an uncompressed chunk are never copied. */
+/** Encodes chunks into parts, so that uncompressed elements are never copied. */
 
 import { printCount } from "../../../core/print-count.ts";
 import { chunksOf, copyBox, isFilled, offsetOf, transpose } from "../../boxes/boxes.ts";
@@ -11,9 +11,8 @@ import { join } from "../codecs/gzip.ts";
 import { MISSING, type Pipeline, type Sharding } from "./pipeline.ts";
 
 /**
- * Encodes a whole chunk as consecutive parts. The parts may alias `chunk`, so they are valid only while `chunk` is
- * unchanged.
- * @param fill the fill value; inner chunks that hold no other value are not stored
+ * Encodes a whole chunk as consecutive parts. The parts may share memory with `chunk`, so they are valid only as long
+ * as `chunk` is unchanged. `fill` is the fill value, and inner chunks that consist of it are not stored.
  */
 export async function encodeChunk(
   pipeline: Pipeline,
@@ -63,7 +62,7 @@ function toFile({ dtype, bigEndian }: Pipeline, bytes: Uint8Array): Uint8Array {
   return swapped;
 }
 
-/** Encodes the inner chunks in row-major order, with the index before or after them. */
+/** Encodes the inner chunks in row-major order, preceded or followed by the index. */
 async function encodeShard(
   { width, storedShape }: Pipeline,
   { inner, grid, count, index }: Sharding,

@@ -5,8 +5,8 @@ import { sameShape, product } from "../../../core/tensor/shape.ts";
 import { mostStored, type Pipeline } from "./pipeline.ts";
 
 /**
- * Returns the maximum memory for reading and writing a chunk, for any elements, in bytes.
- * @param atOnce the number of inner chunks of a shard that are read at once
+ * Returns the maximum memory for reading and writing a chunk with any contents, in bytes. `atOnce` is the number of
+ * inner chunks that are read at the same time.
  */
 export function heldBytes(
   pipeline: Pipeline,
@@ -19,12 +19,12 @@ export function heldBytes(
   const isDirect = pipeline.isPlain && areRows;
   return {
     read: decoding(pipeline, atOnce) - (isDirect ? size : 0),
-    // A chunk at the end of an axis is copied for padding.
+    // For padding, a chunk at the end of an axis is copied.
     write: encoding(pipeline) + (isDirect || !isRagged ? 0 : size),
   };
 }
 
-/** Returns a chunk's size before each compression codec and after the last. */
+/** Returns the size of a chunk before each compression codec and after the last codec. */
 function sizesOf(pipeline: Pipeline): number[] {
   const sizes = [mostStored({ ...pipeline, compression: [] })];
   for (const codec of pipeline.compression) sizes.push(codec.mostEncoded(sizes[sizes.length - 1]));
@@ -38,7 +38,7 @@ function decoding(pipeline: Pipeline, atOnce: number): number {
     ({ held }, at) => sizes[at] + sizes[at + 1] + held.decode(sizes[at]),
   );
   const turned = order === null ? 0 : product(shape) * width;
-  // Without compression, whole rows are read even if the box needs only part of them.
+  // From an uncompressed chunk, whole rows are read even if the box covers only part of each row.
   if (shards === null) return (steps.length === 0 ? sizes[0] : Math.max(...steps)) + turned;
   const inner = Math.min(shards.count, atOnce) * decoding(shards.inner, atOnce);
   return Math.max(sizes[0] + inner, ...steps) + turned;
@@ -48,14 +48,14 @@ function encoding(pipeline: Pipeline): number {
   const { bigEndian, compression, order, shards, shape, width } = pipeline;
   const size = product(shape) * width;
   const sizes = sizesOf(pipeline);
-  // Without shards, the first codec reads the chunk directly, without a copy.
+  // If the array has no shards, the first codec reads the chunk directly, without a copy.
   const steps = compression.map(
     ({ held }, at) =>
       (at === 0 && shards === null ? 0 : sizes[at]) + sizes[at + 1] + held.encode(sizes[at]),
   );
   const turned = (order === null ? 0 : size) + (bigEndian ? size : 0);
   if (shards === null) return Math.max(0, ...steps) + turned;
-  // First the parts of the shard and one inner chunk are in memory, then the joined parts.
+  // The peak is either the parts of the shard and one inner chunk, or the joined parts.
   const { inner } = shards;
   const parts = sizes[0] + product(inner.shape) * width + encoding(inner);
   return Math.max(parts, ...steps.map((step) => step + sizes[0])) + turned;

@@ -1,10 +1,10 @@
-/** Computes the maximum stored bytes that `decode.ts` reads for boxes of an array. */
+/** Computes the maximum number of stored bytes that `decode.ts` reads for boxes of an array. */
 
 import { coversChunks, pairsAlong, type AxisBoxes } from "../../boxes/axis-boxes.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { mostStored, type Pipeline } from "./pipeline.ts";
 
-/** @param boxes the boxes along each axis of the array, whose chunks begin at 0 */
+/** `boxes` contains the boxes along each axis of the array. */
 export function mostRead(pipeline: Pipeline, boxes: readonly AxisBoxes[]): number {
   const { compression, order, shards, storedShape } = pipeline;
   const along = order === null ? boxes : order.map((axis) => boxes[axis]);
@@ -13,13 +13,13 @@ export function mostRead(pipeline: Pipeline, boxes: readonly AxisBoxes[]): numbe
   if (shards === null) return mostElements(pipeline, along);
   const { index, inner } = shards;
   const parts = product(along.map((axis, d) => pairsAlong(axis, inner.shape[d])));
-  // A shard whose inner chunks are all needed is read as a whole, including its index, for the second time.
+  // If all inner chunks are needed, the whole shard is read, and its index is read a second time.
   return reads * 2 * index.size + Math.max(parts * mostStored(inner), mostRead(inner, along));
 }
 
 /**
- * Returns the maximum bytes read from uncompressed chunks without shards: the box if it is contiguous, and otherwise
- * whole rows of the first axis.
+ * Returns the maximum number of bytes that are read from uncompressed chunks without shards: contiguous boxes, or whole
+ * rows of the first axis.
  */
 function mostElements({ storedShape, width }: Pipeline, along: readonly AxisBoxes[]): number {
   const extents = along.map(({ extent, count }) => (count === 0 ? 0 : extent));

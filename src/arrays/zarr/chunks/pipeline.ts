@@ -1,7 +1,6 @@
 /**
- * Converts an array's codecs to steps for a chunk: optionally transpose axes, convert elements to bytes or to a shard
- * of inner chunks, then compress the bytes. This file checks the codecs and builds the pipeline; `decode.ts` and
- * `encode.ts` run it.
+ * Converts codecs to encoding steps: optionally transpose axes, convert elements to bytes or to a shard, then compress
+ * the bytes. This file checks codecs and builds pipelines, which `decode.ts` and `encode.ts` run.
  */
 
 import { factOf, malformed, printValue, TensorError, unsupported } from "../../../core/errors.ts";
@@ -17,18 +16,18 @@ import { makeZstdCodec } from "../codecs/zstd.ts";
 
 export interface Pipeline {
   readonly dtype: DType;
-  /** Size of one element, in bytes. */
+  /** The size of an element, in bytes. */
   readonly width: number;
-  /** The shape of a whole chunk, in the order of the array's axes. */
+  /** The shape of a whole chunk, in array axis order. */
   readonly shape: readonly number[];
-  /** Axis i of the stored chunk is axis `order[i]` of the chunk; null without transposition. */
+  /** The axis order: axis i of the stored chunk is axis `order[i]` of the chunk; null without transposition. */
   readonly order: readonly number[] | null;
-  /** The shape of a whole chunk, in the order of the stored axes. */
+  /** The shape of a whole chunk, in stored axis order. */
   readonly storedShape: readonly number[];
   readonly bigEndian: boolean;
   readonly shards: Sharding | null;
   readonly compression: readonly ByteCodec[];
-  /** True if the stored chunk is exactly its elements in row-major order. */
+  /** True if the stored bytes of a chunk are exactly its elements in row-major order. */
   readonly isPlain: boolean;
 }
 
@@ -43,26 +42,26 @@ export interface Sharding {
 
 export interface ShardIndex {
   readonly isAtStart: boolean;
-  /** Axis i of the stored index is axis `order[i]` of the index, whose shape is the grid and 2; null for this order. */
+  /** The axis order of the index, whose shape is the grid and 2; null for the usual order. */
   readonly order: readonly number[] | null;
   readonly bigEndian: boolean;
   readonly compression: readonly ByteCodec[];
-  /** Size of the encoded index, in bytes. */
+  /** The size of the encoded index, in bytes. */
   readonly size: number;
 }
 
-/** Value of the offset and the size in an index for an inner chunk that is not stored. */
+/** The offset and the size, in an index, of an inner chunk that is not stored. */
 export const MISSING = 2n ** 64n - 1n;
 
-/** Maximum number of nested shard levels; real arrays have one. */
+/** The maximum number of nested shard levels; real arrays have one level. */
 const MAX_DEPTH = 4;
 
-/** Maximum number of inner chunks in a shard; an index of this length takes 256 MB. */
+/** The maximum number of inner chunks in a shard, because a longer index would take more than 256 MB. */
 const MAX_INNER = 2 ** 24;
 
 /**
- * @param where the array's name in errors
- * @throws TensorError `unsupported-file` for unknown codecs, `malformed-file` for codecs that do not fit together
+ * Errors call the array `where`. Throws `unsupported-file` for unknown codecs, or `malformed-file` for codecs that do
+ * not fit together.
  */
 export function makePipeline(
   dtype: DType,
@@ -126,7 +125,7 @@ function wrongCodec(name: string, isKnown: boolean, where: string): Error {
 
 type MakeByteCodec = (configuration: JsonObject, where: string) => ByteCodec;
 
-/** The object has no prototype, because codec names come from a file and might name a prototype's member. */
+/** The object has no prototype, because a codec name from a file might equal the name of an inherited member. */
 const BYTE_CODECS: Readonly<Record<string, MakeByteCodec | undefined>> = Object.assign(
   Object.create(null),
   {
@@ -192,7 +191,7 @@ function parseBoolean(value: Json, what: string, where: string): boolean {
   });
 }
 
-/** Returns true for big-endian. One-byte types have no byte order; for other types it is required. */
+/** Returns true for big-endian elements. The byte order may be missing only for one-byte types. */
 function parseEndian({ configuration }: Codec, dtype: DType, where: string): boolean {
   const endian = configuration?.endian;
   const { bytes, lanes } = rowOf(dtype);
@@ -205,14 +204,14 @@ function parseEndian({ configuration }: Codec, dtype: DType, where: string): boo
   });
 }
 
-/** Returns the axes in the order in which they are stored. @throws TensorError `malformed-file` for another list */
+/** Returns the axes in stored order. Throws a `malformed-file` error unless the list contains each axis once. */
 export function parseOrder(
   { configuration }: Codec,
   rank: number,
   where: string,
 ): readonly number[] {
   const order = configuration?.order;
-  // "C" and "F" come from drafts of the format, and zarrita still writes them.
+  // The orders "C" and "F" come from drafts of the format, and zarrita still writes them.
   if (order === "C") return Array.from({ length: rank }, (_, axis) => axis);
   if (order === "F") return Array.from({ length: rank }, (_, axis) => rank - 1 - axis);
   const axes = parseShape(order, "order", where);
@@ -224,7 +223,7 @@ export function parseOrder(
   );
 }
 
-/** Combines two transpositions; returns null for the identity. */
+/** Combines two transpositions, or returns null for the identity. */
 function compose(first: readonly number[] | null, second: readonly number[]): number[] | null {
   const order = second.map((axis) => (first === null ? axis : first[axis]));
   return order.every((axis, at) => axis === at) ? null : order;
@@ -280,7 +279,7 @@ function makeSharding(
   };
 }
 
-/** Builds the codecs of a shard's index, which may not be compressed, because the size must be known. */
+/** Builds the codecs of a shard's index, which must not compress, because the index size must be known. */
 function makeIndex(
   codecs: Json | undefined,
   grid: readonly number[],
@@ -304,8 +303,8 @@ function makeIndex(
 }
 
 /**
- * Checks that chunks can be encoded, before the first one is written.
- * @throws TensorError `attribute` for a codec that can only be read here
+ * Checks that chunks can be encoded, before the first chunk is written. Throws an `attribute` error for a codec that
+ * supports only reading.
  */
 export function checkEncodable(pipeline: Pipeline, where: string): void {
   const reason = unwritableReason(pipeline);
@@ -314,7 +313,7 @@ export function checkEncodable(pipeline: Pipeline, where: string): void {
   throw new TensorError("attribute", sentence, { key: "codecs", file: where });
 }
 
-/** Returns why chunks cannot be encoded here; null if they can. */
+/** Returns the reason why chunks cannot be encoded, or null if they can be encoded. */
 function unwritableReason(pipeline: Pipeline): string | null {
   const { shards, storedShape, width, compression } = pipeline;
   let reason = shards === null ? null : unwritableReason(shards.inner);

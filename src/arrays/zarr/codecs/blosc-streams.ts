@@ -92,8 +92,8 @@ const LAST_START = 12;
 const LAST_END = 5;
 
 /**
- * Encodes LZ4's block format, with the matches that a table of hashes finds.
- * @param acceleration number of bytes between searches, which increases by one after 64 searches without a match
+ * Encodes LZ4's block format, with the matches that a table of hashes finds. `acceleration` is the number of bytes
+ * between searches, which increases by one after 64 searches without a match.
  */
 export function encodeLz4(from: Uint8Array, acceleration: number): Uint8Array {
   const { length } = from;

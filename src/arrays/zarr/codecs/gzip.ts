@@ -108,10 +108,7 @@ const piped = (
   through: CompressionStream | DecompressionStream,
 ): ReadableStream<Uint8Array> => new Blob([bytes.slice()]).stream().pipeThrough(through);
 
-/**
- * Joins pieces; a single piece is returned without a copy.
- * @param release called with each piece that was copied
- */
+/** Joins pieces; a single piece is returned without a copy. `release` is called with each piece that was copied. */
 export function join(
   pieces: readonly Uint8Array[],
   length = lengthOf(pieces),

@@ -49,7 +49,7 @@ export const decodeZstd = (frame: Uint8Array, size: number): Promise<Uint8Array>
 export const encodeZstd = (bytes: Uint8Array, level: number): Promise<Uint8Array> =>
   convert("compress", bytes, mostCompressed(bytes.length), level);
 
-/** @throws TensorError `engine` if a policy forbids WebAssembly, `too-large` if its memory is exhausted */
+/** Throws `engine` if a policy forbids WebAssembly, `too-large` if its memory is exhausted. */
 async function convert(
   name: "compress" | "decompress",
   input: Uint8Array,

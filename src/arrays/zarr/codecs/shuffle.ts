@@ -42,8 +42,7 @@ const wordsOf = ({ buffer, byteOffset, length }: Uint8Array): Int32Array =>
 
 /**
  * Transposes squares of four bytes of four elements, which is the same in both directions and four times as fast as
- * moving single bytes.
- * @param width the element size, and `count` the length of a row of shuffled bytes, both in words
+ * moving single bytes. `width` is the element size, and `count` the length of a row of shuffled bytes, both in words.
  */
 function moveSquares(
   from: Int32Array,

@@ -84,7 +84,7 @@ const TRUST =
 
 /**
  * Returns the error for a request without a response.
- * @param secrets texts that must not appear in messages, including the message of the cause
+ * `secrets` contains texts that must not appear in messages or in the message of the cause.
  */
 export function unreachable(what: string, cause: unknown, secrets: readonly string[]): TensorError {
   if (cause instanceof Silence) {

@@ -162,7 +162,7 @@ export class FileStore implements Store {
 
   readonly #guard: Guard;
 
-  /** @param guard called before a file is opened, written or removed */
+  /** `guard` is called before a file is opened, written or removed. */
   constructor(folder: string, guard: Guard = async () => {}) {
     this.path = path.resolve(folder);
     this.#guard = guard;
@@ -175,7 +175,7 @@ export class FileStore implements Store {
     return this.path + path.sep + (path.sep === "/" ? key : key.replaceAll("/", path.sep));
   }
 
-  /** Returns the path of a key for reading. @throws the guard's error */
+  /** Returns the path of a key for reading. Throws the error of the guard. */
   async fileToRead(key: string): Promise<string> {
     const file = this.fileOf(key);
     await this.#guard(file);

@@ -19,8 +19,8 @@ export interface ObjectClient {
   /** True if conditional headers may be sent; requests to another origin would need a preflight request. */
   readonly hasConditions: boolean;
   /**
-   * @returns null if the object does not exist @throws TensorError for statuses other than success and those in
-   *   `expected`
+   * Returns null if the object does not exist.
+   * Throws a TensorError for statuses other than success and those in `expected`.
    */
   send(request: Request, expected?: readonly number[]): Promise<Response | null>;
   /** Returns the error for a response that was cut off. */
@@ -123,8 +123,7 @@ async function probe(client: ObjectClient): Promise<Head | Source | null> {
 }
 
 /**
- * Reads a whole object of unknown length; fetch decompresses it.
- * @param first the response to the first attempt, if any
+ * Reads a whole object of unknown length; fetch decompresses it. `first` is the response to the first attempt, if any.
  */
 async function readWhole(client: ObjectClient, first: Response | null): Promise<Source | null> {
   const pauses = new Pauses(client.signal);
@@ -154,7 +153,7 @@ async function readWhole(client: ObjectClient, first: Response | null): Promise<
   }
 }
 
-/** Waits after a response that was cut off. @throws TensorError if no attempt is left */
+/** Waits after a truncated response, or throws a TensorError if no attempt remains. */
 async function pauseAfter(client: ObjectClient, pauses: Pauses, error: unknown): Promise<void> {
   client.signal?.throwIfAborted();
   const pause = isTransient(error) ? pauses.next(error) : null;
@@ -202,8 +201,8 @@ class RangeSource implements Source {
   }
 
   /**
-   * Reads a range, unless the object's version has changed since it was opened.
-   * @param count called with the length of each piece
+   * Reads a range, unless the object's version has changed since it was opened. `count` is called with the length of
+   * each piece.
    */
   async #readPart(at: number, into: Uint8Array, count: (length: number) => void): Promise<void> {
     const response = await this.#ask(at, into.length);
@@ -254,8 +253,8 @@ class RangeSource implements Source {
   }
 
   /**
-   * Skips `skip` bytes of a body, fills `into` with the following bytes, and cancels the rest.
-   * @returns the number of bytes filled
+   * Skips `skip` bytes of a body, fills `into` with the following bytes, and cancels the rest. Returns the number of
+   * bytes filled.
    */
   async #fill(
     into: Uint8Array,

@@ -30,9 +30,8 @@ export class Pauses {
   }
 
   /**
-   * Returns the time to wait before the next attempt, in ms; null if no attempt is left.
-   * @param failure the error of the last attempt; a silent attempt counts as waited
-   * @param asked the time that the server asks for, in ms
+   * Returns the time to wait before the next attempt, in ms; null if no attempt is left. `failure` is the error of the
+   * last attempt; a silent attempt counts as waited. `asked` is the time that the server asks for, in ms.
    */
   next(failure?: unknown, asked = 0): number | null {
     const { retries, first, longest, total } = HTTP;
@@ -46,7 +45,7 @@ export class Pauses {
     return pause;
   }
 
-  /** @throws the signal's reason when it aborts */
+  /** Throws the signal's reason when the signal aborts. */
   async wait(pause: number): Promise<void> {
     const signal = this.#signal;
     signal?.throwIfAborted();
@@ -101,7 +100,7 @@ export function retrying(
   };
 }
 
-/** Returns the response to a request, whose body may follow. @throws Silence */
+/** Returns the response to a request, whose body may follow. Throws a `Silence` error if the server is silent. */
 function answerTo(
   send: Send,
   url: URL,

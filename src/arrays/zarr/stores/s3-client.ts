@@ -22,10 +22,7 @@ export interface S3Client {
   readonly secrets?: readonly string[];
 }
 
-/**
- * @param signal aborts requests, and the waits between them
- * @throws TensorError `attribute` for wrong options
- */
+/** `signal` aborts requests, and the waits between them. Throws an `attribute` error for wrong options. */
 export async function makeClient(
   location: string,
   given: S3Options = {},

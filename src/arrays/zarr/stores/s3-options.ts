@@ -39,7 +39,7 @@ const VARIABLES: Readonly<Record<(typeof NAMES)[number], readonly string[]>> = {
   forbidden: ["NDSCATTER_FORBIDDEN"],
 };
 
-/** @throws TensorError `attribute` for wrong options */
+/** Throws an `attribute` error for wrong options. */
 export function settingsOf(given: S3Options): S3Options {
   const options = optionsOf(given, NAMES, {});
   const process: { env?: Readonly<Record<string, string | undefined>> } =

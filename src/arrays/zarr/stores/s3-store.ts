@@ -47,7 +47,7 @@ export class S3Store implements Store {
     if (client.prefix !== null) this.staging = new S3Staging(this);
   }
 
-  /** @returns null for status 404 @throws TensorError `engine` for failures other than `expected` statuses */
+  /** Returns null for status 404. Throws an `engine` error for failures other than `expected` statuses. */
   async send(
     key: string,
     request: Request,
@@ -193,7 +193,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** Lists objects, a thousand per request. @param delimiter a character; keys that are equal up to it are grouped */
+  /** Lists objects, a thousand per request. `delimiter` is a character; keys that are equal up to it are grouped. */
   async *#pages(
     prefix: string,
     delimiter?: string,
@@ -233,7 +233,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** Copies an object on the server. @returns false if it does not exist */
+  /** Copies an object on the server. Returns false if it does not exist. */
   async copy(from: S3Store, key: string, to: string): Promise<boolean> {
     const { prefix } = from.client;
     if (prefix === null) return false;

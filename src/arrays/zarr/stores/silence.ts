@@ -20,9 +20,9 @@ export class Silence extends Error {
 }
 
 /**
- * Waits for a promise, at most `limit` ms.
- * @param stop called on silence, and when the signal aborts; ends the awaited action
- * @throws Silence after `limit` ms; the signal's reason when it aborts
+ * Waits for a promise, at most `limit` ms. `stop` is called on silence, and when the signal aborts; ends the awaited
+ * action.
+ * Throws a `Silence` error after `limit` ms, or the signal's reason when it aborts.
  */
 export function unlessSilent<T>(
   promise: Promise<T>,
@@ -51,7 +51,7 @@ export function unlessSilent<T>(
 
 /**
  * Passes the pieces of a body to `take` until `take` returns false.
- * @throws Silence; the signal's reason when it aborts
+ * Throws a `Silence` error, or the signal's reason when it aborts.
  */
 export async function eachPiece(
   { body }: Response,
@@ -70,7 +70,7 @@ export async function eachPiece(
   await reader.cancel();
 }
 
-/** Reads a body as text, up to about `most` characters. @throws like `eachPiece` */
+/** Reads a body as text, up to about `most` characters. Throws the errors of `eachPiece`. */
 export async function textOf(
   response: Response,
   signal: AbortSignal | undefined,

@@ -30,7 +30,7 @@ export interface Store {
   readonly path: string;
   /** Maximum number of requests in progress at once. */
   readonly concurrency: number;
-  /** @returns null if the object does not exist */
+  /** Returns null if the object does not exist. */
   open(key: string): Promise<Source | null>;
   /**
    * Returns text that changes when an object changes: its size and time, or its ETag; empty if the object does not
@@ -40,11 +40,11 @@ export interface Store {
   /** Returns the size of an object, in bytes; null if the object does not exist. */
   sizeOf(key: string): Promise<number | null>;
   /**
-   * Writes an object from parts, atomically.
-   * @param isDurable true to sync the bytes before the object is replaced; otherwise a crash may leave it empty
+   * Writes an object from parts, atomically. `isDurable` is true to sync the bytes before the object is replaced;
+   * otherwise a crash may leave it empty.
    */
   put(key: string, parts: readonly Uint8Array[], isDurable?: boolean): Promise<void>;
-  /** Creates an object like `put`. @returns false, without changing the object, if it exists */
+  /** Creates an object like `put`. Returns false, without changing the object, if it exists. */
   putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean>;
   /** Removes an object if it exists. */
   remove(key: string): Promise<void>;
@@ -88,16 +88,15 @@ export interface Staging {
   put(name: string, parts: readonly Uint8Array[]): Promise<void>;
   putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean>;
   /**
-   * Copies an object from another store of the same kind.
-   * @param most maximum size of the object, in bytes; a shard from another encoder may have gaps
-   * @returns false if the object does not exist or is longer
+   * Copies an object from another store of the same kind. `most` is the maximum size of the object, in bytes; a shard
+   * from another encoder may have gaps. Returns false if the object does not exist or is longer.
    */
   copy(from: Store, key: string, name: string, most?: number): Promise<boolean>;
-  /** @returns false if nothing is staged as `name` */
+  /** Returns false if nothing is staged as `name`. */
   publish(name: string, key: string): Promise<boolean>;
   /**
-   * Publishes like `publish`, but never replaces an object; absent if objects may be replaced.
-   * @throws TensorError `attribute` if the key holds another object
+   * Publishes like `publish`, but never replaces an object; absent if objects may be replaced. Throws an `attribute`
+   * error if the key holds another object.
    */
   publishNew?(name: string, key: string): Promise<boolean>;
   remove(name: string): Promise<void>;
@@ -158,8 +157,8 @@ export async function inParallel<T>(
 }
 
 /**
- * Returns the staging of a store for chunks under a name.
- * @throws TensorError `attribute` for a name that cannot be a file name, and for a store without staging
+ * Returns the staging of a store for chunks under a name. Throws an `attribute` error for a name that cannot be a file
+ * name, and for a store without staging.
  */
 export function stagingOf(store: Store, name: string): Staging {
   // The names of staged chunks become file names and may come from another machine, so they are checked.

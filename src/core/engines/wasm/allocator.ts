@@ -56,8 +56,7 @@ export class Allocator {
   }
 
   /**
-   * Frees memory that {@link allocate} returned; must be called only once.
-   * @returns the number of bytes freed, including alignment
+   * Frees memory that `allocate` returned, exactly once, and returns the number of bytes freed, including alignment.
    */
   free(pointer: number): number {
     const bytes = this.#taken.get(pointer);

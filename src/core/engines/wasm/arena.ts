@@ -84,8 +84,8 @@ export class Arena {
   }
 
   /**
-   * Keeps an allocation of this arena until `owner` is garbage-collected.
-   * @returns the address of the allocation, which changes if it was in the block
+   * Keeps an allocation of this arena until `owner` is garbage-collected. Returns the address, which changes if the
+   * allocation was in the block.
    */
   leave(pointer: number, bytes: number, owner: object): number {
     const position = this.#pointers.indexOf(pointer);

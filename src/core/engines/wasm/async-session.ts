@@ -1,6 +1,6 @@
 /**
  * An asynchronous call on the WebAssembly executor: the worker pool does large work while the caller continues. Heap
- * tensors are copied to the shared memory, and the result is copied back. Everything else works as in a synchronous
+ * tensors are copied to the shared memory, and the result is copied back. All other steps work as in a synchronous
  * call.
  */
 

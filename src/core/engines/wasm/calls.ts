@@ -39,7 +39,7 @@ export interface SliceArgs {
   readonly span: number;
 }
 
-/** Returns the arguments in the order of the kernels' parameters. Only this function knows the order. */
+/** Returns the arguments in the order of the kernels' parameters. */
 export const sliceArgs = (args: SliceArgs): number[] => [
   args.random,
   args.sequential,
@@ -50,15 +50,15 @@ export const sliceArgs = (args: SliceArgs): number[] => [
   args.span,
 ];
 
-/** Maximum number of arguments that {@link runCalls} passes to a kernel. */
+/** Maximum number of arguments that `runCalls` passes to a kernel. */
 export const MOST_ARGS = 7;
 
 const NO_STEPS = [0, 0, 0] as const;
 
 /**
- * Runs calls in order.
+ * Runs kernel calls in order. Returns true if every kernel returned 0 or nothing, apart from results that are arguments
+ * of the next call.
  * @param onDone called after each kernel, so that other threads see progress
- * @returns true if every kernel returned 0 or nothing, ignoring results that are arguments of the next call
  */
 export function runCalls(
   kernels: readonly Kernel[],

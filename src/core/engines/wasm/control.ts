@@ -10,8 +10,8 @@ export const DONE = 0;
 /** Word for the number of workers that take part in the round. */
 export const PARTS = 1;
 /**
- * Word for the result of the round: 0 if every kernel returned 0, {@link BAD} if a kernel did not, at least {@link
- * FAILED} if a kernel threw.
+ * Word for the result of the round: 0 if every kernel returned 0, `BAD` if a kernel did not, at least
+ * `FAILED` if a kernel threw.
  */
 export const RESULT = 2;
 export const BAD = 1;
@@ -59,7 +59,7 @@ export function writeCalls(words: Int32Array, worker: number, calls: readonly Ca
   words[at + 1] = calls.length;
   for (const [i, call] of calls.entries()) {
     const { kernel, args, repeat = 1, steps = [0, 0, 0], previous = -1 } = call;
-    if (args.length > MOST_ARGS) throw new Error(`a kernel with ${args.length} arguments`);
+    if (args.length > MOST_ARGS) throw new Error(`${args.length} arguments, but ${MOST_ARGS} fit`);
     const first = at + WORKER_HEADER + CALL_WORDS * i;
     words.set([kernel, repeat, ...steps, previous, ...args], first);
     words.fill(0, first + ARGS + args.length, first + CALL_WORDS);
@@ -67,7 +67,7 @@ export function writeCalls(words: Int32Array, worker: number, calls: readonly Ca
 }
 
 /**
- * Reads the calls that {@link writeCalls} wrote. Arguments are read as signed numbers, which kernels interpret modulo
+ * Reads the calls that `writeCalls` wrote. Arguments are read as signed numbers, which kernels interpret modulo
  * 2^32.
  */
 export function readCalls(words: Int32Array, worker: number): Call[] {

@@ -96,7 +96,7 @@ function piecesOf({ batches, slices, bytes }: Work, group: number, window: numbe
 }
 
 /**
- * Returns the calls of each thread for a piece. The caller, which is first, gets `own` of {@link PARTS} parts; workers
+ * Returns the calls of each thread for a piece. The caller, which is first, gets `own` of `PARTS` parts; workers
  * share the rest equally.
  */
 function listsOf(work: Work, piece: Piece, threads: number, own: number): readonly Call[][] {
@@ -129,7 +129,7 @@ class Groups {
    * memory.
    */
   readonly #addresses: readonly number[];
-  /** Number of the group that was copied last; -1 if there is none. */
+  /** Number of the group that was copied last; -1 before the first copy. */
   #loaded = -1;
 
   constructor(
@@ -193,7 +193,7 @@ class Windows {
     return addresses.length === 0 ? this.#out.byteOffset + begin : addresses[piece % 2];
   }
 
-  /** Copies a piece from its window to the result; does nothing if there are no windows. */
+  /** Copies a piece from its window to the result; does nothing without windows. */
   store(piece: number, begin: number, length: number): void {
     if (this.#addresses.length === 0) return;
     this.#arena.copyOut(this.#addresses[piece % 2], length, this.#out, begin);

@@ -16,8 +16,7 @@ export interface IndexReader {
   /** Returns the number of threads to use for reading the given number of index bytes in shared memory. */
   threadsFor(bytes: number): number;
   /**
-   * Runs each list of calls on a separate thread, or all lists on this thread.
-   * @returns true if every kernel returned 0
+   * Runs each list of calls on a separate thread, or all lists on this thread. Returns true if every kernel returned 0.
    */
   run(memory: KernelMemory, lists: readonly (readonly Call[])[]): boolean;
 }
@@ -95,9 +94,8 @@ const offsetsAt = ({ memory }: Arena, pointer: number, count: number): Uint32Arr
   (memory.lastOffsets = memory.wordsAt(pointer, count));
 
 /**
- * Reads `count` units of indices, with `perUnit` words each.
+ * Reads `count` units of indices, with `perUnit` words each. Returns true if every kernel returned 0.
  * @param callOf returns the call that reads `some` units at an address, starting with unit number `first`
- * @returns true if every kernel returned 0
  */
 function readUnits(
   reader: IndexReader,

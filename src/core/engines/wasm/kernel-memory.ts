@@ -39,7 +39,7 @@ export class KernelMemory {
   #block: Block;
   /** Words from which kernels read their limits, in the first cache line of the memory, which is never allocated. */
   readonly #limits: Uint32Array;
-  /** Offsets that a kernel wrote last, which {@link has} recognizes. */
+  /** Offsets that a kernel wrote last, which `has` recognizes. */
   lastOffsets: Uint32Array | undefined;
 
   /**
@@ -61,7 +61,7 @@ export class KernelMemory {
   /** Writes the limits into the memory before a call, for the kernels of all threads. */
   setLimits(): void {
     const limits = this.#limits;
-    // The order must match assembly/limits.ts.
+    // The order of the limits must match assembly/limits.ts.
     limits[0] = KERNELS.ahead;
     limits[1] = KERNELS.far;
     limits[2] = KERNELS.long;
@@ -138,8 +138,8 @@ export class KernelMemory {
   }
 
   /**
-   * Returns true if an array is known to be in this memory; its `byteOffset` is then its address. In unshared memory,
-   * only `lastOffsets` is recognized, because no tensors are there, and reading an array's buffer takes 30 ns.
+   * Returns true if an array is known to be in this memory; its `byteOffset` is then its address. Unshared memory holds
+   * no tensors, so only `lastOffsets` is recognized there, because reading an array's buffer takes 30 ns.
    */
   has(array: ArrayBufferView): boolean {
     return this.isShared ? array.buffer === this.buffer : array === this.lastOffsets;

@@ -50,7 +50,8 @@ export const exportsOf = (module: object, memory: WasmMemory): Readonly<Record<s
 export function instantiateKernels(module: object, memory: WasmMemory): Kernels {
   const exports = exportsOf(module, memory);
   const positions = new Map(Object.keys(exports).map((name, position) => [name, position]));
-  // scripts/kernels.js generates the names. A wrong name must not select another kernel.
+  // The script scripts/kernels.js generates the names of the kernels. An unknown name is an error, because it must not
+  // select another kernel.
   const find = (name: string): number => {
     const position = positions.get(name);
     if (position === undefined) throw new Error(`the kernel ${name} is missing`);

@@ -18,7 +18,7 @@ export interface Layout {
   /** Slices to work on, which are fewer and longer if runs were merged. Merged runs may partly overlap. */
   readonly slices: Slices;
   /**
-   * Slices of the Plan before merging, any two of which are equal or disjoint; null unless {@link slices} may partly
+   * Slices of the Plan before merging, any two of which are equal or disjoint; null unless `slices` may partly
    * overlap.
    */
   readonly unmerged: Slices | null;

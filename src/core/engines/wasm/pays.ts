@@ -30,7 +30,7 @@ export function windowsPay(
   const slices = batches * count;
   const copied = copies * size * bytes;
   if (step === "none") {
-    // In JavaScript, a slice takes at least as long as 4 elements, and at most as long as 40.
+    // JavaScript takes as long for a slice as for 4 to 40 single elements.
     const saved = limits.element * Math.min(Math.max(slice, 4), 40);
     return slice * bytes <= limits.slice && slices * saved >= copied + 3 * limits.call;
   }

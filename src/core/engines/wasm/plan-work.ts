@@ -60,8 +60,8 @@ export function workOf(arena: Arena, plan: Plan, job: KernelJob): Work {
 }
 
 /**
- * Returns the offsets of a Plan in memory, merged into runs. From the second call of a kept Plan, its offsets stay in
- * the engine's memory.
+ * Returns the offsets of a Plan in memory, merged into runs. The offsets of a kept Plan stay in the engine's memory
+ * from the second call on.
  */
 function layoutOf(arena: Arena, plan: Plan): Layout {
   const { memory } = arena;

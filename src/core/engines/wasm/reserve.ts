@@ -6,8 +6,8 @@
  * the caller requests the buffer, the worker transfers it with the pages written so far, so the caller never waits for
  * a page that it could write to itself.
  *
- * At most one buffer is held. The reserve is used only in Node: in browsers, a message arrives only after its receiver
- * has returned to the event loop, and the gain in Bun and Deno was not measured.
+ * The reserve has at most one buffer. The reserve is used only in Node: in browsers, a message arrives only after its
+ * receiver has returned to the event loop, and the gain in Bun and Deno was not measured.
  */
 
 import { RESERVE } from "../../limits.ts";
@@ -108,7 +108,7 @@ class Helper {
   readonly #worker: NodeWorker;
   readonly #words = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * WORDS));
   #asked = 0;
-  /** Length of the buffer that was requested and has not arrived, in bytes; 0 if there is none. */
+  /** Length of the requested buffer that has not arrived, in bytes; 0 if no buffer is pending. */
   #pending = 0;
 
   /**
@@ -132,7 +132,7 @@ class Helper {
     // If the worker has not started, or has no core, the buffer arrives later and is used for a later result.
     if (Atomics.load(words, SENT) !== this.#asked) return undefined;
     this.#pending = 0;
-    // No message arrives if there was not enough memory.
+    // The worker sends no message if memory was too small.
     const buffer = this.#threads.receiveMessageOnPort(this.#port)?.message;
     return buffer?.byteLength === bytes ? buffer : undefined;
   }

@@ -70,8 +70,8 @@ export interface Threading {
   /** Begins a call whose large work the pool does while the caller continues. */
   beginAsync(parts: SessionParts): Session<Promise<void> | void>;
   /**
-   * Gathers from or to a tensor outside the engine's memory, if the pool is ready and threads pay off.
-   * @returns true if the gather is complete, false if nothing was written
+   * Gathers from or to a tensor outside the engine's memory, if the pool is ready and threads pay off. Returns false if
+   * nothing was written.
    */
   gather(
     parts: SessionParts,
@@ -112,7 +112,7 @@ export class WasmSession implements Session<void>, IndexReader {
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
     const { limits, trace, threading } = this.#parts;
     const isDone =
-      // Tested first, because most calls are small.
+      // The size is tested first, because most calls are small.
       isEnough(plan, limits.work) &&
       isNumericStorage(data) &&
       isNumericStorage(out) &&
@@ -264,7 +264,8 @@ export class WasmSession implements Session<void>, IndexReader {
     const { limits, shared } = this.#parts;
     const isHere = shared?.has(random);
     if (isHere && shared?.has(sequential)) return true;
-    // Kernels need data copied in and out. In place JavaScript copies nothing; else it copies data once as well.
+    // A kernel needs data in its own memory, so data is copied in and out. JavaScript copies data once, or not at all
+    // if the result replaces data.
     const copies = isHere ? 0 : isInPlace ? 2 : 1;
     return windowsPay(plan, dtype, step, copies, limits);
   }
@@ -340,7 +341,7 @@ export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): n
 const bytesFor = ({ span, offsets }: Plan, dtype: DType): number =>
   2 * (span * DTYPES[dtype].bytes + offsets.byteLength);
 
-/** Returns the result of `action`; null if there is not enough memory, so that JavaScript must do the work. */
+/** Returns the result of `action`, or null if memory is too small and JavaScript must do the work. */
 export function attempt<T>(action: () => T): T | null {
   try {
     return action();

@@ -36,7 +36,7 @@ export interface NodeThreads {
   receiveMessageOnPort(port: NodePort): { readonly message: ArrayBuffer } | undefined;
 }
 
-// These are functions, because bundlers keep concatenated strings even in pages that start no worker.
+// The texts of workers are functions, because bundlers keep concatenated strings even in pages that start no worker.
 const nodeSource = (): string => `${WORKER}
 const { parentPort, workerData } = require("node:worker_threads");
 ndscatterWork(workerData, (round) => parentPort.postMessage(round));`;
@@ -72,8 +72,8 @@ export function startInNode(
   transferred: readonly NodePort[],
   onEnd: () => void,
 ): NodeWorker {
-  // The worker does not get the arguments of this process, with which Node might read the text as a module; nor pipes
-  // to the process's streams, which would add listeners for each worker.
+  // The worker does not get the arguments of this process, with which Node might read the text as a module. The worker
+  // gets no pipes to the process's streams, which would add listeners for each worker.
   const quiet = { execArgv: [], stdout: true, stderr: true };
   const options = { eval: true, workerData, transferList: transferred, ...quiet };
   const worker = new Worker(source, options);
@@ -94,7 +94,7 @@ function inBrowser(parts: WorkerParts, onMessage: () => void, onEnd: () => void)
   const worker = new Worker(url);
   worker.addEventListener("message", onMessage);
   worker.addEventListener("error", (event) => {
-    // The engine reports this as an error of the call, so the page does not report it too.
+    // The engine reports a failed worker as an error of the call, so the page need not report the failure.
     event.preventDefault();
     onEnd();
   });

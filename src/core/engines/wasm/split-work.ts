@@ -152,7 +152,7 @@ function linesOf(length: number, bytes: number, threads: number): readonly (read
   });
 }
 
-/** Returns the number of updates that {@link partitionWork} partitions at once. */
+/** Returns the number of updates that `partitionWork` partitions at once. */
 export const blockOf = (count: number): number =>
   Math.max(THREADS.partitioned, Math.ceil(count / THREADS.blocks));
 
@@ -164,7 +164,7 @@ export const isPartitionable = ({ slices: { slice }, batches, bytes }: Work): bo
  * Partitions single-element updates by destination: each thread examines all updates, and applies those with targets in
  * its range, in order.
  * @param partition the position, among the exports, of the kernel that selects updates
- * @param buffers the addresses of two blocks for each thread: one for {@link blockOf} offsets, and one for as many
+ * @param buffers the addresses of two blocks for each thread: one for `blockOf` offsets, and one for as many
  *   updates
  */
 export function partitionWork(

@@ -20,7 +20,7 @@ interface WebAssemblyApi {
   ) => { readonly exports: Readonly<Record<string, (...args: number[]) => number | undefined>> };
 }
 
-/** Returns WebAssembly's JavaScript interface; call this function only if {@link whyUnsupported} returned null. */
+/** Returns WebAssembly's JavaScript interface, which exists if `whyUnsupported` returned null. */
 export const webAssembly = (): WebAssemblyApi => Reflect.get(globalThis, "WebAssembly");
 
 /** A test module with one function, which returns a vector of zeros: `i32.const 0, i32x4.splat`. */
@@ -40,7 +40,7 @@ const VECTOR_PROBE = /* @__PURE__ */ Uint8Array.of(
 export function whyUnsupported(): string | null {
   if (!("WebAssembly" in globalThis)) return "WebAssembly is not available";
   try {
-    // Under a policy that forbids WebAssembly, WebKit still compiles a module but refuses to instantiate it.
+    // WebKit compiles a module even if a policy forbids WebAssembly, but refuses to instantiate the module.
     Reflect.construct(webAssembly().Instance, [new (webAssembly().Module)(VECTOR_PROBE)]);
     return null;
   } catch (error) {

@@ -29,15 +29,15 @@ export function runThroughWindows(
   const length = slices.slice * bytes;
   const isHere = memory.has(random);
   const limit = limits.window;
-  // Only reductions are sorted, because plain stores do not wait for memory; and only if updates are at most a quarter
-  // of data, so that the sorted updates take no more memory than data.
+  // Only reductions are sorted, because plain stores do not wait for memory. Updates must be at most a quarter of data,
+  // so that the sorted updates take no more memory than data.
   const isSorted =
     span * bytes >= limits.regions &&
     4 * slices.count <= span &&
     isPartitionable(work) &&
     job.kernel !== memory.kernels().scatter(bytes);
   if (!isGather && !isHere && isSorted) {
-    // A power of two, which the kernel shifts by.
+    // The size is a power of two, because the kernel divides by shifting.
     const region = 2 ** Math.floor(Math.log2(limit));
     runByRegions(arena, region, work, data, random, sequential);
     return;

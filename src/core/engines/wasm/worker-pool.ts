@@ -1,7 +1,7 @@
 /**
  * Workers that run kernels on one shared memory, in rounds. In a round, each worker gets a list of calls, no two lists
  * write to the same place, and the round ends when every list is complete. Data therefore needs neither locks nor
- * atomics, and the bits do not depend on timing. split-work.ts decides how work is split into lists.
+ * atomics, and the bits do not depend on timing. The file split-work.ts splits work into lists.
  */
 
 import { TensorError } from "../../errors.ts";
@@ -63,7 +63,7 @@ export class WorkerPool {
   }
 
   /**
-   * True if {@link run} may be called: all workers have started, none has ended, and no asynchronous round is pending.
+   * True if `run` may be called: all workers have started, none has ended, and no asynchronous round is pending.
    */
   get isReady(): boolean {
     const crew = this.#crew;
@@ -71,14 +71,14 @@ export class WorkerPool {
     return haveStarted(crew);
   }
 
-  /** True if all workers have finished the round that {@link run} began. */
+  /** True if all workers have finished the round that `run` began. */
   get isRoundOver(): boolean {
     return this.#crew === null || isDone(this.#crew.words);
   }
 
   /**
    * Starts `count` workers unless as many exist. Browsers start workers only after the caller has returned to its event
-   * loop, and starting takes time on every platform, so do not wait: check {@link isReady} at the next call.
+   * loop, and starting takes time on every platform, so do not wait: check `isReady` at the next call.
    */
   start(count = this.size - 1): void {
     const crew = this.#crew;
@@ -89,9 +89,10 @@ export class WorkerPool {
   }
 
   /**
-   * Runs one list of calls on each thread, the first list on this thread, and waits until all are complete.
+   * Runs one list of calls on each thread, the first list on this thread, and waits until all lists are complete.
+   * Returns true if every kernel returned 0.
    * @param meanwhile a function that this thread runs before its own list
-   * @returns true if every kernel returned 0, as in `runCalls`
+   *
    * @throws TensorError `engine` if a worker dies, which leaves the tensor that it was writing partly written
    */
   run(lists: CallLists, meanwhile: () => void = () => {}): boolean {
@@ -113,7 +114,7 @@ export class WorkerPool {
    * @throws TensorError `engine` if a worker dies or makes no progress
    */
   async runAsync(lists: CallLists): Promise<void> {
-    // If there is no list, no worker would report the end of the round.
+    // Without any list, no worker would report the end of the round.
     if (lists.length === 0) return;
     this.start(this.size);
     const crew = this.#crew;
@@ -156,7 +157,7 @@ export class WorkerPool {
     }
   }
 
-  /** Waits for a round. @returns true if every kernel returned 0 */
+  /** Waits for the end of a round, and returns true if every kernel returned 0. */
   #wait(crew: Crew): boolean {
     const { words } = crew;
     const parts = words[PARTS];
@@ -173,8 +174,7 @@ export class WorkerPool {
 
   /**
    * Runs a round asynchronously. The round begins when all workers have started, so a worker that starts late does not
-   * count as dead.
-   * @returns false if workers do not start, in which case nothing was written
+   * count as dead. Returns false if workers do not start, in which case nothing was written.
    */
   async #roundEnds(crew: Crew, lists: CallLists): Promise<boolean> {
     const { words, workers } = crew;
@@ -210,8 +210,8 @@ const haveStarted = ({ words, workers }: Crew): boolean =>
 const isDone = (words: Int32Array): boolean => Atomics.load(words, DONE) === words[PARTS];
 
 /**
- * Waits until `isSo` returns true, and checks at every message from a worker and at regular intervals.
- * @returns false if a worker ended first, or if no worker made progress for `patience` ms
+ * Waits until `isSo` returns true, with a check at every message from a worker and at regular intervals. Returns false
+ * if a worker ended first, or if no worker made progress for `patience` ms.
  */
 async function happens(crew: Crew, patience: number, isSo: () => boolean): Promise<boolean> {
   const isStuck = watch(crew.words);
@@ -223,7 +223,7 @@ async function happens(crew: Crew, patience: number, isSo: () => boolean): Promi
         else if (crew.isBroken) resolve(false);
       };
       crew.onEvent = look;
-      // In a browser, a worker that vanishes sends no message.
+      // A worker that vanishes in a browser sends no message.
       timer = setInterval(() => {
         look();
         if (isStuck()) resolve(false);

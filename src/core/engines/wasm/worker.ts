@@ -56,7 +56,7 @@ export function work(
     try {
       if (!runCalls(all, readCalls(words, index), onDone)) Atomics.or(words, RESULT, BAD);
     } catch {
-      // The pool reports this as an error; the round still ends.
+      // The pool reports the exception as an error, and the round still ends.
       Atomics.or(words, RESULT, FAILED);
     }
     const byMessage = words[BY_MESSAGE] !== 0;

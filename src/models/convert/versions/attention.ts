@@ -1,4 +1,4 @@
-/** Attention, whose mask may be shorter than the keys since version 24. */
+/** The attention mask, which may be shorter than the keys since version 24. */
 
 import { refusal } from "../meaning.ts";
 import { quote } from "../../model/graph.ts";
@@ -7,8 +7,8 @@ import type { Part } from "./change.ts";
 import type { Step } from "./step.ts";
 
 /**
- * A mask of one column is broadcast to all keys in version 23. Since version 24 it covers the first key only, and the
- * other keys are excluded. Version 23 rejects other short masks.
+ * A mask with one column is broadcast to all keys in version 23. Since version 24, such a mask covers only the first
+ * key, and the other keys are excluded. Version 23 rejects other short masks.
  */
 export const maskOfOneColumn: Part = { up: refuseOneColumn, down: refuseOneColumn };
 

@@ -1,6 +1,6 @@
 /**
- * The attribute `axes`, which became an input in version 13 for Squeeze, Unsqueeze and ReduceSum, and in version 18 for
- * the other reductions.
+ * The attribute `axes`, which became an input: in version 13 for Squeeze, Unsqueeze and ReduceSum, and in version 18
+ * for the other reductions.
  */
 
 import type { ModelNode } from "../../model/model.ts";
@@ -20,7 +20,7 @@ import {
 } from "./node-edits.ts";
 import type { Step } from "./step.ts";
 
-/** A list of integers that changed from an attribute to an input. */
+/** A list of integers that became an input instead of an attribute. */
 export const listInput = (name: string, position: number): Part => ({
   up: (node, step) => listToInput(node, step, name, position),
   down: (node, step) => listToAttribute(node, step, name, position),
@@ -48,7 +48,7 @@ export function listToAttribute(
   return withAttribute(withInputs(node, { [position]: "" }), name, ints(known(step, input, name)));
 }
 
-/** The axis of a DFT, whose default changed from the first axis after the batch to the last axis of the signal. */
+/** The default axis of a DFT, which changed from the first axis after the batch to the last signal axis. */
 export const signalAxis: Part = {
   up(node, step) {
     const axis = tensor("int64", [], BigInt(intOf(node, "axis", 1)));
@@ -69,7 +69,7 @@ export function known(step: Step, input: string, name: string): readonly bigint[
   throw refusal(`${step.title} needs a constant ${name}, but the input ${name} is not a constant`);
 }
 
-/** Reductions that return their input unchanged when they reduce no axis. */
+/** Reductions that return their input unchanged if no axis is reduced. */
 const SAME_WITHOUT_AXES = new Set([
   "ReduceMax",
   "ReduceMean",
@@ -78,7 +78,7 @@ const SAME_WITHOUT_AXES = new Set([
   "ReduceSum",
 ]);
 
-/** The axes of a reduction. Earlier versions always treated an empty list as all axes. */
+/** The axes of a reduction. Before `noop_with_empty_axes`, an empty list always meant all axes. */
 export const reducedAxes: Part = {
   up: (node, step) => listToInput(node, step, "axes", 1),
   down(node, step) {
@@ -94,7 +94,10 @@ export const reducedAxes: Part = {
   },
 };
 
-/** An attribute whose axes may now be negative, relative to the rank of the first input plus `added(node)` axes. */
+/**
+ * An attribute whose axes may be negative in the newer version. They count from the first input's rank plus
+ * `added(node)`.
+ */
 export const fromBack = (name: string, added: (axes: number) => number = () => 0): Part => ({
   down(node, step) {
     const value = attributeValue(node, name);

@@ -1,9 +1,8 @@
 /**
- * The changes between consecutive versions of ONNX operators, in both directions. Most changes need no rewriting: the
- * version accepts more data types, or has a new attribute whose default keeps the old meaning. Nodes of the older
- * version then stay unchanged, and so do nodes of the newer version without new features. A change that may need
- * rewriting but cannot be decided, for example because a data type is unknown, is refused: a conversion that is right
- * for most models is wrong for some.
+ * The changes between consecutive versions of ONNX operators, in both directions. Most changes require no rewriting:
+ * the version accepts more data types, or adds an attribute whose default keeps the old meaning. Nodes that do not use
+ * a new feature stay unchanged. The conversion refuses a node if it cannot decide whether a change matters, for example
+ * because a data type is unknown. Otherwise some models would silently change their results.
  */
 
 import type { ModelNode } from "../../model/model.ts";
@@ -13,28 +12,22 @@ import { refusal } from "../meaning.ts";
 import { attributeValue, int, intOf, withAttribute, withoutAttributes } from "./node-edits.ts";
 import type { Step } from "./step.ts";
 
-/**
- * Rewrites a node for the other version; returns the node itself if nothing changes.
- * @throws TensorError `unsupported-model` if the other version cannot express the node
- */
 type Rewrite = (node: ModelNode, step: Step) => ModelNode;
 
-/** A part of a change; without `up` or `down`, this direction needs no rewriting. */
+/** Part of a version change. A missing direction needs no rewriting. */
 export interface Part {
-  /** Converts a node to the version that introduced the change. */
   readonly up?: Rewrite;
-  /** Converts a node to the version before the change. */
   readonly down?: Rewrite;
 }
 
 export interface Change {
-  /** The version that introduced the change, which is also its first opset. */
+  /** The version that introduced the change, which equals its first opset. */
   readonly since: number;
   readonly up: Rewrite;
   readonly down: Rewrite;
 }
 
-/** Returns the change of a version. A part that replaces the node with other nodes must be last. */
+/** Creates the change of one version. A part that replaces the node by several nodes must come last. */
 export function at(since: number, ...parts: readonly Part[]): Change {
   const all =
     (direction: keyof Part): Rewrite =>
@@ -43,7 +36,6 @@ export function at(since: number, ...parts: readonly Part[]): Change {
   return { since, up: all("up"), down: all("down") };
 }
 
-/** Runs a check that leaves the node unchanged. */
 const check =
   (test: (node: ModelNode, step: Step) => void): Rewrite =>
   (node, step) => {
@@ -51,19 +43,18 @@ const check =
     return node;
   };
 
-/** The first input and the first output share a data type in most operators. */
+/** The default positions of a type change: in most operators the first input and the first output share a data type. */
 const FIRST = "0 >0";
 
 /**
- * A change by which the version accepts more data types.
- * @param where the values that share a data type: `0` is the first input, `>0` the first output, and `*` and `>*` are
- *   all inputs and all outputs, each with a data type of its own
+ * The newer version accepts more data types. In `where`, `0` is the first input, `>0` the first output, `*` every
+ * input, and `>*` every output; listed positions share a data type, and `*` positions may differ.
  */
 export const takes = (types: readonly string[], where = FIRST): Part => ({
   down: check((node, step) => checkTypes(node, step, types, where)),
 });
 
-/** A change by which the version accepts fewer data types. */
+/** The newer version accepts fewer data types. */
 export const loses = (types: readonly string[]): Part => ({
   up: check((node, step) => checkTypes(node, step, types, FIRST)),
 });
@@ -89,7 +80,7 @@ function checkTypes(node: ModelNode, step: Step, types: readonly string[], where
 
 type Plain = number | string;
 
-/** A change by which values that had to share a data type may differ. */
+/** Values that had to share a data type may differ in the newer version. */
 export const oneType = (...positions: readonly number[]): Part => ({
   down: check(({ inputs }, step) => {
     const names = positions.map((position) => inputs[position] ?? "").filter((one) => one !== "");
@@ -99,11 +90,11 @@ export const oneType = (...positions: readonly number[]): Part => ({
   }),
 });
 
-/** A list of ones of the required length. */
 export const ONES = "ones";
 
 /**
- * A new attribute whose default keeps the old meaning; `standard` is null if the attribute must be omitted to keep it.
+ * A new attribute whose default keeps the old meaning. If `standard` is null, only omitting the attribute keeps the old
+ * meaning.
  */
 export const option = (name: string, standard: Plain | null): Part => ({
   down: (node, { title }) => {
@@ -118,12 +109,12 @@ export const option = (name: string, standard: Plain | null): Part => ({
   },
 });
 
-/** A new attribute that has no effect for the older data types. */
+/** A new attribute that has no effect on the older data types. */
 export const meaningless = (name: string): Part => ({
   down: (node) => withoutAttributes(node, name),
 });
 
-/** An attribute whose default changed or was added. */
+/** An attribute whose default value changed or was added. */
 export const standardWas = (name: string, before: Plain): Part => ({
   up: (node) => {
     if (attributeValue(node, name) !== undefined) return node;
@@ -135,7 +126,7 @@ export const standardWas = (name: string, before: Plain): Part => ({
   },
 });
 
-/** A new attribute whose value `before` keeps the old meaning, but whose default is another value. */
+/** A new attribute whose default changes the meaning; its value `before` keeps the old meaning. */
 export const newMeaning = (name: string, before: string): Part => ({
   up: (node) => withAttribute(node, name, { type: "string", value: before }),
   down: (node, step) => {
@@ -144,7 +135,10 @@ export const newMeaning = (name: string, before: string): Part => ({
   },
 });
 
-/** A removed attribute. `standard` is the only remaining meaning, and `before` the old default. */
+/**
+ * An attribute that the newer version removed. Only the meaning of the value `standard` remains; `before` was the
+ * default.
+ */
 export const gone = (name: string, standard: number, before = standard): Part => ({
   up: (node, { title }) => {
     const value = intOf(node, name, before);
@@ -153,17 +147,16 @@ export const gone = (name: string, standard: number, before = standard): Part =>
   },
 });
 
-/** An attribute that never had an effect. */
+/** An attribute that never affected the result. */
 export const useless = (...names: readonly string[]): Part => ({
   up: (node) => withoutAttributes(node, ...names),
 });
 
-/** New values of a string attribute. */
 export const newWords = (name: string, ...words: readonly string[]): Part => ({
   down: check((node, { title }) => refuseWords(node, name, words, title)),
 });
 
-/** Values of a string attribute that the version removed. */
+/** Values that the newer version removed from a string attribute. */
 export const lostWords = (name: string, ...words: readonly string[]): Part => ({
   up: check((node, { title }) => refuseWords(node, name, words, title)),
 });
@@ -174,7 +167,7 @@ function refuseWords(node: ModelNode, name: string, words: readonly string[], ti
     throw refusal(`${title} has no ${name} ${quote(value)}`);
 }
 
-/** Renamed values of a string attribute. The first pair holds the old and the new default. */
+/** Renamed values of a string attribute. The first pair contains the old and the new default. */
 export function otherWords(name: string, pairs: Readonly<Record<string, string>>): Part {
   const reverse = Object.fromEntries(Object.entries(pairs).map(([a, b]) => [b, a]));
   const reworded =
@@ -190,21 +183,19 @@ export function otherWords(name: string, pairs: Readonly<Record<string, string>>
 const isGiven = (names: readonly string[], position: number): boolean =>
   (names[position] ?? "") !== "";
 
-/** A new optional input. */
 export const newInput = (position: number, name: string): Part => ({
   down: check(({ inputs }, { title }) => {
     if (isGiven(inputs, position)) throw refusal(`${title} has no input ${name}`);
   }),
 });
 
-/** An input that became optional. */
 export const optionalInput = (position: number, name: string): Part => ({
   down: check(({ inputs }, { title }) => {
     if (!isGiven(inputs, position)) throw refusal(`${title} needs the input ${name}`);
   }),
 });
 
-/** A change by which the first input may have other ranks. */
+/** The newer version accepts a first input of other ranks. */
 export const ofRank = (rank: number): Part => ({
   down: check(({ inputs }, step) => {
     if (step.rankOf(inputs[0] ?? "") !== rank)
@@ -212,7 +203,7 @@ export const ofRank = (rank: number): Part => ({
   }),
 });
 
-/** A change in the meaning of negative integers in the first input. */
+/** The newer version gives negative integers in the first input another meaning. */
 export function negativesDiffer(why: string): Part {
   const test = check(({ inputs }, step) => {
     const [name = ""] = inputs;
@@ -224,7 +215,7 @@ export function negativesDiffer(why: string): Part {
   return { up: test, down: test };
 }
 
-/** A change by which a list of axes may contain negative axes. */
+/** The newer version accepts negative axes in a list. */
 export const axesFromBack = (name: string): Part => ({
   down: check((node, { title }) => {
     const value = attributeValue(node, name);
@@ -234,8 +225,8 @@ export const axesFromBack = (name: string): Part => ({
 });
 
 /**
- * A change by which inputs are broadcast as in NumPy. Earlier versions requested broadcasting with an attribute and
- * could align other axes.
+ * The newer version broadcasts inputs as NumPy does. Older versions enabled broadcasting by an attribute, which could
+ * also align other axes.
  */
 export const broadcasting: Part = {
   up: (node, { title }) => {
@@ -250,7 +241,7 @@ export const broadcasting: Part = {
   }),
 };
 
-/** A change in which outputs after the first are new or have a new meaning. */
+/** The newer version added or changed the outputs after the first output. */
 export function onlyFirstOutput(): Part {
   const test = check(({ outputs }, { title }) => {
     if (outputs.slice(1).some((name) => name !== ""))
@@ -259,10 +250,10 @@ export function onlyFirstOutput(): Part {
   return { up: test, down: test };
 }
 
-/** A new meaning that the other version cannot express. */
+/** A change of meaning that the other version cannot express. */
 export const otherMeaning = (why: string): Part => ({ ...newer(why), up: refuse(why) });
 
-/** A feature that the previous version cannot express. */
+/** A feature that the older version cannot express. */
 export const newer = (why: string): Part => ({ down: refuse(why) });
 
 const refuse = (why: string): Rewrite =>

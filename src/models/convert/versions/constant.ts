@@ -1,10 +1,9 @@
-/** Constant, which accepts plain numbers, strings and lists since version 12. */
+/** The operator Constant, which accepts plain numbers, strings and lists since version 12. */
 
 import { constantOf, SHORT_VALUES } from "../../model/inline.ts";
 import { refusal } from "../meaning.ts";
 import type { Part } from "./change.ts";
 
-/** A sparse tensor, which this package does not support as an attribute value. */
 export const sparseValue: Part = {
   down(node, { title }) {
     if (!("sparse_value" in node.attributes)) return node;

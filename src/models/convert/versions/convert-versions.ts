@@ -1,7 +1,4 @@
-/**
- * Converts a node other than a scatter or gather between opsets of ONNX, one version at a time. A model is converted
- * completely or not at all.
- */
+/** Converts a node that is neither a scatter nor a gather between ONNX opsets, one version at a time. */
 
 import type { ModelNode } from "../../model/model.ts";
 import { isTensorError, sentenceOf, TensorError, type ErrorCode } from "../../../core/errors.ts";
@@ -12,7 +9,7 @@ import { trimmed } from "./node-edits.ts";
 import { Step } from "./step.ts";
 import { HISTORIES } from "./table.ts";
 
-/** @throws TensorError `unsupported-model` for a feature that the target's version cannot express */
+/** @throws TensorError `unsupported-model` for a feature that the target version cannot express */
 export function convertVersions(node: ModelNode, opset: number, context: GraphContext): Revised {
   const notes = new Set<string>();
   const isSame = opset === context.target.opset;
@@ -45,7 +42,6 @@ function advance(
   return [...step.front, changed].flatMap((one) => advance(one, reached, context, notes));
 }
 
-/** Adds to a refusal the opset that supports the feature. */
 function orAdvice<T>(since: number, action: () => T): T {
   try {
     return action();
@@ -62,8 +58,8 @@ function historyOf(op: string): (typeof HISTORIES)[string] {
 }
 
 /**
- * Returns the operator version in an opset, such as `Softmax-11`; only the name for an operator that is not in the
- * table.
+ * Returns the title of an operator's version in an opset, such as `Softmax-11`. An operator outside the table has only
+ * its name.
  */
 function versionName(op: string, opset: number): string {
   if (!Object.hasOwn(HISTORIES, op)) return op;

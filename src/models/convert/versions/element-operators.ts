@@ -1,4 +1,4 @@
-/** Element-wise operators and reductions: the versions in which they changed, and the changes. */
+/** Version histories of element-wise operators and reductions. */
 
 import { fromBack, reducedAxes } from "./axes.ts";
 import {

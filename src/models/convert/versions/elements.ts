@@ -20,7 +20,7 @@ import { floatOf, likeData } from "./parts.ts";
 import { INTEGERS } from "./history.ts";
 import type { Step } from "./step.ts";
 
-/** The default bounds of Clip-6: the largest float32, whatever the data type of its input. */
+/** The largest float32, which bounds Clip-6 by default for every data type. */
 const LARGEST_FLOAT32 = 3.4028234663852886e38;
 const LARGEST_FLOAT16 = 65504;
 
@@ -29,7 +29,9 @@ const BOUNDS = [
   ["max", 1],
 ] as const;
 
-/** The bounds, which became inputs. The default bounds are the data type's limits, which are less than infinity. */
+/**
+ * Clip's bounds, which became inputs. By default they are the lowest and the highest finite number of the data type.
+ */
 export const clipInputs: Part = {
   up(node, step) {
     const isSame = step.dtypeOf(inputOf(node, 0)) === "float32";
@@ -57,7 +59,7 @@ export const clipInputs: Part = {
   },
 };
 
-/** The mask, which became a boolean tensor and cannot be cast exactly to the old data type. */
+/** Dropout's mask, which became boolean. A boolean mask cannot be cast exactly to the older data type. */
 export const dropoutMask: Part = {
   up: (node, step) => withoutMask(node, step),
   down: (node, step) => withoutMask(node, step),
@@ -68,7 +70,9 @@ function withoutMask(node: ModelNode, { title }: Step): ModelNode {
   throw refusal(`the mask of ${title} has a different data type`);
 }
 
-/** The ratio, which became an input, next to a new input that enables training; by default no elements are dropped. */
+/**
+ * Dropout's ratio, which became an input. Another new input enables training, and by default no elements are dropped.
+ */
 export const dropoutInputs: Part = {
   up(node, step) {
     const ratio = numberOf(node, "ratio", null);
@@ -81,14 +85,14 @@ export const dropoutInputs: Part = {
     if (training !== "" && Number(step.scalarOf(training) ?? 1) !== 0)
       throw refusal(`${step.title} drops no elements, but this node may drop elements`);
     const plain = withoutAttributes(withInputs(node, { 1: "", 2: "" }), "seed");
-    // The attribute ratio has no effect if no elements are dropped.
+    // The attribute `ratio` has no effect unless elements are dropped.
     const ratio = step.scalarOf(inputOf(node, 1));
     if (ratio === null) return plain;
     return withAttribute(plain, "ratio", { type: "float", value: Math.fround(Number(ratio)) });
   },
 };
 
-/** The region and the scales, which are optional now; earlier versions used empty tensors instead. */
+/** Resize's region and scales, which became optional. Earlier versions used empty tensors instead. */
 export const resizeInputs: Part = {
   down(node, step) {
     const empty = (position: number): string =>
@@ -98,10 +102,10 @@ export const resizeInputs: Part = {
   },
 };
 
-/** The version of QuantizeLinear that allows different data types for scale and input. */
+/** The QuantizeLinear version that allows scale and input to have different data types. */
 const SCALES_APART = 23;
 
-/** The axis of quantization, which has no effect for a scalar scale. */
+/** The quantization axis, which has no effect if the scale is a scalar. */
 export const quantizedAxis: Part = {
   down(node, step) {
     if (step.shapeOf(inputOf(node, 1))?.length !== 0)
@@ -111,8 +115,8 @@ export const quantizedAxis: Part = {
 };
 
 /**
- * The scale, which must have the data type of the input. Earlier versions used float32 for integers too, which version
- * 23 allows again.
+ * The quantization scale, which must have the input's data type. Earlier versions used float32 for integers, and
+ * version 23 allows float32 again.
  */
 export const scaleOfInput: Part = {
   up(node, step) {
@@ -123,7 +127,7 @@ export const scaleOfInput: Part = {
   },
 };
 
-/** The floored remainder of floats; older versions of Mod have only the truncated remainder, `fmod` 1. */
+/** The floored remainder of floats. Older versions of Mod compute only the truncated remainder (`fmod` 1). */
 export const flooredFloats: Part = {
   down(node, step) {
     const dtype = step.dtypeOf(inputOf(node, 0)) ?? step.dtypeOf(inputOf(node, 1)) ?? "";
@@ -132,7 +136,7 @@ export const flooredFloats: Part = {
   },
 };
 
-/** The result of a shift by all bits or more, which only the newer version defines. */
+/** Bit shifts by the full width or more, which only the newer version defines. */
 export const shiftsWithin: Part = {
   down(node, step) {
     const dtype = step.dtypeOf(inputOf(node, 0));
@@ -143,7 +147,7 @@ export const shiftsWithin: Part = {
   },
 };
 
-/** Names of ONNX's data types, which older versions used instead of numbers. */
+/** ONNX's data type names, which older versions of Cast used instead of numbers. */
 const WORDS: Readonly<Record<string, number>> = {
   FLOAT: 1,
   UINT8: 2,

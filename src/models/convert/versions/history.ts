@@ -1,13 +1,13 @@
 /**
- * Notation for the rows of the table: data types by the version that added them, and changes shared by many operators.
+ * Shorthand for rows of the operator table: data types by the version that added them, and changes that many operators
+ * share.
  */
 
 import { at, takes, useless, type Change } from "./change.ts";
 
-/** The first version of an operator, and the changes in later versions. */
+/** An operator's first version, and the changes in later versions. */
 export type History = readonly [first: number, ...changes: readonly Change[]];
 
-/** Rows of operators with the same changes. */
 export const rows = (names: string, history: History): Readonly<Record<string, History>> =>
   Object.fromEntries(names.split(/\s+/).map((name) => [name, history]));
 
@@ -26,7 +26,7 @@ export const FLOAT4 = ["float4e2m1"];
 export const FLOAT8E8M0 = ["float8e8m0"];
 export const INT2 = ["uint2", "int2"];
 export const FLOAT6 = ["float6e2m3", "float6e3m2"];
-/** All data types that were added after `ALL`. */
+/** Data types that ONNX added after the original set `ALL`. */
 export const LATER = [
   ...BFLOAT16,
   ...FLOAT8,
@@ -36,7 +36,9 @@ export const LATER = [
   ...INT2,
   ...FLOAT6,
 ];
-/** Sequences and optionals, which are not data types of this package: their values count as values of unknown type. */
+/**
+ * Sequences and optionals, for which this package has no data types. Conversion treats them as values of unknown type.
+ */
 export const SEQUENCES: readonly string[] = [];
 
 const smallest = (where?: string): readonly Change[] => [
@@ -45,13 +47,13 @@ const smallest = (where?: string): readonly Change[] => [
   at(25, takes(INT2, where)),
 ];
 
-/** The versions that added data types of 8 bits and fewer. */
+/** Changes that added data types of 8 bits or fewer. */
 export const small = (where?: string): readonly Change[] => [
   at(21, takes([...FLOAT8, ...INT4], where)),
   ...smallest(where),
 ];
 
-/** The changes of {@link small}, for operators that accepted 8-bit types in version 19. */
+/** The same changes for operators that accepted 8-bit types in version 19. */
 export const smallSince19 = (where?: string): readonly Change[] => [
   at(19, takes(FLOAT8, where)),
   at(21, takes(INT4, where)),
@@ -61,5 +63,5 @@ export const smallSince19 = (where?: string): readonly Change[] => [
 export const bfloat16 = (since: number, where?: string): Change =>
   at(since, takes(BFLOAT16, where));
 
-/** An obsolete attribute from versions in which outputs could reuse the memory of inputs. */
+/** An obsolete attribute with which an output could reuse an input's memory. */
 export const consumed = useless("consumed_inputs");

@@ -1,10 +1,10 @@
-/** Reads attributes of a node, and returns changed copies of nodes. */
+/** Reads the attributes of nodes, and creates changed copies of nodes. */
 
 import { malformed } from "../../../core/errors.ts";
 import { isReference, type Attribute, type ModelNode } from "../../model/model.ts";
 import { refusal } from "../meaning.ts";
 
-/** @throws TensorError `unsupported-model` for an attribute that a function's caller sets */
+/** @throws TensorError `unsupported-model` for an attribute whose value comes from a function's caller */
 function attributeOf({ attributes }: ModelNode, name: string): Attribute | undefined {
   if (!Object.hasOwn(attributes, name)) return undefined;
   const { [name]: attribute } = attributes;
@@ -16,7 +16,7 @@ function attributeOf({ attributes }: ModelNode, name: string): Attribute | undef
 type Value = number | string | boolean | readonly (number | bigint | string)[];
 
 /**
- * Returns the value of an attribute, or undefined if the node does not have the attribute.
+ * Returns an attribute's value; undefined if the node does not have the attribute.
  * @throws TensorError `malformed-file` for a tensor or a graph
  */
 export function attributeValue(node: ModelNode, name: string): Value | undefined {
@@ -38,7 +38,7 @@ export function numberOf<T>(node: ModelNode, name: string, absent: T): number | 
 }
 
 /**
- * Returns an integer attribute; an integer beyond 2^53 is rounded.
+ * Returns an integer attribute, rounded if its magnitude exceeds 2^53.
  * @throws TensorError `malformed-file` for an attribute that is not an integer
  */
 export function intOf<T>(node: ModelNode, name: string, absent: T): number | T {
@@ -48,7 +48,7 @@ export function intOf<T>(node: ModelNode, name: string, absent: T): number | T {
   throw malformed(`the attribute ${name} must be an integer`, { key: name });
 }
 
-/** Like {@link intOf}, but exact: ONNX's exporters write 2^63 - 1 for the end of an axis. */
+/** Returns an integer attribute exactly, because ONNX exporters write 2^63 - 1 for the end of an axis. */
 export function exactIntOf<T>(node: ModelNode, name: string, absent: T): bigint | T {
   const value = intOf(node, name, null);
   if (value === null) return absent;
@@ -57,7 +57,7 @@ export function exactIntOf<T>(node: ModelNode, name: string, absent: T): bigint 
 }
 
 /**
- * Returns an attribute as a list of integers, or undefined if the node does not have the attribute.
+ * Returns a list of integers from an attribute; undefined if the node does not have the attribute.
  * @throws TensorError `malformed-file` for an attribute that is not a list of integers
  */
 export function intsOf(node: ModelNode, name: string): readonly bigint[] | undefined {
@@ -72,7 +72,7 @@ const isWhole = (value: number | bigint): boolean =>
   typeof value === "bigint" || Number.isInteger(value);
 
 /**
- * Returns an axis counted from the front.
+ * Returns a nonnegative axis number for a possibly negative axis.
  * @throws TensorError `malformed-file` for an axis outside the rank
  */
 export function fromFront(axis: number, rank: number): number {
@@ -96,17 +96,17 @@ export const withAttribute = (node: ModelNode, name: string, value: Attribute): 
   attributes: { ...node.attributes, [name]: value },
 });
 
-/** Returns the node without some attributes, or the node itself if it has none of them. */
+/** Returns a copy of the node without the named attributes. A node without these attributes is returned unchanged. */
 export function withoutAttributes(node: ModelNode, ...names: readonly string[]): ModelNode {
   const entries = Object.entries(node.attributes);
   const kept = entries.filter(([name]) => !names.includes(name));
   return kept.length === entries.length ? node : { ...node, attributes: Object.fromEntries(kept) };
 }
 
-/** Returns the name of an input, or an empty name if the input is omitted. */
+/** Returns an input's name; an omitted input has an empty name. */
 export const inputOf = ({ inputs }: ModelNode, position: number): string => inputs[position] ?? "";
 
-/** Returns the node with other inputs at some positions; `""` omits an input. */
+/** Returns a copy of the node with some inputs replaced; `""` omits an input. */
 export function withInputs(node: ModelNode, changed: Readonly<Record<number, string>>): ModelNode {
   const last = Math.max(node.inputs.length - 1, ...Object.keys(changed).map(Number));
   const inputs = Array.from(
@@ -116,7 +116,7 @@ export function withInputs(node: ModelNode, changed: Readonly<Record<number, str
   return trimmed({ ...node, inputs });
 }
 
-/** Returns the node without empty names at the end of its inputs, which older versions may not allow. */
+/** Returns a copy of the node without trailing empty input names, which older versions may reject. */
 export function trimmed(node: ModelNode): ModelNode {
   const last = node.inputs.findLastIndex((name) => name !== "");
   return last + 1 === node.inputs.length

@@ -1,4 +1,4 @@
-/** The operators that select parts of a tensor or extend a tensor: Split, Slice, Pad and TopK. */
+/** Operators that select or extend parts of a tensor: Split, Slice, Pad and TopK. */
 
 import { printCount } from "../../../core/print-count.ts";
 import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
@@ -24,8 +24,9 @@ import {
 import type { Step } from "./step.ts";
 
 /**
- * The attribute `num_outputs`, which is required without sizes; the last output is smaller if the number does not
- * divide the axis. The specification does not define sizes that end before the last output.
+ * Split's attribute `num_outputs`. Without explicit sizes, Split requires this attribute, and the last output may be
+ * smaller than the others. Some outputs after the last full one may then be empty, which the specification does not
+ * define.
  */
 export const splitCount: Part = {
   up(node) {
@@ -63,7 +64,7 @@ export const splitCount: Part = {
   },
 };
 
-/** Bounds became inputs, and steps were added. */
+/** Slice's bounds, which became inputs when steps were added. */
 export const sliceInputs: Part = {
   up: (node, step) =>
     ["starts", "ends", "axes"].reduce(
@@ -81,7 +82,7 @@ export const sliceInputs: Part = {
   },
 };
 
-/** The axes of a Slice, which may be negative since this version. */
+/** Slice's axes, which may be negative in the newer version. */
 export const sliceAxesFromBack: Part = {
   down(node, step) {
     const axes = inputOf(node, 3);
@@ -94,7 +95,7 @@ export const sliceAxesFromBack: Part = {
       throw refusal(`${step.title} needs nonnegative axes, and ${what}`);
     }
     const counted = values.map((axis) => (axis < 0n ? axis + BigInt(rank) : axis));
-    // All lists of a Slice must have the same data type.
+    // The index inputs of a Slice must have the same data type.
     const list =
       step.dtypeOf(axes) === "int32"
         ? step.constant(node, "axes", tensor("int32", [counted.length], counted.map(Number)))
@@ -103,7 +104,7 @@ export const sliceAxesFromBack: Part = {
   },
 };
 
-/** The attribute `paddings`, which was renamed to `pads`. */
+/** Pad's attribute `paddings`, which was renamed to `pads`. */
 export const padWord: Part = {
   up: (node) => renamed(node, "paddings", "pads"),
   down: (node) => renamed(node, "pads", "paddings"),
@@ -116,7 +117,7 @@ function renamed(node: ModelNode, from: string, to: string): ModelNode {
     : withAttribute(withoutAttributes(node, from), to, ints(values));
 }
 
-/** The pads and the padding value, which became inputs. */
+/** Pad's sizes and fill value, which became inputs. */
 export const padInputs: Part = {
   up(node, step) {
     const plain = withoutAttributes(listToInput(node, step, "pads", 1), "value");
@@ -131,7 +132,7 @@ export const padInputs: Part = {
   },
 };
 
-/** Returns a scalar of the data type of the first input. */
+/** Creates a scalar with the first input's data type. */
 export function likeData(node: ModelNode, step: Step, value: number): Tensor {
   const dtype = step.dtypeOf(inputOf(node, 0));
   if (dtype === null) {
@@ -141,7 +142,7 @@ export function likeData(node: ModelNode, step: Step, value: number): Tensor {
   return tensor(dtype, [], value);
 }
 
-/** Returns a constant as a float attribute, which has 32 bits. */
+/** Returns a constant as a float attribute, which stores 32 bits. */
 export function floatOf(
   step: Step,
   name: string,
@@ -155,7 +156,7 @@ export function floatOf(
   throw refusal(`${step.title} needs the ${what} as an attribute, but ${but}`);
 }
 
-/** The axes to pad; by default all axes. */
+/** Pad's axes, which are all axes by default. */
 export const padAxes: Part = {
   down(node, step) {
     const name = inputOf(node, 3);
@@ -192,7 +193,7 @@ export const padAxes: Part = {
   },
 };
 
-/** The attribute `k`, which became an input. */
+/** TopK's attribute `k`, which became an input. */
 export const topKInput: Part = {
   up(node, step) {
     const k = exactIntOf(node, "k", null);

@@ -1,4 +1,4 @@
-/** Reshape and Shape, whose newer attributes affect individual dimensions. */
+/** Reshape and Shape, whose newer attributes affect single dimensions. */
 
 import { refusal } from "../meaning.ts";
 import type { Part } from "./change.ts";
@@ -13,7 +13,7 @@ import {
   withoutAttributes,
 } from "./node-edits.ts";
 
-/** The shape, which became an input. */
+/** Reshape's target shape, which became an input. */
 export const reshapeInput: Part = {
   up: (node, step) => listToInput(node, step, "shape", 1),
   down: (node, step) => {
@@ -22,7 +22,10 @@ export const reshapeInput: Part = {
   },
 };
 
-/** A 0 in a shape, which may now be an empty dimension; earlier versions always copied the input's dimension. */
+/**
+ * A 0 in Reshape's target shape. The newer version may read it as an empty dimension; earlier versions always copied
+ * the input's dimension.
+ */
 export const reshapeZero: Part = {
   down(node, step) {
     const plain = withoutAttributes(node, "allowzero");
@@ -32,7 +35,7 @@ export const reshapeZero: Part = {
   },
 };
 
-/** A range of the shape, which becomes a Slice of the whole shape in older versions. */
+/** Shape's range attributes. Older versions need a Slice of the whole shape instead. */
 export const shapeBounds: Part = {
   down(node, step) {
     const start = exactIntOf(node, "start", 0n);

@@ -1,7 +1,7 @@
 /**
- * Softmax, LogSoftmax and Hardmax. Before version 13, these operators reshaped their input to a matrix, with the axes
- * before `axis` as rows and the others as columns, and normalized each row. Since version 13, they normalize along one
- * axis.
+ * Softmax, LogSoftmax and Hardmax. Before version 13, these operators reshaped the input to a matrix and normalized
+ * each row. The axes before `axis` became rows, and the other axes became columns. Since version 13, these operators
+ * normalize along one axis.
  */
 
 import type { ModelNode } from "../../model/model.ts";
@@ -12,11 +12,13 @@ import type { Part } from "./change.ts";
 import { fromFront, inputOf, int, intOf, ints, withAttribute } from "./node-edits.ts";
 import type { Step } from "./step.ts";
 
-/** The default axis, before and since version 13. */
+/** The default axis before version 13, and since version 13. */
 const ABSENT_BEFORE = 1;
 const ABSENT_NOW = -1;
 
-/** The first opset in which Reshape accepts 0 for an empty axis; in earlier opsets, 0 copies the input's dimension. */
+/**
+ * The first opset in which Reshape can read a 0 as an empty axis. In earlier opsets, a 0 copies the input's dimension.
+ */
 const ALLOWS_ZERO = 14;
 
 export const alongOneAxis: Part = {
@@ -45,7 +47,7 @@ export const alongOneAxis: Part = {
         `${step.title} normalizes along the last axes, and the rank of its input is unknown`,
       );
     }
-    // The axis is swapped with the last axis before the Softmax, and swapped back afterwards.
+    // The axis becomes the last axis before the Softmax, and returns to its place afterwards.
     const order = Array.from({ length: rank }, (_, at) => at);
     const counted = fromFront(axis, rank);
     [order[counted], order[rank - 1]] = [rank - 1, counted];
@@ -56,7 +58,7 @@ export const alongOneAxis: Part = {
   },
 };
 
-/** Returns true if a 0 in the shape might not copy the matrix's rows, which come first. */
+/** Returns true if a 0 in the target shape might not copy the number of matrix rows. */
 function mayBeEmpty(input: string, axis: number, step: Step): boolean {
   const shape = step.shapeOf(input);
   const isSize = (dim: Dim, at: number): boolean =>

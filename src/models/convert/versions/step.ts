@@ -1,4 +1,4 @@
-/** A step of a node from one version to the next: known facts about its values, and the nodes inserted before it. */
+/** One step of a node's conversion, from one version to the next, with the known facts about its values. */
 
 import { readConstant, type Attribute, type ModelNode } from "../../model/model.ts";
 import { MAX_RANK, product, type PartialShape } from "../../../core/tensor/shape.ts";
@@ -8,23 +8,23 @@ import type { DType, Scalar } from "../../../core/tensor/dtype.ts";
 import type { GraphContext } from "../context.ts";
 import { certainShape, onlyDeclared } from "../meaning.ts";
 
-/** Values added for a node are named after its first output. */
+/** Returns the base name for values that a step adds: the node's first output. */
 const baseOf = ({ op, outputs }: ModelNode): string => outputs.find((name) => name !== "") ?? op;
 
-/** The maximum length of lists such as sizes and axes: the largest rank, or twice that for pads. */
+/** The maximum length of constant lists that a step reads. Axes need one entry per axis, and pads need two. */
 const LONGEST = 2 * MAX_RANK;
 
 export class Step {
-  /** The title of the version that the node becomes, such as `Slice-10`. */
+  /** The title of the version after the step, such as `Slice-10`. */
   readonly title: string;
-  /** Nodes inserted before the node, in execution order. */
+  /** Nodes that the step inserts before the node, in execution order. */
   readonly front: ModelNode[] = [];
-  /** Assumptions of the step, as sentences. */
+  /** Sentences about assumptions of the step. */
   readonly notes: Set<string>;
   readonly #opset: number;
   readonly #context: GraphContext;
 
-  /** @param opset the opset after the step, which the inserted nodes use */
+  /** @param opset the opset after the step, which inserted nodes use */
   constructor(title: string, opset: number, notes: Set<string>, context: GraphContext) {
     this.title = title;
     this.notes = notes;
@@ -32,7 +32,7 @@ export class Step {
     this.#context = context;
   }
 
-  /** The target opset of the conversion, possibly several steps away. */
+  /** The final opset of the conversion, which may be several steps away. */
   get target(): number {
     return this.#context.target.opset;
   }
@@ -41,7 +41,6 @@ export class Step {
     return this.#context.scope.typeOf(name)?.dtype ?? null;
   }
 
-  /** Returns the shape of a value, or null if even the rank is unknown. */
   shapeOf(name: string): PartialShape {
     const { scope } = this.#context;
     const shape = scope.typeOf(name)?.shape ?? null;
@@ -52,7 +51,6 @@ export class Step {
     return shape;
   }
 
-  /** Returns the rank of a value, or null if unknown. */
   rankOf(name: string): number | null {
     const { scope } = this.#context;
     const rank = scope.typeOf(name)?.shape?.length ?? null;
@@ -61,7 +59,7 @@ export class Step {
     return rank;
   }
 
-  /** Returns the integers of a constant of rank 0 or 1, or null for other values and longer constants. */
+  /** Returns the integers of a short constant list or scalar; null for other values. */
   integersOf(name: string): readonly bigint[] | null {
     const found = this.constantOf(name);
     const isList = found !== null && found.shape.length <= 1 && found.size <= LONGEST;
@@ -69,7 +67,7 @@ export class Step {
     return Array.from(found.data as Iterable<number | bigint>, BigInt);
   }
 
-  /** Returns the element of a constant with one element, or null for other values. */
+  /** Returns the element of a single-element constant; null for other values. */
   scalarOf(name: string): Scalar | null {
     const found = this.constantOf(name);
     return found === null || found.size !== 1 ? null : reader(found.dtype, found.data)(0);
@@ -81,20 +79,18 @@ export class Step {
     return readConstant(found);
   }
 
-  /** Adds a list of integers as a constant and returns its name. */
   list(node: ModelNode, suffix: string, values: readonly (number | bigint)[]): string {
     return this.constant(node, suffix, tensor("int64", [values.length], values.map(BigInt)));
   }
 
-  /** Adds a constant named after the node's first output and returns its name. */
   constant(node: ModelNode, suffix: string, value: Tensor): string {
     const { dtype, shape, data } = value;
-    // The value is part of the key, because the first output of two nodes may be left out.
+    // The key includes the value, because nodes without a first output share a name.
     const details = [dtype, shape, Array.from(data as Iterable<unknown>, String)];
     return this.#context.additions.constant(baseOf(node), suffix, () => value, details);
   }
 
-  /** Inserts a node before this node, and returns the name of its output. */
+  /** Inserts a node before the converted node, and returns the name of its output. */
   put(
     op: string,
     node: ModelNode,

@@ -1,10 +1,8 @@
 /**
- * The table of ONNX operators: the versions in which they changed, and the changes; operators with equal changes share
- * a row. ONNX: Operator Changelog; the adapters of its version converter (`onnx/version_converter`) explain changes
- * too. Scatters and gathers are in the registry, not here.
- *
- * Versions before 7 had different broadcasting rules, and training attributes that no runtime in use accepts; the table
- * has only the simple changes of those versions.
+ * The table of ONNX operators, with the versions in which they changed. Operators with the same changes share a row.
+ * ONNX: Operator Changelog, and the version converter's adapters (`onnx/version_converter`). Scatters and gathers are
+ * in the operator registry instead. Operator versions before 7 used other broadcasting rules and training attributes,
+ * which current runtimes reject. The table covers only the simple changes of those versions.
  */
 
 import { maskOfOneColumn } from "./attention.ts";
@@ -74,13 +72,13 @@ const axesFrom13 = (added?: (axes: number) => number): History => [
   ...small(),
 ];
 const RECURRENT = [at(7, useless("output_sequence")), at(14, option("layout", 0)), bfloat16(22)];
-/** Returns the changes in the data types that bodies may output. */
+/** Returns the type changes of values that leave a body. */
 const bodyTypes = (where: string): readonly Change[] => [
   bfloat16(16, where),
   ...smallSince19(where),
 ];
 
-/** Histories by operator name. */
+/** Version histories, by operator name. */
 export const HISTORIES: Readonly<Record<string, History>> = {
   ...ELEMENT_OPERATORS,
 

@@ -1,4 +1,4 @@
-/** Window positions of pooling and transposed convolution. */
+/** Window positions of pooling operators and ConvTranspose. */
 
 import type { ModelNode } from "../../model/model.ts";
 import { refusal } from "../meaning.ts";
@@ -7,8 +7,8 @@ import { attributeValue, inputOf, intOf, intsOf } from "./node-edits.ts";
 import type { Step } from "./step.ts";
 
 /**
- * Version 22 drops windows that begin after the input and its leading padding; earlier versions do not define such
- * windows. Only `ceil_mode` creates them, and only if a stride exceeds the window.
+ * Version 22 drops pooling windows that start beyond the input and its leading padding. Earlier versions do not define
+ * such windows. They occur only with `ceil_mode` and a stride larger than the window.
  */
 export const ignoredWindows: Part = { up: refuseBehind, down: refuseBehind };
 
@@ -28,8 +28,8 @@ function refuseBehind(node: ModelNode, { title }: Step): ModelNode {
 }
 
 /**
- * Padding computed from the size of the output: if it is odd, versions 1 and 11 of ConvTranspose put the larger half on
- * opposite sides. The two versions also disagree about the output size if only `auto_pad` is given.
+ * ConvTranspose's padding computed from the output size. If the total padding is odd, versions 1 and 11 put the larger
+ * half on opposite sides. They also disagree about the output size if only `auto_pad` is given.
  */
 export const oddPadding: Part = { up: refuseOdd, down: refuseOdd };
 

@@ -1,10 +1,10 @@
-/** Rules for attention, and for operators that pass a state from one call to the next. */
+/** Type rules for attention, and for operators that pass a state from call to call. */
 
 import type { Dim } from "../../../core/tensor/shape.ts";
 import { givenDim, productDims, sumDims, unknownDims, wrongNode } from "./dims.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
-/** Returns the size of each of several heads, whose sizes are merged into one axis; null if unknown. */
+/** Returns the size per head if several heads are merged into one axis; null if unknown. */
 const headSize = (width: Dim, heads: Dim): Dim =>
   typeof width === "number" && typeof heads === "number" && heads > 0 && width % heads === 0
     ? width / heads
@@ -12,7 +12,10 @@ const headSize = (width: Dim, heads: Dim): Dim =>
 
 const headsOf = (view: NodeView, name: string): Dim => givenDim(view.int(name, null));
 
-/** Returns [batch, heads, length, head size] of an input with four axes, or with three of which the last merges two. */
+/**
+ * Returns [batch, heads, length, head size] of an input. An input with three axes merges heads and head size in its
+ * last axis.
+ */
 function headDims(view: NodeView, position: number, heads: string): readonly Dim[] {
   const shape = view.shape(position);
   if (shape === null) return [null, headsOf(view, heads), null, null];
@@ -24,8 +27,8 @@ function headDims(view: NodeView, position: number, heads: string): readonly Dim
 }
 
 /**
- * `Attention`: the output has the rank of the queries; with three axes, heads and their sizes are merged. The other
- * outputs are the keys and values that follow those of the past, and the products of queries and keys.
+ * `Attention`: the output has the rank of the queries. With three axes, heads and head sizes are merged. The other
+ * outputs are the past and present keys and values, and the products of queries and keys.
  */
 export const attention: TypeRule = (view) => {
   const dtype = view.dtype(0);
@@ -46,7 +49,7 @@ export const attention: TypeRule = (view) => {
 };
 
 /**
- * `LinearAttention`: heads and their sizes are merged; the state has the shape of the past state, which may be absent.
+ * `LinearAttention`: heads and head sizes are merged. The state has the shape of the past state, which may be absent.
  */
 export const linearAttention: TypeRule = (view) => {
   const [batch, heads, length, size] = headDims(view, 0, "q_num_heads");
@@ -57,7 +60,7 @@ export const linearAttention: TypeRule = (view) => {
   ];
 };
 
-/** `CausalConvWithState`: the output is like the input; the state has one position fewer than the kernel. */
+/** `CausalConvWithState`: the output has the input's type. The state has one position fewer than the kernel. */
 export const causalConvolution: TypeRule = (view) => {
   const dtype = view.sharedDType([0, 1, 2, 3]);
   const input = view.shape(0) ?? unknownDims(3);

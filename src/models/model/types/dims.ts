@@ -1,34 +1,31 @@
-/** Arithmetic on partly known dimensions, with null for every uncertain result. */
+/** Arithmetic with partly known dimensions. Uncertain results are null. */
 
 import { TensorError } from "../../../core/errors.ts";
 import { unifyDims, type Dim, type PartialShape } from "../../../core/tensor/shape.ts";
 
 /**
- * Returns the error that a rule throws for a node that is certainly wrong. `outputsOf` treats it as unknown outputs.
+ * Creates the error that a rule throws for a certainly invalid node. `outputsOf` catches the error and treats the
+ * outputs as unknown.
  */
 export const wrongNode = (sentence: string): TensorError =>
   new TensorError("shape-mismatch", sentence, { key: "shape" });
 
-/** Returns `count` unknown dimensions. */
 export const unknownDims = (count: number): Dim[] => Array.from({ length: count }, () => null);
 
-/** Returns a computed size, or null if the numbers are too large to be exact. */
+/** Returns a computed size; null if the size is too large to be exact. */
 export function sizeDim(size: number): Dim {
   if (size < 0) throw wrongNode(`a dimension must be 0 or more, got ${size}`);
   return Number.isSafeInteger(size) ? size + 0 : null;
 }
 
-/** Returns a dimension given by an attribute or an element. */
 export const givenDim = (given: Dim): Dim => (typeof given === "number" ? sizeDim(given) : given);
 
-/** Returns the dimension that satisfies both. */
 export function sameDim(a: Dim, b: Dim): Dim {
   if (typeof a === "number" && typeof b === "number" && a !== b)
     throw wrongNode(`${a} and ${b} must be equal`);
   return unifyDims(a, b);
 }
 
-/** Returns the shape that satisfies both. */
 export function unifyShapes(a: PartialShape, b: PartialShape): PartialShape {
   if (a === null || b === null) return a ?? b;
   if (a.length !== b.length) throw wrongNode(`ranks ${a.length} and ${b.length} must be equal`);
@@ -38,12 +35,12 @@ export function unifyShapes(a: PartialShape, b: PartialShape): PartialShape {
 function broadcastDim(a: Dim, b: Dim): Dim {
   if (a === 1 || a === b) return b;
   if (b === 1) return a;
-  // The result is the size other than 1, because the other dimension is 1 or equal.
+  // A known size other than 1 is the result, because the other dimension must be 1 or equal to it.
   if (typeof a === "number") return typeof b === "number" ? sameDim(a, b) : a;
   return typeof b === "number" ? b : null;
 }
 
-/** Broadcasts shapes in all directions. ONNX: Broadcasting. */
+/** Broadcasts shapes to each other. ONNX: Broadcasting. */
 export function broadcastShapes(shapes: readonly PartialShape[]): PartialShape {
   let result: readonly Dim[] = [];
   for (const shape of shapes) {
@@ -76,8 +73,8 @@ export function productDims(dims: readonly Dim[]): Dim {
 const numbersOf = (dims: readonly Dim[]): number[] => dims.filter((dim) => typeof dim === "number");
 
 /**
- * Returns the dimension whose product with `parts` equals the product of `dims`. Equal names cancel, because a name has
- * one size.
+ * Returns the missing factor with which the product of `parts` equals the product of `dims`. Equal names cancel,
+ * because a name stands for one size.
  */
 export function quotientDims(dims: readonly Dim[], parts: readonly Dim[]): Dim {
   const rest = dims.filter((dim) => typeof dim !== "number");
@@ -98,14 +95,13 @@ export function quotientDims(dims: readonly Dim[], parts: readonly Dim[]): Dim {
   return sizeDim(size / divisor);
 }
 
-/** Returns an axis counted from the front. */
 export function countedAxis(axis: number, rank: number): number {
   if (axis < -rank || axis >= rank)
     throw wrongNode(`an axis must be from ${-rank} to ${rank - 1}, got ${axis}`);
   return axis < 0 ? axis + rank : axis;
 }
 
-/** Returns distinct axes counted from the front. */
+/** Returns distinct axes, counted from the front. */
 export function countedAxes(axes: readonly number[], rank: number): number[] {
   const counted = axes.map((axis) => countedAxis(axis, rank));
   if (new Set(counted).size < counted.length) throw wrongNode("an axis must not be named twice");

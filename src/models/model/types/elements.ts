@@ -1,6 +1,6 @@
 /**
- * Traces small integer values element by element, so that a shape is known from `Shape` to `Reshape`. An element is a
- * number, the name of a dimension, or null if unknown. Only values of rank 0 or 1 are traced.
+ * Traces short integer lists element by element, so that a shape remains known between `Shape` and `Reshape`. An
+ * element is a number, the name of a dimension, or null if unknown. Only scalars and lists are traced.
  */
 
 import { isTensorError } from "../../../core/errors.ts";
@@ -10,23 +10,22 @@ import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
 import { NOTHING_KNOWN, type Known } from "../known.ts";
 import { readConstant, type Constant } from "../model.ts";
 
-/** The maximum number of traced elements: shapes have at most 64 dimensions. */
+/** The maximum number of traced elements, because shapes have at most 64 dimensions. */
 export const MAX_ELEMENTS = 64;
 
-/** Returns true if values of a data type are traced: integers, and booleans as 0 and 1. */
+/** Returns true for traced data types: integers, and booleans, which count as 0 and 1. */
 const isFollowed = (dtype: DType): boolean =>
   integerRange(dtype) !== null || DTYPES[dtype].family === "bool";
 
-/** Returns true if a data type can represent a number. */
+/** Returns true if a data type can represent the number. */
 function holds(dtype: DType, value: number): boolean {
   const [low, high] = integerRange(dtype) ?? [0n, 1n];
   return Number.isSafeInteger(value) && value >= low && value <= high;
 }
 
 /**
- * Returns a value of rank 0 or 1 with partly known elements. If all elements are numbers, the value is a constant.
- * @param rank 0 or 1
- * @param elements a number outside of the data type makes its element unknown
+ * Returns a scalar or list with partly known elements. A number that the data type cannot represent becomes unknown. If
+ * all elements are numbers, the value is a constant.
  */
 export function knownElements(
   dtype: DType | null,
@@ -46,14 +45,14 @@ export function knownElements(
   return { type, constant: { name: "", dtype, shape, read }, elements: held };
 }
 
-/** Returns the elements of a value, read from its constant if it is one, or null if they are not traced. */
+/** Returns a value's elements, which may be read from its constant; null if the elements are not traced. */
 export function elementsOf(known: Known): readonly Dim[] | null {
   if (known.elements !== null) return known.elements;
   const values = integersOf(known);
   return values?.map((one) => (Number.isSafeInteger(Number(one)) ? Number(one) : null)) ?? null;
 }
 
-/** Returns the elements of a constant, with numbers beyond the safe integers clamped to them. */
+/** Returns a constant's integers. Integers beyond the safe range are clamped to it. */
 export function clampedIntegers(known: Known): readonly number[] | null {
   const low = Number.MIN_SAFE_INTEGER;
   const high = Number.MAX_SAFE_INTEGER;
@@ -63,33 +62,33 @@ export function clampedIntegers(known: Known): readonly number[] | null {
 const integersOf = ({ constant }: Known): readonly (number | bigint)[] | null =>
   constant?.dtype && isFollowed(constant.dtype) ? valuesOf(constant) : null;
 
-/** Returns the floats of a constant of rank 0 or 1, such as the scales of a Resize, or null if unknown. */
+/** Returns the floats of a constant scalar or list, such as a Resize's scales; null if unknown. */
 export const floatsOf = ({ constant }: Known): readonly number[] | null =>
   constant?.dtype === "float32" ? (valuesOf(constant)?.map(Number) ?? null) : null;
 
-/** Returns the elements of a constant of rank 0 or 1, or null for a higher rank or for one that cannot be read. */
+/** Returns the elements of a constant scalar or list; null for a higher rank, and for an unreadable constant. */
 function valuesOf(constant: Constant): readonly (number | bigint)[] | null {
   const { shape } = constant;
   if (shape.length > 1 || product(shape) > MAX_ELEMENTS) return null;
   try {
     return Array.from(readConstant(constant).data as Iterable<number | bigint>);
   } catch (error) {
-    // A constant that cannot be read is reported when its values are needed.
+    // An unreadable constant is reported later, when its values are needed.
     if (isTensorError(error)) return null;
     throw error;
   }
 }
 
 /**
- * A function of two or more integers, which returns null if the result is uncertain. Names are sizes, so they are not
- * negative.
+ * Computes an integer from two or more integers, with null for an uncertain result. Dimension names stand for sizes,
+ * which are never negative.
  */
 export type Fold = (...elements: readonly Dim[]) => Dim;
 
 const broadcastElement = (list: readonly Dim[] | null, position: number): Dim =>
   list === null ? null : list.length === 1 ? list[0] : (list[position] ?? null);
 
-/** Applies a function to the elements of values broadcast to each other; the longest has `count` elements. */
+/** Applies a function to the elements of broadcast values. The longest value has `count` elements. */
 export function foldElements(
   lists: readonly (readonly Dim[] | null)[],
   count: number,
@@ -103,7 +102,6 @@ export function foldElements(
 
 type Numbers = (a: number, b: number) => number | boolean;
 
-/** A function of two numbers, neither of which is a name. */
 const ofNumbers =
   (compute: Numbers): Fold =>
   (a, b) => {
@@ -115,7 +113,7 @@ const ofNumbers =
 const add = ofNumbers((a, b) => a + b);
 const multiply = ofNumbers((a, b) => a * b);
 const equal = ofNumbers((a, b) => a === b);
-/** Divides two numbers. Inexact negative quotients are unknown, because documents differ about their rounding. */
+/** Divides two numbers. Inexact negative quotients are unknown, because specifications disagree about the rounding. */
 const divide = ofNumbers((a, b) =>
   b !== 0 && (a % b === 0 || (a >= 0 && b > 0)) ? Math.trunc(a / b) : Number.NaN,
 );
@@ -127,7 +125,6 @@ const reduceWith =
   (first, ...others) =>
     others.reduce(fold, first);
 
-/** Functions by operator name. */
 export const FOLDS: Readonly<Record<string, Fold>> = {
   Add: (a, b) => (a === 0 ? b : b === 0 ? a : add(a, b)),
   Sub: (a, b) => (b === 0 ? a : ofNumbers((x, y) => x - y)(a, b)),

@@ -1,4 +1,4 @@
-/** Rules for element-wise operators: outputs like an input, and broadcasting. */
+/** Type rules for element-wise operators, which copy an input's type or broadcast inputs. */
 
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { PartialShape } from "../../../core/tensor/shape.ts";
@@ -7,31 +7,29 @@ import { broadcastShapes, unifyShapes } from "./dims.ts";
 import { FOLDS, foldElements, knownElements } from "./elements.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
-/** The rule for outputs with the type of the first input. */
 export const sameAsInput: TypeRule = (view) => {
   const known = output(view.dtype(0), view.shape(0));
   return [folded(view, [0], known)];
 };
 
-/** The rule for outputs with the shape of the first input and another data type. */
+/** The rule for an output with the first input's shape and another data type. */
 export const sameShape =
   (dtype: DType): TypeRule =>
   (view) => [folded(view, [0], output(dtype, view.shape(0)))];
 
-/** The shape of the first input with the data type of an attribute, by default the input's. */
+/** The rule for an output with the first input's shape. An attribute can change the data type. */
 export const likeInput: TypeRule = (view) => [
   output(view.dtypeOf("dtype", view.dtype(0)), view.shape(0)),
 ];
 
-/** `BitCast`: the shape of the first input with the data type of an attribute. */
+/** `BitCast`: the output has the first input's shape and the data type in an attribute. */
 export const bitCast: TypeRule = (view) => [output(view.dtypeOf("to", null), view.shape(0))];
 
-/** The rule for operators whose first output is like the first input; other outputs are unknown. */
 export const firstLikeInput: TypeRule = (view) => [output(view.dtype(0), view.shape(0))];
 
 /**
- * The version of the arithmetic operators that broadcasts both inputs; earlier versions broadcast only the second input
- * to the first.
+ * The first version of arithmetic operators that broadcasts both inputs. Earlier versions broadcast only the second
+ * input.
  */
 const BROADCAST_SINCE = 7;
 
@@ -49,14 +47,13 @@ export const broadcast: TypeRule = (view) => {
   return [folded(view, positions, output(dtype, broadcastOf(view, positions)))];
 };
 
-/** The rule for operators that broadcast all inputs to a boolean output. */
 export const comparison: TypeRule = (view) => {
   const positions = positionsOf(view);
   view.sharedDType(positions);
   return [folded(view, positions, output("bool", broadcastOf(view, positions)))];
 };
 
-/** The rule for operators that broadcast all inputs; the output has the data type of the first input. */
+/** The rule for operators that broadcast all inputs and return the first input's data type. */
 export const broadcastToFirst: TypeRule = (view) => {
   const positions = positionsOf(view);
   return [output(view.dtype(0), broadcastOf(view, positions))];
@@ -69,11 +66,11 @@ export const where: TypeRule = (view) => {
 };
 
 /**
- * `Sum`, `Mean`, `Max` and `Min`, which broadcast since version 8; in earlier versions all inputs have the same shape.
+ * `Sum`, `Mean`, `Max` and `Min`, which broadcast since version 8. In earlier versions, all inputs have the same shape.
  */
 export const variadic: TypeRule = (view) => (view.opset >= 8 ? broadcast : alike)(view);
 
-/** The rule for operators whose inputs and output have the same type. */
+/** The rule for operators whose inputs and output share one type. */
 export const alike: TypeRule = (view) => {
   const dtype = view.sharedDType(positionsOf(view));
   const shape = view
@@ -82,14 +79,14 @@ export const alike: TypeRule = (view) => {
   return [output(dtype, shape)];
 };
 
-/** `Dropout`: the output and the mask have the shape of data; the mask is boolean since version 10. */
+/** `Dropout`: the output and the mask have data's shape. The mask is boolean since version 10. */
 export const dropout: TypeRule = (view) => {
   const dtype = view.dtype(0);
   const shape = view.shape(0);
   return [output(dtype, shape), output(view.opset >= 10 ? "bool" : dtype, shape)];
 };
 
-/** Returns an output, with its elements if the operator's results are traced. */
+/** Returns an output, including its elements if the operator is traced. */
 function folded(view: NodeView, positions: readonly number[], known: Known): Known {
   const { op } = view.node;
   const { type } = known;

@@ -1,4 +1,4 @@
-/** Rules for operators that run without a Plan: see `inline.ts`. */
+/** Type rules for operators that run without a Plan (see `inline.ts`). */
 
 import { DTYPES, integerRange, type DType } from "../../../core/tensor/dtype.ts";
 import type { Dim } from "../../../core/tensor/shape.ts";
@@ -31,7 +31,7 @@ export const cast: TypeRule = (view) => {
   return [{ type: { dtype, shape }, constant, elements: null }];
 };
 
-/** Returns the elements that another integer type can represent; other elements wrap around, which is not traced. */
+/** Returns the elements that another integer type can represent. Other elements wrap around, and become unknown. */
 function castElements({ type }: Known, elements: readonly Dim[], dtype: DType): Known {
   const shape = type?.shape ?? null;
   if (DTYPES[dtype].family === "bool") {
@@ -43,7 +43,7 @@ function castElements({ type }: Known, elements: readonly Dim[], dtype: DType): 
     : knownElements(dtype, shape?.length ?? 1, elements);
 }
 
-/** `CastLike`: the data type is that of the second input. */
+/** `CastLike`: the output has the second input's data type. */
 export const castLike: TypeRule = (view) => {
   const dtype = view.dtype(1);
   const input = view.input(0);

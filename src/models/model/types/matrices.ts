@@ -1,11 +1,11 @@
-/** Rules for products of matrices, and for operators that work on sequences. */
+/** Type rules for matrix products and for operators on sequences. */
 
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import { broadcastShapes, givenDim, sameDim, unknownDims, wrongNode } from "./dims.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
-/** `MatMul` as in NumPy: a vector gets an axis of size 1, which is removed afterwards. */
+/** `MatMul` as in NumPy: a vector temporarily gets an axis of size 1. */
 function productShape(a: PartialShape, b: PartialShape): PartialShape {
   if (a === null || b === null) return null;
   if (a.length === 0 || b.length === 0)
@@ -29,12 +29,15 @@ export const matMulInteger: TypeRule = (view) => [
   output("int32", productShape(view.shape(0), view.shape(1))),
 ];
 
-/** `QLinearMatMul` has the data type of its last zero point. */
+/** `QLinearMatMul`: the output has the data type of the last zero point. */
 export const qLinearMatMul: TypeRule = (view) => [
   output(view.dtype(7), productShape(view.shape(0), view.shape(3))),
 ];
 
-/** `GroupedMatMul`: rows [M, K] times the matrices [G, K, N] that indices [M, S] select, plus a bias [G, N]. */
+/**
+ * `GroupedMatMul`: rows [M, K] are multiplied by matrices [G, K, N]. The indices [M, S] select the matrices, and a bias
+ * [G, N] is added.
+ */
 export const groupedMatMul: TypeRule = (view) => {
   const dims = (position: number, rank: number): readonly Dim[] => {
     const shape = view.shape(position) ?? unknownDims(rank);
@@ -67,7 +70,7 @@ export const gemm: TypeRule = (view) => {
   return [output(dtype, [rows, columns])];
 };
 
-/** `Einsum`: shapes follow from an equation that names its output and leaves no axes to an ellipsis. */
+/** `Einsum`: the shape is known if the equation names the output and has no ellipsis. */
 export const einsum: TypeRule = (view) => {
   const positions = view.node.inputs.map((_, position) => position);
   const dtype = view.sharedDType(positions);
@@ -80,7 +83,7 @@ export const einsum: TypeRule = (view) => {
     if (dims === null) continue;
     if (dims.length !== letters.length) throw wrongNode("a term must name the axes of its input");
     for (const [axis, letter] of Array.from(letters).entries()) {
-      // A size of 1 may be broadcast.
+      // A dimension of size 1 may be broadcast.
       const { [axis]: dim } = dims;
       const before = sizes.get(letter);
       sizes.set(letter, before === undefined || before === dim ? dim : broadcastPair(before, dim));
@@ -96,7 +99,7 @@ export const einsum: TypeRule = (view) => {
 
 const broadcastPair = (a: Dim, b: Dim): Dim => broadcastShapes([[a], [b]])?.[0] ?? null;
 
-/** @param states the number of states of a recurrent operator: `LSTM` also has its cells */
+/** The rule for recurrent operators. The parameter `states` is 1, or 2 for `LSTM`, which also returns its cells. */
 export const recurrent =
   (states: 1 | 2): TypeRule =>
   (view) => {
@@ -118,12 +121,15 @@ export const recurrent =
     const all =
       layout === 0 ? [length, directions, batch, hidden] : [batch, length, directions, hidden];
     const last = layout === 0 ? [directions, batch, hidden] : [batch, directions, hidden];
-    // An attribute of version 1 can omit the sequence of outputs.
+    // In version 1, an attribute can turn off the output sequence.
     const sequence = view.opset < 7 ? null : all;
     return [output(dtype, sequence), ...Array.from({ length: states }, () => output(dtype, last))];
   };
 
-/** `QuantizeLinear`: the data type is that of the zero point or an attribute's, and uint8 without either. */
+/**
+ * `QuantizeLinear`: the data type comes from the zero point or from an attribute. Without either, the data type is
+ * uint8.
+ */
 export const quantize: TypeRule = (view) => {
   const given = view.opset < 21 ? null : view.dtypeOf("output_dtype", null);
   const isGiven = view.opset >= 21 && (view.int("output_dtype", 0) ?? 1) !== 0;
@@ -131,7 +137,9 @@ export const quantize: TypeRule = (view) => {
   return [output(dtype, view.shape(0))];
 };
 
-/** `DequantizeLinear`: the data type is that of the scale, or an attribute's since version 23. */
+/**
+ * `DequantizeLinear`: the output has the scale's data type. Since version 23, an attribute can give another data type.
+ */
 export const dequantize: TypeRule = (view) => {
   const isGiven = view.opset >= 23 && (view.int("output_dtype", 0) ?? 1) !== 0;
   return [output(isGiven ? view.dtypeOf("output_dtype", null) : view.dtype(1), view.shape(0))];
@@ -143,7 +151,7 @@ export const dynamicQuantize: TypeRule = (view) => [
   output("uint8", []),
 ];
 
-/** The rule for a loss: a scalar, or one value per label without a reduction. */
+/** The rule for losses: the output is a scalar, or has one value per label if the reduction is none. */
 export const loss: TypeRule = (view) => {
   const dtype = view.dtype(0);
   const way = view.string("reduction", "mean");
@@ -152,32 +160,32 @@ export const loss: TypeRule = (view) => {
 };
 
 /**
- * `Loop` and `Scan`: a state passed from one iteration to the next keeps its data type. Its shape may change in each
- * iteration, and the collected outputs are unknown without examining the body.
+ * `Loop` and `Scan`: a state keeps its data type in all iterations, but its shape may change. The types of collected
+ * outputs are unknown here, because this rule does not examine the body.
  */
 export const loop: TypeRule = (view) =>
   Array.from({ length: Math.max(0, view.count - 2) }, (_, at) => output(view.dtype(at + 2), null));
 
 export const scan: TypeRule = (view) => {
   const read = view.int("num_scan_inputs", null);
-  // The first input was different in version 8.
+  // Version 8 has an additional first input.
   if (read === null || read < 0 || view.opset < 9) return [];
   const states = Math.max(0, view.count - read);
   return Array.from({ length: states }, (_, at) => output(view.dtype(at), null));
 };
 
-/** The rule for outputs with the data type and the rank of the first input. */
+/** The rule for an output with the first input's data type and rank. */
 export const rankOfInput: TypeRule = (view) => {
   const rank = view.shape(0)?.length;
   return [output(view.dtype(0), rank === undefined ? null : unknownDims(rank))];
 };
 
-/** `Det`: the last two axes are reduced to a number. */
+/** `Det`: the last two axes are reduced to one number. */
 export const determinant: TypeRule = (view) => [
   output(view.dtype(0), view.shape(0)?.slice(0, -2) ?? null),
 ];
 
-/** `MelWeightMatrix`: a row per frequency of half a Fourier transform, a column per band. */
+/** `MelWeightMatrix`: the matrix has one row per frequency of half a Fourier transform, and one column per band. */
 export const melWeights: TypeRule = (view) => {
   const [bands, length] = [view.integer(0), view.integer(1)];
   const frequencies = typeof length === "number" ? Math.floor(length / 2) + 1 : null;
@@ -186,16 +194,14 @@ export const melWeights: TypeRule = (view) => {
   ];
 };
 
-/** The rule for a window with the number of samples in the input. */
 export const sampleWindow: TypeRule = (view) => {
   const dtype = view.dtypeOf("output_datatype", "float32");
   return [output(dtype, [givenDim(view.integer(0))])];
 };
 
-/** The rule for outputs of a known data type and rank. */
 export const ranked =
   (dtype: DType, rank: number): TypeRule =>
   () => [output(dtype, unknownDims(rank))];
 
-/** The rule for outputs with the data type of the first input and an unknown shape. */
+/** The rule for an output with the first input's data type and an unknown shape. */
 export const typeOfInput: TypeRule = (view: NodeView) => [output(view.dtype(0), null)];

@@ -1,6 +1,6 @@
 /**
- * A node as type rules see it: its attributes and the known facts about its inputs. An attribute is unknown, which
- * differs from absent, if its type is wrong or a function's caller sets it.
+ * A node as type rules see it, with its attributes and the known facts about its inputs. An attribute is unknown if its
+ * type is wrong, or if a function's caller sets it. An unknown attribute differs from an absent attribute.
  */
 
 import type { DType } from "../../../core/tensor/dtype.ts";
@@ -13,14 +13,13 @@ import { unknownDims, wrongNode } from "./dims.ts";
 import { clampedIntegers, elementsOf, MAX_ELEMENTS } from "./elements.ts";
 
 /**
- * Returns the known facts about the outputs of a node, in order; trailing unknown outputs may be omitted. A rule throws
- * a TensorError if a node is certainly wrong, so that its outputs are unknown.
+ * Returns the known facts about a node's outputs, in order. Trailing unknown outputs may be omitted. A rule throws a
+ * TensorError if the node is certainly invalid, and the outputs are then unknown.
  */
 export type TypeRule = (view: NodeView) => readonly Known[];
 
 export class NodeView {
   readonly node: ModelNode;
-  /** The operator set version of the node's domain. */
   readonly opset: number;
   readonly #inputs: readonly Known[];
 
@@ -34,7 +33,7 @@ export class NodeView {
     return this.node.inputs.length;
   }
 
-  /** Returns true if the node has an input at a position and does not omit it. */
+  /** Returns true if the node has an input at this position and does not omit it. */
   has(position: number): boolean {
     return (this.node.inputs[position] ?? "") !== "";
   }
@@ -55,14 +54,17 @@ export class NodeView {
     return this.input(position).type?.shape ?? null;
   }
 
-  /** Returns the common data type of inputs, if the data type of any of them is known. */
+  /** Returns the data type that several inputs share, if it is known for one of them. */
   sharedDType(positions: readonly number[]): DType | null {
     const known = positions.map((position) => this.dtype(position)).filter((one) => one !== null);
     if (new Set(known).size > 1) throw wrongNode(`data types differ: ${known.join(", ")}`);
     return known[0] ?? null;
   }
 
-  /** Returns the elements of an input; nulls if only their number is known, or null if even the number is unknown. */
+  /**
+   * Returns an input's elements. If only the number of elements is known, every element is null. The result is null if
+   * the number is unknown.
+   */
   elements(position: number): readonly Dim[] | null {
     const known = this.input(position);
     const [length = null, ...others] = known.type?.shape ?? [null, null];
@@ -70,19 +72,21 @@ export class NodeView {
     return elementsOf(known) ?? (isList ? unknownDims(length) : null);
   }
 
-  /** Returns the integers of an input if all are known, or null otherwise. */
+  /** Returns an input's integers if all are known; null otherwise. */
   integers(position: number): readonly number[] | null {
     const elements = elementsOf(this.input(position));
     return elements?.every((one) => typeof one === "number") === true ? elements : null;
   }
 
-  /** Returns the integer of an input of rank 0 or of one element. */
   integer(position: number): Dim {
     const elements = elementsOf(this.input(position));
     return elements?.length === 1 ? elements[0] : null;
   }
 
-  /** Like {@link elements}, but accepts numbers near the limits of int64, which mean the end of an axis. */
+  /**
+   * Returns an input's elements, including numbers near the limits of int64, which exporters use for the end of an
+   * axis.
+   */
   bounds(position: number): readonly Dim[] | null {
     return clampedIntegers(this.input(position)) ?? this.elements(position);
   }
@@ -96,14 +100,16 @@ export class NodeView {
     return this.#attribute(name) !== undefined;
   }
 
-  /** @returns null if the value is unknown */
+  /** Returns an integer attribute; null if the value is unknown. */
   int<T extends number | null>(name: string, absent: T): number | T | null {
     const attribute = this.#attribute(name);
     if (attribute === undefined) return absent;
     return attribute.type === "int" ? integerFrom(attribute.value) : null;
   }
 
-  /** @returns undefined if the attribute is absent, null if its value is unknown */
+  /**
+   * Returns an integer list from an attribute; undefined if the attribute is absent, and null if its value is unknown.
+   */
   ints(name: string): readonly number[] | null | undefined {
     const attribute = this.#attribute(name);
     if (attribute === undefined) return undefined;
@@ -127,7 +133,7 @@ export class NodeView {
     return attribute.type === "floats" ? attribute.value : null;
   }
 
-  /** Returns the data type that an attribute gives by ONNX's number, or null if this package lacks it. */
+  /** Returns the data type whose ONNX number is in an attribute; null if this package lacks the data type. */
   dtypeOf(name: string, absent: DType | null): DType | null {
     if (!this.hasAttribute(name)) return absent;
     const number = this.int(name, null);
@@ -138,12 +144,12 @@ export class NodeView {
 const integerFrom = (value: number | bigint): number | null =>
   Number.isSafeInteger(Number(value)) ? Number(value) : null;
 
-/** ONNX's exporters write the largest int64 for the end of an axis. */
+/** Clamps an integer, because ONNX exporters write the largest int64 for the end of an axis. */
 const clamped = (value: number | bigint): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)));
 
 export const typeOnly = (type: TensorType): Known => ({ type, constant: null, elements: null });
 
-/** Returns an output whose shape is known, partly known or unknown. Without a data type, nothing is known. */
+/** Returns facts about an output with a known, partly known or unknown shape. Without a data type, nothing is known. */
 export const output = (dtype: DType | null, shape: PartialShape): Known =>
   dtype === null ? NOTHING_KNOWN : typeOnly({ dtype, shape });

@@ -1,9 +1,7 @@
 /**
- * Derives known facts about a node's outputs from facts about its inputs, with the rule of its operator: a row of
- * `table.ts`, or the common rule for scatters and gathers. Outputs of an operator without a rule are unknown.
- *
- * Outputs of an invalid node are unknown too, so `outputsOf` throws no TensorError. The code in `inspect/` finds the
- * reason why a node is invalid.
+ * Derives facts about a node's outputs from facts about its inputs. Each operator has a rule in `table.ts`, and
+ * scatters and gathers share one rule. Outputs are unknown for an operator without a rule, and for an invalid node.
+ * `outputsOf` throws no TensorError; the code in `inspect/` explains why a node is invalid.
  */
 
 import { isTensorError } from "../../../core/errors.ts";
@@ -17,16 +15,16 @@ import { gathered } from "./parts.ts";
 import { TYPE_RULES } from "./table.ts";
 
 /**
- * @param opset the opset of the node's domain; null if the model does not import the domain
- * @param inputs in the order of the node's inputs, `NOTHING_KNOWN` for one that is left out
- * @returns the known facts about the node's outputs, in order; unknown ones at the end may be left out
+ * Returns the known facts about a node's outputs, in order; trailing unknown outputs may be missing. The inputs follow
+ * the node's order, with `NOTHING_KNOWN` for an omitted input. If the model does not import the node's domain, `opset`
+ * is null.
  */
 export function outputsOf(
   node: ModelNode,
   opset: number | null,
   inputs: readonly Known[],
 ): readonly Known[] {
-  // Operators that run without a Plan run in every version.
+  // Operators without a Plan have the same rule in every version.
   const version = opset ?? (inlineOperator(node) === null ? null : Infinity);
   if (version === null) return [];
   try {

@@ -1,4 +1,4 @@
-/** Rules for operators that slice, join, repeat or pad tensors. */
+/** Type rules for operators that slice, join, repeat or pad tensors. */
 
 import { printCount } from "../../../core/print-count.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
@@ -45,7 +45,7 @@ interface Bounds {
   readonly step: Dim;
 }
 
-/** A bound of this size or more means the end of an axis of any length: exporters write the largest int32 or int64. */
+/** A bound of this size or more means the end of any axis, because exporters write the largest int32 or int64. */
 const END = 2 ** 31 - 1;
 
 interface Taken {
@@ -53,7 +53,10 @@ interface Taken {
   readonly positions: readonly number[] | null;
 }
 
-/** Returns the elements that a slice takes of an axis: their number and, if few, their positions. */
+/**
+ * Returns the number of elements that a slice selects along an axis. For a few elements, the result also contains their
+ * positions.
+ */
 function take(dim: Dim, { start, end, step }: Bounds): Taken {
   const nothingKnown = { dim: null, positions: null };
   if (step === 0) throw wrongNode("a step is 0");
@@ -63,7 +66,7 @@ function take(dim: Dim, { start, end, step }: Bounds): Taken {
     const isWhole = start === 0 && step === 1 && end >= END;
     return isWhole ? { dim, positions: null } : nothingKnown;
   }
-  // The specification includes the first element for such a start, and NumPy includes none.
+  // For such a start, the specification includes the first element, but NumPy includes no element.
   if (step < 0 && start < -dim) return nothingKnown;
   const [low, high] = step > 0 ? [0, dim] : [-1, dim - 1];
   const counted = (bound: number): number =>
@@ -76,7 +79,7 @@ function take(dim: Dim, { start, end, step }: Bounds): Taken {
   return { dim: sizeDim(count), positions };
 }
 
-/** `Slice`; bounds are attributes before version 10 and inputs since then. */
+/** `Slice`: the bounds are attributes before version 10, and inputs since version 10. */
 export const slice: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -116,7 +119,9 @@ export const slice: TypeRule = (view) => {
   ];
 };
 
-/** `Split`; sizes are an attribute before version 13 and an input since then (in version 1, either). */
+/**
+ * `Split`: the sizes are an attribute before version 13, and an input since version 13. Version 1 accepts either form.
+ */
 export const split: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -157,7 +162,7 @@ function splitSizes(view: NodeView, dim: Dim, count: number): readonly Dim[] {
     return sizes ?? unknownDims(count);
   }
   if (typeof dim !== "number" || count === 0) return count === 1 ? [dim] : unknownDims(count);
-  // Since version 18 the last part may be smaller.
+  // Since version 18, the last part of a split may be smaller.
   const each = Math.ceil(dim / count);
   const last = dim - each * (count - 1);
   if ((view.opset < 18 && dim % count !== 0) || last < 0)
@@ -165,7 +170,7 @@ function splitSizes(view: NodeView, dim: Dim, count: number): readonly Dim[] {
   return Array.from({ length: count }, (_, at) => (at === count - 1 ? last : each));
 }
 
-/** `Tile`; version 1 repeats along one axis. */
+/** `Tile`: version 1 repeats along one axis only. */
 export const tile: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -192,7 +197,7 @@ function repeated(dim: Dim, times: Dim): Dim {
   return productDims([dim, times]);
 }
 
-/** `Pad`; pads are an attribute before version 11, of another name in version 1. */
+/** `Pad`: the pads are an attribute before version 11, with another name in version 1. */
 export const pad: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -212,14 +217,14 @@ export const pad: TypeRule = (view) => {
   return [output(dtype, padded)];
 };
 
-/** Returns the dimension after padding; negative pads remove elements. */
+/** Returns a dimension after padding. Negative pads remove elements. */
 function added(dim: Dim, before: Dim, after: Dim): Dim {
   if (typeof before !== "number" || typeof after !== "number") return null;
   if (before === 0 && after === 0) return dim;
   return typeof dim === "number" ? sizeDim(dim + before + after) : null;
 }
 
-/** `Compress`: the number of remaining elements depends on values. */
+/** `Compress`: the number of selected elements depends on values. */
 export const compress: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -236,7 +241,7 @@ export const compress: TypeRule = (view) => {
   ];
 };
 
-/** `CenterCropPad`: the given sizes along the given axes, by default along all. */
+/** `CenterCropPad`: the given axes get the given sizes. By default all axes are changed. */
 export const centered: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -251,13 +256,13 @@ export const centered: TypeRule = (view) => {
   return [output(dtype, shape)];
 };
 
-/** `StringSplit`: the substrings of each text along a new last axis, and their number. */
+/** `StringSplit`: the outputs are the substrings of each text, along a new last axis, and the number of substrings. */
 export const stringSplit: TypeRule = (view) => {
   const dims = view.shape(0);
   return [output("string", dims && [...dims, null]), output("int64", dims)];
 };
 
-/** `TfIdfVectorizer`: a weight per sequence of words, in the place that `ngram_indexes` names. */
+/** `TfIdfVectorizer`: each word sequence has one weight, at the position that `ngram_indexes` gives. */
 export const wordWeights: TypeRule = (view) => {
   const places = view.ints("ngram_indexes");
   const length = places != null && places.length > 0 ? givenDim(Math.max(...places) + 1) : null;
@@ -265,7 +270,7 @@ export const wordWeights: TypeRule = (view) => {
   return [output("float32", dims && [...dims.slice(0, -1), length])];
 };
 
-/** Returns the elements that a `Gather` takes from a value with partly known elements. */
+/** Returns the elements that `Gather` selects from a value with partly known elements. */
 export function gathered(view: NodeView, made: readonly Known[]): readonly Known[] {
   const elements = elementsOf(view.input(0));
   const indices = view.elements(1);
@@ -282,7 +287,10 @@ export function gathered(view: NodeView, made: readonly Known[]): readonly Known
   return [knownElements((made[0] ?? NOTHING_KNOWN).type?.dtype ?? null, indexShape.length, taken)];
 }
 
-/** `EmbedLayerNormalization` of com.microsoft: an embedding per position, the length of each text, and the sums. */
+/**
+ * `EmbedLayerNormalization` of com.microsoft: the outputs are an embedding per position, the length of each text, and
+ * the sums.
+ */
 export const embedded: TypeRule = (view) => {
   const dtype = view.dtype(2);
   const [batch = null, length = null] = view.shape(0) ?? [];
@@ -291,7 +299,10 @@ export const embedded: TypeRule = (view) => {
   return [output(dtype, shape), output("int32", [batch]), output(dtype, shape)];
 };
 
-/** `GatherBlockQuantized` of com.microsoft: the values have the type of the scales; bytes may hold several values. */
+/**
+ * `GatherBlockQuantized` of com.microsoft: the output has the data type of the scales. A byte may contain several
+ * values.
+ */
 export const gatheredBlocks: TypeRule = (view) => {
   const [data, indices] = [view.shape(0), view.shape(1)];
   const axis = view.int("gather_axis", 0);

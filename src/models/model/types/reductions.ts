@@ -1,4 +1,4 @@
-/** Rules for operators that reduce axes, or that count, choose or expand along one. */
+/** Type rules for operators that reduce axes, or that count, select or expand elements along an axis. */
 
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
@@ -6,7 +6,7 @@ import { countedAxes, countedAxis, givenDim, unknownDims } from "./dims.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 import { axesOf } from "./shaping.ts";
 
-/** A reduction whose axes are an attribute before version `since` and an input since. */
+/** The rule for reductions whose axes are an attribute before version `since`, and an input since this version. */
 export const reduction =
   (since: number): TypeRule =>
   (view) => {
@@ -37,7 +37,6 @@ function keepOrDrop(dims: readonly Dim[], reduced: readonly number[], isKept: bo
     : dims.filter((_, axis) => !reduced.includes(axis));
 }
 
-/** `ArgMax` and `ArgMin`. */
 export const argExtreme: TypeRule = (view) => {
   const dims = view.shape(0);
   const axis = view.int("axis", 0);
@@ -48,7 +47,7 @@ export const argExtreme: TypeRule = (view) => {
   return [output("int64", keepOrDrop(dims, [countedAxis(axis, dims.length)], keeps !== 0))];
 };
 
-/** `TopK`; k is an attribute before version 10. */
+/** `TopK`: the number k is an attribute before version 10. */
 export const topK: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -62,7 +61,7 @@ export const topK: TypeRule = (view) => {
   return both(dims.map((dim, at) => (at === along ? taken : dim)));
 };
 
-/** `OneHot`: indices get an additional axis of `depth` elements. */
+/** `OneHot`: the output has an additional axis with `depth` elements. */
 export const oneHot: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(2);
@@ -78,11 +77,10 @@ export const oneHot: TypeRule = (view) => {
 
 /**
  * `NonZero`: the number of results depends on values. For a scalar, runtimes return one row, but the specification
- * defines no row.
+ * defines no rows.
  */
 export const nonZero: TypeRule = (view) => [output("int64", [view.shape(0)?.length || null, null])];
 
-/** `Unique`: the number of results depends on values. */
 export const unique: TypeRule = (view) => {
   const dims = view.shape(0);
   const counts = [null];

@@ -1,15 +1,15 @@
-/** Rules for sequences and optionals, whose elements have a common type, and for the tensors taken out of them. */
+/** Type rules for sequences and optionals, and for tensors taken from them. The tensors in a sequence share a type. */
 
 import type { TensorType } from "../../../core/operators/operator.ts";
 import { eitherKnown, NOTHING_KNOWN, type Known } from "../known.ts";
 import { countedAxis } from "./dims.ts";
 import { output, typeOnly, type NodeView, type TypeRule } from "./node-view.ts";
 
-/** A sequence or an optional of tensors of a type. */
+/** A sequence or an optional whose tensors have this type. */
 const holding = (item: TensorType | null): Known =>
   item === null ? NOTHING_KNOWN : { ...NOTHING_KNOWN, item };
 
-/** Returns the facts that are true of all types; null for an unknown one, or if data types differ. */
+/** Returns the facts that hold for all types; null if a type is unknown, or if data types differ. */
 const common = (types: readonly (TensorType | null)[]): TensorType | null =>
   types.reduce(
     (one, other) => one && other && eitherKnown(typeOnly(one), typeOnly(other)).type,
@@ -32,7 +32,7 @@ export const insert: TypeRule = (view) => [holding(common([itemOf(view, 0), view
 
 export const erase: TypeRule = (view) => [holding(itemOf(view, 0))];
 
-/** `SplitToSequence`: the parts have one size along the axis, or lack the axis. */
+/** `SplitToSequence`: all parts have the same size along the axis, or lack the axis. */
 export const split: TypeRule = (view) => {
   const { type } = view.input(0);
   const axis = view.int("axis", 0);
@@ -52,7 +52,7 @@ export const element: TypeRule = (view) => {
   return [item === null ? NOTHING_KNOWN : typeOnly(item)];
 };
 
-/** `Optional` of a tensor; one of a sequence is unknown. */
+/** `Optional` of a tensor. An optional of a sequence is unknown. */
 export const optional: TypeRule = (view) => [holding(view.input(0).type)];
 
 export const concatenate: TypeRule = (view) => {

@@ -1,4 +1,4 @@
-/** Rules for operators that reshape elements, and for those that build values from shapes. */
+/** Type rules for operators that reshape tensors or create tensors from shapes. */
 
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import type { Known } from "../known.ts";
@@ -15,7 +15,7 @@ import {
 import { elementsOf, knownElements, MAX_ELEMENTS } from "./elements.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
-/** `Shape`; the attributes that select a part exist since version 15. */
+/** `Shape`: attributes can select a range of dimensions since version 15. */
 export const shape: TypeRule = (view) => {
   const dims = view.shape(0);
   if (dims === null) return [output("int64", [null])];
@@ -34,8 +34,8 @@ export const size: TypeRule = (view) => {
 };
 
 /**
- * Returns the input with another shape; its elements are kept if the result has at most one axis and the same number of
- * elements.
+ * Returns the input's facts with another shape. The elements stay known if the result has at most one axis and the same
+ * number of elements.
  */
 function reshaped(view: NodeView, dims: PartialShape): Known {
   const dtype = view.dtype(0);
@@ -46,7 +46,7 @@ function reshaped(view: NodeView, dims: PartialShape): Known {
     : output(dtype, dims);
 }
 
-/** `Reshape`; the shape is an attribute before version 5. */
+/** `Reshape`: the target shape is an attribute before version 5. */
 export const reshape: TypeRule = (view) => {
   const target = view.opset < 5 ? (view.ints("shape") ?? null) : view.elements(1);
   const zeros = view.opset < 14 ? 0 : view.int("allowzero", 0);
@@ -64,7 +64,7 @@ function reshapeDims(input: PartialShape, target: readonly Dim[], isCopying: boo
       throw wrongNode(
         `a 0 in shape must have a dimension to copy, but the input has no axis ${axis}`,
       );
-    // A copied dimension cancels on both sides, whatever its size. A product with 0 has no quotient.
+    // A copied dimension occurs in both products and cancels. A product of 0 cannot be divided.
     if (rest !== null && input[axis] !== 0) rest[axis] = 1;
     return input[axis];
   });
@@ -78,7 +78,7 @@ function reshapeDims(input: PartialShape, target: readonly Dim[], isCopying: boo
     const [before, after] = [productDims(rest), productDims(parts)];
     if (before !== after) throw wrongNode(`${before} and ${after} elements`);
   }
-  // A dimension of unknown value may itself be -1.
+  // An unknown dimension may be the -1 itself.
   return dims.map((dim) => (dim === -1 ? (target.includes(null) ? null : missing) : dim));
 }
 
@@ -93,8 +93,8 @@ export const flatten: TypeRule = (view) => {
 };
 
 /**
- * Returns the axes, which are an attribute before version `since` and the input at `position` since then; null if
- * unknown.
+ * Returns the axes; null if unknown. The axes are an attribute before version `since`, and the input at `position`
+ * since this version.
  */
 export function axesOf(
   view: NodeView,
@@ -105,7 +105,7 @@ export function axesOf(
   return view.has(position) ? view.integers(position) : undefined;
 }
 
-/** Returns the number of axes that an input lists, which may be known even if the axes are not. */
+/** Returns the number of axes in an input, which may be known even if the axes are unknown. */
 const axisCount = (view: NodeView): number | null =>
   view.opset < 13 ? null : (view.elements(1)?.length ?? null);
 
@@ -177,7 +177,7 @@ export const transpose: TypeRule = (view) => {
   ];
 };
 
-/** Reads a shape from the elements of a value; only its rank if the elements are unknown. */
+/** Reads a shape from a value's elements. If the elements are unknown, only the rank is known. */
 function shapeFrom(view: NodeView, position: number): readonly Dim[] | null {
   const dims = view.elements(position);
   return dims?.map(givenDim) ?? null;
@@ -196,7 +196,7 @@ export const expand: TypeRule = (view) => {
   return [output(view.dtype(0), dims)];
 };
 
-/** `ConstantOfShape`: float32 zeros unless an attribute gives another value. */
+/** `ConstantOfShape`: the elements are float32 zeros unless an attribute gives another value. */
 export const constantOfShape: TypeRule = (view) => {
   const dims = shapeFrom(view, 0);
   const isGiven = view.hasAttribute("value");
@@ -228,7 +228,7 @@ export const range: TypeRule = (view) => {
   return [knownElements(dtype, 1, elements)];
 };
 
-/** Operators with one attribute for the shape and another for the data type. */
+/** The rule for operators with a shape attribute and a data type attribute. */
 export const shapeAttribute: TypeRule = (view) => {
   const dims = view.ints("shape");
   return [output(view.dtypeOf("dtype", "float32"), dims?.map(sizeDim) ?? null)];

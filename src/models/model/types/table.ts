@@ -1,9 +1,8 @@
 /**
- * The output types of operators other than scatters and gathers: a row per ONNX operator, most of which refer to one of
- * a few rules. Outputs of an operator without a row are unknown: operators on maps produce no tensors, and the
- * remaining operators are rare. `values.ts` handles `If`, whose branches are graphs.
- *
- * The rules follow ONNX's Operators document for each operator, in all its versions.
+ * Type rules for operators other than scatters and gathers. The table has one row per ONNX operator, and most rows
+ * share a few rules. Operators without a row have unknown outputs: operators on maps produce no tensors, and other
+ * missing operators are rare. `values.ts` handles `If`, whose branches are graphs. The rules follow all versions of
+ * each operator in ONNX's Operators document.
  */
 
 import * as attention from "./attention.ts";
@@ -22,13 +21,12 @@ type Table = Readonly<Record<string, TypeRule>>;
 const rows = (rule: TypeRule, names: string): Table =>
   Object.fromEntries(names.split(/\s+/).map((name) => [name, rule]));
 
-/** The versions in which the axes of reductions became an input. */
+/** The versions in which a reduction's axes became an input. */
 const AXES_OF_SUM = 13;
 const AXES_OF_OTHERS = 18;
 
-// The rules are functions, because bundlers can remove an unused pure call, but not the calls in an unused literal.
+// Each table is a function. Bundlers remove an unused pure function call, but not the calls in an unused literal.
 
-/** Rules by operator name, for operators of elements and of shapes. */
 const onnxElements = (): Table => ({
   Constant: inline.constantNode,
   Identity: inline.identity,
@@ -81,7 +79,6 @@ const onnxElements = (): Table => ({
   TfIdfVectorizer: parts.wordWeights,
 });
 
-/** Rules by operator name, for operators that compute over axes, matrices and sequences. */
 const onnxAxes = (): Table => ({
   ReduceSum: reductions.reduction(AXES_OF_SUM),
   ...rows(
@@ -162,10 +159,9 @@ const microsoft = (): Table => ({
   ...rows(matrices.typeOfInput, "FusedMatMul"),
 });
 
-// A named function: minifiers would replace a function called in place by its body, which bundlers cannot omit.
+// The function has a name, because minifiers inline an immediately called function, and bundlers cannot omit its body.
 const onnx = (): Table => ({ ...onnxElements(), ...onnxAxes(), ...onnxWindows() });
 
-/** Rules by domain, then by operator. */
 export const TYPE_RULES: Readonly<Record<string, Table>> = {
   "ai.onnx": /* @__PURE__ */ onnx(),
   "com.microsoft": /* @__PURE__ */ microsoft(),

@@ -1,4 +1,4 @@
-/** Rules for operators with spatial axes: convolutions, pooling, resizing. */
+/** Type rules for operators with spatial axes: convolutions, pooling and resizing. */
 
 import { printCount } from "../../../core/print-count.ts";
 import type { DType } from "../../../core/tensor/dtype.ts";
@@ -16,12 +16,11 @@ import {
 import { floatsOf } from "./elements.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
-/** The attributes of a window, a number per spatial axis; null if one of them is unknown. */
+/** A window's attributes, with one number per spatial axis; null if an attribute is unknown. */
 interface Windows {
   readonly kernel: readonly Dim[];
   readonly strides: readonly number[];
   readonly dilations: readonly number[];
-  /** Pads at the beginnings, then at the ends. */
   readonly pads: readonly number[];
   readonly autoPad: string;
 }
@@ -51,7 +50,7 @@ function windowsOf(view: NodeView, axes: number, weights: PartialShape): Windows
   return { kernel, strides, dilations, pads, autoPad };
 }
 
-/** Returns the number of positions of a window along an axis. */
+/** Returns the number of window positions along an axis. */
 function places(dim: Dim, at: number, windows: Windows, isCeil: boolean): Dim {
   const { kernel, strides, dilations, pads, autoPad } = windows;
   const { [at]: size } = kernel;
@@ -66,7 +65,7 @@ function places(dim: Dim, at: number, windows: Windows, isCeil: boolean): Dim {
   const room = dim + before + after - reach;
   if (room < 0) return null;
   const count = (isCeil ? Math.ceil(room / stride) : Math.floor(room / stride)) + 1;
-  // Runtimes drop a window that would begin in the end padding, except old runtimes.
+  // Current runtimes drop a window that would begin in the end padding; old runtimes do not.
   const isBeyond = isCeil && (count - 1) * stride >= dim + before;
   return isBeyond ? null : sizeDim(count);
 }
@@ -80,8 +79,8 @@ function spatial(view: NodeView, dims: readonly Dim[], weights: PartialShape): D
 }
 
 /**
- * @param weightsAt the position of the weights
- * @param result the data type of the output, or the position of the input that has it
+ * The rule for convolutions. The parameter `weightsAt` is the position of the weights. The parameter `result` is the
+ * output's data type, or the position of an input with this data type.
  */
 export const convolution =
   (weightsAt: number, result: number | DType = 0): TypeRule =>
@@ -104,7 +103,7 @@ export const convolution =
     return [output(dtype, [batch, kernels, ...spatial(view, rest, weights)])];
   };
 
-/** Pooling; `MaxPool` also returns the index of each maximum. */
+/** The rule for pooling. `MaxPool` also returns the index of each maximum. */
 export const pool: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -157,7 +156,7 @@ function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim
   });
 }
 
-/** `Resize` and `Upsample`. Runtimes differ in the rounding of fractional scales. */
+/** `Resize` and `Upsample`. Runtimes round fractional scales differently. */
 export const resize: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -167,7 +166,7 @@ export const resize: TypeRule = (view) => {
   if (axes === null || policy !== "stretch") return [output(dtype, unknownDims(dims.length))];
   const named = countedAxes(axes ?? dims.map((_, axis) => axis), dims.length);
   const sizes = view.opset >= 11 && view.has(3) ? view.elements(3) : undefined;
-  // With cropping, the output size also depends on the region, so the scales alone do not determine the size.
+  // With cropping, the output size also depends on the region, so the scales are not enough.
   const isCropped = view.string("coordinate_transformation_mode", "") === "tf_crop_and_resize";
   const scales = isCropped ? null : scalesOf(view);
   const resized = dims.map((dim, axis): Dim => {
@@ -189,7 +188,7 @@ function scalesOf(view: NodeView): readonly number[] | null {
   return floatsOf(view.input(isUpsample || view.opset < 11 ? 1 : 2));
 }
 
-/** The rule for operators that turn blocks of an axis into channels, or the reverse. */
+/** The rule for operators that move blocks between spatial axes and channels. */
 export const depthToSpace: TypeRule = (view) =>
   blocks(view, (dim, by) => divided(dim, by * by), multiplied);
 export const spaceToDepth: TypeRule = (view) =>
@@ -215,7 +214,7 @@ function blocks(view: NodeView, channels: Scaling, sides: Scaling): ReturnType<T
   return [output(dtype, [batch, channels(depth, by), sides(height, by), sides(width, by)])];
 }
 
-/** Regions of an image: `MaxRoiPool`, `RoiAlign`. */
+/** The rule for image regions: `MaxRoiPool` and `RoiAlign`. */
 export const regions =
   (height: string, width: string): TypeRule =>
   (view) => {
@@ -227,7 +226,7 @@ export const regions =
     return [output(view.dtype(0), [count, channels, givenDim(rows), givenDim(columns)])];
   };
 
-/** `AffineGrid`: a point for every position of an image of the size [batch, channels, ...]. */
+/** `AffineGrid`: the output has one point per position of an image with the size [batch, channels, ...]. */
 export const affineGrid: TypeRule = (view) => {
   const size = view.elements(1);
   if (size === null) return [output(view.dtype(0), null)];
@@ -237,7 +236,6 @@ export const affineGrid: TypeRule = (view) => {
   return [output(view.dtype(0), [batch, ...spatial, spatial.length])];
 };
 
-/** `GridSample`: samples of an image at the points of a grid. */
 export const gridSample: TypeRule = (view) => {
   const [dims, grid] = [view.shape(0), view.shape(1)];
   const rank = dims?.length ?? grid?.length;
@@ -247,7 +245,10 @@ export const gridSample: TypeRule = (view) => {
   return [output(view.dtype(0), [batch, channels, ...sides])];
 };
 
-/** Normalization along an axis and those after it: the output is like data, and the statistics have a known rank. */
+/**
+ * The rule for normalization along an axis and all later axes. The output has data's type, and the statistics have a
+ * known rank.
+ */
 export const layerNormalisation: TypeRule = (view) => {
   const dims = view.shape(0);
   const axis = view.int("axis", -1);
