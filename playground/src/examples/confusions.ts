@@ -1,4 +1,4 @@
-/** Common confusions about scatters and gathers, mostly as pairs of calls that differ in one thing. */
+/** Calls that readers often confuse, mostly as pairs that differ in one detail. */
 
 import { f16, f32, i32, i64, u8, type Example } from "./example.ts";
 import type { State } from "../values/state.ts";

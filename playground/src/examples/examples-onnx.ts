@@ -1,5 +1,6 @@
 /**
- * Examples from ONNX's documentation. Errata are corrected, and the note of an example says what the document prints.
+ * Examples from ONNX's documentation. Errors in the documentation are corrected, and the example's note quotes the
+ * printed text.
  */
 
 import { CUBE, f32, i32, i4, i64, SLICES, type Examples } from "./example.ts";

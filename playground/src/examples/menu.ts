@@ -1,12 +1,12 @@
-/** The examples in the menu: the page's first example, then the presets. */
+/** The example menu: the page's first example, followed by the presets. */
 
 import { f32, i64 } from "./example.ts";
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "./presets.ts";
 
-/** The name of the group of calls that have lessons. */
+/** The name of the menu group whose calls have lessons. */
 export const START_GROUP = "Start here";
 
-/** The call that the page opens with. */
+/** The call shown when the page opens. */
 // prettier-ignore
 const FIRST: Preset = {
   id: "first",
@@ -97,7 +97,7 @@ const OTHERS: readonly Preset[] = [
 
 const isConfusion = ({ group }: Preset): boolean => group === CONFUSIONS_GROUP;
 
-/** All examples; classic confusions come before the examples of the documents. */
+/** All examples, with common confusions before examples from specifications. */
 export const EXAMPLES: readonly [Preset, ...Preset[]] = [
   FIRST,
   ...OTHERS,
