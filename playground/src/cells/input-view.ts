@@ -19,10 +19,9 @@ const NO_NOTES: ReadonlyMap<number, string> = new Map();
 const NO_TINTS = new Int8Array(0);
 
 /**
- * Returns the content of an input's cells.
- * @param picture the picture of the previous valid call; the input keeps its colours after an error if the shape still
- * fits
- * @param isStale true if the picture shows the previous call because the current call has an error
+ * Returns the content of an input's cells. After an error, an input keeps the colours of the previous valid call in
+ * `picture` if the shape still fits. With `isStale`, the picture shows the previous call because the current call has
+ * an error.
  */
 export function inputView(
   picture: Picture | null,

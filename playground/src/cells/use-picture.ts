@@ -38,8 +38,8 @@ interface Drawn {
 }
 
 /**
- * Returns the call that a state describes, and its picture.
- * @param last the picture of the last valid call, which stays visible until the call is corrected
+ * Returns the call that a state describes, and its picture. `last` is the picture of the last valid call, which stays
+ * visible until the call is corrected.
  */
 export function usePicture(state: State, last: { current: Picture | null }): Drawn {
   const before = useRef<CallView | null>(null);

@@ -127,9 +127,8 @@ export class Address<E extends Entry> {
   }
 
   /**
-   * Listens for back and forward navigation and for followed links.
-   * @param onArrive receives the new history entry, or null if only its URL is known
-   * @returns a function that stops listening
+   * Listens for navigation and followed links, and returns a function that stops listening. `onArrive` receives the new
+   * history entry, or null if only its URL is known.
    */
   listen(onArrive: (entry: E | null) => void): () => void {
     const { host } = this;

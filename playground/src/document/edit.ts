@@ -14,8 +14,8 @@ export type Edited = { readonly input: TensorText } | { readonly error: string }
  * Reshapes a tensor. If the rank stays the same, every element that fits keeps its coordinates. If one shape is a
  * prefix of the other, axes are added or removed at the end. If the rank changes but the number of elements stays the
  * same, all elements keep their order. Otherwise, leading axes are added or removed, and coordinates are aligned at the
- * last axis. New elements come from the first layer that has their coordinates; other new elements are zero.
- * @param layers the earlier tensors, of any rank, before elements were removed
+ * last axis. New elements come from the first layer that has their coordinates; other new elements are zero. `layers`
+ * are the earlier tensors, of any rank, before elements were removed.
  */
 export const withShape = (
   input: TensorText,

@@ -20,10 +20,7 @@ class Fault extends Error {
   }
 }
 
-/**
- * Bytes after the end of the compressed data are ignored.
- * @param most the maximum number of decompressed bytes
- */
+/** Bytes after the end of the compressed data are ignored. `most` limits the number of decompressed bytes. */
 export function inflate(source: Uint8Array, most: number): Inflated {
   const input = new Bits(source);
   const output = new Output(source.length, most);
@@ -58,9 +55,7 @@ class Bits {
     return source[this.at++];
   }
 
-  /**
-   * @param count the number of bits to read, at most 16
-   */
+  /** Reads up to 16 bits. */
   read(count: number): number {
     while (this.count < count) {
       this.held |= this.byte() << this.count;
@@ -166,9 +161,7 @@ interface Code {
   readonly symbols: Uint16Array;
 }
 
-/**
- * @param lengths the code length of each symbol; 0 for an unused symbol
- */
+/** `lengths` holds the code length of each symbol; 0 for an unused symbol. */
 function codeOf(lengths: readonly number[]): Code {
   const counts = new Uint16Array(LONGEST_CODE + 1);
   for (const length of lengths) if (length > 0) counts[length]++;

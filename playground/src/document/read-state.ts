@@ -61,9 +61,7 @@ interface InputRead {
 
 const NO_READS: Reads = new Map();
 
-/**
- * @param before previously parsed texts, which are not parsed again
- */
+/** Texts in `before` are not parsed again. */
 export function readState(state: State, before: Reads = NO_READS): Reading {
   const { domain, op, opset } = state;
   const found = attempt(() => ({ version: resolve({ domain, op, opset }) }));

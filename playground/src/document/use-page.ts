@@ -21,9 +21,7 @@ interface Drawn extends Omit<Shown, "state" | "preset"> {
   readonly history: History;
 }
 
-/**
- * @param onChange a function called before each change
- */
+/** `onChange` is called before each change. */
 export function usePage(onChange: (change: Change) => void): {
   readonly shown: Shown;
   readonly page: Page;

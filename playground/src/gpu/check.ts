@@ -9,9 +9,7 @@ import { MOST_DIFFERENCES, type Difference, type Report } from "./report.ts";
 /** The results of a check, without the names of the adapter and browser. */
 export type Findings = Pick<Report, "calls" | "different" | "differences" | "refused" | "failure">;
 
-/**
- * @param tell a function that receives the number of completed calls and the number of differences
- */
+/** `tell` receives the number of completed calls and the number of differences. */
 export async function checkCalls(
   engine: GpuEngine,
   calls: Iterable<Call>,
@@ -105,9 +103,7 @@ async function onGpu(engine: GpuEngine, call: Call): Promise<Outcome> {
   return outcome;
 }
 
-/**
- * @param keep a function that receives objects to dispose of after the call
- */
+/** `keep` receives objects to dispose of after the call. */
 function callOnGpu(
   engine: GpuEngine,
   call: Call,

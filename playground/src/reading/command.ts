@@ -10,8 +10,7 @@ const quoted = (name: string): string =>
 
 /**
  * Returns a command such as `npx ndscatter explain ScatterND --attr reduction=add data.npy indices.npy updates.npy`.
- * @param names the file names in input order
- * @param state the page's call, used if the files do not include a model
+ * `names` are the file names in input order. `state` is used if the files do not include a model.
  */
 export function commandOf(
   names: readonly string[],

@@ -147,9 +147,8 @@ export const across = (axes: number): number => (axes < 2 ? MOST_ACROSS : axes =
 
 /**
  * Returns the coordinates to keep along each axis: the coordinates of the given positions, followed by other
- * coordinates in order.
- * @param order positions in a grid of `shape`, most important first
- * @param mostAlong the maximum number of coordinates along one axis
+ * coordinates in order. `order` holds positions in a grid of `shape`, most important first. `mostAlong` limits the
+ * number of coordinates along one axis.
  */
 export function gridAround(
   order: readonly number[],

@@ -96,9 +96,7 @@ class Cache {
   readonly isRing: boolean;
   readonly kept: readonly number[];
 
-  /**
-   * @param starts the cache positions at which the parts of `steps` elements start
-   */
+  /** `starts` are the cache positions at which the parts of `steps` elements start. */
   constructor(size: number, isRing: boolean, steps: number, starts: readonly number[]) {
     this.size = size;
     this.isRing = isRing;
@@ -119,9 +117,8 @@ class Cache {
 
   /**
    * Returns the write index renumbered for the crop. An index out of range remains out of range by the same distance,
-   * up to 99. In a ring buffer, an index that wraps around stays negative or beyond the end.
-   * @param begin the write index in the whole cache
-   * @param start the cache position at which the part starts
+   * up to 99. In a ring buffer, an index that wraps around stays negative or beyond the end. `begin` is the write index
+   * in the whole cache. `start` is the cache position at which the part starts.
    */
   begin(begin: number, start: number): number {
     const { size, isRing, kept } = this;

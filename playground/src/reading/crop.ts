@@ -37,8 +37,8 @@ export interface Cropped {
 }
 
 /**
- * @param tensors the tensors in the order of the version's inputs; null for an input whose tensor stays the same
- * @returns null for an operator whose crop would have a different meaning than the whole call
+ * `tensors` are in the order of the version's inputs; an input keeps its tensor if the entry is null. Returns null for
+ * an operator whose crop would have a different meaning than the whole call.
  */
 export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropped | null {
   const version = resolve(state);

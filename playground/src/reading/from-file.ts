@@ -35,9 +35,8 @@ const MOST_CHOICES = 200;
 
 /**
  * Reads a file according to its extension. The function never throws, even if the file is damaged. The model readers
- * are loaded with the first model.
- * @param bin the `.bin` file that belongs to an `.xml` file
- * @param given tensors for named model values, in addition to the model's constants
+ * are loaded with the first model. `bin` is the `.bin` file that belongs to an `.xml` file. `given` holds tensors for
+ * named model values, in addition to the model's constants.
  */
 export async function fromFile(
   name: string,

@@ -173,8 +173,8 @@ const OTHERS = [
 ];
 
 /**
- * Assigns tensors to the inputs of the page's operator, or of another operator if the tensors do not fit.
- * @param fresh a function that returns the state under another operator
+ * Assigns tensors to the inputs of the page's operator, or of another operator if the tensors do not fit. `fresh`
+ * returns the state under another operator.
  */
 export function matched(
   tensors: readonly NamedTensor[],

@@ -117,10 +117,7 @@ export function numberIn(value: Value): number | null {
   return typeof number === "number" ? number : null;
 }
 
-/**
- * Returns the sizes given as arguments, such as `4, 3`, `(4, 3)` or `[4, 3]`.
- * @param isOpen true if one size may be -1
- */
+/** Returns the sizes given as arguments, such as `4, 3`, `(4, 3)` or `[4, 3]`. With `isOpen`, one size may be -1. */
 export function sizesIn(
   values: readonly Value[],
   start: number,

@@ -56,8 +56,8 @@ export function asText({ shape, words }: Block, dtype: DType, reader: Reader): T
 /**
  * Returns the tensor after a paste. Text without brackets is a block, as in a spreadsheet: it fills cells to the right
  * of and below `element`, and is refused if it does not fit. A single value replaces one cell. Text in brackets, or a
- * call that creates an array, replaces the whole tensor.
- * @param element the position of the focused cell; if null, the text replaces the whole tensor
+ * call that creates an array, replaces the whole tensor. `element` is the position of the focused cell; if it is null,
+ * the text replaces the whole tensor.
  */
 export function withPaste(input: TensorText, element: number | null, text: string): Edited {
   if (element === null || element >= input.values.length) return withText(input, text);

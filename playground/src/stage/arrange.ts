@@ -58,9 +58,7 @@ interface Plan {
   readonly head: Head;
   readonly tierGap: number;
   readonly room: Room;
-  /**
-   * @param isTight true if data types above tables are abbreviated
-   */
+  /** With `isTight`, data types above tables are abbreviated. */
   lanesAt(metrics: Metrics, isTight: boolean): Lane[];
   metricsAt(pitch: number): Metrics;
 }

@@ -50,8 +50,7 @@ const nameWidth = ({ name, id }: Pick<Placed, "name" | "id">, head: ShortHead): 
   name.length * NAME[head] + (id === "output" ? 0 : SIGN);
 
 /**
- * Returns the width of a header: name, data type and shape.
- * @param isTight true if the data type is abbreviated to save space
+ * Returns the width of a header: name, data type and shape. With `isTight`, the data type is abbreviated to save space.
  */
 function headWidth({ name, shape, id }: Placed, head: Head, isTight: boolean): number {
   if (!isShort(head)) {
@@ -101,8 +100,8 @@ const HIGH_SLICE = 2;
 const LARGEST_WINDOW = { rows: 64, columns: 64 };
 
 /**
- * Returns the visible part of a table. All rows of a window have the same height, so that they can be scrolled.
- * @param space the number of rows and columns that fit
+ * Returns the visible part of a table. All rows of a window have the same height, so that they can be scrolled. `space`
+ * is the number of rows and columns that fit.
  */
 export function withWindow(
   lane: Lane,

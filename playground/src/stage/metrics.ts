@@ -61,10 +61,7 @@ const between = (least: number, value: number, most: number): number =>
 /** The length of the longest mark between data and the output, such as `A B+2`. */
 const MARK = 5;
 
-/**
- * Returns the sizes for a row height.
- * @param chip the length of a tuple's longest target, such as `(1, 0)`
- */
+/** Returns the sizes for a row height. `chip` is the length of a tuple's longest target, such as `(1, 0)`. */
 export function metricsAt(pitch: number, isNarrow: boolean, chip: number): Metrics {
   const font = Math.max(11, Math.round(pitch * 0.4 + 2));
   const small = between(11, font * 0.5, 17);

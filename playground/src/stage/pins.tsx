@@ -29,9 +29,7 @@ const ABOVE = 64;
 const isSame = (one: Pin, other: Pin): boolean =>
   one.id === other.id && one.matrix === other.matrix;
 
-/**
- * @param key a key that changes with the shapes, because a pin is meaningless for another shape
- */
+/** `key` changes with the shapes, because a pin is meaningless for another shape. */
 export function usePins(key: string): Pins {
   const [pins, setPins] = useState<readonly Pin[]>([]);
   useEffect(() => setPins([]), [key]);

@@ -28,10 +28,7 @@ interface SheetProps extends Cells {
   /** The element being edited, or null. */
   readonly editing: Editing | null;
   readonly isReadOnly: boolean;
-  /**
-   * @param text the new text; undefined leaves the element unchanged
-   * @param move the direction in which the focus moves
-   */
+  /** If `text` is undefined, the element stays unchanged. `move` is the direction in which the focus moves. */
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
 

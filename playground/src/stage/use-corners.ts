@@ -12,16 +12,12 @@ export interface Windows {
   onCorner(id: TensorId, corner: Corner): void;
   /**
    * Scrolls an element into view, as little as possible. Tables that follow the highlighted cell scroll by pages,
-   * because a table that moves is redrawn.
-   * @param kept the tensor that keeps its position while other tables follow
+   * because a table that moves is redrawn. The tensor `kept` keeps its position while other tables follow.
    */
   onReveal(id: TensorId, element: number, kept?: TensorId | null): void;
 }
 
-/**
- * Returns the window positions of large tensors.
- * @param call a value that changes when another call is shown
- */
+/** Returns the window positions of large tensors. `call` changes when another call is shown. */
 export function useCorners({ lanes }: Layout, call: string): Windows {
   const [corners, setCorners] = useState<Corners>(new Map());
   // Scroll positions are reset, because they are meaningless in another call.

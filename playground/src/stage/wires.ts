@@ -29,9 +29,7 @@ export const MOST_WIRES = 64;
 /** Returns the rows of a tensor that an update or read touches, or null if no row is touched. */
 export type RowsOf = (order: number) => Rows | null;
 
-/**
- * @param keepsLast true if later updates overwrite earlier updates
- */
+/** With `keepsLast`, later updates overwrite earlier updates. */
 export function wiresOf(
   links: Links,
   targets: Targets,

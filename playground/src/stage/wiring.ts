@@ -36,9 +36,7 @@ export interface Wiring {
 
 export const NO_WIRING: Wiring = { wires: new Map(), chips: [], marks: [] };
 
-/**
- * @param described the highlighted updates or reads; a large call draws only their lines
- */
+/** A large call draws only the lines of the highlighted updates or reads in `described`. */
 export function wiringOf(
   picture: Picture,
   { lanes }: Layout,

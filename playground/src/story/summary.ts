@@ -17,8 +17,8 @@ import { capital, counted, inWords, nameOf, placeOf, unitOf } from "./target-nam
 const MOST_NAMES = 2;
 
 /**
- * Returns the summary sentences; an empty list for a call with errors.
- * @param called the reduction's name in the call, because OpenVINO says sum where the explanation says add
+ * Returns the summary sentences; an empty list for a call with errors. `called` is the reduction's name in the call,
+ * because OpenVINO says sum where the explanation says add.
  */
 export function summaryOf(
   { story, inputs, output }: Explanation,

@@ -28,9 +28,7 @@ export interface Lesson {
 
 const NONE: readonly LessonStep[] = [];
 
-/**
- * @param goStep a function that shows the picture after the given number of player steps; null for all steps
- */
+/** `goStep` shows the picture after the given number of player steps; null shows all steps. */
 export function useLesson(
   picture: Picture | null,
   step: number | null,

@@ -10,9 +10,8 @@ export const MOST_ELEMENTS = 20_000;
 export const MOST_AXES = 5;
 
 /**
- * Checks that the page can show a shape.
- * @param what the tensor's name in error messages
- * @throws `shape-mismatch` for an invalid dimension; `rank` or `too-large` for a shape beyond the page's limits
+ * Checks that the page can show a shape. `what` is the tensor's name in error messages. Throws `shape-mismatch` for an
+ * invalid dimension, and `rank` or `too-large` for a shape beyond the page's limits.
  */
 export function checkShape(shape: readonly number[], what: string): void {
   const wrong = shape.find((dim) => !Number.isSafeInteger(dim) || dim < 0);
@@ -31,7 +30,6 @@ export function checkShape(shape: readonly number[], what: string): void {
   checkExtent(shape, what);
 }
 
-/** @throws TensorError `too-large` */
 export function checkExtent(shape: readonly number[], what: string): void {
   const extent = extentOf(shape);
   if (extent <= MOST_ELEMENTS) return;

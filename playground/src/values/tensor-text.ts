@@ -15,9 +15,8 @@ import { coordinatesOf, sizeOf } from "./shape.ts";
 import type { TensorText } from "./state.ts";
 
 /**
- * Converts a tensor to text; only the bits of NaNs are lost.
- * @param what the tensor's name in error messages
- * @throws `too-large` or `rank` for a tensor that the page cannot show
+ * Converts a tensor to text; only the bits of NaNs are lost. `what` is the tensor's name in error messages. Throws
+ * `too-large` or `rank` for a tensor that the page cannot show.
  */
 export function textOf(source: Tensor, what = "the tensor"): TensorText {
   const { dtype, shape } = source;
@@ -68,9 +67,9 @@ export interface WrongElement {
 }
 
 /**
- * Converts text to a tensor. Invalid elements are listed, and become zero in the tensor.
- * @param what the tensor's name in error messages
- * @throws for a shape that the page cannot show, or that does not match the number of values
+ * Converts text to a tensor. Invalid elements are listed, and become zero in the tensor. `what` is the tensor's name in
+ * error messages. Throws a `TensorError` for a shape that the page cannot show, or that does not match the number of
+ * values.
  */
 export function tensorOf(
   text: TensorText,

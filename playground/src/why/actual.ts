@@ -157,9 +157,8 @@ export interface Cause {
 }
 
 /**
- * Compares another runtime's output with the exact output, bit for bit; all NaNs are equal.
- * @param explanation the state's explanation
- * @param rules other systems' results, if they are already known
+ * Compares another runtime's output with the exact output, bit for bit; all NaNs are equal. `explanation` belongs to
+ * the state. `rules` are other systems' results, if they are already known.
  */
 export function compareActual(
   state: State,

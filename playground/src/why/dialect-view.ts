@@ -60,8 +60,7 @@ type Inputs = readonly (Tensor | undefined)[];
 
 /**
  * Returns the choices: first systems that agree, followed by different results, refusals, and systems without the
- * operator. The function never throws.
- * @param inputs the inputs that `compareDialects` expects
+ * operator. The function never throws. `inputs` are those that `compareDialects` expects.
  */
 export function rulesOf(node: NodeSpec, inputs: Inputs): Rules {
   const found = compare(node, inputs);

@@ -57,9 +57,7 @@ interface Drawing {
   readonly head: number;
 }
 
-/**
- * @param room the width in pixels; the columns are stacked if they need more
- */
+/** If the columns need more than `room` pixels, they are stacked. */
 export function sidePicture(side: SideBySide, theme: SvgTheme, room: number): string {
   const colours = THEMES[theme];
   const drawing = measured(side, colours, room);

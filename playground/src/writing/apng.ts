@@ -23,9 +23,9 @@ export interface ApngFrame {
 }
 
 /**
- * @param frames the frames, all in the same pixel format; the first frame is a whole picture
- * @param delay the duration of each picture, in milliseconds
- * @throws if a file is not PNG, has another pixel format, or does not fit into the first picture
+ * The first frame is a whole picture, and all frames have the same pixel format. `delay` is the duration of each
+ * picture, in milliseconds. Throws an error if a file is not PNG, has another pixel format, or does not fit into the
+ * first picture.
  */
 export function toApng(frames: readonly ApngFrame[], delay: number): Uint8Array<ArrayBuffer> {
   const pictures = frames.map(({ png }) => chunksOf(png));

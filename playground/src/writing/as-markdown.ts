@@ -8,9 +8,6 @@ import type { State } from "../values/state.ts";
 import { valueTexts } from "../values/tensor-text.ts";
 import { oneLine, printNested } from "./source-text.ts";
 
-/**
- * @param link the call's URL
- */
 export function asMarkdown(state: State, link: string): string {
   const { explanation, faults } = explainState(state);
   const inputs = (explanation?.inputs ?? []).flatMap(({ name, tensor }) =>

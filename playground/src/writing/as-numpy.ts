@@ -100,10 +100,7 @@ export function printArray(input: Tensor): string {
   return `np.array(${printPythonList(input, "np.")}, dtype=${name})`;
 }
 
-/**
- * Prints the elements as nested Python lists.
- * @param home the prefix of `nan` and `inf`, such as `np.`
- */
+/** Prints the elements as nested Python lists. `home` is the prefix of `nan` and `inf`, such as `np.`. */
 export function printPythonList(input: Tensor, home: string): string {
   const words = elementsOf(input).map((value) =>
     typeof value === "string"

@@ -9,10 +9,7 @@ import { PREFIX } from "../document/packed.ts";
  */
 const MOST_READABLE = 500;
 
-/**
- * Returns the shorter of a link's two forms.
- * @param hash the part of a link after `#`
- */
+/** Returns the shorter of a link's two forms. `hash` is the part of a link after `#`. */
 export async function packed(hash: string): Promise<string> {
   // Browsers from before 2023 lack the compressor, but the page can still decompress links there.
   if (hash.length <= MOST_READABLE || typeof CompressionStream === "undefined") return hash;

@@ -12,9 +12,7 @@ import { ORIGIN, type Windows } from "../stage/use-corners.ts";
 import { laneProps } from "../stage/lanes.ts";
 import type { Session } from "../page/use-session.ts";
 
-/**
- * @param isMoving true if the picture shows the player's steps
- */
+/** With `isMoving`, the picture shows the player's steps. */
 export type SceneOf = (isMoving: boolean) => Scene;
 
 /**

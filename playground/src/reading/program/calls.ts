@@ -25,7 +25,7 @@ function inputOf(scope: Scope, node: Node, elsewhere: Node[]): Arr | null {
   return null;
 }
 
-/** Returns the draft of a call; null for other expressions. @throws Misread */
+/** Returns the draft of a call, or null for other expressions. */
 export function callOf(scope: Scope, node: Node): Found | null {
   if (node.kind === "index") return subscript(scope, node, null, "none");
   if (node.kind !== "call") return null;
@@ -113,7 +113,7 @@ function boundOf(
   };
 }
 
-/** Returns a call's arguments by parameter name. @throws Misread if the call has too many arguments */
+/** Returns a call's arguments by parameter name; throws `Misread` if the call has too many arguments. */
 function argumentsOf(
   scope: Scope,
   parameters: string,

@@ -21,8 +21,8 @@ function versionOf({ domain, op, opset }: Draft): OperatorVersion | null {
 }
 
 /**
- * Returns a draft's state, with remarks about facts that the text does not contain.
- * @param base the page's call, whose tensors replace those missing from the text
+ * Returns a draft's state, with remarks about facts that the text does not contain. `base` is the page's call, whose
+ * tensors replace those missing from the text.
  */
 export function stateOf(draft: Draft, base: State): { state: State; remarks: string[] } {
   const remarks = [...(draft.remarks ?? [])];

@@ -17,7 +17,7 @@ import type { Node } from "./syntax.ts";
 export interface Bound {
   /** Returns an array argument; null for an undefined name. */
   array(name: string): Arr | null;
-  /** Returns a numeric argument. @throws Misread if the argument is not a number, or is missing without a default */
+  /** Returns a numeric argument; throws `Misread` if the argument is not a number, or is missing without a default. */
   number(name: string, otherwise?: number): number;
   /** Returns the text of a word or boolean argument; an empty string if the argument is missing. */
   word(name: string): string;

@@ -43,9 +43,7 @@ const LONGEST = 2_000_000;
 const MOST_CALLS = 20;
 const MOST_MARKS = 50;
 
-/**
- * @param base the page's call, whose tensors replace arrays that the text names but does not define
- */
+/** `base` is the page's call, whose tensors replace arrays that the text names but does not define. */
 export function readProgram(text: string, base: State): Program {
   if (text.length > LONGEST) {
     const sentence = `the text has more than ${LONGEST.toLocaleString("en")} characters`;

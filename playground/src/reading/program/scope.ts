@@ -95,7 +95,7 @@ export class Scope {
     );
   }
 
-  /** Returns the array that an expression evaluates to. @throws Misread */
+  /** Returns the array that an expression evaluates to. */
   array(node: Node): Arr {
     try {
       return this.special(node) ?? this.read(node);
