@@ -30,7 +30,10 @@ export class Tuple implements IndexStory {
   }
 }
 
-/** The letters A to Z. A call with more tuples shows no letters, because readers could not tell the tuples apart. */
+/**
+ * The letters A to Z. A call with more tuples than A to Z shows no letters, because readers could not tell the tuples
+ * apart.
+ */
 export const MOST_LETTERS = 26;
 
 /** Returns the letters A to Z, then AA, AB and so on. */
@@ -46,10 +49,7 @@ export interface Links {
   readonly count: number;
   /** The tuple of each update or read. */
   readonly tupleOf: Int32Array;
-  /**
-   * The update to which each element of updates belongs; in a gather, the read that produced each element of the
-   * output.
-   */
+  /** The update that contains each element of updates; in a gather, the read that produced each output element. */
   readonly carried: Int32Array;
   /** The tuple that each element of indices belongs to, or -1. */
   readonly indexed: Int32Array;

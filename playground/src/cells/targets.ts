@@ -10,7 +10,7 @@ export const HUES = 7;
 export const PLAIN = 7;
 
 export interface Targets {
-  /** The slice of data that each update writes or each read reads, or -1. */
+  /** The slice of data that each update writes or each read copies, or -1. */
   readonly sliceOf: Int32Array;
   /** The slice that each index tuple addresses; -1 if the tuple addresses no slice or several slices. */
   readonly ofTuple: Int32Array;

@@ -60,8 +60,8 @@ export interface Printed {
 }
 
 /**
- * Prints the elements. Unchanged elements reuse their text from `before`, because printing 4096 floats takes 3 of the
- * 16 ms in a player step.
+ * Prints the elements. Unchanged elements reuse their text, because printing 4096 floats takes 3 of the 16 ms in a
+ * player step.
  */
 function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }): Printed {
   const nested: readonly unknown[] = [tensor.toArray()];

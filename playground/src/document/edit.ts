@@ -14,8 +14,8 @@ export type Edited = { readonly input: TensorText } | { readonly error: string }
  * Reshapes a tensor. If the rank stays the same, every element that fits keeps its coordinates. If one shape is a
  * prefix of the other, axes are added or removed at the end. If the rank changes but the number of elements stays the
  * same, all elements keep their order. Otherwise, leading axes are added or removed, and coordinates are aligned at the
- * last axis. New elements come from the first layer that has their coordinates; other new elements are zero. `layers`
- * are the earlier tensors, of any rank, before elements were removed.
+ * last axis. New elements come from the newest former tensor with the same coordinates, or are zero. `layers` holds the
+ * former tensors, of any rank.
  */
 export const withShape = (
   input: TensorText,
@@ -67,8 +67,8 @@ const isInside = (at: readonly number[], shape: readonly number[]): boolean =>
   at.every((coordinate, axis) => coordinate < shape[axis]);
 
 /**
- * Returns the tensor with another data type. Elements keep their text, even if the new data type cannot hold them. Only
- * booleans become numbers, and 0 and 1 become booleans.
+ * Returns the tensor with another data type. Elements keep their text, even if the new data type cannot represent them.
+ * Only booleans are converted to 0 and 1, and back.
  */
 export function withDType(input: TensorText, dtype: DType): TensorText {
   const { dtype: before, shape, values } = input;

@@ -51,7 +51,7 @@ export function editsOf(version: OperatorVersion | null, position: number, page:
 }
 
 const NOT_LOADED: Edited = {
-  error: "The part of the page that reads texts is not loaded yet: try again, or reload the page.",
+  error: "The text reader is not loaded yet. Try again, or reload the page.",
 };
 
 /** Checks whether a paste changed only values, not the data type or shape. */

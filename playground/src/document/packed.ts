@@ -7,8 +7,8 @@
 import { inflate, type Wrong } from "./inflate.ts";
 
 /**
- * The prefix of compressed links. Its number increases if the format changes. No operator domain begins with this
- * prefix.
+ * The prefix of compressed links. The number in the prefix increases if the format changes. No operator domain begins
+ * with this prefix.
  */
 export const PREFIX = "z1.";
 
@@ -20,8 +20,8 @@ export const LONGEST = 4_000_000;
 
 export interface Unpacked {
   /**
-   * The uncompressed link, without its `#`. After an error, the part that could be decompressed, or else the unchanged
-   * link.
+   * The uncompressed link, without its `#`. After an error, this text is the part that could be decompressed, or else
+   * the unchanged link.
    */
   readonly text: string;
   readonly error: string | null;

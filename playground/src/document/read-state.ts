@@ -27,7 +27,6 @@ export type Place =
   | { readonly attribute: string }
   | { readonly whole: "operator" | "output" };
 
-/** An error in the call. */
 export interface Fault {
   readonly place: Place;
   readonly sentence: string;
@@ -47,10 +46,7 @@ export interface Reading {
   readonly reads: Reads;
 }
 
-/**
- * The parsed input texts. Parsed texts are reused, because an edit changes one input and parsing 20,000 elements takes
- * 8 ms.
- */
+/** Parsed input texts are reused, because an edit changes one input and parsing 20,000 elements takes 8 ms. */
 type Reads = ReadonlyMap<TensorText, InputRead>;
 
 /** Error messages contain the input's name. */
@@ -129,7 +125,7 @@ function attributeFaults(node: NodeSpec, version: OperatorVersion): Fault[] {
   });
 }
 
-/** Refuses a too large output before it is allocated, because small inputs can produce a large output. */
+/** Refuses an output that is too large before allocating it, because small inputs can produce a large output. */
 function outputFaults({ node, inputs }: Reading): Fault[] {
   const inferred = attempt(() => infer(node, inputs));
   // The explanation reports the same error.
@@ -189,10 +185,8 @@ function callFaults(
   return [...faults, { place: placeOf(error, version, derived), sentence: error.message }];
 }
 
-/** Returns a key that identifies the element at an error's location. */
 const keyOf = (place: Place): string => ("at" in place ? `${place.input}: ${place.at.join()}` : "");
 
-/** Returns the location of the call's error. */
 function placeOf(
   { code, message, input, at, axis }: TensorError,
   version: OperatorVersion,

@@ -31,7 +31,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "scatternd_add",
-      question: "Do two updates of one slice add up?",
+      question: "Do two updates of the same slice add up?",
       note:
         `${THIRD_BLOCK} Versions 16 and 18 say that indices must not repeat. With a reduction, indices may repeat, as in [[0], [0]].`,
       opset: 18,

@@ -43,7 +43,7 @@ export interface Call {
   readonly title: string;
 }
 
-/** Yields all calls. Tensors are created when the call is requested. */
+/** Yields all calls; tensors are created when a call is requested. */
 export function* allCalls(): Generator<Call> {
   yield* examples();
   for (const name of Object.keys(DTYPES)) {

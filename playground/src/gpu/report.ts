@@ -5,7 +5,7 @@ export interface Difference {
   readonly difference: string;
 }
 
-/** The facts of a check. The texts come from the browser or from a link, so they may be hostile. */
+/** The facts of a GPU check. The texts come from the browser or from a link, so they may be hostile. */
 export interface Report {
   readonly adapter: string;
   readonly browser: string;

@@ -62,7 +62,6 @@ export function TextEditor(props: TextEditorProps): JSX.Element {
   );
 }
 
-/** Prints the elements in brackets, one row per line. */
 export function bracketed(values: readonly string[], shape: readonly number[]): string {
   if (shape.length === 0) return values[0];
   const nest = (axis: number, begin: number): string => {

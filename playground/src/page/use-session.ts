@@ -136,7 +136,7 @@ const linksIn = (picture: Picture | null) => ({
 const summaryAt = ({ picture, state }: CallView): readonly string[] =>
   picture === null ? [] : summaryOf(picture.explanation, state.attributes["reduction"]);
 
-/** Returns fixes for a call. The code that finds fixes is loaded with the first error. */
+/** The code that finds fixes is loaded with the first error. */
 function useFixes(call: CallView): readonly Fix[] {
   const [found, setFound] = useState<{
     readonly call: CallView;
@@ -175,9 +175,7 @@ function describe(call: CallView, spot: Spot | null, step: number | null): Descr
   return step === null || step === 0 ? null : describeStep(call.picture, step - 1);
 }
 
-/**
- * Returns the drag handler. Dragging across a scatter's updates or a gather's output moves the player to that element.
- */
+/** Returns the drag handler, which moves the player to the element under the pointer. */
 function useScrub(
   picture: Picture | null,
   onStep: (step: number) => void,

@@ -65,7 +65,6 @@ interface BatchedPart {
   readonly data: Tensor;
   /** The remaining coordinates along each batch axis, followed by the remaining rows of indices. */
   readonly kept: readonly (readonly number[])[];
-  /** Renumbered indices. */
   readonly values: readonly number[];
   readonly remarks: string[];
 }

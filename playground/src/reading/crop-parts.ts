@@ -89,8 +89,8 @@ export class Axis {
   }
 
   /**
-   * Returns the index renumbered for the crop. A negative index stays negative. An index out of range remains out of
-   * range by the same distance, up to 99.
+   * Returns the index's number in the crop. A negative index stays negative. An index out of range remains out of range
+   * by the same distance, up to 99.
    */
   index(one: number): number {
     const { size, kept, places } = this;

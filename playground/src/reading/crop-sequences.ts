@@ -116,9 +116,9 @@ class Cache {
   }
 
   /**
-   * Returns the write index renumbered for the crop. An index out of range remains out of range by the same distance,
-   * up to 99. In a ring buffer, an index that wraps around stays negative or beyond the end. `begin` is the write index
-   * in the whole cache. `start` is the cache position at which the part starts.
+   * Returns the write index's number in the crop. An index out of range remains out of range by the same distance, up
+   * to 99. In a ring buffer, an index that wraps around stays negative or beyond the end. `begin` is the write index in
+   * the whole cache. `start` is the cache position at which the part starts.
    */
   begin(begin: number, start: number): number {
     const { size, isRing, kept } = this;

@@ -1,6 +1,8 @@
 /** Collects dropped files, including files in dropped folders. */
 
-/** The limits for a test case. A drop with more files or deeper folders is probably a folder dropped by mistake. */
+/**
+ * The limits for a dropped test case. A drop with more files or deeper folders is probably a folder dropped by mistake.
+ */
 const MOST_FILES = 100;
 const DEEPEST = 2;
 

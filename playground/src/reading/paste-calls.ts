@@ -43,7 +43,7 @@ interface Made {
   readonly dtype?: DType | undefined;
 }
 
-/** Arguments without effect on values. The parser skips them: `grad_fn=<AddBackward0>` is not an expression. */
+/** Arguments without effect on values, such as `grad_fn=<AddBackward0>`, which the parser skips. */
 export const IDLE_ARGUMENTS: ReadonlySet<string> = new Set(
   "device requires_grad grad_fn name copy subok layout pin_memory weak_type sharding memory_format".split(
     " ",

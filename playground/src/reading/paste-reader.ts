@@ -35,7 +35,6 @@ export class Reader {
   count = 0;
   work = 0;
   dtype: DType | undefined;
-  /** The position of the last error. */
   failedAt = 0;
   readonly names: ReadonlyMap<string, Known>;
 
@@ -292,7 +291,7 @@ const NO_ARGUMENTS: Arguments = { positional: [], named: new Map(), dtype: undef
 
 const TOO_MANY = (): TensorError => tooMany(`up to ${MOST_ELEMENTS.toLocaleString("en")} elements`);
 
-/** Returns rows as a table. A single line, or lines with one word each, become a list. */
+/** Returns rows as a table. A single line, or lines with one word each, become a list instead. */
 function listOf(rows: readonly List[]): List {
   if (rows.length === 1) return rows[0];
   const isColumn = rows.every(({ items }) => items.length === 1);

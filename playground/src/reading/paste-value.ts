@@ -70,8 +70,8 @@ export function elementText(word: Word, dtype: DType, wrong: Wrong): string {
 }
 
 /**
- * Returns the data type that a text names in any supported language, such as `np.float32`, `'float32'`, `torch.long`,
- * `<class 'numpy.int8'>`.
+ * Returns the data type that a text names in any supported language, such as `np.float32`, `torch.long` or `<class
+ * 'numpy.int8'>`.
  */
 export function dtypeNamed(text: string): DType | null {
   const name = /(\w+)\W*$/.exec(text.slice(-LONGEST_NAME))?.[1].replace(/_$/, "") ?? "";

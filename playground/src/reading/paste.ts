@@ -34,7 +34,8 @@ function readerOf(text: string, dtype: DType): Reader {
 }
 
 /**
- * Returns the tensor in `text`, or an error with line and column. The data type is `input`'s unless the text names one.
+ * Returns the tensor in `text`, or an error with line and column. Unless the text names a data type, the tensor has the
+ * data type of `input`.
  */
 export const withText = (input: TensorText, text: string): Edited =>
   attempt(() => {

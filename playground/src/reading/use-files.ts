@@ -113,8 +113,8 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
 }
 
 /**
- * Reads a model with its tensors, several tensors, or a single file with its `.bin` file. Never throws. Returns null if
- * no file is given.
+ * Reads a model with its tensors, several tensors, or a single file with its `.bin` file. The function never throws.
+ * Returns null if no file is given.
  */
 async function read(
   files: readonly File[],

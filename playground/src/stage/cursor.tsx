@@ -23,7 +23,7 @@ interface Editing {
   readonly hasFocus: { current: boolean };
   setActive(element: number): void;
   go(element: number): void;
-  /** `typed` is the typed text that replaces the value. */
+  /** `typed` is the text that replaces the value. */
   edit(element: number, typed?: string): void;
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }

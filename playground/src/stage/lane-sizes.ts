@@ -95,7 +95,7 @@ export function laneOf(
   };
 }
 
-/** The maximum height of a slice, in windows, for which one tuple label spans the whole slice. */
+/** The maximum height of a slice, in window heights, for which one tuple label spans the whole slice. */
 const HIGH_SLICE = 2;
 const LARGEST_WINDOW = { rows: 64, columns: 64 };
 

@@ -92,7 +92,6 @@ export function Sheet(props: SheetProps): JSX.Element {
 
 interface RowProps extends SheetProps {
   readonly row: number;
-  /** The first visible element. */
   readonly begin: number;
   readonly height: number;
 }

@@ -17,7 +17,7 @@ export interface Sheet {
   readonly columns: number;
   /** The number of rows before each gap; 0 for no gaps. */
   readonly group: number;
-  /** A row's height, in rows of the adjacent table. */
+  /** A row's height, as a number of rows in the adjacent table. */
   readonly span: number;
 }
 

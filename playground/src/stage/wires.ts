@@ -6,7 +6,7 @@
 import type { Links } from "../cells/links.ts";
 import { PLAIN, type Targets } from "../cells/targets.ts";
 
-/** A range of table rows, from the first row to the row after the last. */
+/** A range of table rows, including the first row and excluding the last. */
 export interface Rows {
   readonly begin: number;
   readonly end: number;

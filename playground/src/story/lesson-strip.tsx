@@ -14,14 +14,10 @@ export const LESSON_OPENER = "lesson-opener";
 
 interface StripProps {
   readonly session: Session;
-  /** The current sentence. */
   readonly sentence: string;
 }
 
-/**
- * Shows a lesson step. The page's status line announces the sentence to screen readers, so the strip must not announce
- * it again.
- */
+/** The page's status line announces the lesson sentence to screen readers, so the strip must not announce it again. */
 export function LessonStrip({ session, sentence }: StripProps): JSX.Element {
   const { lesson, preset } = session;
   const { at, count, go, end } = lesson;

@@ -136,9 +136,7 @@ export interface Comparison {
   readonly causes: readonly Cause[];
   /** The other runtime's output, in the call's output shape unless the shapes differ. */
   readonly output: Tensor;
-  /**
-   * The exact elements. An element without an exact value is null; if no element has an exact value, the list is null.
-   */
+  /** An element without an exact value is null; if no element has an exact value, the whole list is null. */
   readonly base: Base | null;
   /** True if the shapes differ, so that cells cannot be compared. */
   readonly isOtherShape: boolean;
@@ -157,8 +155,8 @@ export interface Cause {
 }
 
 /**
- * Compares another runtime's output with the exact output, bit for bit; all NaNs are equal. `explanation` belongs to
- * the state. `rules` are other systems' results, if they are already known.
+ * Compares another runtime's output with the exact output, bit for bit; all NaNs are equal. `explanation` explains the
+ * call in the state. `rules` are other systems' results, if they are already known.
  */
 export function compareActual(
   state: State,

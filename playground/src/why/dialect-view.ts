@@ -60,7 +60,7 @@ type Inputs = readonly (Tensor | undefined)[];
 
 /**
  * Returns the choices: first systems that agree, followed by different results, refusals, and systems without the
- * operator. The function never throws. `inputs` are those that `compareDialects` expects.
+ * operator. The function never throws. `inputs` have the form that `compareDialects` expects.
  */
 export function rulesOf(node: NodeSpec, inputs: Inputs): Rules {
   const found = compare(node, inputs);
@@ -89,7 +89,7 @@ function compare(
   return attempt(() => compareDialects(node, inputs));
 }
 
-/** Returns a key for a comparison. Comparisons with equal keys have the same reasons and bit-identical results. */
+/** Comparisons with equal keys have the same reasons and bit-identical results. */
 function resultKey({ why, agrees, ids, undecided, output }: DialectComparison): string {
   const values = output === null || agrees ? [] : valueTexts(output);
   return JSON.stringify([why, agrees, ids, undecided, values]);

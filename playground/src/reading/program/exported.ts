@@ -57,7 +57,7 @@ export function exportedState(
   const isSame = WRITERS[mark as keyof typeof WRITERS].some(
     (write) => bare(write(state)) === program,
   );
-  return isSame ? { state, sentence: `This is ${op}-${opset} as the page exported it.` } : null;
+  return isSame ? { state, sentence: `This is ${op}-${opset} as exported by this page.` } : null;
 }
 
 /** Returns a program without blank lines. */

@@ -31,7 +31,10 @@ export interface Bound {
 export interface Form {
   readonly library: string;
   readonly names: string;
-  /** The parameter names, starting with the array on which a method is called. A bar separates alternative names. */
+  /**
+   * The parameter names, starting with the array on which a method is called. A vertical bar separates alternative
+   * parameter names.
+   */
   readonly parameters: string;
   readonly isMethod?: boolean;
   make(bound: Bound): Draft;

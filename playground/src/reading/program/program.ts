@@ -274,7 +274,7 @@ function namesOf(target: Node): string[] | null {
   return names.includes(null) ? null : (names as string[]);
 }
 
-/** Recognizes expressions that only show a value, such as `print(x)`, `x`, `x.shape`. */
+/** Recognizes expressions that only show a value, such as `print(x)`, `x` or `x.shape`. */
 function isShown(node: Node): boolean {
   if (node.kind === "name") return true;
   if (node.kind === "attribute") return node.name === "shape" || node.name === "dtype";
