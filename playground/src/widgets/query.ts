@@ -41,7 +41,7 @@ const WORD = /(?<![\p{L}\p{N}_])-\p{N}+|[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*/gu
  * with `=`, so that it is not also found as a word that begins with its first part.
  */
 function wordsOf(text: string): string[] {
-  // Keyboards and documents have several minus signs, and JAX writes `x.at[i].add`.
+  // Several characters are used as minus signs, and index brackets in calls such as `x.at[i].add` are ignored.
   const plain = text.replaceAll(/[−–‐‑]/g, "-").replaceAll(/(?<=\w)\[[^\]]*\]\./g, ".");
   return (plain.match(WORD) ?? []).flatMap((word) => {
     if (word.startsWith("-")) return [word];
@@ -56,7 +56,7 @@ function wordsOf(text: string): string[] {
 /** Returns a word without its ending, so that "determinism" finds "deterministic"; null for words without a topic. */
 function termOf(typed: string): string | null {
   const word = typed.toLowerCase();
-  // Single digits and letters number headings and lists, or name variables.
+  // Single characters are ignored, because they usually number headings or name variables.
   if (word.length < 2 || STOP_WORDS.has(word)) return null;
   const singular = SINGULARS.get(word) ?? word.replace(/(?<=^[a-z]{2,}[a-rt-z])s$/, "");
   const stem = /^[a-z]+$/.test(singular)
@@ -104,7 +104,7 @@ export function searchIn<T>(
       prefix: (term) => term.length > 2,
       bm25: { k: 1.2, b: 0.4, d: 0.5 },
       weights: { fuzzy: 0.3, prefix: 0.2 },
-      // Names and numbers are copied, but words are typed.
+      // Only words tolerate typing errors, because names and numbers are usually pasted.
       fuzzy: (term) => (/^[a-z]{5,}$/.test(term) ? 0.2 : false),
     },
   });
