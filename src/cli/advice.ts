@@ -109,7 +109,8 @@ function castAdvice({ input, at, got, expected, allowed }: TensorError): string 
 }
 
 function unsupportedAdvice({ command }: Case): string {
-  if (command === "convert") return "choose another opset with --opset, or convert a single node with --node";
+  if (command === "convert")
+    return "choose another opset with --opset, or convert a single node with --node";
   if (command === "run") {
     return "use --node to run a single node, or --with onnxruntime-node to run the whole model";
   }
@@ -139,7 +140,8 @@ function fileAdvice({ command, file, error }: Case): string {
 
 /** Returns advice about a system error, such as a missing file. Returns null for other values. */
 function systemAdvice(cause: unknown): string | null {
-  if (cause instanceof RangeError) return "use a smaller array, or run the command with --memory 1G";
+  if (cause instanceof RangeError)
+    return "use a smaller array, or run the command with --memory 1G";
   if (!(cause instanceof Error) || !("code" in cause)) return null;
   switch (cause.code) {
     case "ENOENT":

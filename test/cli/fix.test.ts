@@ -128,8 +128,8 @@ test("a setting is the cure: no file is written", async () => {
     prints(
       `${LINE} -o none.onnx`,
       inOrder(
-        /\n {2}one thread: correct; the faulty nodes, each run alone, were exact in 3 of 3 runs; the model gave one result in 3 runs; the run took /,
-        /\n {2}one node at a time: wrong; the faulty nodes, each run alone, were exact in 0 of 1 run; /,
+        /\n {2}one thread: correct; the faulty nodes gave exact results in 3 of 3 separate runs; the model gave identical results in 3 runs; the run took /,
+        /\n {2}one node at a time: wrong; the faulty nodes gave exact results in 0 of 1 separate run; /,
         /\ncure: one thread\n {2}InferenceSession\.create\(model, \{ intraOpNumThreads: 1 \}\)\n/,
         / {2}this cure needs no file, so no file was written\n$/,
       ),
@@ -144,7 +144,7 @@ test("an exact session is the cure: its code is printed", async () => {
     prints(
       LINE,
       inOrder(
-        /\n {2}an exact session: correct; the model gave one result in 3 runs; /,
+        /\n {2}an exact session: correct; the model gave identical results in 3 runs; /,
         /\ncure: an exact session\n/,
         /createExactSession\(fs\.readFileSync\("m\.onnx"\), \{\n/,
         /nodes: \["put"\],\n {2}\}\);\n$/,

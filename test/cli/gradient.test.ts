@@ -79,7 +79,7 @@ data[2]  101       1 * 1 from output[0], indices[0] = 2
   assert.ok(
     unread.stdout.endsWith(`
 element  gradient  factor * gradient of output
-data[1]  0         none, because the element is not gathered
+data[1]  0         no terms, because the element is not gathered
 data[0]  10        1 * 10 from output[1], indices[1] = 0
 `),
     unread.stdout,

@@ -88,7 +88,7 @@ const SCHEMAS: readonly (readonly [line: string, lines: readonly string[]])[] = 
       "domain                openvino",
       "since_version         8",
       "negative indices      count from the back",
-      "indices out of range  give 0",
+      "out-of-range indices  give 0",
       "Attributes",
       "  batch_dims: int (default 0)",
       "Inputs",

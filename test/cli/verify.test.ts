@@ -266,7 +266,7 @@ test("a wrong result is named with node, element and values, and threads reach t
   assert.equal(
     stdout.replace(/\d+ runs? of/, "N runs of"),
     `m.onnx: 3 scatter/gather nodes
-  differs: ScatterND-13 put: s[0] is 10, expected 20; the same result in N runs of the node alone
+  differs: ScatterND-13 put: s[0] is 10, expected 20; the result was the same in N runs of the node alone
     why: the first update of each repeated target was kept, not the last (first-wins, explains the cell)
     exactly:
       output[0]

@@ -144,7 +144,9 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
 function parsePart(text: string): number {
   const part = text.trim() === "" ? NaN : Number(text);
   if (part >= 0 && part < Infinity) return part;
-  throw wrongUsage(`--tolerance takes a number of 0 or more, such as 1e-6, got ${quote(text)}`);
+  throw wrongUsage(
+    `--tolerance must be a number that is at least 0, such as 1e-6, got ${quote(text)}`,
+  );
 }
 
 /** Shows progress during verification. */
@@ -290,7 +292,10 @@ function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
     const times = `${printCount(reruns.count, "run")} of the node alone`;
     if (reruns.problem !== null)
       said.push(`${suspect}, but the node does not run alone: ${reruns.problem}`);
-    else said.push(isEqual ? `${suspect}; also equal in ${times}` : `the result was the same in ${times}`);
+    else
+      said.push(
+        isEqual ? `${suspect}; also equal in ${times}` : `the result was the same in ${times}`,
+      );
   }
   if (reruns?.isExactInOneThread === true) said.push("exact on one thread");
   return said;

@@ -37,7 +37,9 @@ export function rangeSpan(name: string, text: string, dtype: DType): Span {
     throw wrongUsage(`${option} must be a range LOW..HIGH, such as 0..999, got ${quote(text)}`);
   const isWhole = !dtype.includes("float");
   if (isWhole && !ends.every((end) => parseInteger(end) !== null))
-    throw wrongUsage(`${option} must have integer bounds, because the input is ${dtype}, got ${quote(text)}`);
+    throw wrongUsage(
+      `${option} must have integer bounds, because the input is ${dtype}, got ${quote(text)}`,
+    );
   const span = { low, high, isWhole };
   asOption(option, () => tensor(dtype, [2], [low, high] as never));
   return span;

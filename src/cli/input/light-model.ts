@@ -28,7 +28,7 @@ const OP_TYPE = 4;
 const EXTERNAL_DATA = 13;
 const DATA_LOCATION = 14;
 const RAW_DATA = 9;
-/** Fields that contain raw tensor bytes: `float_data`, `raw_data` and `double_data`. */
+/** The fields `float_data`, `raw_data` and `double_data` contain raw tensor bytes. */
 const DATA: ReadonlySet<number> = new Set([4, RAW_DATA, 10]);
 const LENGTH_DELIMITED = 2;
 

@@ -119,7 +119,9 @@ function cureFacts({
           `the faulty nodes gave exact results in ${rightRuns} of ${printCount(nodeRuns, "separate run")}`,
         ]),
     modelRuns(whole),
-    ...(isExpected === null ? [] : [`the outputs ${isExpected ? "match" : "do not match"} the expected outputs`]),
+    ...(isExpected === null
+      ? []
+      : [`the outputs ${isExpected ? "match" : "do not match"} the expected outputs`]),
     ...(ratio === null
       ? []
       : [`the run took ${ratio.toFixed(2)} times as long as the original run`]),

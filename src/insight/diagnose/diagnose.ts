@@ -26,7 +26,6 @@ import { callWithout, reductionsThatGive, withReduction } from "./unknown-reduct
 export interface DiagnoseOptions {
   /**
    * The id of the runtime that produced `actual`, from `dialects()`. Known faults of this runtime are listed first.
-   * Known faults of this runtime are listed first.
    */
   readonly dialect?: DialectId | undefined;
   /**
