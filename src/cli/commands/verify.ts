@@ -140,7 +140,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     });
 }
 
-/** Parses a nonnegative number. Blank text is rejected, because `Number` converts it to 0. */
+/** Parses the nonnegative number in --tolerance. Blank text is rejected, because `Number` converts it to 0. */
 function parsePart(text: string): number {
   const part = text.trim() === "" ? NaN : Number(text);
   if (part >= 0 && part < Infinity) return part;

@@ -23,7 +23,7 @@ const PARTS = {
 
 type Kind = keyof typeof PARTS;
 
-/** Field numbers from https://github.com/onnx/onnx/blob/main/onnx/onnx.proto */
+/** The field numbers are defined in https://github.com/onnx/onnx/blob/main/onnx/onnx.proto */
 const OP_TYPE = 4;
 const EXTERNAL_DATA = 13;
 const DATA_LOCATION = 14;
@@ -40,7 +40,7 @@ interface Field {
   readonly end: number;
 }
 
-/** Reports that the file is not the expected protobuf message. The regular reader then describes the error. */
+/** Indicates that the file is not the expected protobuf message, so that the regular reader reports the error. */
 class Unreadable extends Error {
   override readonly name = "Unreadable";
 }

@@ -176,8 +176,8 @@ const malformed = (sentence: string, cause?: unknown): TensorError =>
 type Folder = Pick<Io, "cwd">;
 
 /**
- * Reads `length` bytes of a regular file, beginning at `offset`. The default is the whole file. Never allocates more
- * bytes than the file contains.
+ * Reads `length` bytes of a regular file, beginning at `offset`. By default, the function reads the whole file. Never
+ * allocates more bytes than the file contains.
  */
 const readRange = (io: Folder, file: string, offset = 0, length?: number): Uint8Array =>
   withFile(io, file, ({ size, read }) => read(offset, length ?? size - offset));

@@ -3,8 +3,8 @@
 export const LINE_WIDTH = 80;
 
 /**
- * Returns each column's width in characters. A loop is required, because a table may have more rows than the maximum
- * number of function arguments.
+ * Returns each column's width in characters. A loop is required, because a table may have more rows than a function
+ * call can have arguments.
  */
 export const widthsOf = (rows: readonly (readonly string[])[]): number[] =>
   rows[0].map((_, column) => rows.reduce((most, row) => Math.max(most, row[column].length), 0));

@@ -303,7 +303,7 @@ function cuts(call: Edited): readonly Edit[] {
 /** Parts of a rule that the author of the call may have confused, in the order in which two changes are applied. */
 const ASPECTS: readonly Aspect[] = ["input", "operator", "places", "reduction", "order"];
 
-/** Yields results for single hypotheses that no other node can express, such as a mean, and for pairs. */
+/** Yields results for hypotheses that no other node can express, such as a mean, and for pairs of hypotheses. */
 function* hypotheses(
   { node, inputs }: Edited,
   arePairs: boolean,

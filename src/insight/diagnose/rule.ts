@@ -76,7 +76,7 @@ export interface Rule {
   readonly kept: { plan?: Plan; moves?: Moves };
 }
 
-/** Returns the part of a rule that changes with different settings. */
+/** Returns the rule fields that depend on the settings. */
 export const withSettings = ({ call }: Rule, settings: Partial<Settings>): Pick<Rule, "call"> => ({
   call: { ...call, settings: { ...call.settings, ...settings } },
 });
@@ -212,16 +212,19 @@ function newPlan(rule: Rule): Plan {
 }
 
 /**
- * Data for computing Plan offsets. An offset is the sum of `base`, which is the offset of all-zero indices, and each
- * index times its stride.
+ * Data for computing the offsets in a Plan. An offset is the sum of `base`, which is the offset of all-zero indices,
+ * and each index times its stride.
  */
 export interface Placing {
   readonly plan: Plan;
   readonly base: Uint32Array;
   readonly axes: readonly { readonly dim: number; readonly stride: number }[];
-  /** Returns the number of a position's index tuple. An element index is a tuple with one index. */
+  /** Returns the number of the index tuple that determines a position. An element index is a tuple with one index. */
   tupleAt(position: number): number;
-  /** Number of consecutive positions with the same index, because they belong to one sequence; 1 without sequences. */
+  /**
+   * Number of consecutive positions with the same index because they belong to one sequence. Without sequences, the
+   * number is 1.
+   */
   readonly length: number;
 }
 

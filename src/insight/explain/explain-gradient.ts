@@ -29,7 +29,7 @@ import { noElement, flatOf } from "./places.ts";
 
 /** The gradients of a call, with an explanation for each cell. */
 export interface GradientExplanation {
-  /** The explanation of the call itself. */
+  /** The explanation of the call, without gradients. */
   readonly call: Explanation;
   /** The error that `vjp` throws; null if `vjp` succeeds. */
   readonly error: TensorError | null;
@@ -249,7 +249,6 @@ function lastUpdate({ inputs }: Explanation, hit: Target, within: number, slice:
   return name + printShape(at);
 }
 
-/** Returns the real part of a number. */
 const realOf = (value: Scalar): number => Number(Array.isArray(value) ? value[0] : value);
 const isOne = (value: Scalar): boolean => realOf(value) === 1;
 

@@ -178,7 +178,7 @@ export interface Target {
   readonly count: number;
   /** The updates to the slice, in the order in which they are applied. The list has `count` members. */
   readonly updates: Lazy<Update>;
-  /** Returns the changes to the slice, in order. Values are tensors with the shape of a slice. */
+  /** Returns the changes to the slice, in order. The values in each change are tensors with the shape of a slice. */
   steps(): Iterable<StoryStep<Tensor>>;
 }
 
@@ -208,7 +208,7 @@ export interface UpdateStep<V> {
   readonly index: IndexStory;
   /** The value before the update. Each earlier step has rounded it to the data type. */
   readonly before: V;
-  /** The update's own value. */
+  /** The value that the update applies. */
   readonly update: V;
   /** The value after the update, rounded to the data type. */
   readonly after: V;
