@@ -18,10 +18,10 @@ export function parseWhole(text: string, name: string, low: number, high = Infin
   const got = `got ${quote(text)}`;
   throw wrongUsage(
     high < Infinity
-      ? `${name} takes an integer from ${low} to ${high}, ${got}`
+      ? `${name} must be an integer from ${low} to ${high}, ${got}`
       : low === 1
-        ? `${name} takes a positive integer, ${got}`
-        : `${name} takes an integer of ${low} or more, ${got}`,
+        ? `${name} must be a positive integer, ${got}`
+        : `${name} must be an integer that is at least ${low}, ${got}`,
   );
 }
 
