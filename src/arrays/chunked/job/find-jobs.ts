@@ -128,10 +128,7 @@ export interface JobFacts {
    * job.
    */
   readonly changed: number | null;
-  /**
-   * The maximum number of bytes that the job's tasks read and write, and a note on short memory; null for a job from an
-   * older version.
-   */
+  /** The maximum number of bytes that the job's tasks read and write, or null for a job from an older version. */
   readonly planned: Pick<Planned, "read" | "written" | "shortage"> | null;
   /** The bytes and the time that the job's tasks have taken so far, or null without any record. */
   readonly took: Took | null;
