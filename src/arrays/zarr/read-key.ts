@@ -29,8 +29,8 @@ export async function readKey(
 }
 
 /**
- * Looks for an object under several keys. If the client may not list objects, servers such as S3 answer "forbidden" for
- * a missing object, so this answer is an error only if no key is found.
+ * Looks for an object under several keys. If the client may not list objects, S3 answers "forbidden" for a missing
+ * object. This answer is therefore an error only if no key is found.
  */
 export class Forbidden {
   #error: unknown = null;

@@ -1,6 +1,6 @@
 /**
  * Converts a call to recorded GPU commands. The functions in `src/core/call/` check the call as if its tensors were on
- * the host, the operator creates the Plan, and this file chooses the kernels.
+ * the host. Then the operator creates the Plan, and this file chooses the kernels.
  *
  * The files of GPU calls, by the question that each file answers:
  *

@@ -151,8 +151,8 @@ export function scatterOnGpu(
 
 /**
  * Returns true if `pullOnGpu` moves fewer bytes than copying data and scattering the last update of each target. The
- * function `pullOnGpu` clears and reads a table with one word per slice, while the scatter reads and writes four words
- * per position and each targeted slice.
+ * function `pullOnGpu` clears and reads one table word per slice, while the scatter reads and writes four words per
+ * position and targeted slice.
  */
 export const isPullShorter = (targets: Targets, dtype: DType): boolean =>
   8 * targets.slices <= positionsOf(targets) * (16 + 2 * targets.slice * DTYPES[dtype].bytes);

@@ -1,11 +1,11 @@
 /**
- * Implements the arithmetic of floats of at most 32 bits with integer operations, as WGSL text. In WGSL, devices may
- * flush subnormals, ignore the sign of zero and assume that NaN does not occur (section 15.7), so WGSL floats do not
- * guarantee exact bits.
+ * Implements the arithmetic of floats of at most 32 bits with integer operations, as WGSL text. WGSL floats do not
+ * guarantee exact bits: devices may flush subnormals, ignore the sign of zero and assume that NaN does not occur
+ * (section 15.7).
  *
  * All formats use the same text. Each step computes the exact result, or enough bits with a sticky last bit, and rounds
  * once to nearest even. For float16 and bfloat16, the result equals that of a float32 step that is rounded again,
- * because the 24 bits of float32 are at least 2 * 11 + 2. If an operand is NaN, the result is the canonical quiet NaN.
+ * because 24 bits are at least 2 * 11 + 2. If an operand is NaN, the result is the canonical quiet NaN.
  *
  * Except for one loop, the functions contain no branches: `select` computes both alternatives, which is faster than
  * divergent invocations and compiles faster.
