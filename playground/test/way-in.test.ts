@@ -112,7 +112,7 @@ test("a text of which nothing is understood changes nothing", async () => {
   await paste(page, "<script>alert(1)</script>\n) hello (");
   const dialog = page.locator("dialog[open]");
   await dialog.locator("mark").first().waitFor();
-  await dialog.getByRole("heading", { name: "Nothing to show in the text" }).waitFor();
+  await dialog.getByRole("heading", { name: /contains no scatter or gather/ }).waitFor();
   await dialog.getByText(/Nothing has changed\. Paste the call/).waitFor();
   await dialog.getByText("Close", { exact: true }).click();
   assert.deepEqual(await cellsOf(page, "output"), before);
@@ -121,7 +121,7 @@ test("a text of which nothing is understood changes nothing", async () => {
 test("a runtime's message becomes a call that fails for the same reason", async () => {
   await using opened = await site.open(SUM, { viewport: { width: 1440, height: 900 } });
   const { page } = opened;
-  const line = page.getByLabel(/your own data: paste/);
+  const line = page.getByLabel(/error message of your own/);
   await line.fill(
     "Non-zero status code returned while running Gather node. Name:'emb' Status Message: indices element out of data bounds, idx=7 must be within the inclusive range [-4,3]",
   );
@@ -170,7 +170,7 @@ test("of large files the part that matters is shown, and the command for all of 
   await dialog
     .getByText(/^npx ndscatter explain ScatterND .* data\.npy indices\.npy updates\.npy$/)
     .waitFor();
-  await dialog.getByRole("button", { name: /Show the part that matters/ }).click();
+  await dialog.getByRole("button", { name: /Show the relevant part/ }).click();
   await page
     .locator(".said")
     .getByText(/1 of 900 index tuples is out of range/)

@@ -64,9 +64,6 @@ export const guarded = (output: Output, onWrite = (): void => {}): Output => ({
   },
 });
 
-/**
- * Prints notes that do not affect the exit status. Notes go to stderr, because programs read stdout. Notes go to
- * stderr, because programs read stdout.
- */
+/** Prints notes that do not affect the exit status. Notes go to stderr, because programs read stdout. */
 export const printNote = ({ stderr }: Io, ...sentences: readonly string[]): void | Promise<void> =>
   stderr.write(sentences.map((one) => `ndscatter: note: ${escapeControls(one)}\n`).join(""));

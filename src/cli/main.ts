@@ -21,7 +21,7 @@ const output = (stream: NodeJS.WriteStream, write: Output["write"]): Output => (
 /** Bytes per read, equal to the capacity of a pipe. */
 const PIECE = 2 ** 16;
 
-/** Delay in milliseconds before standard input without available bytes is read again. */
+/** Delay before the next attempt to read standard input if no bytes are available, in milliseconds. */
 const PAUSE = 10;
 
 /** Reads all of standard input synchronously, because commands need the complete input. */

@@ -193,7 +193,7 @@ test("one is singular", async () => {
   );
   const inputs = [vector(2), tensor("int64", [1], [5]), tensor("int64", [], [0])];
   const filled = await explained("Gather --domain openvino", inputs);
-  assert.match(filled, /^1 element of output is 0, because the index is out of range$/m);
+  assert.match(filled, /^1 element of output is 0, because an index is out of range$/m);
   assert.ok(!filled.includes("rows of data"));
 });
 

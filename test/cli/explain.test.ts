@@ -108,7 +108,7 @@ test("a gather is drawn slice by slice, zeros and all", async () => {
 
 4 reads take 1 target of data, 1 of them more than once
 3 elements of data are not read
-6 elements of output are 0, because the index is out of range
+6 elements of output are 0, because an index is out of range
 most often: data[1] 2 times
 rows of data: 1
 

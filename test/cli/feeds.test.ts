@@ -205,7 +205,10 @@ const REFUSED: readonly (readonly [FeedOptions, string, typeof PLAIN?])[] = [
     { ...SIZES, shape: ["table=7,3"] },
     "--shape table must fit the input, float32[rows, 2], got 7,3",
   ],
-  [{ ...SIZES, shape: ["table=x,2"] }, '--shape table takes an integer of 0 or more, got "x"'],
+  [
+    { ...SIZES, shape: ["table=x,2"] },
+    '--shape table must be an integer that is at least 0, got "x"',
+  ],
   [{ ...SIZES, shape: ["7,2"] }, '--shape takes NAME=..., got "7,2"'],
   [
     { ...SIZES, shape: ["tabel=7,2"] },
@@ -228,11 +231,17 @@ const REFUSED: readonly (readonly [FeedOptions, string, typeof PLAIN?])[] = [
     { ...SIZES, feed: ["table=table.npy"] },
     "the input table has --feed and --shape; leave one of them out",
   ],
-  [{ ...SIZES, range: ["ids=5"] }, '--range ids takes LOW..HIGH, such as 0..999, got "5"'],
-  [{ ...SIZES, range: ["ids=5..4"] }, '--range ids takes LOW..HIGH, such as 0..999, got "5..4"'],
+  [
+    { ...SIZES, range: ["ids=5"] },
+    '--range ids must be a range LOW..HIGH, such as 0..999, got "5"',
+  ],
+  [
+    { ...SIZES, range: ["ids=5..4"] },
+    '--range ids must be a range LOW..HIGH, such as 0..999, got "5..4"',
+  ],
   [
     { ...SIZES, range: ["ids=0.5..4"] },
-    '--range ids takes integers, because the input is int32, got "0.5..4"',
+    '--range ids must have integer bounds, because the input is int32, got "0.5..4"',
   ],
   [
     { feed: ["rate=rate.npy"], seed: 3 },

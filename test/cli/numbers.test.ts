@@ -28,13 +28,13 @@ for (const text of ["", "0", "G", "-1G", "1 G", "1GG", "1e9", "0x10", "1P", "999
     assert.throws(() => parseBytes(text, "--memory"), {
       name: "Failure",
       status: 2,
-      message: `--memory takes an amount such as 512M or 1G, got ${JSON.stringify(text)}`,
+      message: `--memory must be an amount of memory, such as 512M or 1G, got ${JSON.stringify(text)}`,
     });
   });
 }
 
-const POSITIVE = "takes a positive integer";
-const FROM_0 = "takes an integer of 0 or more";
+const POSITIVE = "must be a positive integer";
+const FROM_0 = "must be an integer that is at least 0";
 
 /** A command up to an option, what the option says it takes, and numbers that it refuses beside text. */
 // prettier-ignore
@@ -48,9 +48,9 @@ const OPTIONS: readonly (readonly [line: string, takes: string, ...refused: read
   ["convert m.onnx -o n.onnx --opset", POSITIVE, "0"],
   ["run ScatterND --threads", POSITIVE, "0", "-1"],
   ["verify m.onnx --threads", POSITIVE, "0", "-1"],
-  ["verify m.onnx --runs", "takes an integer from 1 to 10000", "0", "10001"],
+  ["verify m.onnx --runs", "must be an integer from 1 to 10000", "0", "10001"],
   ["verify m.onnx --iteration", FROM_0, "-1"],
-  ["verify m.onnx --tolerance", "takes a number of 0 or more, such as 1e-6", "-1", "1e999", "NaN"],
+  ["verify m.onnx --tolerance", "must be a number that is at least 0, such as 1e-6", "-1", "1e999", "NaN"],
   ["verify m.onnx --call", FROM_0, "-1"],
   ["job resume f --threads", POSITIVE, "0"],
   ["capture m.onnx --node n -o f --threads", POSITIVE, "0"],

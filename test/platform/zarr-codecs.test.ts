@@ -181,7 +181,7 @@ test("libzstd decodes after an error, and finds what does not fit", async () => 
   const frame = await Zstd.fromConfig({ id: "zstd", level: 3 }).encode(sample(5000, 1));
   for (const [bytes, size] of [
     [frame.subarray(0, -1), 5000],
-    [frame.subarray(0, 100), 5000],
+    [frame.subarray(0, frame.length >> 1), 5000],
     [frame, 4999],
   ] as const) {
     await assert.rejects(() => decodeZstd(bytes, size), /libzstd reports error \d+/);

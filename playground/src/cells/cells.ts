@@ -1,24 +1,23 @@
-/** The contents of a tensor's cells: text, target colour, letter and error. */
+/** Text, target colour, letter and error message of each cell. */
 
-/** The contents of a tensor's cells. Each list has one entry per element. */
+/** Each list has one entry per element of the tensor. */
 export interface Cells {
   readonly values: readonly string[];
-  /** Target colours; -1 if an element has no colour, or an empty array if no element has a colour. */
+  /** Target colours. An element without a colour has -1; the array is empty if no element has a colour. */
   readonly tints: Int8Array;
-  /** The number of updates that reach each element of data or of a scatter's output; null for other tensors. */
+  /** For data and a scatter's output, the number of updates that reach each element; null for other tensors. */
   readonly hits: Uint32Array | null;
   readonly letters: ReadonlyMap<number, string>;
-  /** The positive equivalents of negative indices, by element. */
+  /** The positive equivalent of each negative index. */
   readonly notes: ReadonlyMap<number, string>;
-  /** Error messages, by element. */
+  /** The error message of each element. */
   readonly faults: ReadonlyMap<number, string>;
-  /** Another system's results, for the elements where they differ. */
+  /** Another system's values, for elements where they differ from the exact values. */
   readonly others: ReadonlyMap<number, string>;
 }
 
 const NO_TEXTS: ReadonlyMap<number, string> = new Map();
 
-/** Cells without marks, which show only their values. */
 export const NOTHING_SAID = {
   tints: new Int8Array(0),
   hits: null,

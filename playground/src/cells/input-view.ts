@@ -1,4 +1,4 @@
-/** The card of an input tensor: its cells, their colours, and its errors. */
+/** Draws an input tensor: its cells, their colours and their errors. */
 
 import { printShape } from "ndscatter/operators";
 import { lettersOf } from "./letters.ts";
@@ -19,9 +19,9 @@ const NO_NOTES: ReadonlyMap<number, string> = new Map();
 const NO_TINTS = new Int8Array(0);
 
 /**
- * Returns the view of an input.
- * @param picture the previous picture, whose colours the input keeps after an error if the shape still fits
- * @param isStale true if the picture shows the previous call, because this call has an error
+ * Returns the content of an input's cells. After an error, an input keeps the colours of the previous valid call in
+ * `picture` if the shape still fits. With `isStale`, the picture shows the previous call because the current call has
+ * an error.
  */
 export function inputView(
   picture: Picture | null,

@@ -1,17 +1,17 @@
-/** Letters that mark index tuples in cells. The page and saved pictures use the same letters. */
+/** Assigns letters to index tuples. The page and saved pictures use the same letters. */
 
 import { MOST_LETTERS, type Links } from "./links.ts";
 
 /**
- * Returns the letters for the cells of a tensor. If a tuple addresses whole rows, the letter is beside the row, not in
- * the cells.
+ * Returns the letter of each cell in a tensor. For a tuple that addresses whole rows, the letter stands beside the row
+ * instead of in the cells.
  */
 export function lettersOf(links: Links, role: string, size: number): ReadonlyMap<number, string> {
   const letters = new Map<number, string>();
   const { tuples, indexed, carried, tupleOf, reached, slice, kind } = links;
   if (tuples.length > MOST_LETTERS) return letters;
   if (role === "indices") {
-    // A row with several indices is a single tuple. In a scatter, the letter of a tuple is shown next to the target.
+    // A row with several indices is one tuple. In a scatter, the tuple's letter is drawn next to its target.
     if (tuples.length !== size && kind === "scatter") return letters;
     for (let element = 0; element < size; element++) {
       const tuple = indexed[element];

@@ -1,12 +1,11 @@
 /**
- * Maps each element to its index tuple, for the letters of the page and of saved pictures. All facts come from the
- * library's explanation of the call, which is read only once.
+ * Links each tensor element to its index tuple, so that the page and saved pictures can draw letters. The facts come
+ * from the library's explanation of the call, which is read once.
  */
 
 import type { Explanation, IndexStory, Tensor } from "ndscatter";
 import { positionOf, sizeOf } from "../values/shape.ts";
 
-/** An index tuple or a single index, marked with one letter. */
 export class Tuple implements IndexStory {
   readonly at: IndexStory["at"];
   readonly given: IndexStory["given"];
@@ -23,8 +22,8 @@ export class Tuple implements IndexStory {
   }
 
   /**
-   * The letter of the tuple, which is A for the first tuple. The letter is computed on demand, because a large call has
-   * many tuples and shows few letters.
+   * The tuple's letter, starting with A. Letters are computed on demand, because a large call has many tuples but shows
+   * few letters.
    */
   get letter(): string {
     return letterOf(this.number);
@@ -32,7 +31,7 @@ export class Tuple implements IndexStory {
 }
 
 /**
- * The number of letters in the alphabet. Calls with more tuples show no letters, because readers could not tell them
+ * The letters A to Z. A call with more tuples than A to Z shows no letters, because readers could not tell the tuples
  * apart.
  */
 export const MOST_LETTERS = 26;
@@ -46,21 +45,21 @@ export function letterOf(tuple: number): string {
 export interface Links {
   readonly kind: "scatter" | "gather";
   readonly tuples: readonly Tuple[];
-  /** The number of updates of a scatter, or of slices that a gather reads. */
+  /** The number of scatter updates or gather reads. */
   readonly count: number;
   /** The tuple of each update or read. */
   readonly tupleOf: Int32Array;
-  /** The update of each element of updates; in a gather, the read of each element of the output. */
+  /** The update that contains each element of updates; in a gather, the read that produced each output element. */
   readonly carried: Int32Array;
-  /** The tuple of each element of indices, or -1. */
+  /** The tuple that each element of indices belongs to, or -1. */
   readonly indexed: Int32Array;
-  /** The updates or reads that reach each slice of data, in order. */
+  /** For each slice of data, the updates or reads that reach the slice, in order. */
   readonly reached: ReadonlyMap<number, readonly number[]>;
-  /** The number of elements in a slice of data. */
+  /** The number of elements in one slice of data. */
   readonly slice: number;
 }
 
-/** Returns the links of an explained call; null if the explanation has no story. */
+/** Returns the links of an explained call, or null if the explanation has no story. */
 export function linksOf({ story, inputs, output }: Explanation): Links | null {
   const tensorOf = (role: string): Tensor | null =>
     inputs.find((input) => input.role === role)?.tensor ?? null;
@@ -71,7 +70,7 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
   const entries = story.kind === "gather" ? story.reads : story.updates;
   const targetShape = data.shape.slice(0, story.addressed);
 
-  // Holds the tuple's number for each position in indices; -1 marks a tuple that is not used yet.
+  // For each position in indices, the tuple number; -1 marks a tuple that is not used yet.
   const numbers = new Int32Array(indices?.size ?? carrier.size).fill(-1);
   const tuples: Tuple[] = [];
   const tupleOf = new Int32Array(entries.length);
@@ -105,8 +104,8 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
 }
 
 /**
- * Returns a function that writes a value to all elements with the given leading coordinates. All coordinates of a call
- * have the same length, so the number of elements per coordinate is computed once.
+ * Returns a function that sets all elements of the slice at the given leading coordinates. All leading coordinates in
+ * one call have the same length, so the slice size is computed once.
  */
 function partFiller(
   list: Int32Array,
@@ -127,6 +126,6 @@ function partFiller(
 
 const NONE: readonly number[] = [];
 
-/** Returns the updates or reads that reach an element of data, or of a scatter's output. */
+/** Returns the updates or reads that reach an element of data or of a scatter's output. */
 export const reaching = ({ reached, slice }: Links, element: number): readonly number[] =>
   reached.get(Math.floor(element / slice)) ?? NONE;

@@ -1,21 +1,20 @@
 /**
- * The colours of targets, the slices that updates write or a gather reads. Each target gets one colour. If there are
- * more targets than colours, only targets that several updates share are coloured.
+ * Assigns a colour to each target, which is a slice that updates write or a gather reads. If the call has more targets
+ * than colours, only targets shared by several updates are coloured.
  */
 
 import type { Links } from "./links.ts";
 
-/** The number of colours. */
 export const HUES = 7;
-/** The number for elements whose target has no colour. */
+/** Marks elements whose target has no colour. */
 export const PLAIN = 7;
 
 export interface Targets {
-  /** The slice of data that each update writes or each read reads; -1 for none. */
+  /** The slice of data that each update writes or each read copies, or -1. */
   readonly sliceOf: Int32Array;
-  /** Slice of each index tuple; -1 if the tuple has no slice or several slices. */
+  /** The slice that each index tuple addresses; -1 if the tuple addresses no slice or several slices. */
   readonly ofTuple: Int32Array;
-  /** Returns the colour of a slice: 0 to 6, {@link PLAIN}, or -1 for a slice without updates. */
+  /** Returns a slice's colour: 0 to 6, `PLAIN`, or -1 for a slice that no update reaches. */
   hueOf(slice: number): number;
 }
 
@@ -34,8 +33,8 @@ export function targetsOf(links: Links): Targets {
   const all = [...reached.keys()];
   const wanted = all.length <= HUES ? all : all.filter(isShared);
   const coloured = wanted.toSorted((a, b) => a - b).slice(0, HUES);
-  // A target gets the colour of its own number unless another target already has this colour. Colours therefore stay
-  // the same when other targets come and go.
+  // A target gets the colour with its own number unless another target already has this colour. Colours therefore stay
+  // the same when targets are added or removed.
   const free = new Set(Array.from({ length: HUES }, (_, hue) => hue));
   const later: number[] = [];
   for (const slice of coloured) {
@@ -55,7 +54,7 @@ export function targetsOf(links: Links): Targets {
   };
 }
 
-/** Returns the colour of each element of a tensor; -1 for elements without a colour. */
+/** Returns each element's colour; -1 for an element without a colour. */
 export function tintsOf(links: Links, targets: Targets, role: string, size: number): Int8Array {
   const tints = new Int8Array(size).fill(-1);
   const isCarrier = role === (links.kind === "gather" ? "output" : "updates");

@@ -1,18 +1,15 @@
-/** Finds the elements of each tensor that take part in one update or read. */
+/** Finds each tensor's elements that take part in one update or read. */
 
 import type { Links } from "./links.ts";
 import type { Targets } from "./targets.ts";
 
-/** A run of adjacent elements. */
+/** A range of adjacent elements. */
 export interface Range {
   readonly begin: number;
   readonly end: number;
 }
 
-/**
- * Returns the range of elements that an update or a read touches; null if it touches none.
- * @param shape shape of the tensor
- */
+/** Returns the range of elements that an update or read touches, or null if no element is touched. */
 export function touchedBy(
   { links, targets }: { readonly links: Links; readonly targets: Targets },
   order: number,

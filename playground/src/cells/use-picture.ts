@@ -1,4 +1,4 @@
-/** Hooks for drawing: the picture of the call, the cards of its tensors, and the cell that is described. */
+/** Hooks for drawing the call's picture, its tensors, and the described cell. */
 
 import type { OperatorVersion, Tensor } from "ndscatter";
 import { printShape } from "ndscatter/operators";
@@ -26,23 +26,20 @@ import {
 } from "./view.ts";
 import type { Spot } from "../story/vocabulary.ts";
 
-/** A call and the picture of its result. */
 interface Drawn {
   readonly call: CallView;
-  /** The operator version; null if the operator is unknown. */
   readonly version: OperatorVersion | null;
   readonly faults: Faults;
   readonly picture: Picture | null;
-  /** The shape of the call's output; null if the shape is unknown, in which case no output is drawn. */
+  /** The call's output shape; null if the shape is unknown, in which case no output is drawn. */
   readonly outputShape: readonly number[] | null;
-  /** True if the picture shows the previous call, because this call has an error. */
+  /** True if the picture shows the previous call because the current call has an error. */
   readonly isStale: boolean;
 }
 
 /**
- * Returns the call of a state and its picture.
- *
- * @param last the last picture of a valid call, which stays on the page until the call is corrected
+ * Returns the call that a state describes, and its picture. `last` is the picture of the last valid call, which stays
+ * visible until the call is corrected.
  */
 export function usePicture(state: State, last: { current: Picture | null }): Drawn {
   const before = useRef<CallView | null>(null);
@@ -51,7 +48,7 @@ export function usePicture(state: State, last: { current: Picture | null }): Dra
   if (call.picture !== null) last.current = call.picture;
   const outputShape = useMemo(() => outputShapeOf(call), [call]);
   const { domain, op } = state;
-  // The previous picture is discarded if its operator or the shape of its output differs.
+  // The previous picture is discarded if the operator or the output shape changes.
   const isKept =
     last.current?.state.op === op &&
     last.current.state.domain === domain &&
@@ -67,7 +64,7 @@ export function usePicture(state: State, last: { current: Picture | null }): Dra
   };
 }
 
-/** Returns the content and handlers of the tensor cards. The player changes only `output`. */
+/** Returns the content and event handlers of each tensor. The player changes only the content of `output`. */
 export function useTensors(
   { call: { state }, version, faults, picture, isStale }: Drawn,
   page: Page,
@@ -89,28 +86,27 @@ export function useTensors(
   return { inputs, edits, output: useOutput(picture, step, shown) };
 }
 
-/** The output of another system, which replaces the exact output or is compared with it. */
+/** Another system's output, which replaces the exact output or is compared with it. */
 export interface Shown {
-  /** The rule of another system that computes the output; null for the exact output. */
+  /** The other system's rule for computing the output; null for the exact output. */
   readonly rule: OutputRule | null;
-  /** The output of a runtime, if it differs from the exact output. */
+  /** A runtime's output, if it differs from the exact output. */
   readonly actual: OutputActual | null;
 }
 
-/** The output of a runtime, in row-major order. */
+/** The runtime's output in row-major order. */
 interface OutputActual {
   readonly texts: readonly string[];
   readonly differing: ReadonlySet<number>;
 }
 
 export interface OutputRule {
-  /** The name of the system. */
   readonly name: string;
   readonly output: Tensor;
   readonly differing: ReadonlySet<number>;
 }
 
-/** Returns the cells of the output after `step` steps of the player. */
+/** Returns the output cells after `step` player steps. */
 function useOutput(picture: Picture | null, step: number, { rule, actual }: Shown): Cells | null {
   const marks = useMemo(() => {
     if (picture === null) return null;
@@ -140,14 +136,14 @@ function useOutput(picture: Picture | null, step: number, { rule, actual }: Show
     if (printed !== null) before.current = { picture, printed };
     const cells = outputCells(picture, marks.tints, marks.hits, step, printed);
     const all: Cells = { ...NOTHING_SAID, ...cells, letters: marks.letters };
-    // The values of the other system are known only after the last step.
+    // The other system's values are known only after the last step.
     if (step < picture.links.count) return all;
     if (others !== null) return { ...all, ...others };
     return theirs === null ? all : { ...all, others: theirs };
   }, [picture, marks, step, others, theirs]);
 }
 
-/** Returns the other system's values and the exact values, for the elements where they differ. */
+/** Returns the other system's values and the exact values where they differ. */
 function othersOf(
   { printed }: Picture,
   { output, differing }: OutputRule,
@@ -160,16 +156,16 @@ function othersOf(
 }
 
 interface Spots {
-  /** The cell under the pointer; null if the pointer is elsewhere. */
+  /** The cell under the pointer, or null. */
   readonly pointed: Spot | null;
-  /** The cell to describe: the cell under the pointer, otherwise the focused cell. */
+  /** The cell to describe: the cell under the pointer, or else the focused cell. */
   readonly spot: Spot | null;
   onSpot(next: Spot | null, isFocus: boolean): void;
   setFocused(spot: Spot | null): void;
   setPointed(spot: Spot | null): void;
 }
 
-/** Tracks the cell whose description is shown. */
+/** Tracks which cell is described. */
 export function useSpots(): Spots {
   const [focused, setFocused] = useState<Spot | null>(null);
   const [pointed, setPointed] = useState<Spot | null>(null);

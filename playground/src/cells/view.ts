@@ -1,4 +1,4 @@
-/** The view of a state: the library's explanation of the call, and the content of each tensor's cells. */
+/** Combines the library's explanation of a call with the content of each tensor's cells. */
 
 import type { Explanation, Scalar, Tensor } from "ndscatter";
 import { explainState, type Fault, type Reading } from "../document/read-state.ts";
@@ -9,18 +9,16 @@ import { positionOf, sizeOf } from "../values/shape.ts";
 import { targetsOf, type Targets } from "./targets.ts";
 import type { Cells } from "./cells.ts";
 
-/** A state with the explanation of its call. */
 export interface CallView {
   readonly state: State;
   readonly explanation: Explanation | null;
   readonly faults: readonly Fault[];
-  /** The picture; null if the call has errors. */
+  /** The picture, or null if the call has errors. */
   readonly picture: Picture | null;
-  /** The parsed texts, for reuse in the next view. */
+  /** The parsed texts, which the next view reuses. */
   readonly reads: Reading["reads"];
 }
 
-/** A valid call, with its tuples. */
 export interface Picture {
   readonly state: State;
   readonly explanation: Explanation;
@@ -31,8 +29,7 @@ export interface Picture {
 }
 
 /**
- * Returns the view of a state. The function never throws: any error becomes a fault of the call. Texts that `before`
- * already parsed are reused.
+ * Texts already parsed in `before` are reused. Any error becomes a fault of the call, so this function never throws.
  */
 export function viewOf(state: State, before: CallView | null = null): CallView {
   try {
@@ -52,21 +49,19 @@ export function viewOf(state: State, before: CallView | null = null): CallView {
           };
     return { state, explanation, faults, picture, reads };
   } catch (error) {
-    // A bug in the page or the library is shown as a fault of the operator.
     const fault: Fault = { place: { whole: "operator" }, sentence: String(error) };
     return { state, explanation: null, faults: [fault], picture: null, reads: new Map() };
   }
 }
 
-/** The elements of a tensor in row-major order, and their texts. */
 export interface Printed {
   readonly elements: readonly Scalar[];
   readonly texts: readonly string[];
 }
 
 /**
- * Prints the elements of a tensor. Unchanged elements reuse their texts from `before`, because printing 4096 floats
- * takes 3 of the 16 ms of a player's step.
+ * Prints the elements. Unchanged elements reuse their text, because printing 4096 floats takes 3 of the 16 ms in a
+ * player step.
  */
 function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }): Printed {
   const nested: readonly unknown[] = [tensor.toArray()];
@@ -79,7 +74,7 @@ function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }):
   return { elements, texts };
 }
 
-/** Returns the positive equivalent of each negative element of indices. */
+/** Returns the positive equivalent of each negative index. */
 export function notesOf(links: Links, shape: readonly number[]): Map<number, string> {
   const notes = new Map<number, string>();
   for (const { at, given, places } of links.tuples) {
@@ -94,7 +89,7 @@ export function notesOf(links: Links, shape: readonly number[]): Map<number, str
 }
 
 /**
- * Prints the output after `step` steps. Returns null after the last step, and for a gather, whose elements do not
+ * Returns the printed output after `step` steps; null after the last step, and for a gather, whose elements never
  * change.
  */
 export function printedAfter(
@@ -106,7 +101,6 @@ export function printedAfter(
   return printOf(story.after(step), before);
 }
 
-/** Returns the cells of the output after `step` steps. `printed` is the result of {@link printedAfter}. */
 export function outputCells(
   { links, output, printed: { texts: values } }: Picture,
   tints: Int8Array,
@@ -136,7 +130,7 @@ export function outputCells(
   };
 }
 
-/** Counts the updates that reach each element of data or of a scatter's output; null for other tensors. */
+/** Counts the updates that reach each element of data or a scatter's output; null for other tensors. */
 export function hitsOf(links: Links, role: string, size: number): Uint32Array | null {
   if (links.kind === "gather" || (role !== "data" && role !== "output")) return null;
   const hits = new Uint32Array(size);

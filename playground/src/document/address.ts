@@ -1,17 +1,14 @@
 /**
- * The address of the page, which holds the state. Choosing an operator or an example adds an entry to the browser's
- * history. Undo and the format of addresses are handled elsewhere.
+ * Stores the page's state in the URL fragment. Choosing an operator or an example adds an entry to the browser history.
  */
 
 import { suffixIn } from "./hash.ts";
 
-/** A document, as the address stores it. */
 interface Entry {
-  /** Returns the address of the state, without `#`. */
+  /** Returns a state's URL fragment, without `#`. */
   hash(): string;
 }
 
-/** The parts of `window` that this module uses. */
 export type Host = Pick<
   Window,
   | "history"
@@ -24,21 +21,20 @@ export type Host = Pick<
 >;
 
 /**
- * The delay, in ms, between writes. Safari throws after 100 writes in 30 s, and this delay leaves room for new history
- * entries.
+ * The minimum delay between URL changes, in milliseconds. Safari throws after 100 URL changes in 30 s; this delay
+ * leaves room for new history entries.
  */
 const GAP = 350;
 
 /**
- * The delay, in ms, before an edit is written to the address, so that the picture is drawn first. After a reload,
- * `refuge.ts` restores unwritten states.
+ * The delay in milliseconds before an edit is written to the URL, so that the picture is drawn first. If the page is
+ * reloaded earlier, `refuge.ts` restores the unwritten state.
  */
 const REST = 50;
 
-/** The delay, in ms, before a refused write is tried again. */
 const RETRY = 3000;
 
-/** The maximum number of entries kept in memory for Back and Forward; older entries are parsed from their addresses. */
+/** The maximum number of history entries in memory; older entries are parsed from their URLs. */
 const MOST_STOPS = 100;
 
 export class Address<E extends Entry> {
@@ -48,10 +44,10 @@ export class Address<E extends Entry> {
   timer: number | undefined;
   writtenAt = -Infinity;
   count = 0;
-  /** The end of the address, which holds the output to compare. */
+  /** The fragment's suffix, which holds the output to compare. */
   suffix: string;
   key: string;
-  /** The address that was last handled, and the previous address of the same history entry. */
+  /** The URL that was last handled, and the URL that the same history entry had before. */
   known: string;
   before: string;
 
@@ -76,7 +72,7 @@ export class Address<E extends Entry> {
 
   hashOf = (entry: E): string => `#${entry.hash()}${this.suffix}`;
 
-  /** Replaces the current address with the address of an entry, as soon as the browser allows it. */
+  /** Replaces the current URL as soon as the browser allows it. */
   write(entry: E): void {
     this.keep(entry);
     this.unwritten = entry;
@@ -84,7 +80,7 @@ export class Address<E extends Entry> {
     this.later(Math.max(wait, REST));
   }
 
-  /** Adds an entry to the browser's history. */
+  /** Adds an entry to the browser history. */
   push(entry: E): void {
     this.flush();
     this.forget();
@@ -95,7 +91,7 @@ export class Address<E extends Entry> {
     );
   }
 
-  /** Writes any pending address immediately. */
+  /** Writes any pending URL immediately. */
   flush = (): void => {
     const entry = this.unwritten;
     if (entry === null) return;
@@ -107,9 +103,7 @@ export class Address<E extends Entry> {
     this.attempt(entry, () => history.replaceState({ stop: this.key }, "", hash));
   };
 
-  /**
-   * Tries to change the address. Browsers limit how often an address may change; a refused write is tried again later.
-   */
+  /** Tries to change the URL. Browsers limit how often a URL may change, so a refused change is retried. */
   attempt(entry: E, action: () => void): void {
     try {
       const before = this.known;
@@ -133,23 +127,21 @@ export class Address<E extends Entry> {
   }
 
   /**
-   * Listens for Back, Forward and links.
-   * @param onArrive receives the entry of the step; null if only the address is known
-   * @returns a function that stops listening
+   * Listens for navigation and followed links, and returns a function that stops listening. `onArrive` receives the new
+   * history entry, or null if only its URL is known.
    */
   listen(onArrive: (entry: E | null) => void): () => void {
     const { host } = this;
-    // The first history entry gets its key before any other write, so that Back can find the entry.
+    // The first history entry gets its key before any other URL change, so that back navigation finds the entry.
     try {
       host.history.replaceState({ stop: this.key }, "");
     } catch {
-      // History entries that are not in memory are parsed from their addresses.
+      // A history entry that is not in memory is parsed from its URL.
     }
     const arrive = (): void => {
       const stop = keyIn(host.history.state);
-      // A history entry created by a link within the page has no key yet.
+      // A link within the page creates a history entry without a key.
       if (stop === this.key || (stop === null && host.location.hash === this.known)) return;
-      // The unsaved state belongs to the previous history entry, which is kept in memory.
       this.forget();
       this.known = host.location.hash;
       this.suffix = suffixIn(this.known);
@@ -166,7 +158,7 @@ export class Address<E extends Entry> {
   }
 }
 
-/** Returns the entry's key in a `history.state`; null if the key is not set yet. */
+/** Returns the key in a `history.state`, or null if no key is set yet. */
 export function keyIn(state: unknown): string | null {
   const isKeyed = typeof state === "object" && state !== null && "stop" in state;
   return isKeyed && typeof state.stop === "string" ? state.stop : null;

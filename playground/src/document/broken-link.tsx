@@ -1,4 +1,4 @@
-/** Shows a link that cannot be parsed: the error, and a field to correct the link. */
+/** Shows a link that cannot be parsed, its error, and a field for correcting the link. */
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -13,7 +13,7 @@ export interface RepairProps {
 export function Repair({ link, onOpen, onDrop }: RepairProps): JSX.Element {
   const [text, setText] = useState(link.text);
   const field = useRef<HTMLTextAreaElement>(null);
-  // Selecting the quoted part shows the user where the error is.
+  // The quoted part is selected to show the user where the error is.
   useLayoutEffect(() => {
     setText(link.text);
     const { current } = field;
@@ -42,7 +42,7 @@ export function Repair({ link, onOpen, onDrop }: RepairProps): JSX.Element {
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
-          // Line breaks are removed, because a link has none.
+          // Line breaks are removed, because links contain none.
           if (event.key !== "Enter") return;
           event.preventDefault();
           onOpen(text);
@@ -58,7 +58,7 @@ export function Repair({ link, onOpen, onDrop }: RepairProps): JSX.Element {
   );
 }
 
-/** Returns the range of the text that the error message quotes; the end of the link if the message quotes nothing. */
+/** Returns the range of text that the error message quotes, or the end of the link if nothing is quoted. */
 function wrongPart({ text, error }: BrokenLink): readonly [begin: number, end: number] {
   const [quoted = ""] = /"(?:[^"\\]|\\.)*"/.exec(error) ?? [];
   try {
@@ -66,7 +66,7 @@ function wrongPart({ text, error }: BrokenLink): readonly [begin: number, end: n
     const begin = part === "" ? -1 : text.indexOf(part);
     if (begin !== -1) return [begin, begin + part.length];
   } catch {
-    // The end of the link is selected if the message quotes no part of the link.
+    // If the message quotes nothing, the end of the link is selected.
   }
   return [text.length, text.length];
 }

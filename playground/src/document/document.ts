@@ -1,6 +1,6 @@
 /**
- * A state and all data that must not be lost: elements cut off from inputs, the tensors of other operators, and the
- * user's own call while an example is shown. Documents are immutable; every function returns a new document.
+ * A state and the user data that must not be lost: removed elements, tensors of other operators, and the user's own
+ * call while an example is shown. Documents are immutable: every function returns a new document.
  */
 
 import { resolve } from "ndscatter/operators";
@@ -14,29 +14,27 @@ import { attempt } from "../values/attempt.ts";
 import { readState } from "./read-state.ts";
 import { withGiven } from "../values/given.ts";
 
-/** A call of one operator, as the user left it. */
 interface Call {
   readonly state: State;
-  /** The reserve of each input. */
   readonly reserves: readonly Reserve[];
-  /** Attributes that a version did not accept, by name. */
+  /** Attributes that the current version does not accept, by name. */
   readonly dropped: Readonly<Record<string, string>>;
 }
 
-/** A call, and the user's earlier calls of other operators. */
+/** A call, and the calls that the user made earlier with other operators. */
 interface Work extends Call {
-  /** The last call of each operator, by domain and operator. */
+  /** The last call of each operator, by domain and operator name. */
   readonly kept: Readonly<Record<string, Call>>;
 }
 
 export interface Document extends Work {
-  /** The id of the preset that equals the state; null after the first change. */
+  /** The preset that equals the state; null after the first change. */
   readonly preset: string | null;
-  /** The user's last edited call before an example or a file was opened; null if no call was edited. */
+  /** The user's last edited call, saved when an example or file was opened; null if no call was edited. */
   readonly own: Work | null;
 }
 
-/** A document, and remarks about the changes that were necessary. */
+/** A document, with remarks about any necessary changes. */
 export interface Changed {
   readonly document: Document;
   readonly remarks: readonly string[];
@@ -49,7 +47,6 @@ const freshWork = (state: State): Work => ({
   kept: {},
 });
 
-/** @param preset the id of the preset that equals the state */
 export const documentOf = (state: State, preset: string | null): Document => ({
   ...freshWork(state),
   preset,
@@ -63,14 +60,14 @@ const workOf = ({ state, reserves, dropped, kept }: Work): Work => ({
   kept,
 });
 
-/** Returns the user's own work, which is kept while another call is shown. */
+/** Returns the user's own work, which is preserved while another call is shown. */
 const ownOf = (document: Document): Work | null =>
   document.preset === null ? workOf(document) : document.own;
 
 const reserveOf = (document: Document, input: number): Reserve =>
   document.reserves[input] ?? NO_RESERVE;
 
-/** Returns the document after an edit of its state. Elements and inputs that the edit removes are kept in reserve. */
+/** Returns the document with an edited state. Removed elements and inputs are kept in reserve. */
 export function withState(document: Document, state: State): Document {
   const { inputs } = document.state;
   if (state === document.state) return document;
@@ -86,8 +83,8 @@ const withInput = (state: State, input: number, text: TensorText | null): State 
 });
 
 /**
- * Returns the document with a new shape for one input, or an error if the shape is refused. Elements that were cut off
- * earlier come back.
+ * Returns the document with a new shape for one input, or an error if the shape is refused. Removed elements are
+ * restored when the input grows again.
  */
 export function withInputShape(
   document: Document,
@@ -103,20 +100,20 @@ export function withInputShape(
   return { document: { ...document, state: next, reserves, preset: null } };
 }
 
-/** Returns the shape of an input with one more axis. The axis has the length that was last cut off, otherwise 1. */
+/** Returns an input's shape with one more axis. The new axis has the length of the axis that was last removed, or 1. */
 export const grownShape = (document: Document, input: number): readonly number[] =>
   withAxis(document.state.inputs[input]?.shape ?? [], reserveOf(document, input));
 
 /**
- * Returns the document with an input replaced by another tensor. The former tensor's elements do not come back when the
- * new tensor grows.
+ * Returns the document with another tensor as one input. Elements of the replaced tensor do not return when the new
+ * tensor grows.
  */
 export function withInputText(document: Document, input: number, text: TensorText): Document {
   const state = withInput(document.state, input, text);
   return { ...document, state, reserves: document.reserves.with(input, NO_RESERVE), preset: null };
 }
 
-/** Returns the document with an omitted input added: its former tensor, or zeros. */
+/** Returns the document with an omitted input restored: its former tensor, or zeros. */
 export function withInputGiven(document: Document, input: number): Document {
   const { state } = document;
   if (state.inputs[input] !== null) return document;
@@ -130,8 +127,8 @@ export function withInputGiven(document: Document, input: number): Document {
 const keyOf = ({ domain, op }: OperatorChoice): string => `${domain}/${op}`;
 
 /**
- * Returns the document with another operator or version. If the operator was used before, its tensors come back in the
- * chosen version.
+ * Returns the document with another operator or operator version. An operator that was used before gets its tensors
+ * back, in the chosen version.
  */
 export function withChoice(document: Document, choice: OperatorChoice): Changed {
   const { state } = document;
@@ -146,7 +143,7 @@ export function withChoice(document: Document, choice: OperatorChoice): Changed 
   }
   const chosen = withOperator(state, choice);
   if (chosen.state === state) return { document, remarks: chosen.remarks };
-  // A tensor keeps its cut-off elements if the new operator accepts the tensor unchanged.
+  // A tensor keeps its removed elements in reserve if the new operator accepts the tensor unchanged.
   const carried = chosen.state.inputs.map((text) =>
     text === null ? NO_RESERVE : reserveOf(document, state.inputs.indexOf(text)),
   );
@@ -155,8 +152,8 @@ export function withChoice(document: Document, choice: OperatorChoice): Changed 
 }
 
 /**
- * Returns the document with another version of its operator. Inputs and attributes that an older version did not accept
- * come back.
+ * Returns the document with another version of the same operator. Inputs and attributes that an older version did not
+ * accept are restored.
  */
 function withVersion(document: Document, choice: OperatorChoice): Changed {
   const { state: before } = document;
@@ -183,21 +180,21 @@ function withVersion(document: Document, choice: OperatorChoice): Changed {
   return { document: { ...withState(document, next), dropped }, remarks: [...remarks, ...back] };
 }
 
-/** Checks whether the version of a state accepts an attribute with this text. */
+/** Checks whether the state's operator version accepts an attribute value. */
 function isAttribute(state: State, name: string): boolean {
   const { version, faults } = readState(state);
   const isKnown = version?.attributes.some((one) => one.name === name) ?? false;
   return isKnown && !faults.some(({ place }) => "attribute" in place && place.attribute === name);
 }
 
-/** Returns a document with an example, and keeps the user's own call. */
+/** Returns a document that shows an example and preserves the user's own call. */
 export const withExample = (
   document: Document,
   { id, state }: Pick<Preset, "id" | "state">,
 ): Document =>
   document.preset === id ? document : { ...freshWork(state), preset: id, own: ownOf(document) };
 
-/** Returns the user's own call. Later edits of the call replace it. */
+/** Returns the user's own call, which later edits replace. */
 export function withOwn(document: Document): Document {
   if (document.own === null) return document;
   return {
@@ -208,8 +205,8 @@ export function withOwn(document: Document): Document {
 }
 
 /**
- * Returns a document for a state from a file or a link. If the state equals the user's own call, the call's whole
- * document comes back.
+ * Returns a document for a state from a file or link. If the state equals the user's own call, the user's whole
+ * document is restored.
  */
 export function withOpened(document: Document, state: State, preset: string | null): Document {
   const hash = toHash(state);

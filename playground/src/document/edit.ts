@@ -7,19 +7,15 @@ import { zeroText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 import { coordinatesOf, positionOf, sizeOf } from "../values/shape.ts";
 
-/** A tensor's text after an edit, or the reason for refusing the edit. */
+/** An edited tensor text, or the reason why the edit was refused. */
 export type Edited = { readonly input: TensorText } | { readonly error: string };
 
 /**
- * Returns the tensor with another shape.
- *
- * If the rank stays the same, every element that fits keeps its coordinates. If one shape is a prefix of the other, axes are added
- * or removed at the end, and an element of the shorter shape becomes the first element along the new axes. If the rank
- * changes but the number of elements does not, all elements keep their order. Otherwise leading axes are added or
- * removed, and coordinates are aligned at the last axis. New elements come from the first layer that has their
- * coordinates, or are zero.
- *
- * @param layers earlier tensors, of any rank, from before elements were cut off
+ * Reshapes a tensor. If the rank stays the same, every element that fits keeps its coordinates. If one shape is a
+ * prefix of the other, axes are added or removed at the end. If the rank changes but the number of elements stays the
+ * same, all elements keep their order. Otherwise, leading axes are added or removed, and coordinates are aligned at the
+ * last axis. New elements come from the newest former tensor with the same coordinates, or are zero. `layers` holds the
+ * former tensors, of any rank.
  */
 export const withShape = (
   input: TensorText,
@@ -47,12 +43,12 @@ export const withShape = (
     return { input: { dtype, shape: [...shape], values: kept } };
   });
 
-/** Checks whether one of two shapes of different ranks is a prefix of the other. */
+/** Checks whether one of two shapes with different ranks is a prefix of the other. */
 export const areNested = (one: readonly number[], other: readonly number[]): boolean =>
   one.length !== other.length &&
   one.slice(0, other.length).every((length, axis) => length === other[axis]);
 
-/** Returns an element's coordinates in the former shape; null for a new element. */
+/** Returns an element's coordinates in the former shape, or null for a new element. */
 function sourceOf(
   at: readonly number[],
   shape: readonly number[],
@@ -71,8 +67,8 @@ const isInside = (at: readonly number[], shape: readonly number[]): boolean =>
   at.every((coordinate, axis) => coordinate < shape[axis]);
 
 /**
- * Returns the tensor with another data type. Elements keep the text that was typed, even if the new type cannot hold
- * them; only booleans become numbers, and 0 and 1 become booleans.
+ * Returns the tensor with another data type. Elements keep their text, even if the new data type cannot represent them.
+ * Only booleans are converted to 0 and 1, and back.
  */
 export function withDType(input: TensorText, dtype: DType): TensorText {
   const { dtype: before, shape, values } = input;
@@ -102,7 +98,7 @@ const numberOf = (text: string): string => {
   return position === -1 ? text : String(position);
 };
 
-/** Returns the tensor with another text at `at`; unchanged if the element does not exist. */
+/** Returns the tensor with a new text for one element, or the same tensor if the element does not exist. */
 export function withValue(input: TensorText, at: readonly number[], text: string): TensorText {
   const { dtype, shape, values } = input;
   const isThere =

@@ -1,4 +1,4 @@
-/** Edits that the page's controls make: edits of an input or an attribute, and the addition of an input. */
+/** Applies the edits that the page's controls make to inputs and attributes. */
 
 import { operators, type OperatorVersion } from "ndscatter";
 import { withDType, withValue, type Edited } from "./edit.ts";
@@ -9,7 +9,6 @@ import { zerosText } from "../values/tensor-text.ts";
 import type { Page } from "./use-page.ts";
 import type { DTypeChoice, Edits } from "../stage/lane-props.ts";
 
-/** Returns the edits of one input. */
 export function editsOf(version: OperatorVersion | null, position: number, page: Page): Edits {
   const schema = version?.inputs[position];
   const put = (text: TensorText | null): void => {
@@ -52,14 +51,14 @@ export function editsOf(version: OperatorVersion | null, position: number, page:
 }
 
 const NOT_LOADED: Edited = {
-  error: "The part of the page that reads texts is not loaded yet: try again, or reload the page.",
+  error: "The text reader is not loaded yet. Try again, or reload the page.",
 };
 
-/** Checks whether a paste changed only cells, not the data type or the shape. */
+/** Checks whether a paste changed only values, not the data type or shape. */
 const isBlock = (after: TensorText, before: TensorText): boolean =>
   after.dtype === before.dtype && String(after.shape) === String(before.shape);
 
-/** Returns the data types that a version accepts, then the types that only other versions of the operator accept. */
+/** Returns the data types that a version accepts, followed by types that only other versions accept. */
 function dtypeChoices(version: OperatorVersion, position: number): DTypeChoice[] {
   const schema = version.inputs[position];
   const taken = dtypesOf(version, schema);
@@ -76,7 +75,7 @@ function dtypeChoices(version: OperatorVersion, position: number): DTypeChoice[]
   return choices;
 }
 
-/** Returns the state with an attribute's text. Attributes that equal their default are not stored. */
+/** Returns the state with a new attribute text. An attribute that equals its default is not stored. */
 export function withAttribute(
   state: State,
   version: OperatorVersion | null,

@@ -1,4 +1,4 @@
-/** Sorts the errors of a call by their place on the page. */
+/** Sorts a call's errors by the part of the page where each error is shown. */
 
 import type { DerivedShape, Explanation } from "ndscatter";
 import type { Fault } from "./read-state.ts";
@@ -22,7 +22,7 @@ export function sortFaults(faults: readonly Fault[]): Faults {
   return { attributes, whole, inputs };
 }
 
-/** Returns the shape rules of a call, except a broken rule that the call's error reports. */
+/** Returns a call's shape rules, except a broken rule that the call's error already reports. */
 export function rulesBeside(explanation: Explanation | null): readonly DerivedShape[] {
   const { shapes = [], error = null } = explanation ?? {};
   const isReported = (of: string): boolean =>
@@ -30,6 +30,6 @@ export function rulesBeside(explanation: Explanation | null): readonly DerivedSh
   return shapes.filter(({ of, fits }) => fits || !isReported(of));
 }
 
-/** Returns the element of a fault; for leading coordinates, the first element of their slice. */
+/** Returns the element that a fault refers to; for leading coordinates, the first element of their slice. */
 export const elementAt = (at: readonly number[], shape: readonly number[]): number =>
   shape.reduce((element, length, axis) => element * length + (at[axis] ?? 0), 0);

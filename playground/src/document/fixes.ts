@@ -1,6 +1,6 @@
 /**
- * Proposes fixes for the faults of a call; one click applies a fix. Each fix is tested before it is offered: its fault
- * must be gone, and fewer faults must remain. The library's rules decide whether a fix works.
+ * Proposes fixes for a call's faults; one click applies a fix. Every fix is tested before it is offered: its fault must
+ * disappear, and fewer faults must remain. The library's own checks decide whether a fix works.
  */
 
 import {
@@ -21,23 +21,22 @@ import type { State, TensorText } from "../values/state.ts";
 import { zeroText } from "../values/tensor-text.ts";
 
 export interface Fix {
-  /** The text of the button: "clamp to 3". */
+  /** The button's text, such as `clamp to 3`. */
   readonly label: string;
   readonly state: State;
 }
 
 const MOST_FIXES = 4;
 
-/** The maximum number of proposals to try. Trying a proposal runs the whole call. */
+/** The maximum number of proposals to try, because each trial runs the whole call. */
 const MOST_TRIES = 24;
 
-/** A state with faults, and its version. */
 interface Broken extends ExplainedState {
   readonly state: State;
   readonly version: OperatorVersion;
 }
 
-/** Returns up to four fixes, starting with the fixes of the first fault. */
+/** Returns up to four fixes, starting with fixes for the first fault. */
 export function fixesOf(state: State, explained = explainState(state)): readonly Fix[] {
   const { version, faults } = explained;
   if (version === null || faults.length === 0) return [];
@@ -61,7 +60,7 @@ function isFixed(state: State, fault: Fault, before: readonly Fault[]): boolean 
   return isGone && faults.length < before.length;
 }
 
-/** Adapts the shapes of the other inputs to the proposed change. */
+/** Adapts the other inputs' shapes to the proposed change. */
 function settled({ label, state }: Fix): Fix {
   const { explanation, version } = explainState(state);
   const unfit = explanation?.shapes.find(({ fits }) => !fits);
@@ -72,7 +71,7 @@ function settled({ label, state }: Fix): Fix {
   return next === null ? { label, state } : { label: label + also, state: next };
 }
 
-/** Returns the state with another shape for one input; null if the page cannot show the shape. */
+/** Returns the state with a new shape for one input, or null if the page cannot show the shape. */
 function shaped(state: State, input: number, shape: readonly number[]): State | null {
   const text = state.inputs[input];
   if (text === null || text === undefined) return null;
@@ -118,7 +117,7 @@ function* shapeFix(
   if (next !== null) yield { label: `${verb} ${printShape(shape)}`, state: next };
 }
 
-/** Proposes fixes for an index outside its axis: clamping the index, or enlarging data. */
+/** Proposes fixes for an index out of range: clamp the index, or enlarge data. */
 function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix> {
   const { state, version, explanation } = broken;
   const text = state.inputs[input];
@@ -131,7 +130,7 @@ function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix
   const got = Number(bad.got);
   const [least, most] = bad.expected;
   const length = state.inputs[data]?.shape[bad.axis] ?? 0;
-  // In a version without negative indices, a negative index was most likely meant to count from the end.
+  // In a version without negative indices, a negative index was probably meant to count from the end.
   if (least === 0 && got < 0 && got + length >= 0) {
     yield { label: `use ${got + length} instead of ${got}`, state: valued(got + length) };
   }
@@ -150,13 +149,13 @@ function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix
   yield { label: `clamp all ${all.length}`, state: put(state, input, every) };
 }
 
-/** Returns the nearest valid index, counted from the front; null for an empty axis. */
+/** Returns the nearest valid index as a non-negative number, or null for an empty axis. */
 function clampedIndex({ got, expected: [least, most] }: BadIndex): number | null {
   if (most < least) return null;
   return got > most ? most : Math.max(0, least);
 }
 
-/** Proposes fixes for an element that its data type cannot hold. */
+/** Proposes fixes for an element that its data type cannot represent. */
 function* elementFixes(input: number, at: readonly number[], broken: Broken): Iterable<Fix> {
   const { state } = broken;
   const text = state.inputs[input];
@@ -169,7 +168,7 @@ function* elementFixes(input: number, at: readonly number[], broken: Broken): It
   }
 }
 
-/** Proposes other values of an attribute: first values near the given value, then the smallest values. */
+/** Proposes other attribute values: first values near the given value, then the smallest values. */
 function* attributeFixes(name: string, { state, version, explanation }: Broken): Iterable<Fix> {
   const schema = version.attributes.find((one) => one.name === name);
   const { [name]: text, ...others } = state.attributes;
@@ -186,8 +185,7 @@ function* attributeFixes(name: string, { state, version, explanation }: Broken):
       : schema?.type === "boolean"
         ? ["false", "true"]
         : []);
-  // Switching to a newer version that accepts the value keeps what the user intended, so this fix comes before fixes
-  // that change the value.
+  // A newer version that accepts the value preserves the user's intention, so this fix comes first.
   if (!isAxis) yield* newerVersions({ state, version });
   for (const value of new Set(values)) {
     if (value === text) continue;
@@ -199,7 +197,7 @@ function* attributeFixes(name: string, { state, version, explanation }: Broken):
   }
 }
 
-/** Proposes fixes for an axis that is an input. */
+/** Proposes fixes for an axis given as an input. */
 function* axisFixes(input: number, { state, explanation }: Broken): Iterable<Fix> {
   const error = explanation?.error ?? null;
   const text = state.inputs[input];
@@ -213,7 +211,7 @@ function* axisFixes(input: number, { state, explanation }: Broken): Iterable<Fix
   }
 }
 
-/** Proposes data types that the version accepts. Inputs with the same type constraint change together. */
+/** Proposes accepted data types. Inputs with the same type constraint change together. */
 function* dtypeFixes(input: number, { state, version, explanation }: Broken): Iterable<Fix> {
   if (!isTensorError(explanation?.error, "dtype")) return;
   const schema = version.inputs[input];
@@ -227,8 +225,8 @@ function* dtypeFixes(input: number, { state, version, explanation }: Broken): It
 }
 
 /**
- * Returns the data types that an input may have: first the types of other inputs with the same type constraint, then
- * the usual types.
+ * Returns candidate data types for an input: first the types of inputs with the same type constraint, then common
+ * types.
  */
 function byLikeness(version: OperatorVersion, schema: ParameterSchema, text: TensorText | null) {
   const family = text === null ? null : DTYPES[text.dtype].family;
@@ -239,11 +237,11 @@ function byLikeness(version: OperatorVersion, schema: ParameterSchema, text: Ten
     .slice(0, 3);
 }
 
-/** Proposes shapes of indices and data for errors about ranks and axes. */
+/** Proposes new shapes of indices and data for errors in rank or axis. */
 function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
   const error = explanation?.error ?? null;
   if (!isTensorError(error, "rank", "shape-mismatch")) return;
-  // This fix is already offered, because the input's shape follows from the other inputs.
+  // The input's shape follows from the other inputs, so this fix is already offered.
   if (explanation?.shapes.some(({ of, fits }) => of === error.input && !fits)) return;
   const [data, indices] = [rolePosition(version, "data"), rolePosition(version, "indices")];
   const shape = state.inputs[data]?.shape ?? [];
@@ -252,18 +250,18 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
     shapeFix(state, position, next, `give ${version.inputs[position].name} the shape`);
   if (mine !== undefined) {
     const rank = shape.length;
-    // Proposes to turn each index of a list into a tuple.
+    // Proposes to turn each index in a list into a tuple of one index.
     yield* give(indices, [...mine, 1]);
     if (mine.length < rank) {
       yield* give(indices, [...mine, ...Array<number>(rank - mine.length).fill(1)]);
     }
     if (mine.length > rank) yield* give(indices, mine.slice(0, rank));
-    // A range gives the allowed lengths of a tuple; a number gives the rank of another input.
+    // A range gives the allowed tuple lengths; a number gives another input's rank.
     const [, most] = Array.isArray(error.expected) ? (error.expected as readonly unknown[]) : [];
     if (mine.length > 0 && error.code === "rank" && typeof most === "number") {
       yield* give(indices, [...mine.slice(0, -1), most]);
     }
-    // Apart from the axis, an index has the same coordinates as its target, so data must be at least as large.
+    // Apart from the axis, an index and its target have the same coordinates, so data must be at least as large.
     const fitting = mine.map((length, axis) => Math.min(length, shape[axis] ?? length));
     yield* give(indices, fitting);
     yield* give(
@@ -280,7 +278,6 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
   if (shape.length === 0) yield* give(data, [1]);
 }
 
-/** Proposes to add missing required inputs. */
 function* missing({ state, version }: Broken): Iterable<Fix> {
   for (const [position, schema] of version.inputs.entries()) {
     if (schema.optional === true || state.inputs[position] !== null) continue;
@@ -295,7 +292,6 @@ function* missing({ state, version }: Broken): Iterable<Fix> {
   }
 }
 
-/** Proposes newer versions of the operator. */
 function* newerVersions({ state, version }: Pick<Broken, "state" | "version">): Iterable<Fix> {
   for (const other of operators()) {
     const isNewer = other.sinceVersion > version.sinceVersion;

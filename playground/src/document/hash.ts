@@ -1,12 +1,13 @@
 /**
- * Converts a state to and from the part of a link after `#`, which people can read and edit.
+ * Converts a state to and from a readable URL fragment, such as:
  *
  *     ai.onnx/ScatterND/18;reduction=add;float32:4,2:0*8;int64:2,1:1,3;float32:2,2:1,2,3,4
  *
- * The operator comes first, then attributes with `=`, then each input: its data type, shape and values, or `-` for an
- * input that is left out. `0*8` is eight zeros. Characters that have a meaning in the format are percent-encoded as
- * UTF-8. An output to compare may follow a `!` (see `why/compared-link.ts`). An unpaired surrogate, which UTF-8 cannot
- * encode, is written as `%uD800`. Long links are compressed when they are shared (see `packed.ts`).
+ * The operator is followed by its attributes and inputs. Each input has a data type, a shape and values; an omitted
+ * input is written as `-`. Repeated values are abbreviated, so `0*8` means eight zeros. Characters with a meaning in
+ * this format are percent-encoded as UTF-8. An unpaired surrogate, which UTF-8 cannot encode, is written as `%uD800`.
+ * An output for comparison may follow a `!` (see `why/compared-link.ts`). Long links are compressed before they are
+ * shared (see `packed.ts`).
  */
 
 import { isDType, TensorError } from "ndscatter";
@@ -33,7 +34,7 @@ export function printInput(input: TensorText | null): string {
     const text = encode(values[at]);
     const count = end - at;
     const run = `${text}*${count}`;
-    // Chooses the shorter of the two forms. A comma follows each value except the last value.
+    // The shorter of the two forms is chosen. Every value except the last is followed by a comma.
     const isShorter = run.length < (text.length + 1) * count - 1;
     if (isShorter) runs.push(run);
     else for (let i = 0; i < count; i++) runs.push(text);
@@ -42,7 +43,7 @@ export function printInput(input: TensorText | null): string {
   return `${dtype}:${shape.join(",")}:${runs.join(",")}`;
 }
 
-/** Parses the result of {@link toHash}, compressed or not, with or without its `#`. The function never throws. */
+/** Parses the output of `toHash`, compressed or not, with or without its `#`. This function never throws. */
 export function fromHash(hash: string): { readonly state: State } | { readonly error: string } {
   const { text, error } = unpacked(hash);
   return error === null
@@ -50,7 +51,7 @@ export function fromHash(hash: string): { readonly state: State } | { readonly e
     : { error };
 }
 
-/** Returns the part of an address after the state, including its `!`: an output to compare. */
+/** Returns the suffix of a URL fragment, which starts with `!` and holds an output to compare. */
 export const suffixIn = (hash: string): string => /!.*$/s.exec(unpacked(hash).text)?.[0] ?? "";
 
 function parseState(text: string): State {
@@ -102,12 +103,12 @@ export function parseInput(part: string): TensorText | null {
   const shape = dims === "" ? [] : dims.split(",").map(parseSize);
   checkShape(shape, `the ${dtype} tensor of the link`);
   const size = sizeOf(shape);
-  // The shape distinguishes an empty list from a list with one empty text, because the texts are equal.
+  // The shape distinguishes an empty list from a list with one empty string, because their texts are equal.
   const values: string[] = [];
   for (const run of size === 0 && list === "" ? [] : list.split(",")) {
     const at = run.lastIndexOf("*");
     const count = at === -1 ? 1 : parseSize(run.slice(at + 1));
-    // The count is checked before elements are allocated, because a few characters can represent millions of elements.
+    // The count is checked before elements are allocated, because a short text can represent millions of elements.
     if (values.length + count > size)
       throw wrong(`${printShape(shape)} has no room for ${quote(run)}`);
     const text = decode(at === -1 ? run : run.slice(0, at));
@@ -128,19 +129,18 @@ function parseSize(text: string): number {
 }
 
 /**
- * Matches texts that need no encoding. Most texts match, and this check halves the time to read and write a call of
- * 20,000 numbers.
+ * Matches texts that need no encoding. Most texts match, so this check halves the time for a call with 20,000 numbers.
  */
 const PLAIN = /^[A-Za-z0-9._+-]*$/;
 
-/** Percent-encodes a text, except letters, digits and characters without a meaning in links and in this format. */
+/** Percent-encodes a text, except letters, digits and characters without a meaning in links or in this format. */
 function encode(text: string): string {
   if (PLAIN.test(text)) return text;
   return text.replaceAll(/[^A-Za-z0-9._+-]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;
     const isHalf = code >= 0xd800 && code <= 0xdfff;
     if (isHalf) return `%u${code.toString(16).toUpperCase()}`;
-    // encodeURIComponent does not encode these characters, and * has a meaning in this format.
+    // The function encodeURIComponent does not encode these characters, but * has a meaning in this format.
     return /[!'()*~]/.test(character)
       ? `%${code.toString(16).toUpperCase()}`
       : encodeURIComponent(character);

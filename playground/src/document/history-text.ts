@@ -1,27 +1,25 @@
 /**
- * Writes the steps of undo and redo as text that survives a page load. A document is written as its address. Elements
- * cut off from its inputs are not written, because earlier documents still contain them.
+ * Serializes the undo history so that it survives a page load. Each document is stored as its URL fragment. Removed
+ * elements are not stored, because earlier documents still contain them.
  */
 
 import { documentOf, type Document } from "./document.ts";
 import { fromHash, toHash } from "./hash.ts";
 import { historyOf, pushed, redone, undone, type History } from "./history.ts";
 
-/** The address of a document, and the id of the example in it. */
+/** A document's URL fragment, and the id of the example that it shows. */
 type Written = readonly [hash: string, preset: string | null];
 
 export interface Around {
-  /** The earlier documents, newest last. */
   readonly past: readonly Written[];
-  /** The documents to redo, next first. */
   readonly future: readonly Written[];
 }
 
 const NOTHING: Around = { past: [], future: [] };
 
 /**
- * The maximum length of all addresses, in characters. Browsers store 5 million characters per site, and writing 500,000
- * takes a few ms.
+ * The maximum total length of all stored fragments, in characters. Browsers store 5 million characters per site, and
+ * writing 500,000 takes a few milliseconds.
  */
 const MOST = 500_000;
 
@@ -42,7 +40,7 @@ export function aroundOf(history: History): Around {
   return { past, future: walk(redone) };
 }
 
-/** Restores the history of a document from its written steps. */
+/** Restores a document's history from its serialized steps. */
 export function historyAround(present: Document, { past, future }: Around): History {
   const documentsOf = (list: readonly Written[]): Document[] =>
     list.flatMap(([hash, preset]) => {
@@ -57,7 +55,7 @@ export function historyAround(present: Document, { past, future }: Around): Hist
   return later.reduce((history) => undone(history), whole);
 }
 
-/** Parses the result of {@link aroundOf}; returns an empty history for any other value. */
+/** Parses the output of `aroundOf`; any other value gives an empty history. */
 export function readAround(value: unknown): Around {
   if (typeof value !== "object" || value === null || !("past" in value && "future" in value)) {
     return NOTHING;

@@ -1,46 +1,44 @@
 /**
- * The documents of a visit, with undo and redo. An earlier document that differs from the next in few elements is
- * stored as a difference. Without differences, a thousand edits of a tensor with 20,000 elements would store 20 million
- * texts.
+ * Stores the visited documents for undo and redo. An earlier document that differs in few elements from its successor
+ * is stored as a difference. Without differences, a thousand edits of a tensor with 20,000 elements would store 20
+ * million strings.
  */
 
 import type { Document } from "./document.ts";
 import type { TensorText } from "../values/state.ts";
 
 export interface History {
-  /** The earlier documents, newest last. */
   readonly past: readonly Packed[];
   readonly present: Document;
-  /** The documents to redo, next first. */
   readonly future: readonly Packed[];
 }
 
-/** A document whose inputs may be stored as differences from its neighbour on the side of the present. */
+/** A document whose inputs may be stored as differences from the next more recent document. */
 interface Packed {
   readonly document: Document;
   readonly inputs: readonly (TensorText | null | Difference)[];
 }
 
-/** Elements of an input that differ from the neighbour's input. */
+/** The elements of an input that differ from the neighbouring document. */
 interface Difference {
   readonly changes: readonly (readonly [element: number, text: string])[];
 }
 
-/** The maximum number of history entries, far more than a user undoes. */
+/** The maximum number of history entries, which is far more than a user undoes. */
 const MOST = 1000;
 
-/** The maximum number of elements in a difference; larger changes store the whole tensor. */
+/** The maximum number of elements in a difference; a larger change stores the whole tensor. */
 const MOST_CHANGES = 16;
 
 export const historyOf = (present: Document): History => ({ past: [], present, future: [] });
 
-/** Returns the history with a new document. Changes that were undone before can no longer be redone. */
+/** Returns the history with a new document. Steps that were undone earlier can no longer be redone. */
 export function pushed({ past, present }: History, next: Document): History {
   if (next === present) return { past, present, future: [] };
   return { past: [...past, pack(present, next)].slice(-MOST), present: next, future: [] };
 }
 
-/** Returns the history one step back; unchanged at its beginning. */
+/** Returns the history after one undo, or the same history if nothing can be undone. */
 export function undone(history: History): History {
   const { past, present, future } = history;
   const last = past[past.length - 1];
@@ -49,7 +47,6 @@ export function undone(history: History): History {
   return { past: past.slice(0, -1), present: before, future: [pack(present, before), ...future] };
 }
 
-/** Returns the history one step forward; unchanged at its end. */
 export function redone(history: History): History {
   const { past, present, future } = history;
   const [next] = future;
@@ -78,7 +75,7 @@ const unpack = ({ document, inputs }: Packed, neighbour: Document): Document => 
   },
 });
 
-/** Returns the difference of two texts; null if they differ in more than {@link MOST_CHANGES} elements. */
+/** Returns the difference between two texts, or null if more than `MOST_CHANGES` elements differ. */
 function differenceOf(text: TensorText, other: TensorText): Difference | null {
   const isAlike = text.dtype === other.dtype && String(text.shape) === String(other.shape);
   if (!isAlike) return null;

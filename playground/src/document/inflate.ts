@@ -1,14 +1,13 @@
 /**
- * Decompresses zlib data (RFC 1950, RFC 1951) up to a maximum size, and keeps the bytes before an error. The browser's
- * DecompressionStream is asynchronous, but links must be read synchronously: before the first picture, and in popstate
- * events.
+ * Decompresses zlib data (RFC 1950, RFC 1951) up to a maximum size, and keeps the bytes decoded before an error. The
+ * browser's DecompressionStream is asynchronous, but links must be read synchronously before the first drawing.
  */
 
-/** The reason why the result is incomplete. */
+/** The reason why decompression stopped early. */
 export type Wrong = "cut" | "damaged" | "too long";
 
 export interface Inflated {
-  /** The decompressed bytes, up to the first error. */
+  /** The bytes decompressed before the first error. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly wrong: Wrong | null;
 }
@@ -21,10 +20,7 @@ class Fault extends Error {
   }
 }
 
-/**
- * Decompresses zlib data. Bytes after the end of the data are ignored.
- * @param most maximum number of bytes in the result
- */
+/** Bytes after the end of the compressed data are ignored. `most` limits the number of decompressed bytes. */
 export function inflate(source: Uint8Array, most: number): Inflated {
   const input = new Bits(source);
   const output = new Output(source.length, most);
@@ -41,12 +37,11 @@ export function inflate(source: Uint8Array, most: number): Inflated {
   }
 }
 
-/** Reads bits, starting with the lowest bit of each byte. */
+/** Reads bits from a byte array, starting with the lowest bit of each byte. */
 class Bits {
   readonly source: Uint8Array;
-  /** The offset of the next byte. */
   at = 0;
-  /** The remaining bits of earlier bytes. */
+  /** Bits of earlier bytes that have not been read yet. */
   held = 0;
   count = 0;
 
@@ -60,7 +55,7 @@ class Bits {
     return source[this.at++];
   }
 
-  /** @param count up to 16 bits */
+  /** Reads up to 16 bits. */
   read(count: number): number {
     while (this.count < count) {
       this.held |= this.byte() << this.count;
@@ -72,19 +67,19 @@ class Bits {
     return value;
   }
 
-  /** Skips bits up to the next whole byte. At most 7 bits are pending, because `read` never takes an extra byte. */
+  /** Skips to the next byte boundary. At most 7 bits are pending, because `read` never consumes an extra byte. */
   align(): void {
     this.held = 0;
     this.count = 0;
   }
 
-  /** Reads the checksum at the end, which begins with the highest byte. */
+  /** Reads the final checksum, whose most significant byte comes first. */
   readSum(): number {
     this.align();
     return this.byte() * 2 ** 24 + this.byte() * 2 ** 16 + this.byte() * 2 ** 8 + this.byte();
   }
 
-  /** Reads the next symbol. */
+  /** Decodes the next Huffman symbol. */
   symbol({ counts, symbols }: Code): number {
     let { held, count: left } = this;
     let [code, first, index] = [0, 0, 0];
@@ -109,7 +104,6 @@ class Bits {
   }
 }
 
-/** A buffer of bytes that grows up to a maximum size. */
 class Output {
   readonly most: number;
   bytes: Uint8Array<ArrayBuffer>;
@@ -134,7 +128,10 @@ class Output {
     this.bytes[this.size++] = byte;
   }
 
-  /** Repeats the bytes that begin `distance` before the end. The source may overlap the written bytes. */
+  /**
+   * Copies earlier output that begins `distance` bytes before the end. The copied range may overlap the bytes being
+   * written.
+   */
   repeat(distance: number, length: number): void {
     if (distance > this.size) throw new Fault("damaged");
     this.grow(length);
@@ -145,7 +142,7 @@ class Output {
 
   written = (): Uint8Array<ArrayBuffer> => this.bytes.subarray(0, this.size);
 
-  /** Computes the Adler-32 checksum. */
+  /** Computes an Adler-32 checksum. */
   sum(): number {
     let [low, high] = [1, 0];
     for (const byte of this.written()) {
@@ -158,13 +155,13 @@ class Output {
 
 const LONGEST_CODE = 15;
 
-/** A canonical Huffman code: the number of codes of each length, and the symbols in the order of their codes. */
+/** A canonical Huffman code: the number of codes of each length, and the symbols in code order. */
 interface Code {
   readonly counts: Uint16Array;
   readonly symbols: Uint16Array;
 }
 
-/** @param lengths code length of each symbol; 0 for unused symbols */
+/** `lengths` holds the code length of each symbol; 0 for an unused symbol. */
 function codeOf(lengths: readonly number[]): Code {
   const counts = new Uint16Array(LONGEST_CODE + 1);
   for (const length of lengths) if (length > 0) counts[length]++;
@@ -183,7 +180,7 @@ function codeOf(lengths: readonly number[]): Code {
 }
 
 interface Codes {
-  /** The code for literal bytes, the end of a block (256), and the lengths of repeats. */
+  /** The Huffman code for literal bytes, the end of a block (256) and match lengths. */
   readonly literals: Code;
   readonly distances: Code;
 }
@@ -191,13 +188,13 @@ interface Codes {
 const filled = (count: number, value: number): number[] =>
   Array.from({ length: count }, () => value);
 
-/** Returns the fixed codes of RFC 1951. */
+/** Returns the fixed Huffman codes of RFC 1951. */
 const fixedCodes = (): Codes => ({
   literals: codeOf([...filled(144, 8), ...filled(112, 9), ...filled(24, 7), ...filled(8, 8)]),
   distances: codeOf(filled(30, 5)),
 });
 
-/** Reads a block; returns false for the last block. */
+/** Decodes a block, and returns false after the last block. */
 function readBlock(input: Bits, output: Output): boolean {
   const isLast = input.read(1) === 1;
   const type = input.read(2);
@@ -228,7 +225,7 @@ function readCoded(input: Bits, output: Output, { literals, distances }: Codes):
 }
 
 /**
- * Returns the length of a repeat. Lengths 3 to 10 have one symbol each, then each number of extra bits has four
+ * Returns the length of a match. Lengths 3 to 10 have one symbol each. After that, each number of extra bits has four
  * symbols, and the last symbol means 258.
  */
 function lengthOf(symbol: number, input: Bits): number {
@@ -239,7 +236,7 @@ function lengthOf(symbol: number, input: Bits): number {
 }
 
 /**
- * Returns the distance of a repeat. Distances 1 to 4 have one symbol each, then each number of extra bits has two
+ * Returns the distance of a match. Distances 1 to 4 have one symbol each. After that, each number of extra bits has two
  * symbols.
  */
 function distanceOf(symbol: number, input: Bits): number {
@@ -251,7 +248,7 @@ function distanceOf(symbol: number, input: Bits): number {
 /** The order in which a block stores the lengths of its code-length code. */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/** Reads the codes of a block, whose lengths are Huffman-coded themselves. */
+/** Reads a block's Huffman codes, whose code lengths are Huffman-coded themselves. */
 function readCodes(input: Bits): Codes {
   const literals = input.read(5) + 257;
   const distances = input.read(5) + 1;

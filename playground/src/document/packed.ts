@@ -1,27 +1,27 @@
 /**
- * Reads compressed links: `z1.` and the readable link as zlib data in base64url. Only long links that are shared are
- * compressed (`writing/pack-link.ts`). The page's own address stays readable, because it is written in events that
- * cannot wait for the browser's compressor.
+ * Reads compressed links, which consist of `z1.` and zlib data in base64url. Only long shared links are compressed, by
+ * `writing/pack-link.ts`. The page's own URL stays uncompressed, because it is written in events that cannot wait for
+ * the browser's compressor.
  */
 
 import { inflate, type Wrong } from "./inflate.ts";
 
 /**
- * The prefix of compressed links. The number in the prefix increases if the format changes. No operator's domain begins
+ * The prefix of compressed links. The number in the prefix increases if the format changes. No operator domain begins
  * with this prefix.
  */
 export const PREFIX = "z1.";
 
 /**
- * The maximum length of a readable link, in characters. The page never writes a longer link, and the limit bounds the
- * work on hostile links.
+ * The maximum length of an uncompressed link, in characters. The page never writes a longer link, and the limit bounds
+ * the work for hostile links.
  */
 export const LONGEST = 4_000_000;
 
 export interface Unpacked {
   /**
-   * The readable link without its `#`. After an error, this is the part that could be read, or the unchanged link if no
-   * part could be read.
+   * The uncompressed link, without its `#`. After an error, this text is the part that could be decompressed, or else
+   * the unchanged link.
    */
   readonly text: string;
   readonly error: string | null;
@@ -39,7 +39,7 @@ const refused = (text: string, sentence: string): Unpacked => ({
   error: `the link cannot be read: ${sentence}`,
 });
 
-/** Returns the readable form of a link, with or without its `#`. The function never throws. */
+/** Returns the uncompressed form of a link with or without `#`, and never throws. */
 export function unpacked(hash: string): Unpacked {
   const text = hash.replace(/^#/, "");
   const [, version] = /^z(\d{1,9})\./.exec(text) ?? [];
@@ -54,18 +54,18 @@ export function unpacked(hash: string): Unpacked {
   const { bytes, wrong } = inflate(bytesOf(text.slice(PREFIX.length)), LONGEST);
   const found = new TextDecoder().decode(bytes);
   if (wrong === null) return { text: found, error: null };
-  // A field with millions of characters from a hostile link would slow down the page.
+  // A hostile link with millions of characters in one field would slow down the page.
   const shown = wrong === "too long" || found === "" ? text : found;
   return refused(shown, SENTENCES[wrong]);
 }
 
 /**
- * Decodes base64url up to the first invalid character, because text from the sentence around the link may follow. White
- * space is skipped, because mail programs break lines.
+ * Decodes base64url up to the first invalid character, because the link may be followed by other text. White space is
+ * skipped, because mail programs break long lines.
  */
 function bytesOf(text: string): Uint8Array {
   const [letters] = /^[\w-]*/.exec(text.replaceAll(/\s|%20|%0[AD]/gi, "")) ?? [""];
-  // A single remaining character cannot hold a whole byte.
+  // A single remaining character cannot encode a whole byte.
   const whole = letters.length % 4 === 1 ? letters.slice(0, -1) : letters;
   const binary = atob(whole.replaceAll("-", "+").replaceAll("_", "/"));
   return Uint8Array.from(binary, (letter) => letter.charCodeAt(0));

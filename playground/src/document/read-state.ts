@@ -1,4 +1,4 @@
-/** Converts a state to a call of the library, and lists all errors with their places. */
+/** Converts a state to a library call, and lists all errors with their locations. */
 
 import {
   explain,
@@ -18,38 +18,38 @@ import type { State, TensorText } from "../values/state.ts";
 import { tensorOf } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** The place of an error: an element, some dimensions, a whole input (`dims` is empty), or another part of the call. */
+/**
+ * An error's location: an element, some dimensions, a whole input (if `dims` is empty), or another part of the call.
+ */
 export type Place =
   | { readonly input: number; readonly at: readonly number[] }
   | { readonly input: number; readonly dims: readonly number[] }
   | { readonly attribute: string }
   | { readonly whole: "operator" | "output" };
 
-/** A problem with the call. An error that the library finds has the library's message. */
 export interface Fault {
   readonly place: Place;
   readonly sentence: string;
 }
 
-/** A state in the form that the library accepts. */
+/** A state, converted to the library's types. */
 export interface Reading {
   readonly node: NodeSpec;
-  /** The operator version; null if the operator is unknown. */
   readonly version: OperatorVersion | null;
-  /** Input tensors, with zeros for elements that could not be parsed; undefined if a tensor could not be parsed. */
+  /**
+   * The input tensors, with zeros for elements that could not be parsed; undefined for a tensor that could not be
+   * parsed.
+   */
   readonly inputs: (Tensor | undefined)[];
-  /** Errors in the state itself, which are found before the library checks the call. */
+  /** Errors in the state itself, detected before the library checks the call. */
   readonly faults: Fault[];
   readonly reads: Reads;
 }
 
-/**
- * The parsed texts of inputs. The next reading reuses them: an edit changes one input, and parsing 20,000 elements
- * takes 8 ms.
- */
+/** Parsed input texts are reused, because an edit changes one input and parsing 20,000 elements takes 8 ms. */
 type Reads = ReadonlyMap<TensorText, InputRead>;
 
-/** The result of parsing an input's text. Errors name the input. */
+/** Error messages contain the input's name. */
 interface InputRead {
   readonly name: string;
   readonly read: ReturnType<typeof tensorOf> | { readonly error: string };
@@ -57,10 +57,7 @@ interface InputRead {
 
 const NO_READS: Reads = new Map();
 
-/**
- * Converts a state to a call. The function never throws.
- * @param before texts of the previous reading, which are not parsed again
- */
+/** Texts in `before` are not parsed again. */
 export function readState(state: State, before: Reads = NO_READS): Reading {
   const { domain, op, opset } = state;
   const found = attempt(() => ({ version: resolve({ domain, op, opset }) }));
@@ -99,10 +96,7 @@ export function readState(state: State, before: Reads = NO_READS): Reading {
   return reading;
 }
 
-/**
- * Returns the value of an attribute. If the text cannot be parsed, returns the text itself, so that the library refuses
- * it.
- */
+/** Returns an attribute's value. A text that cannot be parsed is passed unchanged, so that the library refuses it. */
 function parseAttribute(schema: AttributeSchema | undefined, text: string): unknown {
   const trimmed = text.trim();
   if (schema?.type === "int" && /^[+-]?\d{1,20}$/.test(trimmed)) return Number(trimmed);
@@ -111,8 +105,8 @@ function parseAttribute(schema: AttributeSchema | undefined, text: string): unkn
 }
 
 /**
- * Returns the library's error for each attribute on its own. Other required attributes are set to their first allowed
- * value.
+ * Returns the library's error for each attribute, checked separately. The other required attributes have their first
+ * allowed value.
  */
 function attributeFaults(node: NodeSpec, version: OperatorVersion): Fault[] {
   const { attributes = {} } = node;
@@ -124,35 +118,35 @@ function attributeFaults(node: NodeSpec, version: OperatorVersion): Fault[] {
     const mine = Object.hasOwn(attributes, attribute) ? [[attribute, attributes[attribute]]] : [];
     const alone = { ...node, attributes: Object.fromEntries([...filled, ...mine]) };
     const { error } = explain(alone, []);
-    // The call has no inputs, so it always fails, but the error is about inputs if all attributes are valid.
+    // A call without inputs always fails, but the error is about inputs if all attributes are valid.
     return isTensorError(error, "attribute", "reduction")
       ? [{ place: { attribute }, sentence: error.message }]
       : [];
   });
 }
 
-/** Refuses an output larger than the page can show before it is allocated: small inputs can produce a large output. */
+/** Refuses an output that is too large before allocating it, because small inputs can produce a large output. */
 function outputFaults({ node, inputs }: Reading): Fault[] {
   const inferred = attempt(() => infer(node, inputs));
   // The explanation reports the same error.
   if ("error" in inferred) return [];
   const checked = attempt(() => {
-    // The inputs are tensors, so every dimension is known.
+    // All inputs are tensors, so every dimension is known.
     for (const { shape } of inferred) checkExtent(shape as number[], "the output");
     return null;
   });
   return checked === null ? [] : [{ place: { whole: "output" }, sentence: checked.error }];
 }
 
-/** A parsed state, with the library's explanation of its call. */
+/** A parsed state with the library's explanation of the call. */
 export interface ExplainedState extends Reading {
-  /** Null if the operator is unknown, or if the output is larger than the page can show. */
+  /** Null if the operator is unknown or the output is larger than the page can show. */
   readonly explanation: Explanation | null;
 }
 
 /**
- * Parses a state and explains its call. `faults` has all errors of the state and of the call. The explanation's shapes
- * are valid even if there are faults; its output and story are valid only without faults.
+ * Parses a state and explains its call. The result's `faults` list all errors in the state and the call. If the call
+ * has faults, only the explanation's shapes are valid.
  */
 export function explainState(state: State, before: Reads = NO_READS): ExplainedState {
   const reading = readState(state, before);
@@ -167,21 +161,23 @@ export function explainState(state: State, before: Reads = NO_READS): ExplainedS
   };
 }
 
-/** Returns the faults of a call: every bad index, and the error that `run` throws. Known faults are omitted. */
+/**
+ * Returns a call's faults: every bad index, and the error that `run` throws. Faults that are already known are omitted.
+ */
 function callFaults(
   { error, badIndices, shapes }: Explanation,
   version: OperatorVersion,
   known: readonly Fault[],
 ): Fault[] {
   const inputOf = (name: string): number => version.inputs.findIndex((one) => one.name === name);
-  // Elements that could not be parsed are zero here, so errors about their values are meaningless.
+  // Elements that could not be parsed are zero here, so errors about their values would be misleading.
   const zeroed = new Set(known.map(({ place }) => keyOf(place)));
   const faults = badIndices
     .map(({ input, at, sentence }): Fault => ({ place: { input: inputOf(input), at }, sentence }))
     .filter(({ place }) => !zeroed.has(keyOf(place)));
   const isKnown = (sentence: string): boolean =>
     [...known, ...faults].some((fault) => fault.sentence === sentence);
-  // An input that could not be parsed already has an error, so reporting it as missing would be wrong.
+  // An input that could not be parsed already has an error, so it must not be reported as missing.
   const isUnread = known.some(({ place }) => "dims" in place);
   if (error === null || isKnown(error.message) || isUnread) return faults;
   if (error.code === "index-out-of-range" && badIndices.length > 0) return faults;
@@ -189,10 +185,8 @@ function callFaults(
   return [...faults, { place: placeOf(error, version, derived), sentence: error.message }];
 }
 
-/** Returns a key for the element of a place. */
 const keyOf = (place: Place): string => ("at" in place ? `${place.input}: ${place.at.join()}` : "");
 
-/** Returns the place of the call's error. */
 function placeOf(
   { code, message, input, at, axis }: TensorError,
   version: OperatorVersion,

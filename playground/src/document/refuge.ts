@@ -1,38 +1,33 @@
-/** Saves data across a page load: a state that is not in the address yet, its undo history, and the user's own call. */
+/** Preserves data across a page load: an unwritten state, its undo history, and the user's own call. */
 
 import { readAround, type Around } from "./history-text.ts";
 
 interface Left {
-  /** The address at the moment when the user left the page, with its `#`. */
+  /** The page's URL fragment when the user left, with its `#`. */
   readonly at: string;
-  /**
-   * Previous address and the key of its history entry: a browser may reload an address that has been replaced since.
-   */
+  /** The previous fragment and its history key, because a browser may reload a URL that was replaced since. */
   readonly was: string;
   readonly stop: string;
-  /** The address of the state that was shown, with its `#`. */
+  /** The URL fragment of the visible state, with its `#`. */
   readonly to: string | null;
-  /** The address of the user's own call; null if the user has none. */
+  /** The URL fragment of the user's own call, or null. */
   readonly own: string | null;
-  /** The steps of undo and redo. */
   readonly around: Around;
 }
 
 const KEY = "ndscatter-left";
 
 /**
- * Saves the state until the next page load in this tab. If storage is forbidden or full, only the address holds the
- * state.
+ * Saves the state until the next page load in this tab. If storage is forbidden or full, the state is preserved only in
+ * the URL.
  */
 export function leave(left: Left): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(left));
-  } catch {
-    // If storage fails, only the address holds the state.
-  }
+  } catch {}
 }
 
-/** Returns the state that the last page load saved, and removes it. */
+/** Returns and removes the state that was saved before the page load. */
 export function arrive(): Left | null {
   try {
     const text = sessionStorage.getItem(KEY);

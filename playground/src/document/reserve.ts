@@ -1,6 +1,6 @@
 /**
- * Keeps the parts of an input that must not be lost: elements cut off by a change of shape, and the tensor of an
- * omitted input. Unlike undo, the elements come back when the axis grows again.
+ * Preserves the parts of an input that an edit removes: elements outside the new shape, and the tensor of an omitted
+ * input. Unlike undo, the reserve restores elements when the axis grows again.
  */
 
 import { areNested, withShape } from "./edit.ts";
@@ -8,34 +8,34 @@ import { MOST_AXES, MOST_ELEMENTS } from "../values/limits.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { TensorText } from "../values/state.ts";
 
-/** The former tensors of one input, newest first, which share their values with former states. */
+/** The input's former tensors, newest first; values are shared with former states. */
 export interface Reserve {
   readonly layers: readonly TensorText[];
-  /** The tensor of an input that is left out; null while the input is given. */
+  /** The tensor of an omitted input; null while the input is present. */
   readonly leftOut: TensorText | null;
 }
 
 export const NO_RESERVE: Reserve = { layers: [], leftOut: null };
 
 /**
- * The maximum number of former tensors to keep. Each former tensor may have as many elements as the page shows, and
- * users rarely shrink a tensor 16 times without undoing it.
+ * The maximum number of former tensors. Each former tensor may be as large as the page allows, and users rarely shrink
+ * a tensor 16 times without undoing.
  */
 const MOST_LAYERS = 16;
 
-/** An input in another shape with its new reserve, or the reason for refusing the shape. */
+/** A reshaped input and its new reserve, or the reason why the shape is refused. */
 export type Reshaped =
   | { readonly input: TensorText; readonly reserve: Reserve }
   | { readonly error: string };
 
-/** Returns the input in another shape. Elements that were cut off earlier come back if they fit into the shape. */
+/** Reshapes an input. Elements that were removed earlier are restored if they fit the new shape. */
 export function reshaped(input: TensorText, shape: readonly number[], reserve: Reserve): Reshaped {
   const layers = layersAt(input, shape, reserve.layers);
   const edited = withShape(input, shape, layers);
   return "error" in edited ? edited : { ...edited, reserve: { ...reserve, layers } };
 }
 
-/** Returns the former tensors of an input that gets another shape. */
+/** Returns the former tensors of an input that is being reshaped. */
 export function layersAt(
   input: TensorText,
   shape: readonly number[],
@@ -43,7 +43,7 @@ export function layersAt(
 ): readonly TensorText[] {
   const before = input.shape;
   const isSameRank = before.length === shape.length;
-  // A change of rank keeps all elements if their number is the same, but may remove an axis of length 1.
+  // A change of rank preserves all elements if their number stays the same, but may remove an axis of length 1.
   const keepsAll = isSameRank
     ? before.every((length, axis) => length <= shape[axis])
     : shape.length > before.length && areNested(shape, before);
@@ -59,14 +59,14 @@ export function layersAt(
   return withoutCovered(moved).slice(0, MOST_LAYERS);
 }
 
-/** Returns a layer with axes added or removed at the end to match another rank. */
+/** Returns a former tensor with axes added or removed at the end to match another rank. */
 function atRank(layer: TensorText, rank: number): readonly TensorText[] {
   const ones = Array.from({ length: rank - layer.shape.length }, () => 1);
   const edited = withShape(layer, [...layer.shape.slice(0, rank), ...ones]);
   return "error" in edited ? [] : [edited.input];
 }
 
-/** Drops former tensors whose elements are all in a newer one of the same rank. */
+/** Drops former tensors whose elements all appear in a newer tensor of the same rank. */
 const withoutCovered = (layers: readonly TensorText[]): TensorText[] =>
   layers.filter(
     ({ shape }, position) =>
@@ -79,7 +79,7 @@ const withoutCovered = (layers: readonly TensorText[]): TensorText[] =>
         ),
   );
 
-/** Returns the shape with one more axis. The axis has the length that was last cut off, otherwise 1. */
+/** Returns the shape with one more axis. The new axis has the length of the axis that was last removed, or 1. */
 export function withAxis(shape: readonly number[], { layers }: Reserve): readonly number[] {
   const rank = shape.length;
   const last = layers.find((layer) => layer.shape.length === rank + 1)?.shape[rank] ?? 1;
@@ -87,7 +87,7 @@ export function withAxis(shape: readonly number[], { layers }: Reserve): readonl
   return [...shape, isShown ? last : 1];
 }
 
-/** Returns the reserve of an input after a change that may alter its shape or leave it out. */
+/** Returns an input's reserve after a change that may reshape or omit the input. */
 export function reserveAfter(
   before: TensorText | null,
   after: TensorText | null,

@@ -1,4 +1,4 @@
-/** Returns the operator, its version and its attributes as one line: `ScatterND-18, reduction = add`. */
+/** Returns the operator, version and attributes as one line, such as `ScatterND-18, reduction = add`. */
 
 import type { State } from "../values/state.ts";
 

@@ -1,6 +1,4 @@
-/**
- * Hook for the edited state: the state that is shown, and the functions that change it. Pictures are handled elsewhere.
- */
+/** Hook that provides the visible state and the functions that change it. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { State } from "../values/state.ts";
@@ -9,15 +7,13 @@ import { lived, Visit, type BrokenLink, type Change, type Page } from "./visit.t
 
 export type { Change, Page } from "./visit.ts";
 
-/** A state, with remarks about its origin. */
 interface Shown {
   readonly state: State;
   readonly remarks: readonly string[];
-  /** The id of the preset that equals the state; null after the first change. */
+  /** The preset that equals the state; null after the first change. */
   readonly preset: string | null;
-  /** A counter that increases with every change. */
   readonly edition: number;
-  /** The link in the address if it cannot be parsed; otherwise null. */
+  /** The page's link if it cannot be parsed, otherwise null. */
   readonly broken: BrokenLink | null;
 }
 
@@ -25,7 +21,7 @@ interface Drawn extends Omit<Shown, "state" | "preset"> {
   readonly history: History;
 }
 
-/** @param onChange a function that is called before each change */
+/** `onChange` is called before each change. */
 export function usePage(onChange: (change: Change) => void): {
   readonly shown: Shown;
   readonly page: Page;
@@ -37,7 +33,7 @@ export function usePage(onChange: (change: Change) => void): {
   /** Shows the user's own call again, as it was before an example was opened. */
   showOwn(): void;
   readonly hasOwn: boolean;
-  /** Opens a corrected link, or discards it. */
+  /** Opens a corrected link, or discards the link. */
   openLink(link: string): void;
   dropLink(): void;
 } {

@@ -1,6 +1,6 @@
 /**
- * The state of a visit: the history of documents, the functions that change the state, and the page's address. The
- * class is separate from drawing, because two changes may happen before the page is redrawn.
+ * Manages one visit: the document history, the functions that change the state, and the page's URL. This class is
+ * separate from drawing, because two changes may happen before the page is redrawn.
  */
 
 import {
@@ -26,10 +26,10 @@ import { EXAMPLES } from "../examples/menu.ts";
 import { aroundOf, historyAround } from "./history-text.ts";
 import { arrive, leave } from "./refuge.ts";
 
-/** The origin of a state: an edit, a choice of operator, an example, a file, a link, Back, undo or redo. */
+/** The cause of a state change: an edit, an operator choice, an example, a file, a link, navigation, undo or redo. */
 export type Change = "edit" | "operator" | "example" | "file" | "link" | "undo";
 
-/** The state, and the functions that change it. Remarks are sentences that explain a change. */
+/** Remarks are sentences that explain a change to the user. */
 export interface Page {
   state(): State;
   show(
@@ -37,30 +37,29 @@ export interface Page {
     remarks?: readonly string[],
     change?: "edit" | "operator" | "example" | "file",
   ): void;
-  /** Gives an input a new shape. Elements that were cut off earlier come back. */
+  /** Reshapes an input. Elements that were removed earlier are restored. */
   reshape(input: number, shape: readonly number[]): void;
-  /** Adds an axis at the end of an input. The axis has the length that was last cut off, otherwise 1. */
+  /** Adds an axis at the end of an input. The new axis has the length of the axis that was last removed, or 1. */
   grow(input: number): void;
   /** Replaces an input with another tensor. */
   replace(input: number, text: TensorText): void;
-  /** Adds an input that was left out. */
+  /** Adds an omitted input. */
   give(input: number): void;
-  /** The parser of pasted texts; null before the user first touches the page, and while the parser is loading. */
+  /** The parser for pasted text; null until the parser is loaded. */
   readonly texts: TextReader | null;
   load(): Promise<TextReader>;
-  /** Appends an output for comparison to the address. An empty text removes the output. */
+  /** Appends an output for comparison to the URL; an empty text removes the output. */
   compare(suffix: string): void;
-  /** Selects an operator or a version. An operator that was used before comes back with its tensors. */
+  /** Selects an operator or version. An operator that was used before gets its tensors back. */
   choose(choice: OperatorChoice): void;
 }
 
 /**
- * The parser of pasted texts. The first picture does not need this code, so it is loaded when the user first touches
- * the page.
+ * The parser for pasted text, loaded when the user first touches the page, because the first drawing does not need it.
  */
 type TextReader = typeof import("../reading/paste.ts");
 
-/** An entry of the browser's history: a document, with its undo and redo. */
+/** A browser history entry: a document with its undo and redo steps. */
 class Stop {
   readonly history: History;
   constructor(history: History) {
@@ -71,20 +70,19 @@ class Stop {
   }
 }
 
-/** A link that cannot be parsed, shown for correction. */
 export interface BrokenLink {
-  /** The text of the link without its `#`, after decompression. */
+  /** The text of a link without its `#`, after decompression. */
   readonly text: string;
   readonly error: string;
 }
 
-/** A document, and the broken link if the address could not be parsed. */
+/** A document, with the broken link if the URL could not be parsed. */
 interface Arrival {
   readonly document: Document;
   readonly broken: BrokenLink | null;
 }
 
-/** Checks whether the inputs of two states have equal numbers of elements. */
+/** Checks whether the corresponding inputs of two states have equal numbers of elements. */
 const areAlike = ({ inputs: some }: State, { inputs: others }: State): boolean =>
   some.every((input, i) => input?.values.length === others[i]?.values.length);
 
@@ -97,8 +95,8 @@ function presetOf(state: State): string | null {
 }
 
 /**
- * Returns the state of a link. If the link cannot be parsed, the document stays; at the start of a visit, the first
- * example is shown.
+ * Returns the state in a link. If the link cannot be parsed, the document stays the same; at the start of a visit, the
+ * first example is shown.
  */
 function arrivalAt(hash: string, before: Document | null): Arrival {
   const [first] = EXAMPLES;
@@ -112,27 +110,24 @@ function arrivalAt(hash: string, before: Document | null): Arrival {
   return { document, broken };
 }
 
-/**
- * Returns the first state of the page: the state in its address, or the unwritten state of the last page load, with its
- * undo history.
- */
+/** Returns the page's first state: the state in the URL, or the unwritten state and history from the last page load. */
 function firstArrival(): Omit<Arrival, "document"> & { readonly history: History } {
   const left = arrive();
-  // After a reload in WebKit, a frame still has its address but not its history key.
+  // After a reload in WebKit, a frame retains its URL but not its history key.
   const isHere =
     left !== null &&
     ([left.at, left.was].includes(location.hash) || left.stop === keyIn(window.history.state));
   const hash = isHere ? (left?.to ?? location.hash) : location.hash;
   const found = arrivalAt(hash, null);
   const own = left?.own == null ? null : fromHash(left.own);
-  // The user's own call is opened before the state in the address, so that Back leads to the call.
+  // The user's own call is opened before the state in the URL, so that back navigation leads to the call.
   const { document } =
     own === null || "error" in own ? found : arrivalAt(hash, documentOf(own.state, null));
   const isSame = isHere && left?.to === `#${toHash(document.state)}`;
   return { ...found, history: isSame ? historyAround(document, left.around) : historyOf(document) };
 }
 
-/** Returns the address of the user's own call, for the next page load; null if the next address may contain it. */
+/** Returns the URL fragment of the user's own call for the next page load, or null if the next URL may contain it. */
 function ownHash({ preset, state, own }: Document): string | null {
   const mine = preset === null ? state : own?.state;
   return mine === undefined ? null : toHash(mine);
@@ -143,7 +138,7 @@ export type Listener = (visit: Visit, remarks: readonly string[], change: Change
 
 export class Visit implements Page {
   history: History;
-  /** The broken link in the address; null after another state is shown. */
+  /** The broken link in the URL; null after another state is shown. */
   broken: BrokenLink | null;
   readonly address: Address<Stop>;
   onChange: Listener = () => {};
@@ -231,7 +226,7 @@ export class Visit implements Page {
     this.onChange(this, [], "undo");
   }
 
-  /** Shows a history entry with its undo and redo steps; for null, shows the state in the address. */
+  /** Shows a history entry with its undo and redo steps, or the state in the URL if the entry is null. */
   arrive = (stop: Stop | null): void => {
     if (stop !== null) {
       this.history = stop.history;
@@ -244,7 +239,7 @@ export class Visit implements Page {
     this.breakAt(broken);
   };
 
-  /** Opens a corrected link: the whole text, or the part after its `#`. */
+  /** Opens a corrected link, given whole or as the part after `#`. */
   openLink = (link: string): void => {
     const text = link.trim().replace(/^[^#]*#/, "");
     const { document, broken } = arrivalAt(text, this.document);
@@ -252,7 +247,7 @@ export class Visit implements Page {
     else this.showInstead(document);
   };
 
-  /** Discards a broken link: the address gets the state that is shown. */
+  /** Discards a broken link, and writes the visible state to the URL. */
   dropLink = (): void => this.showInstead(this.document);
 
   showInstead(document: Document): void {
@@ -269,22 +264,22 @@ export class Visit implements Page {
 }
 
 /**
- * Listens for Back, Forward and followed links, and saves unwritten changes when the user leaves the page. Returns a
- * function that stops listening.
+ * Listens for navigation and followed links, saves unwritten changes when the user leaves, and returns a function that
+ * stops listening.
  */
 export function lived(visit: Visit): () => void {
   const { address } = visit;
-  // The parser is loaded at the first touch, because the user may soon enter a text. A failure to load the parser is
-  // reported only when a text is entered.
+  // The parser is loaded at the first touch, because the user may soon enter text. A failure to load the parser is
+  // reported only when text is entered.
   const prepare = (): void => void visit.load().catch(() => {});
   const touches = ["pointerdown", "keydown"] as const;
   for (const touch of touches) window.addEventListener(touch, prepare, { once: true });
   const stop = address.listen(visit.arrive);
-  // Writes a state that has not yet been written to the address.
+  // Writes a state that is not in the URL yet.
   if (visit.broken === null) address.write(new Stop(visit.history));
   const onLeave = (): void => {
     const [at, { document, history, broken }] = [location.hash, visit];
-    // Writing the address now would be too late if the browser has begun to reload the page.
+    // Changing the URL now would be too late if the browser has started a reload.
     const to = broken === null ? `#${toHash(document.state)}` : null;
     const around = aroundOf(history);
     leave({ at, was: address.before, stop: address.key, to, own: ownHash(document), around });

@@ -22,8 +22,8 @@ import { zerosText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
 /**
- * The domain, the operator and the opset, which identify an operator version. An opset between two versions selects the
- * older version.
+ * The domain, operator and opset that identify an operator version. An opset between two versions selects the older
+ * version.
  */
 export interface OperatorChoice {
   readonly domain: State["domain"];
@@ -31,13 +31,12 @@ export interface OperatorChoice {
   readonly opset: number;
 }
 
-/** A state after a choice, and remarks about the changes that were necessary. */
 export interface Chosen {
   readonly state: State;
   readonly remarks: string[];
 }
 
-/** Returns the operators that the page offers, each with its versions, newest first. */
+/** Returns the available operators, each with its versions from newest to oldest. */
 export function operatorGroups(): {
   domain: State["domain"];
   op: string;
@@ -54,10 +53,7 @@ export function operatorGroups(): {
   });
 }
 
-/**
- * Returns `state` under another version, with a remark for each attribute, data type and input that the version
- * refuses.
- */
+/** Returns `state` under another version, with a remark for each refused attribute, data type and input. */
 export function withOperator(state: State, choice: OperatorChoice): Chosen {
   const found = attempt(() => ({ version: resolve(choice) }));
   if ("error" in found) return { state, remarks: [found.error] };
@@ -83,18 +79,19 @@ export function withOperator(state: State, choice: OperatorChoice): Chosen {
   }
   const title = `${version.name}-${version.sinceVersion}`;
   const sentence = `${title} cannot be run on these shapes, so an example is shown`;
-  // The example may use another version. The recursion is only one level deep, because this call keeps the operator.
+  // The example may use another operator version. The recursion is only one level deep, because the operator stays the
+  // same.
   const { state: shown, remarks: more } = withOperator(example.state, id);
   return { state: shown, remarks: [sentence, ...more] };
 }
 
-/** Checks whether the shapes of a state fit. Values are not checked. */
+/** Checks whether a state's shapes are compatible; values are not checked. */
 function suits(state: State): boolean {
   const { node, inputs } = readState(state);
   return !("error" in attempt(() => infer(node, inputs)));
 }
 
-/** Returns the other version's name for the reduction of a state; null if that version lacks the reduction. */
+/** Returns another version's name for the state's reduction, or null if that version lacks the reduction. */
 function sameReduction(before: State, after: State): string | null {
   const meaning = reductionOf(before);
   if (meaning === null) return null;
@@ -104,20 +101,20 @@ function sameReduction(before: State, after: State): string | null {
   return words.find(isSame) ?? null;
 }
 
-/** Returns the reduction of a state by its library name; null for a gather or an invalid call. */
+/** Returns the library's name for the state's reduction, or null for a gather or an invalid call. */
 function reductionOf(state: State): Reduction | null {
   const story = explainState(state).explanation?.story;
   return story?.kind === "scatter" ? story.reduction : null;
 }
 
-/** A refused attribute, and the library's reason. */
+/** A refused attribute, with the library's reason. */
 interface Refused {
   readonly name: string;
   readonly text: string;
   readonly sentence: string;
 }
 
-/** Returns the attributes that the version accepts, without defaults, and the refused attributes. */
+/** Returns the accepted non-default attributes, and the refused attributes. */
 function keptAttributes(
   state: State,
   before: OperatorVersion,
@@ -145,7 +142,7 @@ function keptAttributes(
   return { kept, refused };
 }
 
-/** Returns the inputs of the version, matched by role, in data types that the version accepts. */
+/** Returns the version's inputs, matched by role and converted to accepted data types. */
 function keptInputs(
   state: State,
   before: OperatorVersion,
@@ -198,7 +195,7 @@ function retyped(
   });
 }
 
-/** Returns the library's error for the data type of one input. */
+/** Returns the library's error for one input's data type. */
 function dtypeRefusal(version: OperatorVersion, position: number, text: TensorText): string {
   const node = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   const attributes = version.attributes
@@ -214,7 +211,6 @@ function dtypeRefusal(version: OperatorVersion, position: number, text: TensorTe
   return "error" in found ? found.error : `${version.name} does not take ${text.dtype}`;
 }
 
-/** Returns the most common accepted data type, of the same kind if possible. */
 function nearest(types: readonly DType[], dtype: DType): DType {
   const kind = dtype.replace(/\d.*$/, "");
   const alike = types.filter((one) => one.startsWith(kind));

@@ -1,4 +1,4 @@
-/** Common confusions about scatters and gathers, mostly as pairs of calls that differ in one thing. */
+/** Calls that readers often confuse, mostly as pairs that differ in one detail. */
 
 import { f16, f32, i32, i64, u8, type Example } from "./example.ts";
 import type { State } from "../values/state.ts";
@@ -73,7 +73,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...scatterND,
     attributes: { reduction: "add" },
     title: "Duplicates: with add, all updates count",
-    question: "Do three updates of one row all count?",
+    question: "Do three updates of the same row all count?",
     note: "The same three updates of row 1 are now added to the row, one after the other.",
     inputs: [f32([[1, 1], [1, 1], [1, 1]]), i64([[1], [1], [1]]), f32([[10, 20], [30, 40], [50, 60]])],
   },
@@ -89,7 +89,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "Duplicates: what ONNX leaves open",
     question: "Which update of row 1 stays?",
     note:
-      "Without a reduction ONNX forbids repeats, so a runtime may let either update of row 1 stay. TensorFlow on the CPU and NumPy keep the last one, as here.",
+      "Without a reduction, ONNX forbids repeated targets, so a runtime may keep either update of row 1. TensorFlow on the CPU and NumPy keep the last update, as shown here.",
     inputs: [f32([0, 0, 0, 0]), i64([[1], [2], [1]]), f32([10, 20, 30])],
   },
   {
@@ -120,7 +120,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     attributes: { axis: "1" },
     title: "Axis 1: an index is a column",
     question: "How do I make an index a column?",
-    note: "The tensors are those of the example with axis 0. Each update stays in its row, and its index selects the column.",
+    note: "The tensors are the same as in the example with axis 0. Each update stays in its row, and its index selects the column.",
     inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {
@@ -130,7 +130,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "GatherElements: an index picks one element",
     question: "Why did I get one number for each index?",
     note:
-      "The output has the shape of indices. Each index picks the row of one element. The element comes from the same column as the index.",
+      "The output has the same shape as indices. Each index picks the row of one element. The element comes from the same column as the index.",
     inputs: [f32(TABLE), i64([[0, 2, 1]])],
   },
   {
@@ -139,7 +139,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     opset: 13,
     title: "Gather: an index picks a whole slice",
     question: "Why did I get a whole row for each index?",
-    note: "The tensors are those of the GatherElements example. Each index picks a whole row, so the output has one more axis.",
+    note: "The tensors are the same as in the GatherElements example. Each index picks a whole row, so the output has one more axis.",
     inputs: [f32(TABLE), i64([[0, 2, 1]])],
   },
   {
@@ -176,7 +176,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...scatterND,
     title: "Updates of the wrong shape",
     question: "Why do my updates not fit?",
-    note: "indices has two tuples of one index, and data has the shape [4, 4], so each update is a row of 4, not of 3.",
+    note: "The two tuples have one index each, and data has the shape [4, 4], so each update must be a row of 4 elements instead of 3.",
     inputs: [f32(GRID), i64([[0], [2]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {
@@ -184,7 +184,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "An index out of range",
     question: "Why is [0, 5] refused among 16 elements?",
     note:
-      "Each index is checked against its own axis. As a flat offset [0, 5] would lie within the 16 elements, but axis 1 has only 4.",
+      "Each index is checked against its own axis. As a flat offset, [0, 5] would lie within the 16 elements, but axis 1 has only 4 positions.",
     inputs: [f32(GRID), i64([[1, 1], [0, 5]]), f32([1, 2])],
   },
   {
@@ -227,7 +227,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     attributes: { reduction: "add" },
     title: "Half precision: each step is rounded",
     question: "Why did adding 1 twice change nothing?",
-    note: "In float16 2048 + 1 is 2048, so adding 1 twice changes nothing. 2048 + 2 is 2050.",
+    note: "In float16, 2048 + 1 is 2048, so adding 1 twice changes nothing. 2048 + 2 is 2050.",
     inputs: [f16([2048, 2048]), i64([[0], [0], [1]]), f16([1, 1, 2])],
   },
   {
@@ -235,7 +235,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     attributes: { reduction: "add" },
     title: "Integers wrap around",
     question: "Why is 250 + 10 only 4?",
-    note: "In uint8 250 + 10 is 4: integers wrap modulo 2⁸.",
+    note: "In uint8, 250 + 10 is 4, because integers wrap modulo 2⁸.",
     inputs: [u8([250, 7]), i64([[0]]), u8([10])],
   },
 ];

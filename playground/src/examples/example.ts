@@ -1,4 +1,4 @@
-/** Defines the form of presets, each of which is a call that is as short as possible. */
+/** Defines the presets, each of which is a call as short as possible. */
 
 import type { DType } from "ndscatter";
 import type { State, TensorText } from "../values/state.ts";
@@ -6,22 +6,21 @@ import { textFrom } from "../values/tensor-text.ts";
 
 export interface Example {
   readonly title: string;
-  /** A question of a reader, which the picture answers. */
+  /** A reader's question, which the picture answers. */
   readonly question: string;
-  /** A note about the picture; if the document has an erratum, also the printed and the correct result. */
+  /** A note about the picture. If the document has an erratum, the note gives the printed and the correct result. */
   readonly note: string;
   readonly opset: number;
   readonly attributes: State["attributes"];
   readonly inputs: State["inputs"];
 }
 
-/** The examples of one operator. */
 export interface Examples {
   readonly op: string;
   readonly examples: readonly Example[];
 }
 
-/** Returns a function that creates a tensor from nested lists. */
+/** Returns a function that converts nested lists to a tensor. */
 const maker =
   (dtype: DType) =>
   (nested: unknown): TensorText =>

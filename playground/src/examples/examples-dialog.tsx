@@ -1,4 +1,4 @@
-/** The searchable examples: cards with a picture and a question, then a list of the other examples. */
+/** The searchable example list: cards with a picture and a question, followed by examples without cards. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -17,7 +17,7 @@ export interface ExamplesProps {
 
 const isCard = ({ group }: Preset): boolean => group === START_GROUP || group === CONFUSIONS_GROUP;
 
-/** Returns the operator version, and its non-default attributes: `GatherND-13`. */
+/** Returns the operator version and its non-default attributes, such as `GatherND-13`. */
 const kindOf = ({ state: { op, opset, attributes } }: Preset): string =>
   [`${op}-${opset}`, ...Object.entries(attributes).map(([name, text]) => `${name} ${text}`)].join(
     " ",
@@ -34,8 +34,8 @@ const search = searchIn(
 );
 
 /**
- * Returns the examples that contain all words of a query, best first. If no example contains all words, some of the
- * words suffice.
+ * Returns the examples that match all words of a query, best first. If no example matches all words, examples that
+ * match some words are returned.
  */
 export function foundExamples(query: string): readonly Preset[] {
   if (query.trim() === "") return EXAMPLES;
@@ -43,19 +43,18 @@ export function foundExamples(query: string): readonly Preset[] {
   return (found.length > 0 ? found : search(query, "OR")).map(({ item }) => item);
 }
 
-/** Focuses the field, except on a phone, where the on-screen keyboard would cover the cards. */
+/** Focuses the search field, except on phones, where the on-screen keyboard would cover the cards. */
 const focused = (field: HTMLInputElement | null): void => {
   if (field !== null && matchMedia("(hover: hover)").matches) field.focus();
 };
 
-/** The content of the Examples dialog. */
 export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): JSX.Element {
   const [words, setWords] = useState("");
   const found = foundExamples(words);
   const cards = found.filter(isCard);
   const rest = found.filter((one) => !isCard(one));
   const choose = (id: string): void => {
-    // The user's own call has no id.
+    // Only presets have an id; the user's own call does not.
     if (id === "") onOwn?.();
     else onPreset(id);
     onClose();
@@ -105,7 +104,7 @@ interface RestProps {
   common(id: string): JSX.IntrinsicElements["button"];
 }
 
-/** Lists the examples from the specifications, under the names used there. */
+/** Lists the examples in the specifications, with their original titles. */
 function Rest({ examples, isOpen, common }: RestProps): JSX.Element {
   const groups = [...new Set(examples.map(({ group }) => group))];
   return (

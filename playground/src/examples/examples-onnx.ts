@@ -1,5 +1,6 @@
 /**
- * Examples from ONNX's documentation. Errata are corrected, and the note of an example says what the document prints.
+ * Examples from ONNX's documentation. Errors in the documentation are corrected, and the example's note quotes the
+ * printed text.
  */
 
 import { CUBE, f32, i32, i4, i64, SLICES, type Examples } from "./example.ts";
@@ -30,7 +31,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "scatternd_add",
-      question: "Do two updates of one slice add up?",
+      question: "Do two updates of the same slice add up?",
       note:
         `${THIRD_BLOCK} Versions 16 and 18 say that indices must not repeat. With a reduction, indices may repeat, as in [[0], [0]].`,
       opset: 18,

@@ -1,5 +1,6 @@
 /**
- * Examples of gathers from OpenVINO's documentation. Errata are corrected, and the note says what the document prints.
+ * Gather examples from OpenVINO's documentation. Errors in the documentation are corrected, and the example's note
+ * quotes the printed text.
  */
 
 import { f32, i32, i64, type Examples } from "./example.ts";

@@ -1,6 +1,6 @@
 /**
- * Examples of scatters from OpenVINO's documentation. Errors in the documentation are corrected here, and the example's
- * note quotes what the documentation says.
+ * Scatter examples from OpenVINO's documentation. Errors in the documentation are corrected, and the example's note
+ * quotes the printed text.
  */
 
 import { bool, CUBE, f16, f32, i32, i8, u8, SLICES, type Examples } from "./example.ts";

@@ -1,12 +1,12 @@
-/** The examples in the menu: the page's first example, then the presets. */
+/** The example menu: the page's first example, followed by the presets. */
 
 import { f32, i64 } from "./example.ts";
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "./presets.ts";
 
-/** The name of the group of calls that have lessons. */
+/** The name of the menu group whose calls have lessons. */
 export const START_GROUP = "Start here";
 
-/** The call that the page opens with. */
+/** The call shown when the page opens. */
 // prettier-ignore
 const FIRST: Preset = {
   id: "first",
@@ -14,7 +14,7 @@ const FIRST: Preset = {
   title: "Rows added to rows",
   question: "Where did my row go?",
   note:
-    "Each tuple of indices has a letter, and each target a colour. A and C have the colour of row 1, because both name it. -1 counts from the end.",
+    "Each tuple of indices has a letter, and each target has a colour. A and C have the colour of row 1, because both address row 1. The index -1 counts from the end.",
   state: {
     domain: "ai.onnx",
     op: "ScatterND",
@@ -35,7 +35,7 @@ const OTHERS: readonly Preset[] = [
     group: START_GROUP,
     title: "Rows read by their numbers",
     question: "Where does each row of the output come from?",
-    note: "Each tuple names the row of data that the output copies. A and C name the same row, so it appears twice.",
+    note: "Each tuple names the row of data that the output copies. A and C name the same row, so this row appears twice.",
     state: {
       domain: "ai.onnx",
       op: "GatherND",
@@ -49,7 +49,7 @@ const OTHERS: readonly Preset[] = [
     group: START_GROUP,
     title: "Elements added one by one",
     question: "How does an index find one element?",
-    note: "An index selects the row, and the column is its own. A and D name the same element, and add keeps both.",
+    note: "An index selects the row, and each index keeps its own column. A and D name the same element, and add keeps both updates.",
     state: {
       domain: "ai.onnx",
       op: "ScatterElements",
@@ -67,7 +67,7 @@ const OTHERS: readonly Preset[] = [
     group: START_GROUP,
     title: "Elements read by their rows",
     question: "Why does the output have the shape of indices?",
-    note: "Each index reads one element: the index selects the row, and the column is its own. A and D read the same element.",
+    note: "Each index reads one element: the index selects the row and keeps its own column. A and D read the same element.",
     state: {
       domain: "ai.onnx",
       op: "GatherElements",
@@ -97,7 +97,7 @@ const OTHERS: readonly Preset[] = [
 
 const isConfusion = ({ group }: Preset): boolean => group === CONFUSIONS_GROUP;
 
-/** All examples; classic confusions come before the examples of the documents. */
+/** All examples, with common confusions before examples from specifications. */
 export const EXAMPLES: readonly [Preset, ...Preset[]] = [
   FIRST,
   ...OTHERS,

@@ -1,15 +1,14 @@
 /**
- * Pairs of examples: two calls that differ in one thing, or one call under the rules of two systems. The page shows one
- * side, with a toggle to the other side.
+ * Pairs of examples: two calls that differ in one detail, or one call under the rules of two systems. The page shows
+ * one side of the pair, with a toggle for the other side.
  */
 
 import type { DialectId } from "ndscatter";
 import { CONFUSIONS_GROUP, PRESETS } from "./presets.ts";
 
-/** A side of a pair: a preset under the rule of its version or of another system. */
+/** One side of a pair: a preset under its version's rule or another system's rule. */
 export interface Side {
   readonly label: string;
-  /** The id of a preset. */
   readonly preset: string;
   /** The system whose rule applies; absent for the rule of the preset's version. */
   readonly dialect?: DialectId;
@@ -21,7 +20,7 @@ export interface Pair {
   readonly sides: readonly [Side, Side];
 }
 
-/** A side, identified by the title of a classic confusion. */
+/** A side, identified by the title of a common confusion. */
 type Written = readonly [label: string, title: string, dialect?: DialectId];
 
 // prettier-ignore
@@ -80,10 +79,10 @@ export const PAIRS: readonly Pair[] = WRITTEN.map(([by, one, other]) => ({
 
 function sideOf([label, title, dialect]: Written): Side {
   const found = PRESETS.find((one) => one.group === CONFUSIONS_GROUP && one.title === title);
-  // A test detects unknown titles by their unknown ids.
+  // Unknown titles get unknown ids, which a test detects.
   return { label, preset: found?.id ?? "", ...(dialect && { dialect }) };
 }
 
-/** Returns the pair of a preset; null if the preset is not in a pair. A preset is in at most one pair. */
+/** Returns the pair that contains a preset, or null. A preset belongs to at most one pair. */
 export const pairOf = (presetId: string): Pair | null =>
   PAIRS.find(({ sides }) => sides.some(({ preset }) => preset === presetId)) ?? null;

@@ -1,7 +1,6 @@
 /**
- * The page's presets: every example in the operators' specifications, and the classic confusions. Example 1 of
- * OpenVINO's ScatterUpdate-3 is left out, because its data has 1000 × 256 × 10 × 15 elements, more than the page can
- * show.
+ * The page's presets: every example in the operator specifications, and common confusions. Example 1 of OpenVINO's
+ * ScatterUpdate-3 is omitted, because its 38 million elements are more than the page can show.
  */
 
 import { CONFUSIONS } from "./confusions.ts";
@@ -12,13 +11,11 @@ import type { Example } from "./example.ts";
 import type { State } from "../values/state.ts";
 
 export interface Preset {
-  /** A unique id of lower-case letters, digits and hyphens. */
   readonly id: string;
   readonly group: string;
   readonly title: string;
-  /** A question of a reader, which the picture answers. */
   readonly question: string;
-  /** A note about the picture or about a corrected erratum; may be empty. */
+  /** A note about the picture or a corrected erratum; may be empty. */
   readonly note: string;
   readonly state: State;
 }

@@ -1,4 +1,4 @@
-/** A small picture of a call: its tables as blocks in the colours of their targets, without values. */
+/** A thumbnail of a call: tables without values, in the colours of their targets. */
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
@@ -9,7 +9,7 @@ import { gridsOf, sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
 import { roleOf } from "ndscatter/operators";
 
-/** The maximum number of rows and columns to draw of a table. */
+/** The maximum number of table rows and columns to draw. */
 const MOST = { rows: 8, columns: 6 };
 const HEIGHT = 72;
 const GAP = 14;
@@ -27,7 +27,7 @@ interface Table {
   readonly columns: number;
 }
 
-/** The tables in the order of the stage. */
+/** The tables in the order in which the stage shows them. */
 const ORDER = ["indices", "updates", "data", "output"];
 
 export function Thumb({ state }: { readonly state: State }): JSX.Element {

@@ -1,5 +1,5 @@
 /**
- * Calls of the GPU check: the examples in ONNX's documentation, and reproducible random calls for every data type and
+ * Calls for the GPU check: the examples in ONNX's documentation, and reproducible random calls for every data type and
  * reduction.
  */
 
@@ -8,7 +8,6 @@ import { ONNX_EXAMPLES } from "../examples/examples-onnx.ts";
 import { tensorOf } from "../values/tensor-text.ts";
 import { randomFrom, randomIndices, randomTensor, type Random } from "./random.ts";
 
-/** The functions that both engines provide. */
 export const FUNCTIONS = [
   "scatterND",
   "scatterElements",
@@ -19,7 +18,7 @@ export const FUNCTIONS = [
 ] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 
-/** The location of the call's indices: on the GPU, on the host, or in a kept plan. */
+/** The location of the indices: on the GPU, on the host, or in a prepared plan. */
 export const WAYS = ["on the GPU", "on the host", "in a kept plan"] as const;
 export type Way = (typeof WAYS)[number];
 
@@ -34,17 +33,17 @@ export interface Call {
   readonly way: Way;
   readonly data: Tensor;
   readonly indices: Tensor;
-  /** The updates; null for gathers. */
+  /** The updates of a scatter; null for a gather. */
   readonly updates: Tensor | null;
   readonly reduction: Reduction | null;
   readonly axis: number | undefined;
-  /** Options of scatterND and gatherND that are not attributes of the operators. */
+  /** Options of `scatterND` and `gatherND` that are not operator attributes. */
   readonly policies?: Policies;
-  /** The name of the call, which determines all values of a random call. */
+  /** The call's name, which seeds a random call. */
   readonly title: string;
 }
 
-/** Yields all calls. A call's tensors are created when the call is requested. */
+/** Yields all calls; tensors are created when a call is requested. */
 export function* allCalls(): Generator<Call> {
   yield* examples();
   for (const name of Object.keys(DTYPES)) {
@@ -60,7 +59,7 @@ const NAMES: Readonly<Record<string, FunctionName>> = {
   Gather: "gather",
 };
 
-/** Yields the examples of operators that both engines have, if the functions accept their attributes. */
+/** Yields the examples that both engines can run. */
 function* examples(): Generator<Call> {
   for (const { op, examples: list } of ONNX_EXAMPLES) {
     for (const { title, attributes, inputs } of list) {
@@ -83,7 +82,7 @@ function* examples(): Generator<Call> {
   }
 }
 
-/** The number of random scatters per data type and reduction. */
+/** The number of random scatters for each data type and reduction. */
 const SCATTERS = 3;
 
 function* callsOf(dtype: DType): Generator<Call> {
@@ -102,10 +101,7 @@ function* callsOf(dtype: DType): Generator<Call> {
   yield tensorScatter(dtype);
 }
 
-/**
- * Option sets for calls with indices outside data; without `bounds`, and if duplicates are refused, the call throws an
- * error.
- */
+/** Options for calls with indices out of range. The call fails without `bounds`, and if duplicates are refused. */
 const POLICIES: readonly Policies[] = [
   {},
   { bounds: "drop" },
@@ -113,7 +109,7 @@ const POLICIES: readonly Policies[] = [
   { bounds: "clip", duplicates: "error" },
 ];
 
-/** Returns a generator seeded by name. The same name always gives the same call. */
+/** Returns a random generator that is seeded by name. The same name always produces the same call. */
 function seeded(title: string): Random {
   let seed = 0;
   for (const letter of title) seed = (Math.imul(seed, 31) + (letter.codePointAt(0) ?? 0)) >>> 0;
@@ -149,7 +145,7 @@ function scatterElements(dtype: DType, reduction: Reduction): Call {
   return { name: "scatterElements", way, data, indices, updates, reduction, axis, title };
 }
 
-/** Returns a call with many updates of few rows, and some indices outside data. */
+/** Returns a call with many updates of few rows and some indices out of range. */
 function byPolicy(dtype: DType, reduction: Reduction, policies: Policies): Call {
   const words = Object.entries(policies).map(([policy, word]) => `${policy} ${word}`);
   const rules = words.length === 0 ? "a bad index" : words.join(", ");

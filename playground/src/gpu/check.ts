@@ -1,4 +1,4 @@
-/** Runs every call on the GPU and on the JavaScript engine, and compares the results. */
+/** Runs every call on the GPU and in the JavaScript engine, and compares the results. */
 
 import { createEngine, type Engine, type Tensor } from "ndscatter";
 import type { GpuEngine, GpuPlan, GpuTensor } from "ndscatter/webgpu";
@@ -6,10 +6,10 @@ import type { Call } from "./calls.ts";
 import { differenceOf, outcomeOf, type Outcome } from "./compare.ts";
 import { MOST_DIFFERENCES, type Difference, type Report } from "./report.ts";
 
-/** The findings of a check, without the names of adapter and browser. */
+/** The results of a check, without the names of the adapter and browser. */
 export type Findings = Pick<Report, "calls" | "different" | "differences" | "refused" | "failure">;
 
-/** @param tell a function that receives the number of calls so far, and of calls that differ */
+/** `tell` receives the number of completed calls and the number of differences. */
 export async function checkCalls(
   engine: GpuEngine,
   calls: Iterable<Call>,
@@ -53,7 +53,7 @@ export async function checkCalls(
 const CIRCULAR = { mode: "circular" } as const;
 
 /**
- * Checks whether the engine refused a data type that no GPU supports. Such a refusal is expected, even if the call has
+ * Checks whether the engine refused a data type that no GPU supports. This refusal is expected, even if the call has
  * other errors.
  */
 const isRefused = (right: Outcome, got: Outcome): boolean =>
@@ -95,7 +95,7 @@ async function onGpu(engine: GpuEngine, call: Call): Promise<Outcome> {
     return result.read();
   });
   for (const one of used) one.dispose();
-  // A later call must not report an error that `read` has already reported.
+  // An error that `read` has reported must not be reported again by a later call.
   await outcomeOf(async () => {
     await engine.done();
     return call.data;
@@ -103,7 +103,7 @@ async function onGpu(engine: GpuEngine, call: Call): Promise<Outcome> {
   return outcome;
 }
 
-/** @param keep a function that receives objects to dispose of after the call */
+/** `keep` receives objects to dispose of after the call. */
 function callOnGpu(
   engine: GpuEngine,
   call: Call,

@@ -1,14 +1,14 @@
-/** Compares a call on the GPU with the same call on the JavaScript engine, bit for bit. */
+/** Compares GPU results with those of the JavaScript engine, bit for bit. */
 
 import { DTYPES, firstDifference, isTensorError, type Tensor } from "ndscatter";
 import { printShape } from "ndscatter/operators";
 
-/** The result of a call: a tensor, or the code and the message of its error. */
+/** The result of a call: a tensor, or an error's code and message. */
 export type Outcome =
   | { readonly tensor: Tensor }
   | { readonly code: string; readonly sentence: string };
 
-/** Returns the result or the error of `action`. Errors from outside the library are rethrown. */
+/** Returns the result of `action`, or the library error that it throws. Other errors are rethrown. */
 export async function outcomeOf(action: () => Tensor | Promise<Tensor>): Promise<Outcome> {
   try {
     return { tensor: await action() };
@@ -18,7 +18,7 @@ export async function outcomeOf(action: () => Tensor | Promise<Tensor>): Promise
   }
 }
 
-/** Describes the difference between an outcome and the right outcome; null if they agree. */
+/** Describes how an outcome differs from the expected outcome; null if both agree. */
 export function differenceOf(right: Outcome, got: Outcome): string | null {
   if ("code" in right) {
     if ("code" in got) {

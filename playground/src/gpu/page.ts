@@ -1,18 +1,17 @@
-/** The page that checks the visitor's adapter, or shows the report in a link. */
+/** The page that checks the visitor's GPU adapter or shows the report in a link. */
 
 import { createGpuEngine } from "ndscatter/webgpu";
 import { allCalls } from "./calls.ts";
 import { checkCalls } from "./check.ts";
 import { hashOf, isGood, reportFrom, textOf, verdictOf, type Report } from "./report.ts";
 
-/** Version of the package, which the build inserts. */
 declare const VERSION: string;
 
 const NO_WEBGPU = "This browser has no WebGPU, so nothing can be checked.";
 const NO_ADAPTER =
   "This browser has WebGPU, but WebGPU found no adapter, so nothing can be checked.";
 
-/** The adapter options, which the engine also uses. */
+/** The adapter options, which are also passed to the engine. */
 const FASTEST: GPURequestAdapterOptions = { powerPreference: "high-performance" };
 const ANY = { ...FASTEST, featureLevel: "compatibility" };
 
@@ -33,10 +32,10 @@ function element(id: string): HTMLElement {
   return found;
 }
 
-/** In browsers without WebGPU, `navigator` lacks this property. */
+/** Browsers without WebGPU lack `navigator.gpu`. */
 const gpuOf = (): GPU | null => ("gpu" in navigator ? navigator.gpu : null);
 
-/** Shows the report in the address, if it has one. */
+/** Shows the report in the URL, if the URL contains a report. */
 function showLink(): void {
   const report = reportFrom(location.hash);
   if (report !== null) showReport(report, "Report from a link");
@@ -65,7 +64,7 @@ async function check(): Promise<void> {
   button.disabled = false;
 }
 
-/** Makes a report; returns null if no adapter is found. */
+/** Creates a report, or returns null if no adapter is found. */
 async function makeReport(): Promise<Report | null> {
   const adapter = (await gpuOf()?.requestAdapter(FASTEST)) ?? (await gpuOf()?.requestAdapter(ANY));
   if (adapter === null || adapter === undefined) return null;
@@ -92,7 +91,7 @@ async function makeReport(): Promise<Report | null> {
   };
 }
 
-/** Returns the adapter's vendor, architecture, device and description, if the browser reveals them. */
+/** Returns the adapter's vendor, architecture, device and description, if the browser provides them. */
 function nameOf({ vendor, architecture, device, description }: GPUAdapterInfo): string {
   const told = [vendor, architecture, device, description].filter((part) => part !== "");
   return told.length === 0 ? "an unknown device" : told.join(", ");

@@ -2,10 +2,10 @@
 
 import { DTYPES, zeros, type DType, type Tensor } from "ndscatter";
 
-/** Returns an integer in [0, below). */
+/** Returns a random integer from 0 to `below - 1`. */
 export type Random = (below: number) => number;
 
-/** Creates a generator of mixed numbers from a 32-bit Weyl sequence. */
+/** Creates a random number generator from a 32-bit Weyl sequence. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   return (below) => {
@@ -16,12 +16,12 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** The highest 16 bits of special values: zeros, ones, infinities, NaNs and subnormal values, with both signs. */
+/** The highest 16 bits of special values: zeros, ones, infinities, NaNs and subnormal numbers, with both signs. */
 const HIGH = [
   0x0000, 0x8000, 0x3c00, 0x3f80, 0xbf80, 0x7c00, 0xfc00, 0x7f80, 0xff80, 0x7e01, 0x7fc1,
 ];
 
-/** Returns a tensor of random bits, in which half of the elements are special values. */
+/** Returns a tensor of random bits in which half of the elements are special values. */
 export function randomTensor(dtype: DType, shape: readonly number[], random: Random): Tensor {
   const result = zeros(dtype, shape);
   const { data } = result;
@@ -40,7 +40,7 @@ export function randomTensor(dtype: DType, shape: readonly number[], random: Ran
   return result;
 }
 
-/** Limits the bytes of data types that have fewer values than their bytes allow, such as bool. */
+/** Limits the bytes of data types that do not use every bit pattern, such as bool. */
 function narrow(dtype: DType, bytes: Uint8Array): void {
   const row = DTYPES[dtype];
   const isUnsigned = row.storage === Uint8Array;
@@ -53,7 +53,7 @@ function narrow(dtype: DType, bytes: Uint8Array): void {
   }
 }
 
-/** Returns indices into axes; some of them count from the end. */
+/** Returns random indices, some of which are negative. */
 export function randomIndices(
   dtype: "int32" | "int64",
   shape: readonly number[],

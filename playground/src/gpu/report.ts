@@ -1,18 +1,18 @@
-/** Writes the report of a check as lines of text, and as the hash of a link that shows the report again. */
+/** Formats a GPU check's report as text, and as the hash of a link that shows the report again. */
 
 export interface Difference {
   readonly call: string;
   readonly difference: string;
 }
 
-/** All facts of a check. The texts come from the browser, or from a link, which may be hostile. */
+/** The facts of a GPU check. The texts come from the browser or from a link, so they may be hostile. */
 export interface Report {
   readonly adapter: string;
   readonly browser: string;
   readonly date: string;
   readonly version: string;
   readonly calls: number;
-  /** The number of calls with a different result, and the first differences. */
+  /** The number of calls whose result differs, and the first differences. */
   readonly different: number;
   readonly differences: readonly Difference[];
   /** Operations that the engine refuses on a GPU, such as `float64 (add, mul)`. */
@@ -21,10 +21,9 @@ export interface Report {
   readonly failure: string | null;
 }
 
-/** The maximum number of differences that a report lists. */
+/** The maximum number of differences in a report. */
 export const MOST_DIFFERENCES = 20;
 
-/** Summarizes a report in one sentence. */
 export function verdictOf({ calls, different, failure }: Report): string {
   if (failure !== null) return `The check ended early, after ${calls} calls: ${failure}`;
   if (different === 0) {
@@ -36,7 +35,7 @@ export function verdictOf({ calls, different, failure }: Report): string {
 export const isGood = ({ different, failure }: Report): boolean =>
   different === 0 && failure === null;
 
-/** Returns the report as lines, for an issue or a message. */
+/** Returns the report's lines, for an issue or a message. */
 export function textOf(report: Report): string {
   const { adapter, browser, date, version, different, differences, refused } = report;
   const more = different - differences.length;
@@ -57,7 +56,7 @@ const KEY = "report=";
 export const hashOf = (report: Report): string =>
   `#${KEY}${encodeURIComponent(JSON.stringify(report))}`;
 
-/** Parses the result of {@link hashOf}; null for any other text. The function never throws. */
+/** Parses the output of `hashOf`; null for any other text. */
 export function reportFrom(hash: string): Report | null {
   const text = hash.replace(/^#/, "");
   if (!text.startsWith(KEY)) return null;

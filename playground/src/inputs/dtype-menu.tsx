@@ -1,4 +1,4 @@
-/** Menu for the data type of an input. */
+/** Menu for an input's data type. */
 
 import type { JSX } from "preact";
 import type { Edits } from "../stage/lane-props.ts";

@@ -1,4 +1,4 @@
-/** Edits the shape of an input: a field for each dimension, and buttons to add and remove the last dimension. */
+/** Edits an input's shape, with a field for each dimension and buttons to add or remove the last dimension. */
 
 import type { JSX } from "preact";
 import { MOST_AXES } from "../values/limits.ts";
@@ -7,11 +7,11 @@ import { NumberField } from "../widgets/number-field.tsx";
 interface ShapeEditorProps {
   readonly name: string;
   readonly shape: readonly number[];
-  /** Dimensions that an error refers to. */
+  /** The dimensions that an error refers to. */
   readonly wrong: ReadonlySet<number>;
   readonly describedBy: string | undefined;
   onShape(shape: readonly number[]): void;
-  /** Adds an axis at the end; by default with length 1. */
+  /** Adds an axis at the end, with length 1 by default. */
   onGrow?(): void;
 }
 

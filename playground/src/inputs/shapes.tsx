@@ -1,15 +1,15 @@
-/** Shows the shape rules that follow from data and indices, term by term, compared with the tensors' shapes. */
+/** Shows the shape rules term by term, compared with the actual shapes. */
 
 import type { DerivedShape } from "ndscatter";
 import { printShape } from "ndscatter/operators";
 import { Fragment, type JSX } from "preact";
 
-/** The explanation of `++`, for readers who do not know it. */
+/** Explains `++` to readers who do not know this notation. */
 const JOINS = "++ joins two shapes: [3] ++ [2] is [3, 2]";
 
 interface ShapesProps {
   readonly shapes: readonly DerivedShape[];
-  /** Gives the shape to the input with this name; null if the story already offers this fix. */
+  /** Gives the named input the required shape; null if the story already offers this fix. */
   readonly onFit: ((name: string, shape: readonly number[]) => void) | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A dialog for a whole input: its data type, its shape, and its elements as text. Opening the dialog does not move
- * anything on the page.
+ * A dialog for editing a whole input: data type, shape, and elements as text. Opening the dialog does not move the
+ * page's content.
  */
 
 import type { JSX } from "preact";
@@ -14,7 +14,7 @@ import { ShapeEditor } from "./shape-editor.tsx";
 import { bracketed, TextEditor } from "./text-editor.tsx";
 
 interface TensorDialogProps {
-  /** The position of the input; null if no input is shown. */
+  /** The input's position; null if no input is shown. */
   readonly shown: number | null;
   readonly session: Session;
   onClose(): void;
@@ -22,7 +22,7 @@ interface TensorDialogProps {
 
 export function TensorDialog({ shown, session, onClose }: TensorDialogProps): JSX.Element {
   const { state, version, edits, page } = session;
-  // The parser of texts is loaded before the user can change a text.
+  // The text parser is loaded before the user can edit a text.
   useEffect(() => {
     if (shown !== null) void page.load().catch(() => null);
   }, [shown]);
@@ -40,8 +40,7 @@ export function TensorDialog({ shown, session, onClose }: TensorDialogProps): JS
           <>
             <TypeAndShape name={name} input={input} edits={edits[shown]} onClose={close} />
             <TextEditor
-              // A change of shape changes the key and so creates a new field, because the field's text depends on the
-              // shape.
+              // A new shape changes the key, which creates a new field, because the field's text depends on the shape.
               key={`${input.dtype} ${input.shape.join()}`}
               name={name}
               text={bracketed(input.values, input.shape)}

@@ -1,4 +1,4 @@
-/** A field with a whole tensor as text, which accepts nested lists and arrays as NumPy prints them. */
+/** A field for a whole tensor as text, which accepts nested lists and NumPy's array notation. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -6,7 +6,6 @@ import { sizeOf } from "../values/shape.ts";
 
 interface TextEditorProps {
   readonly name: string;
-  /** The initial text. */
   readonly text: string;
   /** Replaces the tensor with the text; returns an error if the text is not a tensor. */
   onText(text: string): string | null;
@@ -63,7 +62,6 @@ export function TextEditor(props: TextEditorProps): JSX.Element {
   );
 }
 
-/** Prints the elements in brackets, with one row per line. */
 export function bracketed(values: readonly string[], shape: readonly number[]): string {
   if (shape.length === 0) return values[0];
   const nest = (axis: number, begin: number): string => {

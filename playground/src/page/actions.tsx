@@ -1,4 +1,4 @@
-/** Actions on a call: the buttons at the right of the bar. */
+/** Buttons at the right of the bar, for actions on the call. */
 
 import type { JSX } from "preact";
 import type { Asked } from "../why/use-why.ts";
@@ -43,7 +43,7 @@ export function Actions({ session, asked, onAsk, onPanel }: ActionsProps): JSX.E
 
 interface PanelButtonProps {
   readonly panel: Panel;
-  /** The text of the button; by default the name of the dialog. */
+  /** The button's text; by default the dialog's name. */
   readonly sign?: string;
   readonly title?: string;
   onPanel(panel: Panel): void;
@@ -70,8 +70,8 @@ interface StepProps {
 }
 
 /**
- * A button that is never disabled, because a disabled button would lose the focus. A phone's menu stays open after this
- * button is pressed, because users often take several steps.
+ * A button that is never disabled, because a disabled button would lose the focus. On phones, the menu stays open after
+ * this button is pressed, because users often take several steps.
  */
 const Step = ({ label, sign, keys, isThere, onStep }: StepProps): JSX.Element => (
   <button

@@ -1,4 +1,4 @@
-/** The page: its parts, filled from the session. */
+/** The whole page, filled from the session. */
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -37,7 +37,7 @@ export function App(): JSX.Element {
   const [text, setText] = useState<number | null>(null);
   const [panel, setPanel] = useState<Panel | null>(null);
   const [asked, setAsked] = useState<Asked>(askedByAddress);
-  // An open dialog closes, because Back shows another call.
+  // Any open dialog closes, because back navigation shows another call.
   useLayoutEffect(() => {
     setText(null);
     setPanel(null);
@@ -83,7 +83,7 @@ export function App(): JSX.Element {
   );
 }
 
-/** Returns the output that the address asks to compare. */
+/** Returns the output for comparison that the URL contains. */
 function askedByAddress(): Asked {
   const link = suffixIn(location.hash);
   return link === "" ? undefined : { actual: null, link };
@@ -96,7 +96,7 @@ interface SideProps {
   onAsk(asked: Asked): void;
 }
 
-/** Joins remarks; every remark except the last ends with a full stop. */
+/** Joins remarks, and ends every remark except the last with a full stop. */
 const inOneParagraph = (remarks: readonly string[]): string =>
   remarks
     .map((text, at) => (at === remarks.length - 1 || /[.:?!]$/.test(text) ? text : `${text}.`))
@@ -104,13 +104,13 @@ const inOneParagraph = (remarks: readonly string[]): string =>
 
 /**
  * Shows the description and the shapes, or the comparison panel. On a small screen, the content is collapsed to one
- * line that can be opened.
+ * line, which the user can expand.
  */
 function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const { state, explanation, others, remarks, isStale } = session;
   return (
-    // The side panel scrolls, so users must be able to reach it by keyboard.
+    // The side panel scrolls, so it must be reachable by keyboard.
     <aside
       class={isOpen || asked !== undefined ? "open" : undefined}
       aria-label="story"
@@ -164,7 +164,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   );
 }
 
-/** Shows the operator's name, which an embedded page does not show elsewhere, and a link to the full page. */
+/** In an embedded page, shows the operator's name and a link to the full page. */
 const Whole = ({ op }: { readonly op: string }): JSX.Element => (
   <a
     class="whole"

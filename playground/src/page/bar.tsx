@@ -1,4 +1,4 @@
-/** The bar at the top: the call as an editable sentence, and the actions on it. */
+/** The bar at the top: the call as an editable sentence, and buttons for actions. */
 
 import type { AttributeSchema } from "ndscatter";
 import type { ComponentChildren, JSX } from "preact";
@@ -18,17 +18,15 @@ const keyOf = ({ domain, op }: { readonly domain: string; readonly op: string })
 
 interface BarProps {
   readonly session: Session;
-  /** The content between the sentence and the buttons. */
   readonly middle: ComponentChildren;
-  /** Buttons at the right. */
   readonly children: ComponentChildren;
 }
 
 export function Bar({ session, middle, children }: BarProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const more = useRef<HTMLButtonElement>(null);
-  // The focus moves, because the menu entry is now hidden. The menu button is hidden on a wide screen, so it cannot
-  // take the focus.
+  // The focus moves to the menu button, because the menu entry is now hidden. On a wide screen the menu button is
+  // hidden and cannot take the focus.
   const close = (): void => {
     more.current?.focus();
     setOpen(false);
@@ -58,8 +56,8 @@ export function Bar({ session, middle, children }: BarProps): JSX.Element {
       <div
         class="actions"
         id="actions"
-        // This handler runs before the entry's own handler, because the menu button cannot get the focus after a dialog
-        // opens.
+        // The focus moves before the entry's own handler opens a dialog, because the menu button cannot take the focus
+        // later.
         onClickCapture={({ target }) => {
           if (target instanceof Element && target.closest("[data-stays]") === null) close();
         }}
@@ -79,7 +77,7 @@ function Sentence({ session }: { readonly session: Session }): JSX.Element {
       <select
         class="operator"
         aria-label="operator"
-        // A select element is as wide as its longest option, which leaves too little space next to a short name.
+        // A select element is as wide as its longest option, which would be too wide next to a short name.
         style={{ "--letters": String(op.length) }}
         value={keyOf(state)}
         onChange={(event) => {

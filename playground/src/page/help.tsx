@@ -1,10 +1,10 @@
-/** Explains the page, its colours and all keys, and offers the choice of theme. */
+/** Explains the page, its colours and its keys, and offers a choice of theme. */
 
 import type { JSX } from "preact";
 import { LESSONS } from "../story/lessons.ts";
 import { ThemeMenu } from "../widgets/theme.tsx";
 
-/** The address of the source code, which the build inserts from the manifest; empty if the manifest has none. */
+/** The source code's URL, which the build inserts from the manifest; empty if the manifest has none. */
 declare const REPOSITORY: string;
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
@@ -21,11 +21,10 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
 ];
 
 export interface HelpProps {
-  /** Opens the example of a lesson, and starts the lesson. */
+  /** Opens a lesson's example, and starts the lesson. */
   onLesson(preset: string): void;
 }
 
-/** The content of the Help dialog. */
 export const Help = ({ onLesson }: HelpProps): JSX.Element => (
   <div class="help">
     <p>

@@ -1,4 +1,4 @@
-/** The dialogs that the bar opens. */
+/** Draws the dialogs that the bar opens. */
 
 import type { JSX } from "preact";
 import { Dialog } from "../widgets/dialog.tsx";
@@ -23,7 +23,7 @@ interface PanelsProps {
   readonly session: Session;
   readonly sceneOf: SceneOf;
   readonly files: Files;
-  /** The open dialog; null if no dialog is open. */
+  /** The open dialog, or null. */
   readonly panel: Panel | null;
   onClose(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * The title of the call: an example with its note and the other side of its pair, or the user's own call. The height of
- * the title never changes.
+ * The call's title: an example with its note and a toggle for the other side of its pair, or the user's own call. The
+ * title's height never changes.
  */
 
 import type { JSX } from "preact";
@@ -16,7 +16,7 @@ import type { Session } from "./use-session.ts";
 
 const Repair = later<RepairProps>(async () => (await import("../document/broken-link.tsx")).Repair);
 
-/** Description of the page, for users who begin with a lesson. */
+/** Describes the page to users who start with a lesson. */
 const WHAT = "Scatter and gather, cell by cell: change any value, and the picture updates.";
 const OWN = "Your own call";
 const OWN_NOTE =
@@ -27,7 +27,7 @@ interface TitleProps {
   onPanel(panel: Panel): void;
 }
 
-/** A button that opens the user's own data. Files may be dropped, and text may be pasted, anywhere on the page. */
+/** A button for opening the user's own data. Files can be dropped, and text can be pasted, anywhere on the page. */
 const OwnData = ({ onPanel }: Pick<TitleProps, "onPanel">): JSX.Element => (
   <button type="button" class="own-data" aria-haspopup="dialog" onClick={() => onPanel("Open")}>
     Your own data
@@ -41,7 +41,7 @@ export function Title({
 }: TitleProps & { readonly isFrame: boolean }): JSX.Element {
   const { lesson, state, version, broken } = session;
   if (isFrame) {
-    // An embedded page has neither a bar nor a note, so its heading is only for screen readers.
+    // An embedded page shows neither a bar nor a note, so its heading is only for screen readers.
     return (
       <h1 class="hidden">
         {state.op}-{version?.sinceVersion ?? state.opset}, cell by cell
@@ -66,7 +66,7 @@ export function Title({
   );
 }
 
-/** Shows the question and the note of an example, or of the user's own call, with buttons for the next steps. */
+/** Shows the question and note of an example or the user's own call, with buttons for the next steps. */
 function Note({ session, onPanel }: TitleProps): JSX.Element {
   const { preset, lesson } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
@@ -127,10 +127,7 @@ function Note({ session, onPanel }: TitleProps): JSX.Element {
   );
 }
 
-/**
- * Checks whether a box is too small for its whole title or note. The result stays unchanged while the whole text is
- * shown.
- */
+/** Checks whether a box is too small for its title or note. The result does not change while the full text is shown. */
 function useCut(
   box: { readonly current: HTMLElement | null },
   text: string,
@@ -142,7 +139,7 @@ function useCut(
     if (current === null || isOpen) return;
     const measure = (): void =>
       setCut(
-        // A note that does not fit below its title moves to a separate column.
+        // A note that does not fit below the title moves to a separate column.
         [current, ...current.children].some(
           ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
             scrollWidth > clientWidth || scrollHeight > clientHeight + 1,
@@ -171,7 +168,7 @@ function Sides({
     if (side.preset !== preset) showPreset(side.preset);
     else if (side.dialect !== undefined) void showSystem(session, side);
   };
-  // The first of two compared systems is shown first.
+  // When two systems are compared, the first system is shown initially.
   useEffect(() => {
     if (pair !== null && isOfSystems) show(pair.sides[0]);
   }, [preset]);
@@ -194,7 +191,7 @@ function Sides({
   );
 }
 
-/** Shows the picture under the rule of another system. */
+/** Shows the picture under another system's rule. */
 async function showSystem(
   { state, others, page }: Session,
   { dialect, label }: Side,

@@ -1,6 +1,6 @@
 /**
- * The bar and the dialogs that its buttons open. The dialogs are outside the bar, because its menu is hidden while a
- * dialog is open.
+ * The bar, and the dialogs that its buttons open. Dialogs are drawn outside the bar, because the bar's menu is hidden
+ * while a dialog is open.
  */
 
 import type { JSX } from "preact";

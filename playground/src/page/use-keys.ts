@@ -1,10 +1,10 @@
-/** Handles keys for the whole page, and starts a lesson at the first visit. */
+/** Handles the page's keyboard shortcuts, and starts a lesson at the first visit. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { controlsOf } from "../story/player.tsx";
 import type { Session } from "./use-session.ts";
 
-/** Handles the page's keys, except when the focus is on a control that handles the key itself. */
+/** Handles shortcuts, unless the focused control handles the key itself. */
 export function useKeys(session: Session, onHelp: () => void): void {
   const latest = useRef({ session, onHelp });
   latest.current = { session, onHelp };
@@ -19,7 +19,7 @@ export function useKeys(session: Session, onHelp: () => void): void {
   }, []);
 }
 
-/** Handles a key; returns true if the key belongs to the page. */
+/** Handles a key, and returns true if the key is a shortcut. */
 function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): boolean {
   const { target, key } = event;
   const element = target instanceof Element ? target : null;
@@ -50,7 +50,7 @@ const SEEN = "ndscatter-seen";
 
 /** Starts the lesson about the first example for first-time visitors. */
 export function useFirstVisit({ lesson }: Session, isFrame: boolean): void {
-  // The address is read at the first render, because the page writes its own address later.
+  // The URL is read during the first render, because the page changes its URL later.
   const [isPlain] = useState(() => location.hash === "");
   useLayoutEffect(() => {
     if (!isFrame && isPlain && !isSeen()) lesson.go(0);

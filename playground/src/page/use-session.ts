@@ -1,4 +1,4 @@
-/** Combines all hooks of the page: derives the page's content from the state and the user's actions. */
+/** Combines the page's hooks, and derives its content from the state and the user's actions. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Fix } from "../document/fixes.ts";
@@ -27,7 +27,7 @@ export function useSession() {
   const last = useRef<Picture | null>(null);
   /** A counter that increases when another call is shown. */
   const generation = useRef(0);
-  /** Ends the lesson, because a change of the call invalidates the lesson. */
+  /** Ends the lesson, because a change invalidates the lesson. */
   const leaveLesson = useRef(() => {});
   const { step, isPlaying, setPlaying, goStep, onStep, reset } = usePlayed(spots, leaveLesson);
   const { shown, page, ...visit } = usePage((change) => {
@@ -80,9 +80,7 @@ export function useSession() {
   };
 }
 
-/**
- * Returns the text that screen readers announce: the described cell, step or sentence, otherwise the current example.
- */
+/** Returns the text for screen readers: the described cell, step or lesson sentence, or else the current example. */
 function toHear(
   description: Description | null,
   tuples: readonly Tuple[],
@@ -94,12 +92,12 @@ function toHear(
     : aloud(description, tuples);
 }
 
-/** Returns the state of the player. Moving to a step deselects the cell, so the step is described. */
+/** Moving to a step deselects the cell, so that the step is described. */
 function usePlayed(
   { setFocused, setPointed }: ReturnType<typeof useSpots>,
   leaveLesson: { readonly current: () => void },
 ) {
-  /** The current step; null while no step is played and all steps are shown. */
+  /** The player's current step; null while all steps are shown. */
   const [step, setStep] = useState<number | null>(null);
   const [isPlaying, setPlaying] = useState(false);
   const goStep = useCallback((next: number | null) => {
@@ -118,10 +116,7 @@ function usePlayed(
   return { step, isPlaying, setPlaying, goStep, onStep, reset };
 }
 
-/**
- * Returns the description. The selected cell takes precedence, because it is the user's latest request; then the
- * lesson, then the player.
- */
+/** The selected cell is described first, because it is the user's latest request; then the lesson, then the player. */
 function useDescription(
   call: CallView,
   spot: Spot | null,
@@ -141,7 +136,7 @@ const linksIn = (picture: Picture | null) => ({
 const summaryAt = ({ picture, state }: CallView): readonly string[] =>
   picture === null ? [] : summaryOf(picture.explanation, state.attributes["reduction"]);
 
-/** Returns fixes for a call. The code that finds fixes is loaded with the first error. */
+/** The code that finds fixes is loaded with the first error. */
 function useFixes(call: CallView): readonly Fix[] {
   const [found, setFound] = useState<{
     readonly call: CallView;
@@ -162,7 +157,7 @@ function useFixes(call: CallView): readonly Fix[] {
   return found?.call === call ? found.fixes : NO_FIXES;
 }
 
-/** Manages the results of other systems: the output by a system's rule, or the pasted output of a runtime. */
+/** Provides other systems' results: an output computed by a system's rule, or a runtime's pasted output. */
 function useOthers() {
   const [rule, setRule] = useState<OutputRule | null>(null);
   const [actual, setActual] = useState<ShownActual | null>(null);
@@ -173,17 +168,14 @@ function useOthers() {
   return { rule, setRule, actual, setActual, clear };
 }
 
-/** Describes the selected cell, otherwise the current step; returns null if the whole call should be described. */
+/** Describes the selected cell or the current step; returns null if the whole call should be described. */
 function describe(call: CallView, spot: Spot | null, step: number | null): Description | null {
   if (call.picture === null) return describeFault(call, spot);
   if (spot !== null) return describeCell(call.picture, spot);
   return step === null || step === 0 ? null : describeStep(call.picture, step - 1);
 }
 
-/**
- * Returns the handler for dragging: dragging across a scatter's updates or a gather's output plays to the element under
- * the pointer.
- */
+/** Returns the drag handler, which moves the player to the element under the pointer. */
 function useScrub(
   picture: Picture | null,
   onStep: (step: number) => void,

@@ -1,4 +1,4 @@
-/** Assigns tensors to inputs if only one assignment fits. This module is loaded with the first tensors. */
+/** Assigns tensors to inputs if only one assignment fits. This module is loaded when the first tensors are opened. */
 
 import { resolve } from "ndscatter/operators";
 import { withOperator } from "../document/with-operator.ts";
@@ -6,10 +6,7 @@ import type { State } from "../values/state.ts";
 import { printNames } from "../values/names.ts";
 import { matched, withAssignment, type NamedTensor } from "./named.ts";
 
-/**
- * Returns the state with the tensors as its inputs, and a remark about the assignment; null if names and shapes are
- * ambiguous.
- */
+/** Returns the state with the new tensors as its inputs, and a remark; null if names and shapes are ambiguous. */
 export function certainOf(
   tensors: readonly NamedTensor[],
   state: State,
@@ -41,7 +38,7 @@ export function certainOf(
   };
 }
 
-/** Tensor files do not name an operation, so the operator and its attributes are kept. */
+/** Tensor files do not name an operation, so the operator and its attributes stay the same. */
 function operatorRemark({ op, opset, attributes }: State): string {
   const given = Object.entries(attributes).map(([name, text]) => `${name} ${text}`);
   const kept = [`${op}-${opset}`, ...(given.length === 0 ? [] : [printNames(given)])].join(

@@ -2,16 +2,15 @@
 
 import type { State } from "../values/state.ts";
 
-/** Quotes a word for a shell. */
+/** Quotes a shell argument. */
 const quoted = (name: string): string =>
   /^[\w./=-]+$/.test(name) && !name.startsWith("-")
     ? name
     : `'${name.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
- * Returns a command such as `npx ndscatter explain ScatterND --attr reduction=add data.npy indices.npy updates.npy`
- * @param names the names of the files, in the order of the inputs
- * @param state the page's call, used if the files do not include a model
+ * Returns a command such as `npx ndscatter explain ScatterND --attr reduction=add data.npy indices.npy updates.npy`.
+ * `names` are the file names in input order. `state` is used if the files do not include a model.
  */
 export function commandOf(
   names: readonly string[],

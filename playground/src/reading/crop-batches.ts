@@ -1,6 +1,6 @@
 /**
- * Crops gathers with batch dimensions to a few batches. All remaining batches keep the same rows of indices, so that
- * the crop has the form of the whole call. Batches and rows with an index out of range come first.
+ * Reduces gathers with batch dimensions to a few batches. All remaining batches keep the same rows of indices, so that
+ * the cropped call has the same form as the whole call. Batches and rows with an index out of range come first.
  */
 
 import type { Tensor } from "ndscatter";
@@ -22,12 +22,12 @@ import {
 } from "./crop-parts.ts";
 import { MOST_ELEMENTS } from "../values/limits.ts";
 
-/** The maximum number of rows of indices per batch; reduced if data would be larger than the page shows. */
+/** The maximum number of rows of indices per batch, reduced if data would become too large for the page. */
 const MOST_ROWS = 8;
-/** Returns the maximum number of batches along each of the batch axes. */
+/** Returns the maximum number of batches along each batch axis. */
 const mostBatches = (axes: number): number => (axes === 1 ? 4 : axes === 2 ? 3 : 2);
 
-/** Crops GatherND with batch dimensions. */
+/** Crops a GatherND call with batch dimensions. */
 export function ofBatchedTuples({ data, indices }: Tensors, batchDims: number): Part | null {
   const k = indices?.shape.at(-1) ?? 0;
   if (data === undefined || indices === undefined || k === 0) return null;
@@ -55,7 +55,7 @@ export function ofBatchedRows(
   return { tensors: { data: found.data, indices: indicesOf(indices, shape, values) }, remarks };
 }
 
-/** The axes of data that tuples of `k` coordinates address. */
+/** The axes of data that tuples with `k` coordinates address. */
 interface Addressed {
   readonly axis: number;
   readonly k: number;
@@ -63,9 +63,8 @@ interface Addressed {
 
 interface BatchedPart {
   readonly data: Tensor;
-  /** The remaining coordinates along each batch axis, then the remaining rows of indices. */
+  /** The remaining coordinates along each batch axis, followed by the remaining rows of indices. */
   readonly kept: readonly (readonly number[])[];
-  /** Renumbered indices. */
   readonly values: readonly number[];
   readonly remarks: string[];
 }

@@ -1,14 +1,14 @@
-/** Steps that all crops share: putting errors first, reducing axes to some coordinates, and describing the result. */
+/** Steps shared by all crops: selecting errors first, reducing axes, and describing the result. */
 
 import { gather, tensor, type Role, type Tensor } from "ndscatter";
 import { sizeOf } from "../values/shape.ts";
 
-/** The maximum number of index tuples in a crop, and of elements along each other axis. */
+/** The maximum number of index tuples in a crop, and the maximum length of each other axis. */
 export const MOST_TUPLES = 24;
 const MOST_ACROSS = 8;
-/** The maximum number of valid tuples to add to the faulty tuples. */
+/** The maximum number of valid tuples to add to the invalid tuples. */
 const MOST_RIGHT = 6;
-/** The maximum number of coordinates to list in a remark. */
+/** The maximum number of coordinates in a remark. */
 const MOST_NAMED = 12;
 
 export type Tensors = Partial<Record<Role, Tensor>>;
@@ -18,7 +18,7 @@ export interface Part {
   readonly remarks: string[];
 }
 
-/** The positions of indices, grouped by error. */
+/** Positions in indices, grouped by error. */
 interface Census {
   readonly bad: number[];
   readonly shared: number[];
@@ -26,8 +26,8 @@ interface Census {
 }
 
 /**
- * Groups positions by error. `targetOf` returns equal numbers for positions with the same target, and -1 for a position
- * that is out of range.
+ * Groups positions by error. The callback `targetOf` returns equal numbers for positions with the same target, and -1
+ * for a position out of range.
  */
 export function census(count: number, targetOf: (position: number) => number): Census {
   const hits = new Map<number, number>();
@@ -48,7 +48,7 @@ export function census(count: number, targetOf: (position: number) => number): C
   return found;
 }
 
-/** Returns a clause about the elements out of range: `3 of 64 samples are out of range`. */
+/** Returns a clause about elements out of range, such as `3 of 64 samples are out of range`. */
 export const outOfRange = (
   { length: bad }: readonly unknown[],
   count: number,
@@ -60,8 +60,8 @@ export const countsOf = ({ bad, shared }: Census, count: number, what: string): 
   `${outOfRange(bad, count, what)} and ${shared.length.toLocaleString("en")} share a target; these come first.`;
 
 /**
- * Returns at most `most` positions: errors first, then some valid positions. Positions with the same target keep their
- * order, so the last write stays last.
+ * Returns at most `most` positions: errors first, followed by valid positions. Positions with the same target keep
+ * their order, so the last write stays last.
  */
 export function chosen({ bad, shared, rest }: Census, most: number): number[] {
   const half = Math.ceil(most / 2);
@@ -89,8 +89,8 @@ export class Axis {
   }
 
   /**
-   * Returns the index in the crop. A negative index stays negative. An index out of range misses the crop by the same
-   * distance, up to 99.
+   * Returns the index's number in the crop. A negative index stays negative. An index out of range remains out of range
+   * by the same distance, up to 99.
    */
   index(one: number): number {
     const { size, kept, places } = this;
@@ -103,7 +103,7 @@ export class Axis {
   remark = (axis: number): string[] => remarkOn("data", axis, this.kept, this.size);
 }
 
-/** Describes the coordinates of a tensor that the crop keeps; returns nothing if the crop keeps all coordinates. */
+/** Describes which coordinates of a tensor the crop keeps; nothing if the crop keeps all coordinates. */
 export function remarkOn(
   name: string,
   axis: number,
@@ -142,14 +142,13 @@ export const indicesOf = (
 export const reshaped = (source: Tensor, shape: readonly number[]): Tensor =>
   tensor(source.dtype, shape, source.data as never) as Tensor;
 
-/** Returns the number of elements to keep along each of several axes. */
+/** Returns the number of elements to keep along each axis. */
 export const across = (axes: number): number => (axes < 2 ? MOST_ACROSS : axes === 2 ? 6 : 3);
 
 /**
- * Returns the coordinates to keep along each axis of a grid: the coordinates of the given positions, then the first
- * other coordinates.
- * @param order positions in a grid of `shape`, most important first
- * @param mostAlong maximum number of coordinates along an axis
+ * Returns the coordinates to keep along each axis: the coordinates of the given positions, followed by other
+ * coordinates in order. `order` holds positions in a grid of `shape`, most important first. `mostAlong` limits the
+ * number of coordinates along one axis.
  */
 export function gridAround(
   order: readonly number[],

@@ -1,6 +1,6 @@
 /**
- * Crops TensorScatter. The crop begins with the samples that do not fit into the cache, and has a piece of each
- * sequence and the cache positions that these pieces reach.
+ * Crops a TensorScatter call. The crop starts with samples that do not fit into the cache, and keeps a part of each
+ * sequence with the cache positions that it reaches.
  */
 
 import type { Tensor } from "ndscatter";
@@ -19,7 +19,7 @@ import {
 } from "./crop-parts.ts";
 
 const MOST_SAMPLES = 6;
-/** The maximum number of elements of each sequence. */
+/** The maximum length of each sequence. */
 const MOST_STEPS = 6;
 
 export function ofSequences(
@@ -81,7 +81,7 @@ export function ofSequences(
 }
 
 /**
- * Checks whether data and updates have the same shape except along the axis, and the sequence is not longer than the
+ * Checks whether data and updates have equal shapes except along the axis, and whether the sequence fits into the
  * cache.
  */
 const fits = (data: Tensor, updates: Tensor, axis: number): boolean =>
@@ -90,20 +90,20 @@ const fits = (data: Tensor, updates: Tensor, axis: number): boolean =>
   updates.shape.length === data.shape.length &&
   updates.shape.every((dim, d) => (d === axis ? dim <= data.shape[d] : dim === data.shape[d]));
 
-/** The cache positions in the crop. Neighbouring positions of a piece stay neighbours. */
+/** The cache positions in the crop. Adjacent positions stay adjacent. */
 class Cache {
   readonly size: number;
   readonly isRing: boolean;
   readonly kept: readonly number[];
 
-  /** @param starts cache positions at which the pieces of `steps` elements begin */
+  /** `starts` are the cache positions at which the parts of `steps` elements start. */
   constructor(size: number, isRing: boolean, steps: number, starts: readonly number[]) {
     this.size = size;
     this.isRing = isRing;
     const reached = starts
       .flatMap((start) => first(steps, steps).map((step) => this.position(start + step)))
       .filter((one) => one >= 0 && one < size);
-    // A cache that is shorter than the updates would cause a different error.
+    // If the cache were shorter than the updates, the crop would show a different error.
     const more = first(size, steps);
     const whole = new Set(reached);
     for (const one of more) if (whole.size < steps) whole.add(one);
@@ -116,10 +116,9 @@ class Cache {
   }
 
   /**
-   * Returns the write index in the cropped part. An index out of range misses the crop by the same distance, up to 99.
-   * In a ring buffer, an index that wraps around stays negative or beyond the end.
-   * @param begin write index in the whole cache
-   * @param start position in the whole cache at which the piece begins
+   * Returns the write index's number in the crop. An index out of range remains out of range by the same distance, up
+   * to 99. In a ring buffer, an index that wraps around stays negative or beyond the end. `begin` is the write index in
+   * the whole cache. `start` is the cache position at which the part starts.
    */
   begin(begin: number, start: number): number {
     const { size, isRing, kept } = this;

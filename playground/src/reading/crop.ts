@@ -1,6 +1,7 @@
 /**
- * Crops a call that is larger than the page can show, but keeps its errors. Index tuples out of range come first, then
- * tuples that share a target. Rows of data that no remaining index names are omitted, so indices are renumbered.
+ * Crops a call that is larger than the page can show, and preserves its errors. Index tuples out of range come first,
+ * followed by tuples that share a target. Rows of data that no remaining index names are omitted, so indices are
+ * renumbered.
  */
 
 import type { Tensor } from "ndscatter";
@@ -36,8 +37,8 @@ export interface Cropped {
 }
 
 /**
- * @param tensors tensors in the order of the version's inputs; null for an input that keeps the state's tensor
- * @returns null for an operator whose crop would have a different meaning than the whole call
+ * `tensors` are in the order of the version's inputs; an input keeps its tensor if the entry is null. Returns null for
+ * an operator whose crop would have a different meaning than the whole call.
  */
 export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropped | null {
   const version = resolve(state);

@@ -1,15 +1,14 @@
-/** Collects the files of a drop, including the files in dropped folders. */
+/** Collects dropped files, including files in dropped folders. */
 
 /**
- * The limits of a test case. A drop with more files or deeper folders is not a test case, but a folder dropped by
- * mistake.
+ * The limits for a dropped test case. A drop with more files or deeper folders is probably a folder dropped by mistake.
  */
 const MOST_FILES = 100;
 const DEEPEST = 2;
 
 /**
- * Returns the dropped files, then the files in dropped folders, ordered by name. Entries that cannot be read are
- * skipped. The entries are taken before the first await, because the browser empties a drop when its event ends.
+ * Returns dropped files, followed by files in dropped folders, sorted by name. Unreadable entries are skipped. All
+ * entries are taken before the first await, because the browser empties a drop when its event ends.
  */
 export async function droppedFiles(drop: DataTransfer): Promise<File[]> {
   const plain = [...drop.files];
@@ -41,8 +40,7 @@ const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.i
 const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory;
 
 /**
- * Returns the entries of a folder, up to the limit. A reader returns a few entries per call, and an empty list at the
- * end.
+ * Returns a folder's entries, up to the limit. The reader returns a few entries per call, and an empty list at the end.
  */
 async function entriesOf(
   reader: FileSystemDirectoryReader,

@@ -1,7 +1,6 @@
 /**
- * Reads the files of a test case, such as the output of `ndscatter capture`. A test case is a folder with one model,
- * `node.onnx`; a `.npy` file for each input, named after the input; and the runtime's output `runtime.0.npy`, if the
- * runtime produced an output.
+ * Reads the files of a test case, such as the output of `ndscatter capture`. A test case contains one model
+ * `node.onnx`, a `.npy` file named after each input, and the runtime's output `runtime.0.npy` if the runtime succeeded.
  */
 
 import { resolve } from "ndscatter/operators";
@@ -22,16 +21,14 @@ export interface NamedFile {
   readonly bytes: Uint8Array;
 }
 
-/** Returns the name without its folders. */
 const lastOf = (name: string): string => name.replace(/^.*[/\\]/s, "");
 
-/** The name of the runtime's first output. No operator on the page has a second output. */
+/** The name of the runtime's first output. All operators on the page have one output. */
 const RUNTIME = "runtime.0";
 
 /**
- * Returns the nodes of the model, with tensors from the files as their inputs. If the model has a single node, this
- * node also gets the runtime's output. The function never throws, whatever bytes the files contain. Unused files are
- * named in the remarks.
+ * Returns the model's nodes, with tensors from the files as inputs. The node of a single-node model also gets the
+ * runtime's output. Unused files are named in the remarks. The function never throws, even if the files are damaged.
  */
 export async function fromCase(files: readonly NamedFile[]): Promise<FileContent> {
   const model = files.find(({ name }) => MODEL.test(name));
@@ -43,7 +40,7 @@ export async function fromCase(files: readonly NamedFile[]): Promise<FileContent
   if ("error" in content) return content;
   const isOnly = content.choices.length === 1;
   const choices = content.choices.map((choice) => {
-    // A test case has a single node, so the runtime's output is the output of this node.
+    // A test case has a single node, which produced the runtime's output.
     if (!isOnly || choice.kind !== "node") return choice;
     const filled = given.rest(choice);
     const actual = given.output();
@@ -57,7 +54,7 @@ export async function fromCase(files: readonly NamedFile[]): Promise<FileContent
 
 type NodeChoice = Extract<FileChoice, { kind: "node" }>;
 
-/** Tensors of a case, by the names of the model's values. The class records which tensors were used. */
+/** The test case's tensors, by the names of the model's values. This class records which tensors were used. */
 class CaseTensors {
   readonly tensors: readonly NamedTensor[];
   readonly stem: string;
@@ -69,7 +66,7 @@ class CaseTensors {
     this.stem = stem;
   }
 
-  /** Receives the names of the model's inputs, in order: `input_0.pb` belongs to the first input. */
+  /** Receives the names of the model's inputs in order, because `input_0.pb` belongs to the first input. */
   begin(inputs: readonly string[]): void {
     this.inputs = inputs;
   }
@@ -88,7 +85,7 @@ class CaseTensors {
     return this.take((one) => spellings.includes(one.name));
   }
 
-  /** Returns the runtime's output, from `ndscatter capture` or from an ONNX test folder. */
+  /** Returns the runtime's output, written by `ndscatter capture` or part of an ONNX test folder. */
   output(): TensorText | undefined {
     return this.take(({ name }) => name === RUNTIME || name === "output_0");
   }
@@ -99,7 +96,10 @@ class CaseTensors {
     return found?.input;
   }
 
-  /** Returns the node with the remaining tensors in its unknown inputs; unchanged if names and shapes are ambiguous. */
+  /**
+   * Returns the node with the remaining tensors as its unknown inputs, or the same node if names and shapes are
+   * ambiguous.
+   */
   rest(choice: NodeChoice): NodeChoice {
     const left = this.tensors.filter((one) => !this.used.has(one) && !isOutput(one));
     const { open = [] } = choice;
@@ -130,7 +130,7 @@ class CaseTensors {
 
 const isOutput = ({ name }: NamedTensor): boolean => name === RUNTIME || name === "output_0";
 
-/** Returns the tensors of the files, named without extensions. */
+/** Returns the files' tensors, named without extensions. */
 export async function tensorsOf(
   files: readonly NamedFile[],
 ): Promise<{ tensors: NamedTensor[]; remarks: string[] }> {

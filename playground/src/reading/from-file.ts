@@ -1,7 +1,4 @@
-/**
- * Reads a dropped file: a tensor for an input, or the scatters and gathers of a model, each with the constants that
- * feed it.
- */
+/** Reads a dropped file: a single tensor, or a model's scatters and gathers with their constant inputs. */
 
 import { explain, type DType, type OperatorVersion } from "ndscatter";
 import { roleOf, resolve } from "ndscatter/operators";
@@ -14,22 +11,21 @@ import { textOf, zerosText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 import { defaultText, dtypesOf, rolePosition } from "../values/schema.ts";
 
-/** A choice that a file offers. */
 export type FileChoice =
   | { readonly kind: "tensor"; readonly title: string; readonly input: TensorText }
   | {
       readonly kind: "node";
       readonly title: string;
       readonly state: State;
-      /** Remarks about information that the file does not contain. */
+      /** Remarks about facts that the file does not contain. */
       readonly remarks: readonly string[];
       /** Inputs that are zero because the file lacks their values. */
       readonly open?: readonly number[];
-      /** A runtime's output of the node, if the case contains the output. */
+      /** The runtime's output for this node, if the test case contains the output. */
       readonly actual?: TensorText;
     };
 
-/** The choices that a file offers, with remarks about the rest, or the reason why the file offers none. */
+/** The choices that a file offers, with remarks, or the reason why the file offers none. */
 export type FileContent =
   | { readonly choices: readonly FileChoice[]; readonly remarks: readonly string[] }
   | { readonly error: string };
@@ -38,11 +34,9 @@ export type FileContent =
 const MOST_CHOICES = 200;
 
 /**
- * Reads a file according to its extension. The function never throws, whatever bytes the file contains. The model
- * readers are loaded with the first model.
- *
- * @param bin contents of the `.bin` file that belongs to an `.xml` file
- * @param given tensors for values of a model, by name, in addition to its constants
+ * Reads a file according to its extension. The function never throws, even if the file is damaged. The model readers
+ * are loaded with the first model. `bin` is the `.bin` file that belongs to an `.xml` file. `given` holds tensors for
+ * named model values, in addition to the model's constants.
  */
 export async function fromFile(
   name: string,
@@ -62,7 +56,6 @@ export async function fromFile(
   return attempt(() => reader(bytes, name, bin, given));
 }
 
-/** Tensors, by the names of a model's values. */
 export interface Given extends Pick<ReadonlyMap<string, TensorText>, "get"> {
   /** Receives the names of the model's inputs, before `get` is called. */
   begin?(inputs: readonly string[]): void;
@@ -137,7 +130,7 @@ function versionOf(
   return "version" in found ? found.version : null;
 }
 
-/** Returns a title such as `ScatterND-18 "update the cache"`. A node without a name gets the name of its output. */
+/** Returns a title such as `ScatterND-18 "update the cache"`. An unnamed node is titled by its output. */
 const titleOf = (
   { name, outputs }: ModelNode,
   { name: op, sinceVersion }: OperatorVersion,
@@ -188,7 +181,6 @@ function stateOf(
 
 const ZEROS = "The model has no values for ";
 
-/** Lists the inputs that the page shows as zeros. */
 export function zerosRemark(names: readonly string[]): string {
   const are = names.length === 1 ? "it is" : "they are";
   return `${ZEROS}${printNames(names)}, so ${are} zeros here. To see the real call, open the model together with .npy files of its inputs.`;
@@ -196,7 +188,7 @@ export function zerosRemark(names: readonly string[]): string {
 
 export const isZerosRemark = (sentence: string): boolean => sentence.startsWith(ZEROS);
 
-/** Returns the tensor of a name if it is a constant of the model; null if it is an input or computed. */
+/** Returns the tensor with this name if it is a model constant; null if it is an input or a computed value. */
 function constantOf(model: Model, name: string, runNode: RunNode): TensorText | null {
   const { constants, nodes } = model.graph;
   const constant = constants.find((one) => one.name === name);
@@ -206,15 +198,15 @@ function constantOf(model: Model, name: string, runNode: RunNode): TensorText | 
     return textOf(constant.read(), name);
   }
   const maker = nodes.find(({ op, outputs }) => INLINE.has(op) && outputs.includes(name));
-  // A node that copies a value that is not constant cannot be run.
+  // A node that copies a computed value cannot be evaluated here.
   const made = maker && attempt(() => runNode(model, maker, {}));
   return made === undefined || "error" in made ? null : textOf(made[name], name);
 }
 
-/** The operators that create or forward constants. */
+/** Operators that create or forward constants. */
 const INLINE: ReadonlySet<string> = new Set(["Constant", "Identity", "Convert"]);
 
-/** Returns zeros of the type that the model declares. The size 2 replaces an unknown dimension. */
+/** Returns zeros of the declared type. Each unknown dimension becomes 2. */
 function standIn(
   model: Model,
   name: string,

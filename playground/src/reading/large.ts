@@ -1,4 +1,4 @@
-/** Handles tensors larger than the page can show: crops the call, and builds the command for the whole call. */
+/** Handles tensors larger than the page can show: crops the call, and builds a command for the whole call. */
 
 import type { Tensor } from "ndscatter";
 import { resolve } from "ndscatter/operators";
@@ -30,10 +30,7 @@ async function tensorIn({ name, bytes }: NamedFile): Promise<Tensor | null> {
   return "error" in found ? null : found.tensor;
 }
 
-/**
- * Returns the crop and the command for tensors from files; null if the page can show all tensors, or if a file cannot
- * be read.
- */
+/** Returns the crop and the command; null if the page can show all tensors, or if a file cannot be read. */
 export async function largeOf(files: readonly NamedFile[], state: State): Promise<Large | null> {
   const read = await Promise.all(files.map(tensorIn));
   const tensors = read.filter((one) => one !== null);
@@ -41,7 +38,7 @@ export async function largeOf(files: readonly NamedFile[], state: State): Promis
   if (big.length === 0 || tensors.length < files.length) return null;
   const named = tensors.map(({ dtype, shape }, number): NamedTensor => {
     const name = files[number].name.replace(/^.*[/\\]/s, "").replace(TENSOR, "");
-    // Names, types and shapes determine the assignment; the elements are not needed.
+    // Tensors are assigned by name, type and shape, so the elements are not read.
     return { name, input: { dtype, shape, values: [] } };
   });
   const match = matched(named, state, (choice) => withOperator(state, choice).state);

@@ -1,4 +1,4 @@
-/** Assigns named tensors to the inputs of an operator, by name, data type and shape. */
+/** Assigns named tensors to operator inputs by name, data type and shape. */
 
 import { infer, type OperatorVersion, type Role } from "ndscatter";
 import { resolve, roleOf } from "ndscatter/operators";
@@ -8,22 +8,21 @@ import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 
 export interface NamedTensor {
-  /** Name without folders and extensions. */
   readonly name: string;
   readonly input: TensorText;
 }
 
-/** The number of the tensor for each input; null for an input that stays unchanged. */
+/** The tensor number for each input; null for an input that stays unchanged. */
 export type Assignment = readonly (number | null)[];
 
 export interface Match {
   readonly choice: Pick<State, "domain" | "op" | "opset">;
   readonly assignment: Assignment;
-  /** True if names and shapes are unambiguous. */
+  /** True if names and shapes determine the assignment uniquely. */
   readonly isSure: boolean;
 }
 
-/** Input names that programs and files use. The operator's own input names take precedence. */
+/** Input names that are common in programs and files. The operator's own input names take precedence. */
 const NAMES: Readonly<Record<Role, readonly string[]>> = {
   data: "data,x,input,input_0,cache,past_cache,params,tensor,self,a,arr,table,tables,sums,base".split(
     ",",
@@ -36,14 +35,14 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
   axis: ["axis", "dim", "input_3"],
 };
 
-/** The maximum number of tensors whose orders are tried; no operator has this many inputs. */
+/** The maximum number of tensors to assign; no operator has this many inputs. */
 const MOST = 6;
 
 const wordOf = (name: string): string => name.toLowerCase().replace(/^.*[.\s]/, "");
 
 /**
- * Rates how well a tensor fits an input: names count most, then data types. A negative score means that the tensor does
- * not fit.
+ * Rates how well a tensor fits an input: names count most, followed by data types. A negative score means that the
+ * tensor does not fit.
  */
 function score({ name, input }: NamedTensor, version: OperatorVersion, position: number): number {
   const schema = version.inputs[position];
@@ -73,7 +72,7 @@ function score({ name, input }: NamedTensor, version: OperatorVersion, position:
 const isNamed = (word: string, name: string, role: Role): boolean =>
   word === name.toLowerCase() || NAMES[role].includes(word);
 
-/** Returns the state with tensors as its inputs. */
+/** Returns the state with the given tensors as its inputs. */
 export const withAssignment = (
   state: State,
   tensors: readonly NamedTensor[],
@@ -109,7 +108,7 @@ function fits(version: OperatorVersion, state: State): boolean {
   return !("error" in attempt(() => infer(node, types)));
 }
 
-/** Yields all assignments of the tensors to inputs; each tensor is used at most once. */
+/** Yields all assignments of tensors to inputs; each tensor is used at most once. */
 function* orders(
   count: number,
   inputs: number,
@@ -125,7 +124,7 @@ function* orders(
   yield* orders(count, inputs, [...used, null]);
 }
 
-/** Returns the best assignment to the inputs of a state, and true if no other assignment is equally good. */
+/** Returns the best assignment to a state's inputs, and whether it is the only best assignment. */
 export function assigned(
   tensors: readonly NamedTensor[],
   state: State,
@@ -163,7 +162,7 @@ export function assigned(
   return { ...best, isSure: areAllUsed && isFit && best.points - second >= 4 };
 }
 
-/** Other operators to try for three files, after the page's operator. */
+/** Other operators to try for three files if the page's operator does not fit. */
 const OTHERS = [
   "ScatterND",
   "ScatterElements",
@@ -174,8 +173,8 @@ const OTHERS = [
 ];
 
 /**
- * Assigns tensors to the inputs of the page's operator, or of another operator if the tensors do not fit.
- * @param fresh a function that returns the state under another operator
+ * Assigns tensors to the inputs of the page's operator, or of another operator if the tensors do not fit. `fresh`
+ * returns the state under another operator.
  */
 export function matched(
   tensors: readonly NamedTensor[],

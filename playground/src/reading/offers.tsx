@@ -1,4 +1,4 @@
-/** Dialog content for tensors that belong to several inputs, and for text that was only partly understood. */
+/** Dialog content for tensors that fit several inputs, and for text that was only partly understood. */
 
 import { resolve } from "ndscatter/operators";
 import type { JSX } from "preact";
@@ -12,7 +12,6 @@ import type { Files } from "./use-files.ts";
 
 export interface MatchProps {
   readonly tensors: readonly NamedTensor[];
-  /** The page's call. */
   readonly state: State;
   onTake: Files["takeState"];
 }
@@ -20,7 +19,7 @@ export interface MatchProps {
 const keyOf = ({ domain, op }: Pick<State, "domain" | "op">): string => `${domain}/${op}`;
 const typeOf = ({ dtype, shape }: NamedTensor["input"]): string => `${dtype} [${shape.join(", ")}]`;
 
-/** A call to be confirmed: a state, and the tensor of each input. */
+/** A call for the user to confirm: a state, and each input's tensor. */
 interface Chosen {
   readonly base: State;
   readonly assignment: Assignment;
@@ -71,9 +70,7 @@ function guessOf(tensors: readonly NamedTensor[], state: State): Chosen {
   return { base: isOwn ? state : withOperator(state, choice).state, assignment };
 }
 
-/**
- * Returns the assignment with a tensor moved to another input. The input that had the tensor gets the replaced tensor.
- */
+/** Returns the assignment with one tensor moved to another input. The two inputs exchange their tensors. */
 export const exchanged = (
   assignment: Assignment,
   position: number,
@@ -86,7 +83,6 @@ export const exchanged = (
 
 interface OperatorMenuProps {
   readonly tensors: readonly NamedTensor[];
-  /** The call of the page. */
   readonly state: State;
   readonly base: State;
   onChosen(chosen: Chosen): void;
@@ -148,7 +144,7 @@ export interface MarkedProps {
   readonly marks: readonly Mark[];
 }
 
-/** The number of lines shown before and after a mark. A program may have thousands of lines of numbers. */
+/** The number of lines to show before and after a mark. A program may contain thousands of lines of numbers. */
 const AROUND = 3;
 const LONGEST_LINE = 400;
 const MOST_LINES = 60;

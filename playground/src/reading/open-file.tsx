@@ -1,5 +1,6 @@
 /**
- * The dialog that lists what the page accepts. Dropped files are shown here if they need a choice or cannot be used.
+ * The dialog that lists accepted files and texts. The dialog also shows dropped files that need a choice or cannot be
+ * used.
  */
 
 import type { JSX } from "preact";
@@ -14,7 +15,7 @@ import { WayIn } from "./way-in.tsx";
 const MatchForm = later<MatchProps>(async () => (await import("./offers.tsx")).MatchForm);
 const MarkedText = later<MarkedProps>(async () => (await import("./offers.tsx")).MarkedText);
 
-/** The kinds of input that the page accepts, in the order of the dialog. */
+/** The accepted kinds of input, in display order. */
 const TAKES: readonly (readonly [what: string, sentence: string])[] = [
   [
     ".npy, .pb",
@@ -40,7 +41,6 @@ interface OpenProps {
   readonly close: () => void;
 }
 
-/** The content of the dialog. */
 export const Open = ({ files, close }: OpenProps): JSX.Element => (
   <>
     <WayIn files={files} onGiven={close} />
@@ -58,7 +58,6 @@ export const Open = ({ files, close }: OpenProps): JSX.Element => (
 
 interface FileDialogProps {
   readonly files: Files;
-  /** The page's call. */
   readonly state: State;
   /** The names of the inputs that can receive a tensor. */
   readonly inputs: readonly string[];

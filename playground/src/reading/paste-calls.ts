@@ -1,5 +1,5 @@
 /**
- * Evaluates calls and methods that create arrays in pasted text: `np.zeros((4, 3))`, `.reshape(2, 6)`. Unlisted calls
+ * Evaluates array constructors and methods in pasted text, such as `np.zeros((4, 3))` and `.reshape(2, 6)`. Other calls
  * are refused, because their values are not in the text.
  */
 
@@ -24,9 +24,8 @@ import { coordinatesOf, positionOf, sizeOf } from "../values/shape.ts";
 import { printElement } from "../values/scalar-text.ts";
 import { elementsOf, tensorOf } from "../values/tensor-text.ts";
 
-/** A call as written in the text. */
 export interface Call {
-  /** Name with its modules: `np.zeros`. */
+  /** The name with its modules, such as `np.zeros`. */
   readonly name: string;
   readonly start: number;
   readonly positional: readonly Value[];
@@ -38,20 +37,20 @@ export interface Call {
   readonly wrong: Wrong;
 }
 
-/** The result of a call, and the data type that the call names. */
+/** A call's result, and the data type that the call names. */
 interface Made {
   readonly value: Value;
   readonly dtype?: DType | undefined;
 }
 
-/** Arguments that do not change values. The parser skips them, because `grad_fn=<AddBackward0>` is not an expression. */
+/** Arguments without effect on values, such as `grad_fn=<AddBackward0>`, which the parser skips. */
 export const IDLE_ARGUMENTS: ReadonlySet<string> = new Set(
   "device requires_grad grad_fn name copy subok layout pin_memory weak_type sharding memory_format".split(
     " ",
   ),
 );
 
-/** Evaluates a call. A method such as `[1, 2].tolist()` is called on its first argument. */
+/** Evaluates a call. The array of a method such as `[1, 2].tolist()` is its first argument. */
 export function made(call: Call, self: Block | null): Made {
   const name = call.name.slice(call.name.lastIndexOf(".") + 1);
   const isOther = /\b(?:random|ma)\./.test(call.name);
@@ -68,7 +67,7 @@ const NOTHING: Block = { shape: [0], words: [], start: 0 };
 
 type Make = (call: Call, self: Block) => Made;
 
-/** Returns the arguments of a call by parameter name. An alias has the number of its parameter. */
+/** Returns a call's arguments by parameter name. An alias has its parameter's number. */
 function bind(call: Call, parameters: readonly string[]): ReadonlyMap<string, Value> {
   const { positional, named, start, wrong } = call;
   const extra = positional[parameters.length];
@@ -95,7 +94,7 @@ const ALIASES: Readonly<Record<string, string | undefined>> = Object.assign(Obje
   m: "M",
 });
 
-/** Returns the data type that an argument names; throws if the argument does not name a data type. */
+/** Returns the data type that an argument names; throws if the argument names none. */
 function dtypeIn(value: Value | undefined, { wrong }: Call): DType | undefined {
   if (value === undefined) return undefined;
   const dtype = "text" in value ? dtypeNamed(value.text) : null;
@@ -111,7 +110,7 @@ const wordAt =
     start,
   });
 
-/** Returns a number from the arguments; `otherwise` if the argument is missing. */
+/** Returns a numeric argument, or `otherwise` if the argument is missing. */
 function numberOf(
   bound: ReadonlyMap<string, Value>,
   name: string,
@@ -125,10 +124,10 @@ function numberOf(
   throw call.wrong(`expected a number for ${name}`, value?.start ?? call.start);
 }
 
-/** Checks whether a call is from NumPy or a library with its signatures, which pass all sizes in one argument. */
+/** Checks whether a call uses NumPy's convention of passing all sizes in one argument. */
 const isNumpy = ({ name }: Call): boolean => /^(?:np|numpy|jnp|jax\.numpy|cp|cupy)\./.test(name);
 
-/** Creates an array of equal values: `zeros((4, 3))`, `torch.zeros(4, 3)`. */
+/** Creates an array of equal values, such as `zeros((4, 3))` and `torch.zeros(4, 3)`. */
 const filled =
   (text: string): Make =>
   (call) => {
@@ -221,7 +220,7 @@ const wrapped: Make = (call) => {
   return { value: withShape(withPairs(blockOf(first, wrong), shape, dtype), shape, call), dtype };
 };
 
-/** Joins pairs of numbers into complex numbers, which this library prints as pairs. */
+/** Joins pairs of numbers into complex numbers, which ndscatter prints as pairs. */
 function withPairs(block: Block, shape: readonly number[], dtype: DType | undefined): Block {
   const isPairs = dtype !== undefined && DTYPES[dtype].family === "complex";
   if (!isPairs || block.words.length !== 2 * sizeOf(shape)) return block;
@@ -238,7 +237,7 @@ function withShape(block: Block, shape: readonly number[], { wrong, start }: Cal
   throw wrong(`the text says shape=${printShape(shape)}, but has ${count} elements`, start);
 }
 
-/** Evaluates a data type used as a function: `np.float32(1.5)`, `torch.LongTensor([1, 2])`. */
+/** Evaluates a data type that is used as a function, such as `np.float32(1.5)` and `torch.LongTensor([1, 2])`. */
 const typed =
   (dtype: DType): Make =>
   (call) => {
@@ -250,27 +249,27 @@ const typed =
     return { value: "text" in only ? words[0] : { ...block, words } };
   };
 
-/** Evaluates `new Float32Array(3)`, which has three zeros. The reader itself handles `Float32Array(3) [ 1, 2, 3 ]`. */
+/** Evaluates `new Float32Array(3)` as three zeros. The parser itself handles `Float32Array(3) [ 1, 2, 3 ]`. */
 const typedArray: Make = (call) => {
   const [only] = call.positional;
   const isLength = call.positional.length === 1 && numberIn(only) !== null;
   return isLength ? filled("0")(call, NOTHING) : wrapped(call, NOTHING);
 };
 
-/** Converts the elements as `astype` does: truncates fractions, and converts booleans to 0 and 1. */
+/** Converts elements as `astype` does: fractions are truncated, and booleans become 0 and 1. */
 function cast(block: Block, dtype: DType, call: Call): Block {
   const settled = call.dtype === undefined ? block : held(block, call.dtype, call);
   const words = settled.words.map((word) => ({ ...word, text: castText(word, dtype, call) }));
   return held({ ...settled, words }, dtype, call);
 }
 
-/** Rounds the elements to the data type, such as 0.1 to float16. */
+/** Rounds elements to the data type. */
 function held(block: Block, dtype: DType, { wrong }: Call): Block {
   const { shape, words } = block;
   const values = words.map((word) => elementText(word, dtype, wrong));
   const read = tensorOf({ dtype, shape, values }, "the text");
   if (read.wrong.length > 0) return block;
-  // All digits are kept, because the shortest text for the float32 nearest to 0.1 would be another number in float64.
+  // All digits are kept, because the shortest text for a float32 near 0.1 would be a different float64 number.
   const texts = elementsOf(read.tensor).map((value) =>
     typeof value === "number" ? wordAt(block.start)(value).text : printElement(dtype, value),
   );
@@ -321,7 +320,7 @@ const flat: Make = (call, self) => {
   return { value: { ...self, shape: [self.words.length] } };
 };
 
-/** Evaluates Python's `complex`, whose zeros have signs. */
+/** Evaluates Python's `complex` and preserves the signs of zeros. */
 const complex: Make = (call) => {
   const bound = bind(call, ["real", "imag"]);
   const parts = ["real", "imag"].map((name) => {
@@ -334,7 +333,6 @@ const complex: Make = (call) => {
   return { value: wordAt(call.start)(`${parts[0]}${sign}${parts[1]}j`) };
 };
 
-/** Reverses all axes. */
 const transposed: Make = (call, self) => {
   bind(call, []);
   const shape = self.shape.toReversed();
@@ -373,10 +371,10 @@ const FUNCTIONS = table([
   ["eye,identity", eye],
 ]);
 
-/** Returns the function of a name: a listed function, a data type or a typed array. */
+/** Returns the function with this name: a listed function, a data type or a typed array. */
 function functionOf(name: string): Make | undefined {
   if (/^(?:Big)?(?:Int|Uint|Float)\d+(?:Clamped)?Array$/.test(name)) return typedArray;
-  // Parses constructors such as np.float32(1.5) and torch.LongTensor([1, 2]).
+  // Constructors such as np.float32(1.5) and torch.LongTensor([1, 2]) are parsed here.
   const dtype = dtypeNamed(
     name
       .replace(/^[A-Z].*(?=Tensor$)/, (type) => `torch.${type.toLowerCase()}`)

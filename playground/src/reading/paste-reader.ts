@@ -1,6 +1,6 @@
 /**
- * Parses pasted text: brackets, tables, calls and methods. This file knows only the grammar; `paste-calls.ts` evaluates
- * calls.
+ * Parses brackets, tables, calls and methods in pasted text. This file knows only the grammar; `paste-calls.ts`
+ * evaluates calls.
  */
 
 import { TensorError, type DType } from "ndscatter";
@@ -17,32 +17,27 @@ import {
 } from "./paste-value.ts";
 import type { TensorText } from "../values/state.ts";
 
-/** The maximum nesting of brackets: lists for all axes, with calls around and inside them. */
+/** The maximum bracket nesting: lists for all axes, with calls around and inside these lists. */
 const DEEPEST = MOST_AXES + 3;
 
-/**
- * The maximum number of elements that all calls and methods may create together, because a text can contain any number
- * of calls.
- */
+/** The maximum number of elements that all calls in a text may create together. */
 const MOST_WORK = 6 * MOST_ELEMENTS;
 
 const CLOSING: Readonly<Record<string, string>> = { "[": "]", "(": ")", "{": "}" };
 
-/** Matches up to two labels such as `x =`, `const x =`, `x: Tensor =`, `data:`, `Parameter containing:`. */
+/** Matches up to two labels such as `x =`, `const x =`, `data:` and `Parameter containing:`. */
 const LABEL = /^\s*(?:[A-Za-z_][\w.]{0,40}[^\S\n]{1,9}){0,3}[A-Za-z_][\w.]{0,40}\s{0,9}[:=](?!=)/;
 
-/** A recursive-descent parser, with a position in the text and a method for each form. */
+/** A recursive-descent parser with one method for each syntactic form. */
 export class Reader {
   readonly text: string;
   at = 0;
   count = 0;
   work = 0;
   dtype: DType | undefined;
-  /** The position of the last error. */
   failedAt = 0;
   readonly names: ReadonlyMap<string, Known>;
 
-  /** @param part the start of the value in a program, and the program's named arrays at this point */
   constructor(
     text: string,
     dtype: DType,
@@ -54,7 +49,7 @@ export class Reader {
       this.at = part.start;
       return;
     }
-    // Matches a printed tensor: <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2])>.
+    // Printed TensorFlow tensors look like <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2])>.
     const [begin, end] = [text.indexOf("numpy="), text.lastIndexOf(">")];
     const isNamed = text.trimStart().startsWith("<tf.") && begin !== -1 && begin < end;
     this.text = isNamed ? text.slice(begin + "numpy=".length, end) : text;
@@ -111,7 +106,7 @@ export class Reader {
     if (this.peek() !== "(") return word;
     const name = word.text.replace(/(?<=Array)\.from$/, "");
     const value = this.call(name, word.start, null, depth);
-    // Matches a printed typed array: Float32Array(3) [ 1, 2, 3 ].
+    // Printed typed arrays look like Float32Array(3) [ 1, 2, 3 ].
     if (typed !== undefined && this.peek() === "[") return this.value(depth);
     return this.methods(value, depth);
   }
@@ -134,7 +129,7 @@ export class Reader {
     return this.methods({ shape: array.shape, words: array.values.map(word), start }, depth);
   }
 
-  /** Parses the methods that are called on a value. */
+  /** Parses method calls on a value. */
   methods(first: Value, depth: number): Value {
     let value = first;
     for (;;) {
@@ -167,15 +162,14 @@ export class Reader {
       }
     }
     this.at++;
-    // The text (1+2j) is a number, and (1,) is a list.
+    // The text (1+2j) is a number, but (1,) is a list.
     return opening === "(" && items.length === 1 && !hasComma ? items[0] : { items, start };
   }
 
-  /** Evaluates a call, or a method of `self`. */
   call(name: string, start: number, self: ReturnType<typeof blockOf> | null, depth: number): Value {
     const before = this.dtype;
     const { positional, named, dtype } = this.peek() === "(" ? this.arguments(depth) : NO_ARGUMENTS;
-    // A method uses the data type of its array; a call uses the data type in its arguments.
+    // A method uses its array's data type; a call uses the data type in its arguments.
     const known = self === null ? this.dtype : before;
     const { wrongAt: wrong } = this;
     const call = { name, start, positional, named, dtype: known, asked: dtype, wrong };
@@ -205,12 +199,12 @@ export class Reader {
     return { positional, named, dtype };
   }
 
-  /** Refuses any memory order except C, because the elements would be in the wrong positions. */
+  /** Refuses any memory order except C, because elements would have the wrong positions. */
   checkOrder(text: string): void {
     if (!/^\s*["']C["']\s*$/.test(text)) throw this.wrong("only order='C' is supported here");
   }
 
-  /** Returns the text of an argument, up to the comma or the bracket that ends it. */
+  /** Returns an argument's text, up to the comma or bracket that ends it. */
   argument(): string {
     const start = this.at;
     let depth = 0;
@@ -223,7 +217,7 @@ export class Reader {
     return this.text.slice(start, this.at);
   }
 
-  /** Records the data type if the text names one. */
+  /** Records the data type that the text names. */
   name(text: string): void {
     this.dtype = dtypeNamed(text) ?? this.dtype;
   }
@@ -247,7 +241,6 @@ export class Reader {
     return word;
   }
 
-  /** Returns the next character that is not white space; an empty string at the end. */
   peek(): string {
     this.skip(/\s*/y);
     return this.text[this.at] ?? "";
@@ -291,7 +284,6 @@ const HAS_BRACKET = /[[\](){}'"]/;
 interface Arguments {
   readonly positional: readonly Value[];
   readonly named: ReadonlyMap<string, Value>;
-  /** The data type that the text names. */
   readonly dtype: DType | undefined;
 }
 
@@ -299,14 +291,14 @@ const NO_ARGUMENTS: Arguments = { positional: [], named: new Map(), dtype: undef
 
 const TOO_MANY = (): TensorError => tooMany(`up to ${MOST_ELEMENTS.toLocaleString("en")} elements`);
 
-/** Returns rows as a table. A single line becomes a list, and so do lines of one word each. */
+/** Returns rows as a table. A single line, or lines with one word each, become a list instead. */
 function listOf(rows: readonly List[]): List {
   if (rows.length === 1) return rows[0];
   const isColumn = rows.every(({ items }) => items.length === 1);
   return { items: isColumn ? rows.flatMap(({ items }) => items) : rows, start: 0 };
 }
 
-/** Replaces escape sequences of Python and JavaScript. */
+/** Replaces Python and JavaScript escape sequences. */
 const unescape = (text: string): string =>
   text.replaceAll(
     /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|u\{([0-9a-fA-F]{1,6})\}|([^]))/g,

@@ -1,4 +1,4 @@
-/** Values of pasted text: elements as written, lists of elements, and arrays that calls create. */
+/** The parts of pasted text: elements as written, lists of elements, and arrays created by calls. */
 
 import { isDType, TensorError, type DType } from "ndscatter";
 import { printShape } from "ndscatter/operators";
@@ -10,7 +10,6 @@ import { sizeOf } from "../values/shape.ts";
 export interface Word {
   readonly text: string;
   readonly isQuoted: boolean;
-  /** The position of the first character. */
   readonly start: number;
 }
 
@@ -19,7 +18,7 @@ export interface List {
   readonly start: number;
 }
 
-/** The result of a call or a method: elements in row-major order. */
+/** The result of a call or method: elements in row-major order. */
 export interface Block {
   readonly shape: readonly number[];
   readonly words: readonly Word[];
@@ -28,10 +27,10 @@ export interface Block {
 
 export type Value = Word | List | Block;
 
-/** Creates the error for a position in the text, with its line and column. */
+/** Creates an error with the line and column of a position in the text. */
 export type Wrong = (sentence: string, start: number) => TensorError;
 
-/** Converts a value to a block. Throws if lists of the same level differ in shape. */
+/** Converts a value to a block. Throws if lists at the same level have different shapes. */
 export function blockOf(value: Value, wrong: Wrong): Block {
   if ("words" in value) return value;
   if ("text" in value) return { shape: [], words: [value], start: value.start };
@@ -49,20 +48,20 @@ export function blockOf(value: Value, wrong: Wrong): Block {
   throw wrong(`expected ${wanted}, like the first element, got ${got}`, other.start);
 }
 
-/** Returns the text of an element without the syntax that a language adds. */
+/** Returns an element's text without language-specific syntax. */
 export function bareText({ text, isQuoted }: Word, dtype: DType): string {
   if (dtype === "string" || isQuoted) return text;
   return (
     text
-      // Parses prefixed names, such as np.nan, np.True_ and -math.inf.
+      // Prefixed names are accepted, such as np.nan, np.True_ and -math.inf.
       .replace(/^([+-]?)[a-z]\w*\.(?=[a-z])/i, "$1")
       .replace(/^(true|false)_$/i, "$1")
-      // Parses a JavaScript bigint, such as 1n.
+      // A JavaScript bigint ends with n.
       .replace(/^([+-]?\d+)n$/, "$1")
   );
 }
 
-/** Returns the text of an element; throws if the data type cannot hold the value. */
+/** Returns an element's text; throws if the data type cannot represent the value. */
 export function elementText(word: Word, dtype: DType, wrong: Wrong): string {
   const bare = bareText(word, dtype);
   if (dtype === "string" || word.isQuoted) return bare;
@@ -71,7 +70,7 @@ export function elementText(word: Word, dtype: DType, wrong: Wrong): string {
 }
 
 /**
- * Returns the data type that a text names in any of the languages: `np.float32`, `'float32'`, `torch.long`, `<class
+ * Returns the data type that a text names in any supported language, such as `np.float32`, `torch.long` or `<class
  * 'numpy.int8'>`.
  */
 export function dtypeNamed(text: string): DType | null {
@@ -84,7 +83,7 @@ export function dtypeNamed(text: string): DType | null {
 
 const LONGEST_NAME = 40;
 
-/** Data type names in torch, NumPy and file formats that differ from the library's names. */
+/** Data type names that differ from ndscatter's names. */
 const OTHER_NAMES: Readonly<Record<string, DType | undefined>> = Object.assign(
   Object.create(null),
   {
@@ -111,17 +110,14 @@ const OTHER_NAMES: Readonly<Record<string, DType | undefined>> = Object.assign(
   },
 );
 
-/** Returns a value as a number; null if it is not a number. */
+/** Returns a value as a number, or null. */
 export function numberIn(value: Value): number | null {
   if (!("text" in value) || value.isQuoted) return null;
   const number = parseScalar("float64", bareText(value, "float64"));
   return typeof number === "number" ? number : null;
 }
 
-/**
- * Returns the sizes in arguments: `4, 3`, `(4, 3)` or `[4, 3]`.
- * @param isOpen true if one size may be -1
- */
+/** Returns the sizes given as arguments, such as `4, 3`, `(4, 3)` or `[4, 3]`. With `isOpen`, one size may be -1. */
 export function sizesIn(
   values: readonly Value[],
   start: number,
@@ -145,7 +141,7 @@ export function sizesIn(
   return sizes;
 }
 
-/** Resolves a -1 among sizes, for a given number of elements. */
+/** Replaces a size of -1 by the size that follows from the number of elements. */
 export function closedSizes(
   sizes: readonly number[],
   count: number,

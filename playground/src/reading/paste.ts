@@ -1,15 +1,15 @@
 /**
- * Reads a tensor from pasted text: arrays as JavaScript, Python and spreadsheets print them, and as programs write
- * them.
+ * Reads a tensor from pasted text in any of these forms:
  *
- *     [[1, 2], [3, 4],]                     JSON, lists and tuples of Python, trailing commas
- *     array([[1., 2.], [3., 4.]], dtype=float32)    NumPy, with or without np.; [[1. 2.] [3. 4.]] as it prints
- *     tensor([[True, False]], device='cuda:0')      torch, and what the library prints
- *     Float32Array(3) [ 1, 2, 3 ]           a typed array as Node prints it
- *     x = np.arange(12).reshape(4, 3)       a call that makes an array, and methods that reshape or convert it
- *     1  2  3                               a table, one row a line
+ *     [[1, 2], [3, 4],]                             JSON, Python lists and tuples, with or without trailing commas
+ *     array([[1., 2.], [3., 4.]], dtype=float32)    NumPy, with or without np.; also printed as [[1. 2.] [3. 4.]]
+ *     tensor([[True, False]], device='cuda:0')      PyTorch, and tensors that ndscatter prints
+ *     Float32Array(3) [ 1, 2, 3 ]                   a typed array as Node.js prints it
+ *     x = np.arange(12).reshape(4, 3)               an array constructor, with methods that reshape or convert
+ *     1  2  3                                       a table with one row per line
  *
- * The brackets determine the shape. If the text names a data type, the tensor has this type. Any other text is refused.
+ * The brackets determine the shape. If the text names a data type, the tensor gets this type. Any other text is
+ * refused.
  */
 
 import { TensorError, type DType } from "ndscatter";
@@ -23,7 +23,7 @@ import type { TensorText } from "../values/state.ts";
 import { tensorOf, textOf } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** The maximum length of a text, in characters; enough for the largest tensor of the page. */
+/** The maximum text length in characters, which is enough for the largest tensor on the page. */
 const LONGEST = 2_000_000;
 
 function readerOf(text: string, dtype: DType): Reader {
@@ -34,8 +34,8 @@ function readerOf(text: string, dtype: DType): Reader {
 }
 
 /**
- * Returns the tensor in `text`, with the data type of `input` unless the text names a data type; or an error with line
- * and column.
+ * Returns the tensor in `text`, or an error with line and column. Unless the text names a data type, the tensor has the
+ * data type of `input`.
  */
 export const withText = (input: TensorText, text: string): Edited =>
   attempt(() => {
@@ -44,28 +44,27 @@ export const withText = (input: TensorText, text: string): Edited =>
     return { input: asText(block, reader.dtype ?? input.dtype, reader) };
   });
 
-/** Converts a block to the text of a tensor. */
+/** Converts a block to a tensor's text. */
 export function asText({ shape, words }: Block, dtype: DType, reader: Reader): TensorText {
   checkShape(shape, "the text");
   const values = words.map((word) => elementText(word, dtype, reader.wrongAt));
   const read = { dtype, shape: [...shape], values };
   const { tensor, wrong } = tensorOf(read, "the text");
-  // The page keeps and reports an element that the data type cannot hold.
+  // An element that the data type cannot represent is kept and reported.
   return wrong.length === 0 ? textOf(tensor) : read;
 }
 
 /**
  * Returns the tensor after a paste. Text without brackets is a block, as in a spreadsheet: it fills cells to the right
- * of and below `element`, and is refused if it does not fit. A single value goes into the cell. Text in brackets, or a
- * call that creates an array, replaces the whole tensor.
- *
- * @param element position of the focused cell; if null, the text replaces the whole tensor
+ * of and below `element`, and is refused if it does not fit. A single value replaces one cell. Text in brackets, or a
+ * call that creates an array, replaces the whole tensor. `element` is the position of the focused cell; if it is null,
+ * the text replaces the whole tensor.
  */
 export function withPaste(input: TensorText, element: number | null, text: string): Edited {
   if (element === null || element >= input.values.length) return withText(input, text);
   return attempt(() => {
     const { dtype } = input;
-    // Elements of the data type string may contain brackets and quotes.
+    // Elements of type string may contain brackets and quotes.
     if (dtype === "string" && !/^\s*(?:\[|[\w.]+\()/.test(text)) {
       return { input: withTexts(input, element, text) };
     }
@@ -96,8 +95,7 @@ export function withPaste(input: TensorText, element: number | null, text: strin
 }
 
 /**
- * Pastes strings, which may contain spaces and commas: a spreadsheet separates cells with tabs, and rows with line
- * breaks.
+ * Pastes strings, which may contain spaces and commas. Spreadsheets separate cells with tabs and rows with line breaks.
  */
 function withTexts(input: TensorText, element: number, text: string): TensorText {
   const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
@@ -109,8 +107,8 @@ function withTexts(input: TensorText, element: number, text: string): TensorText
 }
 
 /**
- * Returns the tensor with a block pasted at a cell. The block does not extend beyond the cell's matrix, which is formed
- * by the last two axes.
+ * Returns the tensor with a block pasted at a cell. The block must fit into the cell's matrix, which is formed by the
+ * last two axes.
  */
 function withBlock(
   input: TensorText,

@@ -1,6 +1,6 @@
 /**
- * Recognizes pasted text: a link, a runtime's message, a program, or a single array. This module is loaded with the
- * first text.
+ * Recognizes pasted text: a link, a runtime's error message, a program, or a single array. This module is loaded when
+ * the first text is pasted.
  */
 
 import { fromHash } from "../document/hash.ts";
@@ -26,12 +26,12 @@ export interface TextContent {
 
 const NOTHING = { choices: [], tensors: [], understood: [], marks: [], isOneArray: false } as const;
 
-/** Reads a text. The function never throws, whatever the text contains. */
+/** Reads any text, and never throws. */
 export function readText(text: string, state: State): TextContent {
   return linkIn(text) ?? messageIn(text) ?? arrayIn(text) ?? programIn(text, state);
 }
 
-/** Reads a link of this page, or the part of a link after `#`. */
+/** Reads a link to this page, or its part after `#`. */
 function linkIn(text: string): TextContent | null {
   const hash =
     /^\s*(?:https?:\/\/[^\s#]{1,400})?#?((?:(?:ai\.onnx|openvino)\/\w{1,40}\/\d{1,4}|z\d{1,9}\.[\w-]{8})[^\s]*)\s*$/.exec(
@@ -57,7 +57,7 @@ function messageIn(text: string): TextContent | null {
   return { ...NOTHING, choices: [choice], understood: found.understood };
 }
 
-/** Matches the name before `=` in a text that consists of one array. */
+/** Matches the name before `=` in a text with one array. */
 const NAME = /^\s*(?:const |let |var )?([A-Za-z_]\w{0,40})\s*[:=](?!=)/;
 
 function arrayIn(text: string): TextContent | null {
@@ -93,7 +93,7 @@ function programIn(text: string, state: State): TextContent {
   };
 }
 
-/** Returns the line and the column of a position, as editors count them. */
+/** Returns the line and column of a position, as editors count them. */
 export function placeOf(
   text: string,
   at: number,

@@ -1,7 +1,7 @@
 /**
- * Turns a runtime's error message into a call that fails the same way. The message gives the operator, shapes or an
- * index; examples fill in the rest. Each kind of message is a row; the messages are from onnxruntime 1.30, torch, NumPy
- * and TensorFlow.
+ * Turns a runtime's error message into a call that fails in the same way. The message gives the operator, shapes or an
+ * index; missing facts are taken from examples. Each row is one kind of message from onnxruntime 1.30, torch, NumPy or
+ * TensorFlow.
  */
 
 import type { Role } from "ndscatter";
@@ -13,7 +13,7 @@ import { defaultText, dtypesOf, newestOf } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 
-/** The facts in a message. A missing shape is derived from the other shapes, or is an example. */
+/** The facts that a message contains. A missing shape is derived from the other shapes, or taken from an example. */
 interface Facts {
   readonly op?: string;
   readonly axis?: number;
@@ -21,7 +21,6 @@ interface Facts {
   readonly data?: readonly number[];
   readonly indices?: readonly number[];
   readonly updates?: readonly number[];
-  /** The refused index and its position. */
   readonly bad?: readonly number[];
   readonly at?: readonly number[];
   /** The size of the axis that the index refers to. */
@@ -31,7 +30,7 @@ interface Facts {
 
 interface Row {
   readonly pattern: RegExp;
-  /** The operators that print this message; the first operator is used if the text does not name one. */
+  /** Operators that print this message; the first is used if the text names none. */
   readonly ops: readonly string[];
   facts(found: readonly string[], text: string): Facts;
 }
@@ -126,11 +125,11 @@ function differing(
   return { data: shape(Math.max(index, update, 4)), indices: shape(index), updates: shape(update) };
 }
 
-/** Matches a node that a message names: `while running ScatterND node. Name:'/cache/ScatterND'`. */
+/** Matches the node name in messages such as `while running ScatterND node`. */
 const NODE =
   /(?:running|Op \(|OpType: ?)\s?(\w{1,60})\)?(?: node)?(?:[^\n]{0,20}?Name: ?'([^'\n]{0,80})')?/;
 
-/** The maximum length of a message with a stack trace, in characters. A longer text is not a message. */
+/** The maximum length of a message with its stack trace, in characters. A longer text is not treated as a message. */
 const LONGEST = 20_000;
 
 export interface Message {
@@ -144,7 +143,7 @@ export interface UnknownMessage {
   readonly end: number;
 }
 
-/** Returns the call of a message; null if the text is not a known message. */
+/** Returns the call that a message is about, or null if the message is unknown. */
 export function readMessage(text: string): Message | UnknownMessage | null {
   if (text.length > LONGEST) return null;
   const [, named, name] = NODE.exec(text) ?? [];
@@ -221,7 +220,7 @@ function asCall(given: Facts & { readonly op: string }, node: string | null): Me
   };
 }
 
-/** Returns the shapes of a call: from the message, otherwise shapes that fit, otherwise examples. */
+/** Returns a call's shapes from the message, or compatible shapes, or example shapes. */
 function shapesOf(
   facts: Facts & { readonly op: string },
 ): Partial<Record<Role, readonly number[]>> {

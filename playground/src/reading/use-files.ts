@@ -1,6 +1,6 @@
 /**
- * Handles files that are chosen, or dropped anywhere on the page: a tensor for an input, a node of a model, a case of
- * `ndscatter capture`, or another runtime's output. Text pasted outside a cell is handled the same way.
+ * Handles chosen or dropped files: a tensor, a model, a test case from `ndscatter capture`, or another runtime's
+ * output. Text pasted outside a cell is handled in the same way.
  */
 
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -14,43 +14,41 @@ import type { Asked } from "../why/use-why.ts";
 import { droppedFiles } from "./dropped-files.ts";
 import type { Session } from "../page/use-session.ts";
 
-/** The content of files or of a text, from which the user has to choose. */
 export interface Offer {
   readonly name: string;
   readonly choices: readonly FileChoice[];
   readonly remarks: readonly string[];
   /** Pasted text of a single array, which is parsed again with the data type of the chosen input. */
   readonly text?: string;
-  /** Tensors that belong to several inputs. */
+  /** Tensors that fit several inputs. */
   readonly tensors?: readonly NamedTensor[];
-  /** Command line for the whole call, if the page shows only a part. */
+  /** The command line for the whole call, if the page shows only a part. */
   readonly command?: string;
-  /** Pasted text with parts that were not understood. */
   readonly source?: { readonly text: string; readonly marks: readonly Mark[] };
 }
 
-/** The position of an input, or the slot for another runtime's output. */
+/** An input's position, or the slot for another runtime's output. */
 export type Spot = number | "actual";
 
-/** Accepts files for a slot; null if no slot was chosen. */
+/** Opens files for a slot, or for the whole call if no slot is chosen. */
 type TakeFiles = (files: readonly File[], spot: Spot | null) => Promise<void>;
 
 /** The maximum file size. A larger file contains more than the page can show in any format. */
 const MOST_BYTES = 64 * 2 ** 20;
 
 export interface Files {
-  /** Choices for the user; null if no choice is open. */
+  /** Choices for the user, or null. */
   readonly offer: Offer | null;
   /** True while files are dragged over the page. */
   readonly isOver: boolean;
-  /** Accepts files that the user chose. */
+  /** Opens files that the user chose. */
   takeFiles(files: readonly File[]): void;
-  /** Accepts pasted or typed text: a program, an array, a message or a link. */
+  /** Reads pasted or typed text: a program, an array, an error message or a link. */
   takeText(text: string): void;
   take(choice: FileChoice, spot: Spot, remarks: readonly string[]): void;
-  /** Puts tensors into the inputs of a call. */
+  /** Assigns tensors to a call's inputs. */
   takeState(state: State, remarks: readonly string[]): void;
-  /** Closes the offer and keeps the page unchanged. */
+  /** Closes the offer without changing the page. */
   dismiss(): void;
 }
 
@@ -115,8 +113,8 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
 }
 
 /**
- * Reads files: a model with tensors, tensors alone, or one file with its `.bin`. Returns null if no file is given. The
- * function never throws.
+ * Reads a model with its tensors, several tensors, or a single file with its `.bin` file. The function never throws.
+ * Returns null if no file is given.
  */
 async function read(
   files: readonly File[],
@@ -181,7 +179,7 @@ async function contentOf(
   return withCommand(await fromFile(files[0].name, bytes[0], bytes.at(1)), named, state);
 }
 
-/** Returns the content of a model, with the command if one of its tensors is larger than the page can show. */
+/** Returns a model's content, with a command line if one of its tensors is too large for the page. */
 function withCommand(
   content: FileContent,
   files: readonly { readonly name: string }[],
@@ -197,7 +195,10 @@ function withCommand(
 
 const bytesOf = async (file: File): Promise<Uint8Array> => new Uint8Array(await file.arrayBuffer());
 
-/** Returns an offer for pasted text. The code that reads programs and messages is loaded with the first text. */
+/**
+ * Returns the choices that pasted text offers. The code that reads programs and messages is loaded when the first text
+ * is pasted.
+ */
 async function offerOf(text: string, state: State): Promise<Offer> {
   const { readText } = await import("./read-text.ts");
   const { choices, tensors, understood, marks, isOneArray } = readText(text, state);
@@ -235,10 +236,10 @@ function usePastes(takeText: (text: string) => Promise<void>): void {
   }, []);
 }
 
-/** Listens for dropped files. Returns true while files are dragged over the page. */
+/** Listens for dropped files, and returns true while files are dragged over the page. */
 function useDropping(takeFiles: TakeFiles): boolean {
   const [isOver, setOver] = useState(false);
-  // The listeners exist as long as the page does, so they must call the latest function.
+  // The listeners are added once, so they must call the latest version of the function.
   const latest = useRef(takeFiles);
   latest.current = takeFiles;
   useEffect(() => {
@@ -270,7 +271,7 @@ function useDropping(takeFiles: TakeFiles): boolean {
   return isOver;
 }
 
-/** Returns the slot of the tensor that contains an element of the page; null if no tensor contains it. */
+/** Returns the slot of the tensor that contains a page element, or null. */
 function spotUnder(target: EventTarget | null): Spot | null {
   const card = target instanceof Element ? target.closest("[data-tensor]") : null;
   const id = card instanceof HTMLElement ? card.dataset["tensor"] : undefined;

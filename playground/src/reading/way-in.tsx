@@ -1,6 +1,4 @@
-/**
- * Accepts the user's own data: a drop zone for files and a field for text, and a one-line version of both in the bar.
- */
+/** Lets users enter their own data: a drop zone for files with a text field, and a one-line version in the bar. */
 
 import type { JSX, TargetedClipboardEvent, TargetedInputEvent } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
@@ -8,7 +6,7 @@ import type { Files } from "./use-files.ts";
 
 interface WayInProps {
   readonly files: Pick<Files, "takeFiles" | "takeText">;
-  /** A function that is called when a file or a text is given, before it is read, so that a dialog can close. */
+  /** Called when a file or text is given, before it is read, so that a dialog can close. */
   onGiven?(): void;
 }
 
@@ -16,7 +14,7 @@ const HINT = `x = np.array([[1, 2], [3, 4]])
 torch.scatter_add(x, 0, idx, src)
 or an error message`;
 
-/** Shows a drop zone with a button for files, and a field for text. */
+/** Shows a drop zone, a button for choosing files, and a text field. */
 export const WayIn = (props: WayInProps): JSX.Element => (
   <section class="way-in" aria-label="your own data">
     <DropZone {...props} />
@@ -53,7 +51,6 @@ function DropZone({ files, onGiven }: WayInProps): JSX.Element {
   );
 }
 
-/** Manages the text field and handles its text. */
 function useText({ files, onGiven }: WayInProps) {
   const [text, setText] = useState("");
   const read = (given: string): void => {
@@ -111,7 +108,7 @@ function PasteField(props: WayInProps): JSX.Element {
   );
 }
 
-/** Shows the one-line version: files can be dropped on it, and text can be pasted. */
+/** Shows the one-line version, which accepts dropped files and pasted text. */
 export function WayInLine(props: WayInProps): JSX.Element {
   const { text, field, read } = useText(props);
   return (

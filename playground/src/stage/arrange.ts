@@ -1,7 +1,6 @@
 /**
- * Arranges a call's tables on the stage: side by side, or in tiers if tiers give larger cells. Related tables have the
- * same rows, so that an index tuple is next to its updates, and data is next to the output. The layout measures only
- * the size of the stage.
+ * Arranges a call's tables side by side, or in tiers if tiers allow larger cells. Related tables share rows, so that an
+ * index tuple is next to its updates, and data is next to the output. The layout depends only on the size of the stage.
  */
 
 import { sizeOf } from "../values/shape.ts";
@@ -36,35 +35,35 @@ const ORDER = ["axis", "indices", "updates", "data", "output"];
 /** The gap between tiers, in pixels. */
 export const TIER_GAP = { page: 12, frame: 6 };
 /**
- * The factor by which another tier must enlarge cells. Fewer tiers are preferred, because a single row is read from
- * left to right and shows all of its lines.
+ * Another tier is added only if it enlarges cells by this factor. Fewer tiers are preferred, because a single tier is
+ * read from left to right and shows all its lines.
  */
 const WORTH = { wide: 1.5, narrow: 1.25 };
-/** The minimum stage height for a three-line header with a mouse, and for a two-line header on a touch screen. */
+/** The minimum stage height for a three-line header (mouse) or a two-line header (touch screen). */
 const HIGH = { full: 300, short: 480 };
 /** The minimum stage size for headers that are legible in a lecture hall. */
 const HALL = { width: 1760, height: 560 };
-/** The row height above which a lower header is not worth its missing details. */
+/** The row height above which a smaller header is not worth its missing details. */
 const ROOMY = 24;
-/** The maximum row height as a fraction of the cell width, unless a finger needs more. */
+/** The maximum row height as a fraction of the cell width, unless touch input needs more. */
 const HIGHEST = 0.8;
 const FINGER = 44;
 
 type Tiers = Layout["tiers"];
 
-/** The facts that follow from the call. */
+/** The properties of a call that determine its layout. */
 interface Plan {
   readonly kind: Layout["kind"];
   readonly gutters: readonly Gutter[];
   readonly head: Head;
   readonly tierGap: number;
   readonly room: Room;
-  /** @param isTight true if data types above tables are abbreviated */
+  /** With `isTight`, data types above tables are abbreviated. */
   lanesAt(metrics: Metrics, isTight: boolean): Lane[];
   metricsAt(pitch: number): Metrics;
 }
 
-/** Returns the layout of a call: whole tables with the largest cells that fit, otherwise windows. */
+/** Returns a call's layout: whole tables with the largest cells that fit, or else scrollable windows. */
 export function layOut(call: Call, room: Room): Layout {
   const plans = headsIn(room).map((head) => planOf(call, room, head));
   let best: Way | null = null;
@@ -85,7 +84,6 @@ export function layOut(call: Call, room: Room): Layout {
   return best === null ? windowed(plans, room, all) : whole(best);
 }
 
-/** An arrangement that shows every table as a whole. */
 interface Way {
   readonly plan: Plan;
   readonly tiers: Tiers;
@@ -124,8 +122,8 @@ function planOf({ op, axis, tensors }: Call, room: Room, head: Head): Plan {
 const VALUES: ReadonlySet<string> = new Set(["data", "updates", "output"]);
 
 /**
- * Returns the headers to consider for a stage size, highest first. In a low frame, a lower header leaves space for one
- * more row.
+ * Returns candidate headers for a stage size, tallest first. In a low frame, a smaller header leaves space for one more
+ * row.
  */
 function headsIn({ width, height, isNarrow, isFrame }: Room): readonly Head[] {
   if (!isNarrow) {
@@ -136,7 +134,7 @@ function headsIn({ width, height, isNarrow, isFrame }: Room): readonly Head[] {
   return isFrame ? ["low", "line"] : ["low"];
 }
 
-/** Returns the length of a tuple's longest possible target: `3`, or `(1, 0)`. */
+/** Returns the length of the longest possible target, such as `3` or `(1, 0)`. */
 function chipDigits(
   form: IndexForm | undefined,
   shapes: ReadonlyMap<string, readonly number[]>,
@@ -169,7 +167,7 @@ function gutterBetween(
 const range = (begin: number, end: number): number[] =>
   Array.from({ length: Math.max(end - begin, 0) }, (_, i) => begin + i);
 
-/** Returns the possible assignments of lanes to tiers, fewest tiers first. Data and the output come last. */
+/** Returns the possible assignments of tables to tiers, fewest tiers first. Data and the output are last. */
 function tiersOf(kind: Layout["kind"], count: number): Tiers[] {
   const cut = (...at: number[]): Tiers =>
     [0, ...at].map((begin, i) => range(begin, at[i] ?? count)).filter((tier) => tier.length > 0);
@@ -190,7 +188,6 @@ const widthOf = (
 const tallest = (tier: readonly number[], lanes: readonly Lane[], metrics: Metrics): number =>
   Math.max(...tier.map((at) => heightOf(lanes[at].sheet, metrics)));
 
-/** Returns the height of the headers and gaps of all tiers. */
 const above = ({ head, tierGap }: Pick<Layout, "head" | "tierGap">, tiers: Tiers): number =>
   tiers.length * HEADS[head] + (tiers.length - 1) * tierGap;
 
@@ -203,10 +200,7 @@ function hasRoom({ plan, tiers, pitch, isTight }: Way): boolean {
   return tables + above(plan, tiers) <= height;
 }
 
-/**
- * Returns the layout that shows every table as a whole. Rows grow into the remaining height while cells stay wider than
- * high.
- */
+/** Returns the layout with whole tables. Rows grow into the remaining height while cells stay wider than high. */
 function whole({ plan, tiers, pitch, isTight }: Way): Layout {
   const { kind, gutters, head, tierGap, room } = plan;
   let metrics = plan.metricsAt(pitch);
@@ -226,18 +220,16 @@ function whole({ plan, tiers, pitch, isTight }: Way): Layout {
 
 /** The maximum number of elements that a reader can survey at once. */
 const SMALL = 300;
-/** The minimum height of a tier that shows minimaps. */
 const HIGH_TIER = 330;
-/** The minimum number of rows in a window. */
 const LEAST_WINDOW = { page: 3, frame: 2 };
-/** The row heights of windows, largest first, and the number of rows and columns that a window should show. */
+/** The row heights of windows, largest first, each with the desired number of rows and columns. */
 const WINDOWS = {
   wide: { pitches: [44, 38, 32, 28, 24], rows: 14, columns: 10 },
   narrow: { pitches: range(17, 45).toReversed(), rows: 4, columns: 4 },
 };
 
 /**
- * Returns the arrangement of windows that shows the most elements, with the largest cells that show enough rows and
+ * Returns the arrangement of windows that shows the most elements, with the largest cells that allow enough rows and
  * columns.
  */
 function windowed(plans: readonly Plan[], room: Room, all: readonly Tiers[]): Layout {
@@ -262,7 +254,7 @@ function windowed(plans: readonly Plan[], room: Room, all: readonly Tiers[]): La
     const best = bestOf(last.filter((one) => isEnough(one) && overflowOf(one, room) === 0));
     if (best !== undefined) return best;
   }
-  // The stage scrolls down if no arrangement fits, and sideways only if necessary.
+  // If no arrangement fits, the stage scrolls vertically, and sideways only if necessary.
   const lowest = Math.min(...last.map((one) => overflowOf(one, room)));
   return bestOf(last.filter((one) => overflowOf(one, room) === lowest)) ?? last[0];
 }
@@ -270,7 +262,7 @@ function windowed(plans: readonly Plan[], room: Room, all: readonly Tiers[]): La
 const seenIn = ({ lanes }: Layout): number =>
   lanes.reduce((sum, lane) => sum + lane.rows * lane.columns, 0);
 
-/** Returns 0 if the layout fits, 1 if it is too high, and 2 if it is too wide. */
+/** Returns 0 if the layout fits, 1 if it is too high, or 2 if it is too wide. */
 function overflowOf(layout: Layout, { width, height }: Room): 0 | 1 | 2 {
   const { tiers, lanes, metrics, hasMaps } = layout;
   if (tiers.some((tier) => widthOf(layout, tier, lanes, metrics) > width)) return 2;
@@ -291,7 +283,7 @@ function overflowOf(layout: Layout, { width, height }: Room): 0 | 1 | 2 {
 const barBelow = (tier: readonly number[], lanes: readonly Lane[]): number =>
   Math.max(...tier.map((at) => (lanes[at].columns < lanes[at].sheet.columns ? lanes[at].bar : 0)));
 
-/** Returns the space for each table of a tier, and the number of columns that fit. */
+/** Returns the space for each table in a tier, and the number of columns that fit. */
 function spacesOf(
   { gutters, room }: Plan,
   tier: readonly number[],
@@ -334,7 +326,7 @@ function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
     const least = LEAST_WINDOW[room.isFrame ? "frame" : "page"];
     const rows = Math.max(least, Math.floor(heights[number] / metrics.pitch));
     for (const [i, at] of tier.entries()) {
-      // All tables of a call are windows if any table is a window, so that their rows share a grid.
+      // If one table is a window, all tables of the call are windows, so that their rows share a grid.
       const size = { ...spaces[number][i], rows };
       drawn[at] = withWindow(lanes[at], size, head, room.bar);
     }
@@ -343,8 +335,8 @@ function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
 }
 
 /**
- * Divides a total among parts. Each part gets the amount that it needs, but parts that need more than an equal share
- * divide the remainder equally.
+ * Divides a total among parts. Each part gets what it needs, except that parts larger than an equal share divide the
+ * remainder equally.
  */
 function shared(total: number, needs: readonly number[]): number[] {
   const parts = [...needs];

@@ -1,6 +1,6 @@
 /**
- * The table of a tensor, with keyboard and pointer handlers. Tab reaches one cell of the table, the active cell, and
- * arrow keys move from there.
+ * A tensor's table, with keyboard and pointer handlers. Tab moves the focus to the table's active cell, and arrow keys
+ * move to other cells.
  */
 
 import type { JSX } from "preact";
@@ -17,15 +17,13 @@ interface CursorProps extends LaneProps {
 }
 
 interface Editing {
-  /** The element that Tab reaches. */
   readonly active: number;
   readonly editing: Edited | null;
   /** True if a cell has the focus, or had the focus when it was removed. */
   readonly hasFocus: { current: boolean };
   setActive(element: number): void;
-  /** Moves the focus to an element. */
   go(element: number): void;
-  /** @param typed the typed text that replaces the value */
+  /** `typed` is the text that replaces the value. */
   edit(element: number, typed?: string): void;
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
@@ -87,7 +85,7 @@ export function Cursor(props: CursorProps): JSX.Element {
   const box = useScrolling(props);
   const pointer = usePointer(props, editor);
   return (
-    // The cells of the table have the focus, and their events bubble up to this element.
+    // The table's cells have the focus, and their events bubble up to this element.
     <div
       class={lane.isWindow ? "scroller window" : "scroller"}
       ref={box.ref}
@@ -157,20 +155,20 @@ function usePointer({ id, onSpot, onScrub }: CursorProps, editor: Editing) {
 }
 
 /**
- * Returns the properties of the box around a window. The box scrolls, but the table inside stays in place and shows the
- * rows and columns at the scroll position.
+ * Returns the properties of the scrolling box around a window. The box scrolls, but its table stays in place and shows
+ * the rows and columns at the scroll position.
  */
 function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
   const ref = useRef<HTMLDivElement>(null);
   const { sheet, rows, columns, cell, isWindow } = lane;
   const most = { row: sheet.rows - rows, column: sheet.columns - columns };
   const pitch = metrics.pitch * sheet.span;
-  // Browsers clip boxes of millions of pixels.
+  // Browsers clip boxes that are millions of pixels large.
   const step = { row: Math.min(pitch, 4e6 / sheet.rows), column: cell + SPACING };
   useLayoutEffect(() => {
     const { current } = ref;
     if (current === null || !isWindow) return;
-    // Scroll positions are whole pixels, so the position is changed only if it selects another row or column.
+    // Scroll positions are rounded to pixels, so a position is set only if it selects another row or column.
     const at = cornerAt(current, most);
     const range = rangeOf(current);
     if (at.row !== corner.row) current.scrollTop = (corner.row / most.row) * range.down;
@@ -197,15 +195,12 @@ function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
   };
 }
 
-/**
- * Returns the distances by which a box can scroll down and to the right. Scroll bars may take space or overlay the box.
- */
+/** Returns how far a box can scroll vertically and horizontally. Scroll bars may take space or overlay the box. */
 const rangeOf = (box: HTMLElement): { readonly down: number; readonly right: number } => ({
   down: box.scrollHeight - box.clientHeight,
   right: box.scrollWidth - box.clientWidth,
 });
 
-/** Returns the first row and column at a scroll position. */
 function cornerAt(box: HTMLElement, most: Corner): Corner {
   const { down, right } = rangeOf(box);
   return {
@@ -245,10 +240,7 @@ function onPaste(
   onPasted(text, element);
 }
 
-/**
- * Returns the cell of a window that Tab reaches: the active cell, or the first visible cell if the active cell is out
- * of view.
- */
+/** Returns the cell that Tab reaches: the active cell, or the first visible cell if the active cell is out of view. */
 function nearest(
   { isWindow, rows, columns, sheet }: Lane,
   corner: { readonly row: number; readonly column: number },

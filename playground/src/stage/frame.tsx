@@ -1,6 +1,6 @@
 /**
- * The frame around all elements of a table that one update or read touches. The frame overlays the table, so a step or
- * a moving pointer redraws no cells. Screen readers skip the frame, because the story states the same facts.
+ * Frames all elements of a table that one update or read touches. The frame overlays the table, so a step or a moving
+ * pointer redraws no cells. Screen readers skip the frame, because the story states the same facts.
  */
 
 import type { JSX } from "preact";
@@ -16,9 +16,7 @@ interface Box {
   readonly height: number;
 }
 
-/**
- * Returns the described update or read: the update of the selected cell, otherwise of the player's step; -1 for none.
- */
+/** Returns the update or read of the selected cell, or else of the player's step; -1 for none. */
 function orderOf({ spot, description, step, isStale }: Session): number {
   if (isStale) return -1;
   if (spot === null) return (step ?? 0) - 1;
@@ -50,10 +48,7 @@ export function Frame({ session, layout, lane, corner }: FrameProps): JSX.Elemen
   );
 }
 
-/**
- * Returns the described elements of a tensor: the elements of the selected cell, otherwise of the lesson, otherwise of
- * the step.
- */
+/** Returns a tensor's highlighted elements: those of the selected cell, or else of the lesson, or else of the step. */
 function rangesOf(session: Session, { id, role, shape }: Lane): readonly Range[] {
   const { picture, spot, lesson } = session;
   if (picture === null) return [];
@@ -64,7 +59,7 @@ function rangesOf(session: Session, { id, role, shape }: Lane): readonly Range[]
   return range === null ? [] : [range];
 }
 
-/** Returns the box around elements in their lane; null if none is in view. */
+/** Returns the box around elements of a tensor; null if none is in view. */
 export function boxOf(
   { begin, end }: Range,
   { metrics, head, hasMaps }: Pick<Layout, "metrics" | "head" | "hasMaps">,

@@ -1,7 +1,6 @@
 /**
- * The drawing between two tables: the target of each index tuple, lines from updates to their targets, and marks on
- * changed rows of data. The drawing never crosses a table. Screen readers skip the gutter, because the story states the
- * same facts.
+ * Draws the space between two tables: each tuple's target, lines from updates to targets, and marks on changed rows.
+ * Lines never cross a table. Screen readers skip this drawing, because the story states the same facts.
  */
 
 import type { JSX } from "preact";
@@ -23,7 +22,7 @@ interface Band {
 
 const middle = ({ top, bottom }: Band): number => (top + bottom) / 2;
 
-/** Returns the space between the left table and the gutter: a lane may be wider than its table. */
+/** Returns the space between the left table and the gutter, because a header may be wider than its table. */
 const slackOf = ({ lane }: Side): number => (lane.isWindow ? 0 : lane.width - lane.tableWidth);
 
 const placeOf = ({ lane, corner }: Side, metrics: Metrics, { begin, end }: Rows): Band =>
@@ -37,16 +36,17 @@ interface WiresProps {
   readonly left: Side;
   readonly right: Side;
   readonly wires: readonly Wire[];
-  /** The described updates; null if none are described. */
+  /** The highlighted updates, or null. */
   readonly orders: ReadonlySet<number> | null;
   /** The number of completed updates; lines of later updates are faint. */
   readonly step: number;
   readonly height: number;
-  /** The operator's verb for an update, such as `add`. */
   readonly verb: string;
 }
 
-/** Draws lines from the edge of one table to the edge of the next. Lines to the same target end in one arrow. */
+/**
+ * Draws lines from the edge of one table to the edge of the next table. Lines with the same target end in one arrow.
+ */
 export function Wires(props: WiresProps): JSX.Element {
   const { width, metrics, left, right, wires, orders, height, verb, step } = props;
   const isOn = (wire: Wire): boolean =>
@@ -102,7 +102,7 @@ interface ChipsProps {
   readonly tuples: ReadonlySet<number> | null;
 }
 
-/** Shows the target of each index tuple next to the tuple's row. */
+/** Shows each index tuple's target next to the tuple's row. */
 export const Chips = ({ width, metrics, side, chips, tuples }: ChipsProps): JSX.Element => (
   <div class="gutter chips" style={{ width: `${width}px` }} aria-hidden="true">
     {chips.map(({ row, tuple, hue, letter, text, isResolved, isOut }) => {

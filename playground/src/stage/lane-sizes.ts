@@ -1,4 +1,4 @@
-/** Computes the width of a tensor's lane, with the whole table or the part that fits. */
+/** Computes the width of a tensor's column on the stage, with its whole table or the part that fits. */
 
 import { tableWidthOf, type Lane, type Placed } from "./layout.ts";
 import {
@@ -12,27 +12,30 @@ import {
 } from "./metrics.ts";
 import type { Sheet } from "./sheets.ts";
 
-/** Returns the length of a row's label: its coordinates with commas. */
+/** Returns the length of a row label, which consists of coordinates and commas. */
 function labelDigits(shape: readonly number[], { columns }: Sheet): number {
-  // The labels in a column of all elements have all coordinates.
+  // If all elements form one column, the labels contain all coordinates.
   const axes = shape.length < 2 || columns < (shape.at(-1) ?? 0) ? shape : shape.slice(0, -1);
   const digits = axes.reduce((sum, dim) => sum + String(Math.max(dim - 1, 0)).length, 0);
   return digits + Math.max(0, axes.length - 1);
 }
 
-/** The length of the longest common type name: `float32`, or `bf16` if abbreviated. Longer names are truncated. */
+/**
+ * The length of the longest common type name, which is `float32`, or `bf16` if abbreviated. Longer type names are
+ * truncated.
+ */
 const TYPE = { long: 7, short: 4 };
-/** The character widths, in pixels, of the name, and of the line with data type and shape. */
+/** The character widths in pixels of a tensor's name, and of the line with data type and shape. */
 const NAME = { short: 8.6, low: 8, line: 7.3 };
 const SIGNS = { short: 7.3, low: 6.7, line: 6.7 };
-/** Width, in pixels, of the sign after the name of an editable tensor. */
+/** The width in pixels of the sign after the name of an editable tensor. */
 const SIGN = 11;
 
-/** Returns the length of a printed shape: `[4, 3]`. */
+/** Returns the length of a printed shape, such as `[4, 3]`. */
 const shapeDigits = (shape: readonly number[]): number =>
   Math.max(2, 2 * shape.length + shape.reduce((sum, dim) => sum + String(dim).length, 0));
 
-/** Returns the data type of a lane, abbreviated if the full name does not fit: `i64` for `int64`. */
+/** Returns the data type, abbreviated if the full name does not fit, for example `i64` for `int64`. */
 export function typeIn(dtype: string, { shape, width }: Lane, head: ShortHead): string {
   const fits = (dtype.length + 1 + shapeDigits(shape)) * SIGNS[head] <= width;
   return fits
@@ -47,8 +50,7 @@ const nameWidth = ({ name, id }: Pick<Placed, "name" | "id">, head: ShortHead): 
   name.length * NAME[head] + (id === "output" ? 0 : SIGN);
 
 /**
- * Returns the width of a lane's name, data type and shape.
- * @param isTight true if the data type is abbreviated to save space
+ * Returns the width of a header: name, data type and shape. With `isTight`, the data type is abbreviated to save space.
  */
 function headWidth({ name, shape, id }: Placed, head: Head, isTight: boolean): number {
   if (!isShort(head)) {
@@ -67,7 +69,6 @@ function headWidth({ name, shape, id }: Placed, head: Head, isTight: boolean): n
   return Math.max(named, (type + 1 + shapeDigits(shape)) * SIGNS[head]);
 }
 
-/** Returns the lane with the whole table. */
 export function laneOf(
   placed: Placed,
   own: Sheet,
@@ -94,13 +95,13 @@ export function laneOf(
   };
 }
 
-/** The maximum height of a slice, in windows, for which the tuple label spans the whole slice. */
+/** The maximum height of a slice, in window heights, for which one tuple label spans the whole slice. */
 const HIGH_SLICE = 2;
 const LARGEST_WINDOW = { rows: 64, columns: 64 };
 
 /**
- * Returns the visible part of a table. All rows of a window have the same height, so that they can be scrolled.
- * @param space the number of rows and columns that fit
+ * Returns the visible part of a table. All rows of a window have the same height, so that they can be scrolled. `space`
+ * is the number of rows and columns that fit.
  */
 export function withWindow(
   lane: Lane,
@@ -110,7 +111,7 @@ export function withWindow(
 ): Lane {
   const { sheet: whole, cell, side } = lane;
   const { rows, columns } = space;
-  // A tuple spans the rows of its slice. If a slice is much higher than the window, tuples have one row each, so that
+  // A tuple spans the rows of its slice. If a slice is much higher than the window, each tuple has one row, so that
   // several tuples are visible.
   const span = whole.span > HIGH_SLICE * rows ? 1 : Math.min(whole.span, rows);
   const own = { ...whole, group: 0, span };

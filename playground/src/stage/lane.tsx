@@ -1,4 +1,4 @@
-/** A tensor on the stage: its name, data type, shape and table. All parts of an input can be edited. */
+/** Shows a tensor on the stage: name, data type, shape and table. All parts of an input can be edited. */
 
 import type { JSX } from "preact";
 import { Cursor } from "./cursor.tsx";
@@ -37,7 +37,7 @@ export const TensorLane = memo<LaneProps>((props) => {
   );
 });
 
-/** Header for a small stage, where one button opens all edits of a tensor. */
+/** The header for a small stage, where one button opens all edits of a tensor. */
 function ShortLines(props: LaneProps & { readonly head: ShortHead }): JSX.Element {
   const { id, name, dtype, lane, edits, remark, onText, head } = props;
   const shape = `[${lane.shape.join(", ")}]`;

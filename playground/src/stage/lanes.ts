@@ -1,4 +1,4 @@
-/** Returns the content of each tensor's lane, from the session. */
+/** Returns each tensor's content on the stage. */
 
 import type { Lane, Layout } from "./layout.ts";
 import type { LaneProps } from "./lane-props.ts";
@@ -54,7 +54,7 @@ export function laneProps(
   };
 }
 
-/** The remark on a missing output, by header form. */
+/** The remark about a missing output, by header form. */
 const STALE: Readonly<Record<Layout["head"], string>> = {
   large: "no output",
   full: "no output",
@@ -63,7 +63,7 @@ const STALE: Readonly<Record<Layout["head"], string>> = {
   line: "none",
 };
 
-/** Returns the remark next to the data type of the output. */
+/** Returns the remark next to the output's data type. */
 function remarkOf(
   { picture, isStale, at, count, others: { rule } }: Session,
   head: Layout["head"],

@@ -1,15 +1,12 @@
-/**
- * Computes the positions of tables and their rows, in pixels. `arrange.ts` decides the sizes and the order of the
- * tables.
- */
+/** Computes the pixel positions of tables and rows. The sizes and order of tables are determined in `arrange.ts`. */
 
 import type { Sheet } from "./sheets.ts";
 import { HEAD, SPACING, type Gutter, type Head, type Metrics } from "./metrics.ts";
 
-/** A tensor of the page: an input by its position, or the output. */
+/** A tensor on the page: an input, identified by its position, or the output. */
 export type TensorId = number | "output";
 
-/** A tensor, in the form that the layout needs. */
+/** The properties of a tensor that the layout depends on. */
 export interface Placed {
   readonly id: TensorId;
   readonly role: string;
@@ -21,13 +18,13 @@ export interface Placed {
 
 export interface Lane extends Placed {
   readonly sheet: Sheet;
-  /** The width of a cell, and of the row headers. */
+  /** The widths of a cell and of the row headers. */
   readonly cell: number;
   readonly side: number;
-  /** The width of the whole table. The lane is wider if its name and shape need more space. */
+  /** The width of the whole table. The header is wider than the table if the name and shape need more space. */
   readonly tableWidth: number;
   readonly width: number;
-  /** The number of visible rows and columns; a window shows only some. */
+  /** The number of visible rows and columns, which is smaller than the whole table in a window. */
   readonly rows: number;
   readonly columns: number;
   readonly isWindow: boolean;
@@ -38,11 +35,11 @@ export interface Lane extends Placed {
 export interface Layout {
   readonly kind: "scatter" | "gather";
   readonly metrics: Metrics;
-  /** Lanes in reading order: indices, updates, data, output. */
+  /** Tensors in reading order: indices, updates, data, output. */
   readonly lanes: readonly Lane[];
-  /** The positions of the lanes that are side by side, tier by tier from the top. */
+  /** The positions of the tensors in each tier, from the top tier down. */
   readonly tiers: readonly (readonly number[])[];
-  /** `gutters[i]` is between lanes `i` and `i + 1` if these lanes are side by side. */
+  /** The gap `gutters[i]` is between tensors `i` and `i + 1` if both are in the same tier. */
   readonly gutters: readonly Gutter[];
   readonly head: Head;
   readonly tierGap: number;
@@ -50,7 +47,7 @@ export interface Layout {
   readonly hasMaps: boolean;
 }
 
-/** The size of the stage, and the properties that affect its layout. */
+/** The stage's size, and other properties that affect the layout. */
 export interface Room {
   readonly width: number;
   readonly height: number;
@@ -58,17 +55,17 @@ export interface Room {
   readonly isNarrow: boolean;
   /** The minimum row height for drawing a whole table. */
   readonly least: number;
-  /** True if the page is a frame in another page. */
+  /** True if the page is embedded as a frame in another page. */
   readonly isFrame: boolean;
   /** The width of a scroll bar; 0 if scroll bars overlay the content. */
   readonly bar: number;
 }
 
-/** Returns the width of a table: its row headers, and its columns with the space around them. */
+/** Returns a table's width: row headers, columns, and the space around them. */
 export const tableWidthOf = (side: number, columns: number, cell: number): number =>
   side + columns * (cell + SPACING) + 2 * SPACING;
 
-/** Returns the height of all rows of a table. */
+/** Returns the total height of a table's rows. */
 export const heightOf = ({ rows, span, group }: Sheet, { pitch, gap }: Metrics): number =>
   HEAD + rows * span * pitch + (group > 0 ? Math.floor((rows - 1) / group) * gap : 0);
 
@@ -81,7 +78,7 @@ export interface Corner {
   readonly column: number;
 }
 
-/** Returns the top of a row relative to its table; for a row out of view, the edge of the view. */
+/** Returns a row's top edge relative to its table, or the edge of the view for a row out of view. */
 export function topOf(
   { sheet: own, rows, isWindow }: Lane,
   { pitch, gap }: Metrics,

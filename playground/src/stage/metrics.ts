@@ -1,13 +1,12 @@
-/** The sizes of the parts of tables, and of the gutters between tables, in pixels. */
+/** The sizes of tables and gutters, in pixels. */
 
-/** The kinds of gutters between two tables: targets of tuples, arrows, data becoming the output, or an empty gap. */
+/** The kinds of gutters between two tables: tuple targets, arrows, changes from data to output, or an empty gap. */
 export type Gutter = "chips" | "wires" | "becomes" | "gap";
 
-/** The sizes in pixels. */
 export interface Metrics {
-  /** The distance from the top of a row to the top of the next row. */
+  /** The distance between the tops of adjacent rows. */
   readonly pitch: number;
-  /** The font size of values. */
+  /** The font size of cell values. */
   readonly font: number;
   /** The font size in gutters. */
   readonly small: number;
@@ -15,18 +14,16 @@ export interface Metrics {
   readonly label: number;
   /** The minimum width of a cell. */
   readonly least: number;
-  /** The space next to the characters of a cell. */
+  /** The horizontal padding in a cell. */
   readonly padding: number;
-  /** The space between groups of rows. */
   readonly gap: number;
-  /** The widths of gutters. */
   readonly gutters: Readonly<Record<Gutter, number>>;
 }
 
 /**
- * Header of a table. `large` and `full` have the name, data type and shape on three editable lines, with larger letters
- * for a lecture hall in `large`. `short` has two lines, which open a dialog; `low` has these two lines in the smallest
- * legible size. `line` has the name and the shape on one line.
+ * Table headers `large` and `full` have editable name, data type and shape on three lines; `large` has larger letters,
+ * for lecture halls. The header `short` has two lines, which open a dialog; `low` has the same lines in the smallest
+ * legible size. The header `line` has the name and shape on one line.
  */
 export type Head = "large" | "full" | "short" | "low" | "line";
 
@@ -35,7 +32,7 @@ export type ShortHead = Exclude<Head, "large" | "full">;
 
 export const isShort = (head: Head): head is ShortHead => head !== "large" && head !== "full";
 
-/** Enlargement factor of `large`, the same as in `page/wide.css`. */
+/** The enlargement factor of the `large` header, the same as in `page/wide.css`. */
 export const ENLARGED = 1.2;
 
 export const HEADS: Readonly<Record<Head, number>> = {
@@ -46,26 +43,25 @@ export const HEADS: Readonly<Record<Head, number>> = {
   line: 16,
 };
 
-/** The space between cells, height of column numbers above the first row, and width of a monospace character. */
+/**
+ * The space between cells, the height of column numbers above the first row, and the width of a monospace character.
+ */
 export const SPACING = 2;
 export const HEAD = 18;
 export const CHARACTER = 0.605;
 
-/** The maximum row height, readable in a lecture hall. */
+/** The maximum row height, which is readable in a lecture hall. */
 export const LARGEST = 140;
-/** The minimum row height for drawing a whole table: with a mouse, with a finger, and in a frame of another page. */
+/** The minimum row height for drawing a whole table: with a mouse, with touch input, and in an embedded page. */
 export const SMALLEST = { mouse: 20, finger: 26, frame: 16 };
 
 const between = (least: number, value: number, most: number): number =>
   Math.round(Math.max(least, Math.min(most, value)));
 
-/** The length of the longest mark between data and the output, with at most three letters: `A B+2`. */
+/** The length of the longest mark between data and the output, such as `A B+2`. */
 const MARK = 5;
 
-/**
- * Returns the sizes for a row height.
- * @param chip length of a tuple's longest target, such as `(1, 0)`
- */
+/** Returns the sizes for a row height. `chip` is the length of a tuple's longest target, such as `(1, 0)`. */
 export function metricsAt(pitch: number, isNarrow: boolean, chip: number): Metrics {
   const font = Math.max(11, Math.round(pitch * 0.4 + 2));
   const small = between(11, font * 0.5, 17);

@@ -1,6 +1,6 @@
 /**
- * A small picture of a whole tensor above its window. The picture shows the number of hits of each element and the
- * position of the window; a click moves the window.
+ * A minimap of a whole tensor, drawn above its window. The minimap shows each element's number of updates and the
+ * window's position; a click moves the window.
  */
 
 import type { JSX } from "preact";
@@ -15,8 +15,8 @@ const MOST_WIDTH = 240;
 type Colour = readonly [red: number, green: number, blue: number];
 
 /**
- * Colours for no update, one update, several updates, and an error. The heat of several updates grows with their
- * number.
+ * Colours for no update, one update, several updates, and an error. The colour for several updates becomes stronger
+ * with their number.
  */
 const COLOURS: Readonly<Record<"light" | "dark", readonly [Colour, Colour, Colour, Colour]>> = {
   light: [
@@ -78,11 +78,11 @@ export function Minimap({ id, name, lane, cells, corner, onCorner }: LaneProps):
 
 const percent = (part: number, all: number): string => `${(100 * part) / Math.max(all, 1)}%`;
 
-/** Returns the first visible row or column of a view that is centred at the fraction `part`. */
+/** Returns the first visible row or column of a view centred at the fraction `part`. */
 const at = (part: number, all: number, seen: number): number =>
   Math.max(0, Math.min(all - seen, Math.round(part * all - seen / 2)));
 
-/** Draws one pixel per element, or per group of elements with the heat of the hottest element. */
+/** Draws one pixel per element, or per group of elements in the colour of its strongest element. */
 function draw(
   context: CanvasRenderingContext2D,
   { rows, columns }: { readonly rows: number; readonly columns: number },

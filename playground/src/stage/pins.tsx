@@ -1,4 +1,4 @@
-/** Pinned slices of large tensors, which stay in view side by side while the tables above them scroll. */
+/** Pinned slices of large tensors, which stay in view while their tables scroll. */
 
 import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
@@ -13,23 +13,23 @@ import { elementOf, Sheet } from "./sheet.tsx";
 
 export interface Pins {
   readonly pins: readonly Pin[];
-  /** Pins a slice, or unpins it. */
+  /** Pins or unpins a slice. */
   toggle(pin: Pin): void;
 }
 
 /** The maximum number of pinned slices that fit side by side. */
 const MOST = 6;
-/** The maximum number of visible rows and columns of a pinned slice. */
+/** The maximum number of visible rows and columns in a pinned slice. */
 const MOST_ROWS = 10;
 const MOST_COLUMNS = 12;
-/** The height of a row, and of the name above a slice with the space around it, in pixels. */
+/** The heights in pixels of a row, and of the name above a slice with the space around it. */
 const PITCH = 20;
 const ABOVE = 64;
 
 const isSame = (one: Pin, other: Pin): boolean =>
   one.id === other.id && one.matrix === other.matrix;
 
-/** @param key a key that changes with the shapes, because a pin is meaningless for another shape */
+/** `key` changes with the shapes, because a pin is meaningless for another shape. */
 export function usePins(key: string): Pins {
   const [pins, setPins] = useState<readonly Pin[]>([]);
   useEffect(() => setPins([]), [key]);
@@ -47,11 +47,11 @@ export function usePins(key: string): Pins {
 export const pinsHeight = ({ pins }: Pins): number =>
   pins.length === 0 ? 0 : MOST_ROWS * PITCH + ABOVE;
 
-/** Returns the number of table rows of a matrix: indices and scalar updates may be in one column. */
+/** Returns the number of table rows in a matrix; indices and scalar updates may form one column. */
 const rowsOf = ({ shape, sheet }: Lane): number =>
   ((shape.at(-2) ?? 1) * (shape.at(-1) ?? 1)) / Math.max(sheet.columns, 1);
 
-/** Returns the matrix at the top of a window; null for a tensor with a single matrix, or a whole table. */
+/** Returns the matrix at the top of a window; null if the tensor has a single matrix or is fully visible. */
 export function matrixAt(lane: Lane, row: number): number | null {
   const height = rowsOf(lane);
   return lane.isWindow && lane.shape.length > 2 && height > 0 ? Math.floor(row / height) : null;

@@ -1,4 +1,4 @@
-/** A tensor as one table, or the visible part of the table. A row is redrawn only if one of its cells changed. */
+/** Draws a tensor as one table, or the table's visible part. A row is redrawn only if one of its cells changed. */
 
 import type { JSX } from "preact";
 import type { Cells } from "../cells/cells.ts";
@@ -11,35 +11,30 @@ export type Move = "up" | "down" | "left" | "right";
 
 export interface Editing {
   readonly element: number;
-  /** The initial text. */
   readonly text: string;
-  /** True if the user typed the text. Otherwise the text is the element's value, which typing replaces. */
+  /** True if the user typed the text. Otherwise, the text is the element's value, which typing replaces. */
   readonly isTyped: boolean;
 }
 
 interface SheetProps extends Cells {
   readonly id: TensorId;
-  /** The prefix for the ids of cells, for a second table of the same tensor. */
+  /** The prefix of cell ids, which differs for a second table of the same tensor. */
   readonly prefix?: string;
   readonly name: string;
   readonly lane: Lane;
   readonly metrics: Metrics;
   readonly corner: Corner;
-  /** The element that Tab reaches. */
   readonly active: number;
-  /** The element that is being edited; null for none. */
+  /** The element being edited, or null. */
   readonly editing: Editing | null;
   readonly isReadOnly: boolean;
-  /**
-   * @param text the new text; undefined leaves the element unchanged
-   * @param move the direction in which the focus moves
-   */
+  /** If `text` is undefined, the element stays unchanged. `move` is the direction in which the focus moves. */
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
 
 export const cellId = (id: TensorId, element: number): string => `cell-${id}-${element}`;
 
-/** Returns the element of the cell under an event; -1 if no cell is there. */
+/** Returns the element whose cell is under an event; -1 if no cell is there. */
 export function elementOf(target: EventTarget | null): number {
   const cell = target instanceof Element ? target.closest("[data-element]") : null;
   return cell instanceof HTMLElement ? Number(cell.dataset["element"]) : -1;
@@ -96,9 +91,7 @@ export function Sheet(props: SheetProps): JSX.Element {
 }
 
 interface RowProps extends SheetProps {
-  /** The number of the row in the whole tensor. */
   readonly row: number;
-  /** The first visible element. */
   readonly begin: number;
   readonly height: number;
 }
@@ -148,7 +141,7 @@ const hitsAt = ({ hits }: Cells, element: number): number => hits?.[element] ?? 
 const editedIn = ({ editing }: SheetProps, element: number): Editing | null =>
   editing?.element === element ? editing : null;
 
-/** Returns a cell. This is a function, not a component, because a tensor may have ten thousand cells. */
+/** Draws a cell. This is a function instead of a component, because a tensor may have ten thousand cells. */
 function cell(props: RowProps, element: number): JSX.Element {
   const { id, values, notes, faults, letters, others, active, lane } = props;
   const edited = editedIn(props, element);
@@ -193,13 +186,13 @@ function cell(props: RowProps, element: number): JSX.Element {
 const titleOf = (value: string, shown: string, other: string | undefined): string | undefined =>
   other === undefined ? (shown === value ? undefined : value) : `${value} here, ${other} there`;
 
-/** Truncates a text between characters, never inside a surrogate pair. */
+/** Truncates a text without splitting a surrogate pair. */
 const cut = (value: string, digits: number): string =>
   value.length > digits
     ? `${value.slice(0, Math.max(digits - 1, 1)).replace(/[\uD800-\uDBFF]$/, "")}…`
     : value;
 
-/** The field of a cell that is being edited. Enter and Tab accept the text; Escape discards it. */
+/** The text field of a cell that is being edited. Enter and Tab accept the text; Escape discards it. */
 function Editor({
   element,
   text,
@@ -220,7 +213,7 @@ function Editor({
         input.setSelectionRange(isTyped ? input.value.length : 0, input.value.length);
       }}
       onKeyDown={(event) => {
-        // The grid must not receive keys meant for the field.
+        // The grid must not receive keys meant for the text field.
         event.stopPropagation();
         const { value } = event.currentTarget;
         if (event.key === "Escape") onEdited(element, undefined, null);

@@ -1,6 +1,6 @@
 /**
- * Folds tensors into tables of rows and columns. Related tables have the same rows, so that an index tuple is next to
- * its updates.
+ * Folds tensors into tables of rows and columns. Related tables share rows, so that an index tuple is next to its
+ * updates.
  */
 
 import { operators, type OperatorVersion } from "ndscatter";
@@ -8,17 +8,16 @@ import { sizeOf } from "../values/shape.ts";
 
 export type IndexForm = OperatorVersion["indexForm"];
 
-/** Returns the form of an operator's indices, the same in all its versions; undefined for an unknown operator. */
+/** Returns the form of an operator's indices, which is the same in all versions; undefined for an unknown operator. */
 export const indexFormOf = (op: string): IndexForm | undefined =>
   operators().find(({ name }) => name === op)?.indexForm;
 
-/** A tensor folded into a table. */
 export interface Sheet {
   readonly rows: number;
   readonly columns: number;
   /** The number of rows before each gap; 0 for no gaps. */
   readonly group: number;
-  /** The height of a row, in rows of the table next to it. */
+  /** A row's height, as a number of rows in the adjacent table. */
   readonly span: number;
 }
 
@@ -36,7 +35,7 @@ export function plainSheet(shape: readonly number[]): Sheet {
   return sheet(sizeOf(shape.slice(0, -1)), shape[shape.length - 1], matrix > 1 ? matrix : 0);
 }
 
-/** Returns the tables of indices and of the slices of their tuples: updates, or a gather's output. */
+/** Returns the tables of indices, and of updates or a gather's output. */
 function tupleSheets(
   indices: readonly number[],
   carrier: readonly number[],
@@ -54,7 +53,7 @@ function tupleSheets(
     : { indices: sheet(tuples, width, group), carrier: sheet(rows, columns, group) };
 }
 
-/** Returns the table of each tensor of a call, by role. */
+/** Returns each tensor's table, by role. */
 export function sheetsOf(
   form: IndexForm | undefined,
   axis: number,
@@ -75,6 +74,6 @@ export function sheetsOf(
   return sheets;
 }
 
-/** Checks whether each row of indices is next to its updates, or next to its part of a gather's output. */
+/** Checks whether each row of indices is next to its updates or its part of a gather's output. */
 export const isAligned = (indices: Sheet | undefined, carrier: Sheet | undefined): boolean =>
   indices !== undefined && carrier !== undefined && indices.rows * indices.span === carrier.rows;

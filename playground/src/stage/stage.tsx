@@ -1,5 +1,5 @@
 /**
- * The tensors of the call in fixed lanes: indices, updates, data, output. `layout.ts` sets the positions of tables, so
+ * Draws the call's tensors in fixed order: indices, updates, data, output. Table positions come from `layout.ts`, so
  * changing a value moves no table.
  */
 
@@ -34,10 +34,9 @@ export function Stage(props: StageProps): JSX.Element {
   const { onReveal } = windows;
   const box = useRef<HTMLDivElement>(null);
   const spots = description?.arrows.flatMap(({ from, to }) => [from, to]) ?? [];
-  // Elements that a step reads or writes have a frame.
+  // Elements that a step reads or writes are framed.
   useLit(box, spot === null ? [] : spots, isStale ? null : spot);
-  // The tables of a large call scroll to the selected cell or step. The tables do not scroll when the pointer moves
-  // over cells.
+  // A large call's tables scroll to the selected cell or step. Tables do not scroll when the pointer moves over cells.
   useEffect(() => {
     if (isPointed) return;
     for (const other of spots) {
@@ -76,7 +75,7 @@ export function Stage(props: StageProps): JSX.Element {
   );
 }
 
-/** A tensor, with the frame around its described elements. */
+/** A tensor with a frame around its highlighted elements. */
 function Place({
   lane,
   session,
@@ -102,10 +101,7 @@ function Place({
   );
 }
 
-/**
- * Returns the wiring. A large call draws only the lines of the described updates, so its lines change with the
- * description.
- */
+/** Returns the lines between tables. A large call draws only the lines of highlighted updates. */
 function useWiring(session: Session, layout: Layout): Wiring {
   const { picture, isStale, description, links, others } = session;
   // The page does not know which updates the other system omits, nor their order.
@@ -121,7 +117,7 @@ function useWiring(session: Session, layout: Layout): Wiring {
 }
 
 interface GutterProps extends StageProps {
-  /** The position of the lane to the right. */
+  /** The position of the tensor to the right. */
   readonly position: number;
   readonly wiring: Wiring;
 }
@@ -162,7 +158,7 @@ const tuplesOf = (orders: ReadonlySet<number>, tupleOf: Int32Array): ReadonlySet
   new Set([...orders].map((order) => tupleOf[order]));
 
 /**
- * Returns the height of the buttons for omitted inputs, including the gap above them. A small frame has no such
+ * Returns the height of the buttons for omitted inputs, including the gap above them. Small frames have no such
  * buttons.
  */
 export const leftOutHeight = ({ inputs }: State, { isNarrow, isFrame }: Room): number =>
@@ -190,9 +186,7 @@ function LeftOut({
   );
 }
 
-/**
- * Marks the cells of a description with an attribute that no component sets, so moving the pointer redraws no table.
- */
+/** Marks highlighted cells with an attribute that no component sets, so moving the pointer redraws no table. */
 function useLit(
   box: { readonly current: HTMLElement | null },
   spots: readonly Spot[],

@@ -8,22 +8,16 @@ export const ORIGIN: Corner = { row: 0, column: 0 };
 type Corners = ReadonlyMap<TensorId, Corner>;
 
 export interface Windows {
-  /** The first visible row and column of each tensor. */
   readonly corners: Corners;
   onCorner(id: TensorId, corner: Corner): void;
   /**
-   * Scrolls an element into view, as little as possible. Tables that follow the description scroll by pages, because a
-   * table that moves is redrawn.
-   * @param kept the tensor that keeps its position while other tables follow
+   * Scrolls an element into view, as little as possible. Tables that follow the highlighted cell scroll by pages,
+   * because a table that moves is redrawn. The tensor `kept` keeps its position while other tables follow.
    */
   onReveal(id: TensorId, element: number, kept?: TensorId | null): void;
 }
 
-/**
- * Returns the window positions of large tensors.
- *
- * @param call a value that changes when another call is shown
- */
+/** Returns the window positions of large tensors. `call` changes when another call is shown. */
 export function useCorners({ lanes }: Layout, call: string): Windows {
   const [corners, setCorners] = useState<Corners>(new Map());
   // Scroll positions are reset, because they are meaningless in another call.
@@ -96,12 +90,12 @@ const PAIRS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the first row of the page to show: the current page if it contains the row, otherwise a page that begins at
- * the row.
+ * Returns the first row to show: the current first row if the target row is visible, or else the start of a page that
+ * contains it.
  */
 const turnTo = (row: number, first: number, count: number): number =>
   row >= first && row < first + count ? first : row;
 
-/** Returns the start of a range of `length` that contains `at`, moved no further than necessary. */
+/** Returns the start of a range of `length` that contains `at`, moved as little as possible. */
 const into = (at: number, begin: number, length: number): number =>
   at < begin ? at : at >= begin + length ? at - length + 1 : begin;

@@ -1,4 +1,4 @@
-/** Measures the stage, and lays out the call in it. */
+/** Measures the stage, and computes the call's layout. */
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -12,13 +12,13 @@ import { lettersOf } from "../cells/letters.ts";
 import type { Picture } from "../cells/view.ts";
 
 /**
- * The page width, in pixels, below which tables are stacked. A frame in another page becomes narrow at a smaller width,
- * and its tables are smaller.
+ * The page width, in pixels, below which tables are stacked. An embedded page becomes narrow at a smaller width, and
+ * its tables are smaller.
  */
 const NARROW = 900;
 const NARROW_FRAME = 780;
 
-/** Checks whether the page is a frame in another page, which shows only the stage and the story. */
+/** Checks whether the page is embedded in another page; an embedded page shows only the stage and the story. */
 export const isEmbedded = (): boolean => new URLSearchParams(location.search).has("embed");
 
 const isNarrowNow = (): boolean => window.innerWidth < (isEmbedded() ? NARROW_FRAME : NARROW);
@@ -28,7 +28,7 @@ export function applyWidth(): void {
   document.documentElement.classList.toggle("small", isNarrowNow());
 }
 
-/** Returns the width of a window's scroll bar: 0 if it overlays the table, as on a touch screen. */
+/** Returns the width of a window's scroll bar; 0 if the bar overlays the table, as on a touch screen. */
 function barNow(): number {
   const probe = document.createElement("div");
   probe.className = "scroller window";
@@ -41,7 +41,7 @@ function barNow(): number {
 
 /** The space around the stage, in pixels. */
 const AROUND = { wide: { x: 40, y: 16 }, narrow: { x: 16, y: 8 }, frame: { x: 8, y: 8 } };
-/** The minimum height of the stage, in pixels; a smaller stage scrolls. */
+/** The stage's minimum height, in pixels; a smaller stage scrolls. */
 const LEAST_HEIGHT = 120;
 
 function roomOf({ width, height }: { readonly width: number; readonly height: number }): Room {
@@ -58,8 +58,8 @@ function roomOf({ width, height }: { readonly width: number; readonly height: nu
 }
 
 /**
- * Returns the height of all parts above and below the stage of a wide page, as set in `page/style.css` and
- * `page/wide.css`. With the exact height, a large call is laid out and drawn once instead of twice when a link opens.
+ * Returns the height of all parts above and below the stage on a wide page, as set in `page/style.css` and
+ * `page/wide.css`. With the exact height, a large call is drawn once instead of twice when a link opens.
  */
 function aroundStage(): number {
   const { innerWidth: width, innerHeight: height } = window;
@@ -68,7 +68,6 @@ function aroundStage(): number {
   return lines + (isLarge ? 162 : Math.max(120, Math.min(90 + height * 0.06, 180)));
 }
 
-/** Returns the size of the box around the stage. */
 export function useRoom(box: RefObject<HTMLElement | null>): Room {
   const [room, setRoom] = useState<Room>(() =>
     roomOf({ width: window.innerWidth, height: Math.round(window.innerHeight - aroundStage()) }),
@@ -96,7 +95,6 @@ export function useRoom(box: RefObject<HTMLElement | null>): Room {
   return room;
 }
 
-/** Returns the stage's size without the height of the parts below it. */
 export const useRoomAbove = (room: Room, height: number): Room =>
   useMemo(
     () => ({ ...room, height: Math.max(room.height - height, LEAST_HEIGHT) }),
@@ -104,7 +102,8 @@ export const useRoomAbove = (room: Room, height: number): Room =>
   );
 
 /**
- * The cell widths, in characters. In a frame, which is small and seldom edited, cells are as narrow as their values.
+ * Cell widths in characters. In an embedded page, which is small and seldom edited, cells are as narrow as their
+ * values.
  */
 const WIDTHS = [2, 3, 4, 6, 9, 12] as const;
 const LEAST_WIDTH = { page: 3, frame: 2 };
@@ -119,11 +118,11 @@ const widthFor = (length: number, role: string): number => {
   return WIDTHS.find((width) => Math.max(length, least) <= width) ?? 12;
 };
 
-/** The width of an update's letter, and of the space before it, in characters of a value. */
+/** The width of an update's letter and the space before it, in characters of a value. */
 const LETTER = 0.7;
 const BEFORE_LETTERS = 0.3;
 
-/** Returns the number of characters to reserve for letters, and for the positive equivalent of a negative index. */
+/** Returns the number of characters to reserve for letters and for positive equivalents of negative indices. */
 function roomBeside(role: string, picture: Picture | null, size: number): number {
   if (role === "indices") return 2;
   if (picture === null) return 1;
@@ -138,15 +137,14 @@ interface Shown {
   readonly state: State;
   readonly version: OperatorVersion | null;
   readonly picture: Picture | null;
-  /** The shape of the output; null if no output is drawn. */
   readonly outputShape: readonly number[] | null;
   /** A counter that increases when another call is shown. */
   readonly generation: number;
 }
 
 /**
- * Returns the layout of a state. Cell widths are computed when a shape or a data type changes, or another call is
- * shown. Editing a value keeps the widths, so no table moves.
+ * Returns a state's layout. Cell widths are computed when a shape or data type changes, or when another call is shown.
+ * Editing a value does not change the widths, so no table moves.
  */
 export function useLayout(
   { state, version, picture, outputShape, generation }: Shown,
@@ -200,7 +198,7 @@ const roleAt = (version: OperatorVersion | null, position: number): string => {
   return schema === undefined ? `input ${position}` : roleOf(schema);
 };
 
-/** Returns the axis of an operator; NaN if the call does not specify it. */
+/** Returns an operator's axis; NaN if the call does not specify an axis. */
 function axisOf(state: State, version: OperatorVersion | null): number {
   const text = state.inputs.find((_, position) => roleAt(version, position) === "axis")?.values[0];
   const axis = Number(text ?? state.attributes["axis"] ?? 0);

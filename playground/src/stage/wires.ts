@@ -1,12 +1,12 @@
 /**
- * Lines between tables: from the rows of an update to the rows of its target, or from data to a gather's output.
- * Updates with the same source rows and the same target rows share one line.
+ * Computes the lines from an update's rows to its target's rows, or from data to a gather's output. Updates with equal
+ * source rows and equal target rows share one line.
  */
 
 import type { Links } from "../cells/links.ts";
 import { PLAIN, type Targets } from "../cells/targets.ts";
 
-/** Rows of a table, from the first row to the row after the last. */
+/** A range of table rows, including the first row and excluding the last. */
 export interface Rows {
   readonly begin: number;
   readonly end: number;
@@ -15,21 +15,21 @@ export interface Rows {
 export interface Wire {
   readonly from: Rows;
   readonly to: Rows;
-  /** The number of a colour, or {@link PLAIN}. */
+  /** A colour number, or `PLAIN`. */
   readonly hue: number;
-  /** Updates or reads of the line. */
+  /** The updates or reads that share this line. */
   readonly orders: readonly number[];
-  /** True if later updates overwrite all updates of the line. */
+  /** True if later updates overwrite all updates of this line. */
   readonly isLost: boolean;
 }
 
-/** The maximum number of lines drawn at once; a larger call draws only the lines of the selection. */
+/** The maximum number of lines drawn at once; a larger call draws only the selection's lines. */
 export const MOST_WIRES = 64;
 
-/** Returns the rows of a tensor that an update or read touches; null if it touches none. */
+/** Returns the rows of a tensor that an update or read touches, or null if no row is touched. */
 export type RowsOf = (order: number) => Rows | null;
 
-/** @param keepsLast true if later updates overwrite earlier updates */
+/** With `keepsLast`, later updates overwrite earlier updates. */
 export function wiresOf(
   links: Links,
   targets: Targets,
@@ -84,7 +84,7 @@ export function rowsOf(
   const isIndices = role === "indices";
   const list = isIndices ? links.indexed : links.carried;
   const count = isIndices ? links.tuples.length : links.count;
-  // The elements of an update are adjacent.
+  // An update's elements are adjacent.
   const begins = new Int32Array(count).fill(-1);
   const ends = new Int32Array(count);
   for (let element = 0; element < size; element++) {

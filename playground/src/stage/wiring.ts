@@ -1,4 +1,4 @@
-/** Computes the content of a picture's gutters: lines, targets of tuples, and changed rows. */
+/** Computes the content of the gutters between tables: lines, tuple targets, and changed rows. */
 
 import type { Layout } from "./layout.ts";
 import { MOST_LETTERS } from "../cells/links.ts";
@@ -12,7 +12,7 @@ export interface Chip {
   readonly row: number;
   readonly hue: number;
   readonly letter: string;
-  /** The target of the tuple: `3`, or `(1, 0)`. */
+  /** The tuple's target, such as `3` or `(1, 0)`. */
   readonly text: string;
   /** True if the text differs from the tuple, for example because an index is negative. */
   readonly isResolved: boolean;
@@ -28,7 +28,7 @@ export interface Mark {
 }
 
 export interface Wiring {
-  /** The lines of each gutter, by the role of the table on its left. */
+  /** The lines in each gutter, by the role of the table on its left. */
   readonly wires: ReadonlyMap<string, readonly Wire[]>;
   readonly chips: readonly Chip[];
   readonly marks: readonly Mark[];
@@ -36,7 +36,7 @@ export interface Wiring {
 
 export const NO_WIRING: Wiring = { wires: new Map(), chips: [], marks: [] };
 
-/** @param described the described updates or reads; a large call draws only their lines */
+/** A large call draws only the lines of the highlighted updates or reads in `described`. */
 export function wiringOf(
   picture: Picture,
   { lanes }: Layout,
@@ -96,17 +96,17 @@ function chipsOf(links: Links, { targets }: Picture): Chip[] {
   return chips;
 }
 
-/** Returns the row of a tuple. Tuples are numbered by their first use, rows by their position in indices. */
+/** Returns a tuple's row in the table of indices. Tuples are numbered by first use, rows by position in indices. */
 function rowOfTuple({ indexed, tuples }: Links, tuple: number): number {
   const begin = indexed.indexOf(tuple);
   return begin === -1 ? tuple : Math.floor((begin * tuples.length) / indexed.length);
 }
 
-/** Prints coordinates: `3`, or `(1, 0)` for several. */
+/** Prints coordinates, such as `3` or `(1, 0)`. */
 const bare = (list: readonly (number | bigint)[]): string =>
   list.length === 1 ? String(list[0]) : `(${list.join(", ")})`;
 
-/** Returns the marks of the rows of data that updates write. Targets in the same row share one mark. */
+/** Returns the marks of the rows of data that updates change. Targets in the same row share one mark. */
 function marksOf({ links, targets }: Picture, rowsIn: RowsOf, isLarge: boolean): Mark[] {
   if (links.kind === "gather" || isLarge) return [];
   const found = new Map<

@@ -1,4 +1,4 @@
-/** Describes the cells of a gather: the source of an element of the output, and the readers of an element of data. */
+/** Describes a gather's cells: the source of each output element, and the reads of each element of data. */
 
 import type { GatherStory } from "ndscatter";
 import { printShape } from "ndscatter/operators";
@@ -13,7 +13,6 @@ import {
   type Vocabulary,
 } from "./vocabulary.ts";
 
-/** Describes an element of the output. */
 export function describeRead(
   words: Vocabulary,
   story: GatherStory,
@@ -44,7 +43,7 @@ export function describeRead(
 
 const TIMES: readonly (string | undefined)[] = [undefined, "once", "twice"];
 
-/** Describes an element of data by the elements of the output that read it. */
+/** Describes an element of data by listing the output elements that copy its value. */
 export function describeSource(
   words: Vocabulary,
   story: GatherStory,

@@ -1,4 +1,4 @@
-/** Describes the cells of a scatter: the updates of a cell, and the target of an update. */
+/** Describes a scatter's cells: the updates of each target, and the target of each update. */
 
 import type { ScatterStory } from "ndscatter";
 import { printShape } from "ndscatter/operators";
@@ -15,7 +15,7 @@ import {
   type Vocabulary,
 } from "./vocabulary.ts";
 
-/** Describes a cell of the output or of data; both tensors have the same coordinates. */
+/** Describes a cell of the output or data, which have the same coordinates. */
 export function describeTarget(
   words: Vocabulary,
   story: ScatterStory,
@@ -54,7 +54,7 @@ export function describeTarget(
   return { title, lines, arrows, orders };
 }
 
-/** Describes an element of updates: its target, and its effect there. */
+/** Describes an element of updates: its target, and its effect on the target. */
 export function describeUpdate(
   words: Vocabulary,
   story: ScatterStory,

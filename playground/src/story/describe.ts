@@ -1,6 +1,6 @@
 /**
- * Describes a cell, or a step of the player, with words and arrows from the library's explanation. This module computes
- * no values.
+ * Describes a cell or a player step in words and arrows, based on the library's explanation. This module computes no
+ * values itself.
  */
 
 import type { Explanation } from "ndscatter";
@@ -13,7 +13,6 @@ import { describeRead, describeSource } from "./describe-gather.ts";
 import { describeTarget, describeUpdate } from "./describe-scatter.ts";
 import { MOST_ARROWS, Vocabulary, type Arrow, type Description, type Spot } from "./vocabulary.ts";
 
-/** A valid call, with its tuples. */
 interface Explained {
   readonly explanation: Explanation;
   readonly links: Links;
@@ -48,7 +47,7 @@ export function describeCell(explained: Explained, { tensor, element }: Spot): D
     : describeTarget(words, story, at, element, tensor);
 }
 
-/** Describes one step of the player: an update or a read. */
+/** Describes one player step, which is an update or a read. */
 export function describeStep({ explanation, links }: Explained, order: number): Description | null {
   const { story, output } = explanation;
   if (story === null || output === null || order < 0 || order >= links.count) return null;
@@ -64,7 +63,7 @@ export function describeStep({ explanation, links }: Explained, order: number): 
   };
 }
 
-/** Describes an element of indices by all steps of its tuple. */
+/** Describes an element of indices by all steps that use its tuple. */
 function describeIndex(words: Vocabulary, element: number, shape: readonly number[]): Description {
   const { links } = words;
   const number = links.indexed[element];
@@ -92,7 +91,7 @@ function describeIndex(words: Vocabulary, element: number, shape: readonly numbe
   };
 }
 
-/** Returns the fault of a cell as a description. */
+/** Describes a cell's fault. */
 export function describeFault({ faults, state }: CallView, spot: Spot | null): Description | null {
   if (spot === null || spot.tensor === "output") return null;
   const shape = state.inputs[spot.tensor]?.shape ?? [];
@@ -103,7 +102,7 @@ export function describeFault({ faults, state }: CallView, spot: Spot | null): D
   return found === undefined ? null : { title: found.sentence, lines: [], arrows: [], orders: [] };
 }
 
-/** Returns a description as one text, for screen readers. */
+/** Returns a description as plain text, for screen readers. */
 export function aloud(description: Description | null, tuples: readonly Tuple[]): string {
   if (description === null) return "";
   const lines = description.lines.map(({ tuple, text, result }) => {

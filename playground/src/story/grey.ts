@@ -1,9 +1,9 @@
-/** Explains grey cells: an index that does not have exactly one target, or a target without its own colour. */
+/** Explains grey cells: an index without a single target, or a target without its own colour. */
 
 import { HUES, PLAIN } from "../cells/targets.ts";
 import type { Picture } from "../cells/view.ts";
 
-/** Returns a sentence that explains the grey cells of a picture; null if no cell is grey. */
+/** Returns a sentence that explains a picture's grey cells, or null if no cell is grey. */
 export function greyIn({ links, targets }: Pick<Picture, "links" | "targets">): string | null {
   const { kind, reached, tuples } = links;
   const isGather = kind === "gather";

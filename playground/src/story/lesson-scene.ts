@@ -1,6 +1,4 @@
-/**
- * The call of a lesson, in the form that the lesson's sentences need. All facts come from the library's explanation.
- */
+/** Provides the facts about a call that the lesson sentences need. The facts come from the library's explanation. */
 
 import type { GatherStory, IndexStory, ScatterStory } from "ndscatter";
 import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
@@ -13,7 +11,6 @@ import { Vocabulary } from "./vocabulary.ts";
 /** The kind of address: an index tuple, a single index, part of an address, a batch, or a sequence. */
 export type Addressing = "tuple" | "index" | "part" | "batch" | "sequence";
 
-/** An update or a read that has a target. */
 export interface Visit {
   readonly order: number;
   readonly at: readonly number[];
@@ -26,19 +23,15 @@ export interface Scene {
   readonly story: ScatterStory | GatherStory;
   readonly words: Vocabulary;
   readonly addressing: Addressing;
-  /** The number of batch axes. */
   readonly batchDims: number;
-  /** The word for the units that have a letter. */
+  /** The word for the units that are marked with letters. */
   readonly noun: "tuple" | "index";
   /** The first update or read that has a target. */
   readonly hero: Visit;
-  /** The shape of data. */
   readonly shape: readonly number[];
 }
 
-/**
- * Returns the scene of a picture; null for a call without updates or reads, about which a lesson has nothing to show.
- */
+/** Returns a picture's scene; null for a call without updates or reads, which needs no lesson. */
 export function sceneAt(picture: Picture): Scene | null {
   const { explanation, links, output, state } = picture;
   const { story, inputs } = explanation;
@@ -81,16 +74,16 @@ function batchDimsOf({ attributes, inputs }: State): number {
   return given < 0 ? given + (inputs[1]?.shape.length ?? 0) : given;
 }
 
-/** Returns the name of a slice of data, such as `row 1`, by its number. */
+/** Returns the name of a slice of data, such as `row 1`. */
 export const sliceName = ({ shape, story: { addressed } }: Scene, slice: number): string =>
   nameOf(coordinatesOf(slice, shape.slice(0, addressed)), shape, addressed);
 
-/** Returns the tuple's letter, such as `A`, or its position in indices if a call has more tuples than letters. */
+/** Returns the tuple's letter, or its position in indices if the call has more tuples than letters. */
 export function letterIn({ picture: { links }, words }: Scene, tuple: Tuple): string {
   return links.tuples.length <= MOST_LETTERS ? tuple.letter : words.indexName(tuple);
 }
 
-/** Returns the first slices of data that no index names, and the number of all such slices. */
+/** Returns the first slices of data that no index names, and the total number of such slices. */
 export function unnamed({ shape, story: { addressed }, picture: { links } }: Scene): {
   readonly slices: readonly number[];
   readonly count: number;
@@ -103,10 +96,10 @@ export function unnamed({ shape, story: { addressed }, picture: { links } }: Sce
   return { slices, count: total - links.reached.size };
 }
 
-/** The maximum number of framed slices; more frames would cover the whole table. */
+/** The maximum number of framed slices, because more frames would cover the whole table. */
 const MOST_SLICES = 24;
 
-/** Returns the slice that the most updates or reads name, with their step numbers; null if no slice is named twice. */
+/** Returns the slice that most updates or reads name, with their step numbers; null if no slice is named twice. */
 export function agreed({ picture: { links } }: Scene): {
   readonly slice: number;
   readonly orders: readonly number[];

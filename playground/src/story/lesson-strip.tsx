@@ -1,4 +1,4 @@
-/** Shows one step of a lesson: its sentence, and the buttons for next, back and end. */
+/** Shows one lesson step: its sentence, and buttons for next, back and end. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -6,22 +6,18 @@ import type { Session } from "../page/use-session.ts";
 import { otherLessons } from "./lessons.ts";
 import { withCode } from "./with-code.tsx";
 
-/** The id of the button for the next step, which gets the focus when the user starts a lesson. */
+/** The id of the next-step button, which takes the focus when the user starts a lesson. */
 export const LESSON_NEXT = "lesson-next";
 
-/** The id of the button that starts a lesson, which gets the focus when the lesson ends. */
+/** The id of the button that starts a lesson, which takes the focus when the lesson ends. */
 export const LESSON_OPENER = "lesson-opener";
 
 interface StripProps {
   readonly session: Session;
-  /** The current sentence. */
   readonly sentence: string;
 }
 
-/**
- * Shows a step of a lesson. The page's status line announces the sentence to screen readers, so the strip must not
- * announce it again.
- */
+/** The page's status line announces the lesson sentence to screen readers, so the strip must not announce it again. */
 export function LessonStrip({ session, sentence }: StripProps): JSX.Element {
   const { lesson, preset } = session;
   const { at, count, go, end } = lesson;
@@ -29,7 +25,7 @@ export function LessonStrip({ session, sentence }: StripProps): JSX.Element {
   useEffect(() => {
     const { current } = strip;
     return () => {
-      // The clicked button of the strip disappears, so the focus must move.
+      // The clicked button disappears, so the focus must move.
       const isLost =
         document.activeElement === document.body || current?.contains(document.activeElement);
       if (isLost === true)

@@ -1,4 +1,7 @@
-/** Sentences of a lesson. Each sentence is true for any call, because it uses the call's own names and numbers. */
+/**
+ * Builds the sentences of a lesson. Each sentence is true for any call, because it is built from the call's own names
+ * and numbers.
+ */
 
 import type { Reduction, ScatterStory } from "ndscatter";
 import { coordinatesOf } from "../values/shape.ts";
@@ -13,19 +16,19 @@ import {
 import { capital, inWords, nameOf, unitOf } from "./target-names.ts";
 import { partOf } from "./vocabulary.ts";
 
-/** The maximum number of names in a list; the other names are counted. */
+/** The maximum number of names in a list; further names are only counted. */
 const MOST_NAMES = 3;
 
 const list = (names: readonly string[], word: "and" | "or"): string =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
 
-/** Returns the target of the lesson's example: `row 1`. */
+/** Returns the target of the example tuple, such as `row 1`. */
 const targetOf = ({ hero: { target }, shape, story }: Scene): string =>
   nameOf(target, shape, story.addressed);
 
 const dataOf = ({ words }: Scene): string => `\`${words.nameOf(words.positionOf("data"))}\``;
 
-/** Returns the subject of a sentence: `The tuple A = [1] in indices`. */
+/** Returns a sentence's subject, such as `The tuple A = [1] in indices`. */
 function subjectOf(scene: Scene, of = ""): string {
   const { words, hero, noun } = scene;
   const { given } = hero.index;
@@ -36,13 +39,13 @@ function subjectOf(scene: Scene, of = ""): string {
   return `The ${noun} ${letter}${text} in ${where}${of}`;
 }
 
-/** Returns the clause about a negative index; empty if all indices are non-negative. */
+/** Returns a clause about a negative index; empty if no index is negative. */
 function wrapOf({ hero: { index } }: Scene): string {
   const negative = index.given.find((value) => value < 0);
   return negative === undefined ? "" : `${negative} counts from the end, so `;
 }
 
-/** The first step: an index is an address. */
+/** The first step explains that an index is an address. */
 export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> = {
   tuple: (scene) =>
     `${subjectOf(scene)} is an address: ${wrapOf(scene)}it names ${targetOf(scene)} of ${dataOf(scene)}.`,
@@ -77,7 +80,7 @@ export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> =
   },
 };
 
-/** The effect of an update on its target. */
+/** An update's effect on its target. */
 const DEEDS = {
   none: " and replaces what was there",
   add: ", where it is added",
@@ -87,7 +90,7 @@ const DEEDS = {
   min: ", where the smaller value stays",
 } as const;
 
-/** Returns the second step: the slice moves to its target, or comes from its source. */
+/** Returns the second step, in which a slice moves to its target or comes from its source. */
 export function moveText(scene: Scene): string {
   const { words, hero, story, picture } = scene;
   if (story.kind === "gather") {
@@ -110,7 +113,7 @@ export function moveText(scene: Scene): string {
   return `\`${part}\` goes to ${targetOf(scene)}${deed}: ${sum}${where}.`;
 }
 
-/** Returns the third step: the slices that no index names. */
+/** Returns the third step, about slices that no index names. */
 export function restText(scene: Scene): string {
   const { noun, story, shape } = scene;
   const { slices, count } = unnamed(scene);
@@ -135,7 +138,7 @@ export function restText(scene: Scene): string {
     : `No ${noun} names ${names}, so ${count === 1 ? "it is" : "they are"} not in the output.`;
 }
 
-/** For each reduction, the verb, in two forms, and the object for several updates of the same target. */
+/** For each reduction, the verb in two forms, and the object for several updates of one target. */
 const AGREEMENTS: Readonly<
   Record<Reduction, readonly [does: string, wouldDo: string, what: string]>
 > = {
@@ -148,7 +151,7 @@ const AGREEMENTS: Readonly<
   mean: ["keeps", "keep", "the average"],
 };
 
-/** Returns the fourth step: several tuples that name the same target. */
+/** Returns the fourth step, about several tuples with the same target. */
 export function agreementText(scene: Scene): string {
   const { noun, story, shape, picture, addressing } = scene;
   const found = agreed(scene);
@@ -185,13 +188,14 @@ function agreementOf(
   isPossible = false,
 ): string {
   const [does, wouldDo, what] = AGREEMENTS[reduction];
-  // The text uses the reduction's name from the call: OpenVINO says sum, and the library's explanation says add.
+  // The sentence uses the reduction's name in the call, because OpenVINO says sum where the library's explanation says
+  // add.
   const name = state.attributes["reduction"] ?? reduction;
   const verb = isPossible ? `would ${wouldDo}` : does;
   return `\`${name}\` ${verb} ${count === 2 && what === "all" ? "both" : what}`;
 }
 
-/** Returns the result of a combination: `, so its first cell ends as 81`. */
+/** Returns the result of combined updates, such as `, so its first cell ends as 81`. */
 function sumOf(
   { shape, words, picture }: Scene,
   story: ScatterStory,
@@ -202,16 +206,13 @@ function sumOf(
   return `, so ${picture.links.slice > 1 ? "its first cell" : "it"} ends as ${words.print(value)}`;
 }
 
-/** Returns a remark if the order of updates matters: ONNX does not define this order without a reduction. */
+/** Returns a remark if the order of updates matters. Without a reduction, ONNX does not define this order. */
 const openIn = ({ picture: { state } }: Scene, { reduction }: ScatterStory): string =>
   reduction === "none" && state.domain === "ai.onnx"
     ? " ONNX leaves the order to the runtime."
     : "";
 
-/**
- * Describes two tuples with equal indices in different batches; without such a pair, states that batches share no
- * targets.
- */
+/** Describes two equal tuples in different batches; without such a pair, states that batches share no targets. */
 function twinsOf(scene: Scene): string | null {
   const { batchDims, noun, picture } = scene;
   const { tuples } = picture.links;
@@ -226,7 +227,7 @@ function twinsOf(scene: Scene): string | null {
   return `${names} are both ${index}, but in ${batchDims === 1 ? "two batches" : "different batches"}, so they have different targets.`;
 }
 
-/** Returns the numbers of the first two tuples with equal indices in different batches; null if no such pair exists. */
+/** Returns the first two equal tuples in different batches, or null. */
 export function twins({ batchDims, picture }: Scene): readonly [number, number] | null {
   const { tuples } = picture.links;
   const seen = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * A lesson: four sentences about the call, each with its part of the picture. An index is an address; the slice goes
- * there; the rest is copied; several indices may name the same target.
+ * A lesson consists of four sentences about a call, each with its part of the picture. The sentences explain addresses,
+ * moved slices, unchanged slices, and shared targets.
  */
 
 import { touchedBy, type Range } from "../cells/touched.ts";
@@ -22,13 +22,13 @@ export interface LessonStep {
    */
   readonly description: Description;
   readonly frames: readonly Framed[];
-  /** The number of player steps that have been carried out. */
+  /** The number of completed player steps. */
   readonly step: number;
   /** True if the last step moves while the user reads the sentence. */
   readonly isMoving: boolean;
 }
 
-/** Returns the steps of a lesson about a call; an empty list for a call without updates or reads. */
+/** Returns the lesson steps for a call; an empty list for a call without updates or reads. */
 export function lessonOf(picture: Picture): readonly LessonStep[] {
   const scene = sceneAt(picture);
   if (scene === null) return [];
@@ -84,7 +84,6 @@ const stepOf = (
   isMoving,
 });
 
-/** Returns the elements that an update or read touches in tensors with these roles. */
 function framesOf(
   { words, picture }: Scene,
   order: number,
@@ -98,7 +97,7 @@ function framesOf(
   });
 }
 
-/** Returns the slices that no index names, in data and in a scatter's output, which has the same coordinates. */
+/** Returns the slices that no index names, in data and in a scatter's output. */
 function restOf(scene: Scene): Pick<Shown, "frames" | "arrows"> {
   const { words, story, picture } = scene;
   const { slice } = picture.links;

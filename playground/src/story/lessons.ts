@@ -1,6 +1,6 @@
-/** The lessons in Help. Their sentences are in `lesson-texts.ts`, which is loaded with the first lesson. */
+/** The lessons listed in Help. Lesson sentences are in `lesson-texts.ts`, which is loaded with the first lesson. */
 
-/** The titles of lessons, each with its example. */
+/** The lesson titles, each with its example. */
 export const LESSONS: readonly { readonly title: string; readonly preset: string }[] = [
   { title: "Scatter", preset: "first" },
   { title: "Gather", preset: "start-gather" },

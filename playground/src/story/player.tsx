@@ -1,13 +1,13 @@
-/** The player carries out the updates of a scatter, or the reads of a gather, one after the other. */
+/** The player carries out a scatter's updates or a gather's reads one after the other. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "../page/use-session.ts";
 
-/** Available speeds, in steps per second. The last speed matches the frame rate of most screens. */
+/** The available speeds in steps per second. The last speed matches the frame rate of most screens. */
 const SPEEDS = [1, 4, 15, 60] as const;
 
-/** Returns the initial speed: the slowest speed that finishes within half a minute. */
+/** Returns the initial speed, which is the slowest speed that finishes within half a minute. */
 const speedFor = (count: number): number => SPEEDS.find((speed) => count / speed < 30) ?? 60;
 
 /** Plays from `step` while `isPlaying`, and calls `onEnd` after the last step. */
@@ -20,7 +20,7 @@ function usePlaying({ count, at, isPlaying, onStep, setPlaying }: Session, speed
     let begin: number | null = null;
     const tick = (time: number): void => {
       begin ??= time;
-      // The player takes at most one step per frame, because a late frame must not skip a step.
+      // The player takes at most one step per frame, so that a late frame does not skip a step.
       if ((time - begin) * speed >= 1000 * (speed === 60 ? 0 : 1)) {
         begin = time;
         const step = Math.min(next.current + 1, count);

@@ -1,4 +1,4 @@
-/** The story describes the selected cell, otherwise the whole call, otherwise the call's faults and their fixes. */
+/** The story describes the selected cell, or else the whole call, or the call's faults and their fixes. */
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
@@ -13,7 +13,7 @@ const MOST_FAULTS = 4;
 
 export function Story({ session }: { readonly session: Session }): JSX.Element {
   const { tuples, isStale, lesson } = session;
-  // A sentence is omitted here if a lesson shows it above the stage, or if it is in the list of errors.
+  // A sentence is omitted if a lesson shows it above the stage or the list of errors contains it.
   const isSaid = ({ title }: Description): boolean =>
     title === lesson.now?.description.title ||
     (isStale && session.call.faults.some(({ sentence }) => sentence === title));

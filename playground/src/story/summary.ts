@@ -1,6 +1,6 @@
 /**
- * Summarizes a valid call in at most three short sentences: repeated targets and their reduction, the targets of
- * negative indices, and the part that stays unchanged. All numbers come from the library's explanation.
+ * Summarizes a valid call in up to three sentences: repeated targets, negative indices, and unchanged parts. The
+ * numbers come from the library's explanation.
  */
 
 import {
@@ -13,12 +13,12 @@ import {
 import { sizeOf } from "../values/shape.ts";
 import { capital, counted, inWords, nameOf, placeOf, unitOf } from "./target-names.ts";
 
-/** The maximum number of names in a list; the other names are counted. */
+/** The maximum number of names in a list; further names are only counted. */
 const MOST_NAMES = 2;
 
 /**
- * Returns the sentences; an empty list for a call with errors.
- * @param called the reduction's name in the call: OpenVINO says sum, the explanation says add
+ * Returns the summary sentences; an empty list for a call with errors. `called` is the reduction's name in the call,
+ * because OpenVINO says sum where the explanation says add.
  */
 export function summaryOf(
   { story, inputs, output }: Explanation,
@@ -79,7 +79,7 @@ function gatherSentences(story: GatherStory, shape: readonly number[]): readonly
 
 const isThere = (sentence: string | null): sentence is string => sentence !== null;
 
-/** Returns the name of a call's only target, for the start of a sentence. */
+/** Returns the name of a call's only target, at the start of a sentence. */
 const oneName = (
   { targets, addressed }: ScatterStory | GatherStory,
   shape: readonly number[],
@@ -87,12 +87,12 @@ const oneName = (
 
 /** The wording for repeated targets. */
 interface Words {
-  /** The verb for one target, and for several targets. */
+  /** The verb for one target and for several targets. */
   readonly one: string;
   readonly several: string;
   times(count: number): string;
   readonly often: string;
-  /** The word next to the count that several targets share. */
+  /** The word after the number of updates that share a target. */
   readonly each: string;
 }
 
@@ -111,7 +111,7 @@ const READ: Words = {
   each: "",
 };
 
-/** Returns a clause about the repeated targets, most frequent first. */
+/** Returns a clause about repeated targets, most frequent first. */
 function repeated(
   { repeats, most }: ScatterStory["summary"],
   shape: readonly number[],
@@ -132,7 +132,7 @@ function repeated(
     : capital(`${first.name} ${one} ${first.times} and ${second.name} ${second.times}`);
 }
 
-/** Describes what the reduction does with several updates of one target. */
+/** Describes how the reduction combines several updates of one target. */
 function meaningOf(
   { reduction, summary: { repeats, most } }: ScatterStory,
   called: string,
@@ -162,7 +162,7 @@ function wraps(
     const { given, places: resolved } = index;
     if (resolved === null || given.every((value) => value >= 0)) continue;
     const text = given.length === 1 ? String(given[0]) : `[${given.join(", ")}]`;
-    // An index gives only the start of a sequence; the later updates continue from there.
+    // An index gives only the start of a sequence; later updates continue from there.
     if (!places.has(text)) places.set(text, placeOf(index.axes, resolved, shape, addressed));
   }
   const [first, second] = [...places].map(([text, place]) => `${text} is ${place}`);

@@ -1,17 +1,17 @@
-/** Names targets in sentences: `row 1`, `element [1, 2]`, `slice [1, :, :]`, and counts of targets. */
+/** Names targets in sentences, such as `row 1`, `element [1, 2]` and `slice [1, :, :]`, and counts targets. */
 
 import { printShape } from "ndscatter/operators";
 
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** Returns the word for a target: a row of a matrix, an element if every axis is addressed, otherwise a slice. */
+/** Returns the word for a target: row in a matrix, element if every axis is addressed, otherwise slice. */
 export function unitOf(addressed: number, { length: rank }: readonly number[]): string {
   if (addressed === rank) return "element";
   return addressed === 1 && rank === 2 ? "row" : "slice";
 }
 
-/** Returns the name of a target: `row 1`, `element [1, 2]`, `slice [1, :, :]`. */
+/** Returns a target's name, such as `row 1`, `element [1, 2]` or `slice [1, :, :]`. */
 export function nameOf(
   coordinates: readonly number[],
   shape: readonly number[],
@@ -29,7 +29,7 @@ export const capital = (text: string): string => text.charAt(0).toUpperCase() + 
 const NUMBERS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 export const inWords = (count: number): string => NUMBERS[count - 2] ?? String(count);
 
-/** Returns the target of an index if the index alone determines it, otherwise the position on its axis. */
+/** Returns an index's target if the index alone determines it, otherwise the position on its axis. */
 export function placeOf(
   axes: readonly number[],
   places: readonly number[],

@@ -1,36 +1,34 @@
-/** Manages the current lesson: its steps, and their effects on the picture. */
+/** Manages the current lesson, its steps, and their effects on the picture. */
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Picture } from "../cells/view.ts";
 import type { LessonStep } from "./lesson.ts";
 import { isCalm } from "../widgets/calm.ts";
 
-/** The delay, in ms, between framing an update and moving it. */
+/** The delay in milliseconds between framing an update and moving it. */
 const PAUSE = 700;
 
 export interface Lesson {
   readonly isOn: boolean;
-  /** The current step; null if no lesson is open, or while its texts are loading. */
+  /** The current step; null if no lesson is open or its texts are loading. */
   readonly now: LessonStep | null;
-  /** The number of the current step, from 0. */
   readonly at: number;
-  /** The number of steps in the lesson. */
   readonly count: number;
   /** True if the current call can have a lesson. */
   readonly isThere: boolean;
-  /** Goes to a step of the lesson about the current call. A step after the last step ends the lesson. */
+  /** Goes to a step of the current call's lesson. A step after the last step ends the lesson. */
   go(at: number): void;
-  /** Opens the example of a lesson, and shows the first step. */
+  /** Opens a lesson's example, and shows the first step. */
   choose(preset: string): void;
   /** Ends the lesson, and shows the whole picture again. */
   end(): void;
-  /** Ends the lesson without restoring the picture, which the caller sets. */
+  /** Ends the lesson without restoring the picture; the caller sets the picture. */
   leave(): void;
 }
 
 const NONE: readonly LessonStep[] = [];
 
-/** @param goStep a function that shows the picture after the given number of player steps; null for all steps */
+/** `goStep` shows the picture after the given number of player steps; null shows all steps. */
 export function useLesson(
   picture: Picture | null,
   step: number | null,
@@ -80,7 +78,7 @@ export function useLesson(
 
 type LessonOf = (typeof import("./lesson.ts"))["lessonOf"];
 
-/** Loads the texts of lessons with the first lesson; null until they are loaded. */
+/** Loads the lesson texts with the first lesson; null until they are loaded. */
 function useTexts(isOn: boolean, onFailure: () => void): LessonOf | null {
   const [found, setFound] = useState<{ readonly lessonOf: LessonOf } | null>(null);
   useEffect(() => {
@@ -91,8 +89,8 @@ function useTexts(isOn: boolean, onFailure: () => void): LessonOf | null {
 }
 
 /**
- * Handles lesson keys: arrow keys move through the steps and Escape ends the lesson, unless a cell, field or dialog
- * handles the key.
+ * Handles lesson keys, unless a cell, field or dialog handles the key: arrow keys change the step, Escape ends the
+ * lesson.
  */
 function useLessonKeys(
   at: number | null,
@@ -115,8 +113,8 @@ function useLessonKeys(
       if (isTaken) return;
       const isCell = element?.closest("td") != null;
       if (key === "Escape") end();
-      // The lesson also handles arrow keys at its first and last step. The player would otherwise handle these keys and
-      // end the lesson.
+      // At its first and last step, the lesson also handles arrow keys. Otherwise, the player would handle these keys
+      // and end the lesson.
       else if (key === "ArrowRight" && !isCell) setAt(Math.min(at + 1, count - 1));
       else if (key === "ArrowLeft" && !isCell) setAt(Math.max(at - 1, 0));
       else return;

@@ -1,6 +1,6 @@
 /**
- * Animates values that travel into their cells while the picture is played. The moving values are copies, which are
- * removed afterwards.
+ * Animates values that move into their cells while the player runs. The moving values are copies, which are removed
+ * afterwards.
  */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -9,7 +9,7 @@ import { cellId } from "../stage/sheet.tsx";
 import { isCalm } from "../widgets/calm.ts";
 
 const MILLISECONDS = 420;
-/** The maximum number of moving copies; more would hide the tables. */
+/** The maximum number of moving copies, because more copies would hide the tables. */
 const MOST = 24;
 
 export function useTravel({ at, step, picture, description }: Session): void {

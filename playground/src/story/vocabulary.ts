@@ -1,6 +1,6 @@
 /**
- * Provides the words for descriptions of cells: names of tensors, parts and tuples, one step as a sentence, and arrows.
- * `describe-scatter.ts` and `describe-gather.ts` compose the descriptions.
+ * Provides the words for cell descriptions: names, one step as a sentence, and arrows. The descriptions themselves are
+ * composed in `describe-scatter.ts` and `describe-gather.ts`.
  */
 
 import type {
@@ -18,7 +18,6 @@ import type { Links, Tuple } from "../cells/links.ts";
 import { printElement } from "../values/scalar-text.ts";
 import { firstOf, positionOf } from "../values/shape.ts";
 
-/** A cell of the page. */
 export interface Spot {
   readonly tensor: TensorId;
   readonly element: number;
@@ -29,24 +28,24 @@ export interface Arrow {
   readonly to: Spot;
   /** The tuple that determines the arrow's colour. */
   readonly tuple: number | null;
-  /** True if no value moves along the arrow, which then only shows an origin. */
+  /** True if no value moves along the arrow, which only shows an origin. */
   readonly isHint: boolean;
 }
 
-/** An event, with the number of its tuple. */
+/** An event and its tuple number. */
 export interface Line {
   readonly tuple: number | null;
   readonly text: string;
-  /** The result of the event: `5 + 3 = 8`. */
+  /** The event's result, such as `5 + 3 = 8`. */
   readonly result?: string;
 }
 
 export interface Description {
   readonly title: string;
   readonly lines: readonly Line[];
-  /** The arrows between the described cells. */
+  /** Arrows between the described cells. */
   readonly arrows: readonly Arrow[];
-  /** The updates or reads that the description concerns. */
+  /** The updates or reads that the description is about. */
   readonly orders: readonly number[];
 }
 
@@ -89,18 +88,18 @@ export class Vocabulary {
     return this.explanation.inputs.findIndex((input) => input.role === role);
   }
 
-  /** Returns the shape of an input, or the shape of a scalar if the input is omitted. */
+  /** Returns an input's shape; an omitted input counts as a scalar. */
   shapeOf(position: number): readonly number[] {
     return this.explanation.inputs[position]?.tensor?.shape ?? [];
   }
 
   print(value: Scalar): string {
-    // The text equals the text in cells, except that strings are quoted.
+    // The text is the same as in cells, except that strings are quoted.
     const { dtype } = this.output;
     return typeof value === "string" ? printScalar(dtype, value) : printElement(dtype, value);
   }
 
-  /** Returns an update or a read as a sentence. Its arrows connect the first elements of slices. */
+  /** Returns an update or read as a sentence. Its arrows connect the first elements of slices. */
   stepOf(order: number): { readonly text: string; readonly arrows: readonly Arrow[] } {
     const { story } = this;
     return story.kind === "gather" ? this.readStep(story, order) : this.updateStep(story, order);
@@ -143,7 +142,7 @@ export class Vocabulary {
     return { text, arrows: [arrow(from, to, tuple), this.indexArrow(tuple, to)] };
   }
 
-  /** Describes a step of a cell, with its values. */
+  /** Describes one step of a cell, with its values. */
   lineOf(step: StoryStep<Scalar>): Line {
     const before = this.print(step.before);
     const after = this.print(step.after);
@@ -159,7 +158,7 @@ export class Vocabulary {
     return { tuple, text: `${name} is ${update}, ${this.through(tuples[tuple])}`, result };
   }
 
-  /** Returns the first lines, and a line with the number of further items. */
+  /** Returns the first lines, followed by a line with the number of further items. */
   firstLines<T>(list: readonly T[], lineOf: (item: T, number: number) => Line): Line[] {
     const lines = list.slice(0, MOST_LINES).map(lineOf);
     const more = list.length - lines.length;
@@ -171,21 +170,21 @@ export class Vocabulary {
     return { tensor, element: positionOf(at, this.shapeOf(tensor)) };
   }
 
-  /** Returns an arrow from the first element of a tuple. */
+  /** Returns an arrow that starts at a tuple's first element. */
   indexArrow(tuple: number, to: Spot): Arrow {
     const tensor = this.positionOf("indices");
     const element = this.links.indexed.indexOf(tuple);
     return arrow(element === -1 ? to : { tensor, element }, to, tuple, true);
   }
 
-  /** Prints a tuple with its coordinates: `indices[2] = [-1]`. */
+  /** Prints a tuple with its coordinates, such as `indices[2] = [-1]`. */
   indexName(tuple: Tuple): string {
     const position = this.positionOf("indices");
     const indices = this.explanation.inputs[position]?.tensor;
     if (indices === null || indices === undefined) return `no ${this.nameOf(position)}`;
     const given = tuple.given.join(", ");
     const isTuple = tuple.at.length < indices.shape.length;
-    // No coordinates are printed if `indices` is a scalar or a single tuple.
+    // If `indices` is a scalar or a single tuple, no coordinates are printed.
     const at = tuple.at.length === 0 ? "" : printShape(tuple.at);
     return `${this.nameOf(position)}${at} = ${isTuple ? `[${given}]` : given}`;
   }
@@ -194,13 +193,13 @@ export class Vocabulary {
     return `through ${this.indexName(tuple)}${this.wrapsOf(tuple)}`;
   }
 
-  /** Prints the target of a tuple: `position 2 on axis 0, position 1 on axis 1`. */
+  /** Prints a tuple's target, such as `position 2 on axis 0, position 1 on axis 1`. */
   placeOf({ axes, places }: Tuple): string {
     if (places === null) return "nothing, because it is out of range";
     return places.map((place, j) => `position ${place} on axis ${axes[j]}`).join(", ");
   }
 
-  /** Explains the negative indices of a tuple: ` (-1 is 3)`. */
+  /** Explains a tuple's negative indices, for example as ` (-1 is 3)`. */
   wrapsOf({ given, places }: Tuple): string {
     const wrapped = given.flatMap((index, j) =>
       places !== null && Number(index) < 0 && Number(index) !== places[j]
@@ -211,7 +210,7 @@ export class Vocabulary {
   }
 }
 
-/** The sentences about an update and its target, by reduction. */
+/** Sentences about an update and its target, by reduction. */
 const DEEDS: Readonly<Record<Reduction, (update: string, cell: string) => string>> = {
   none: (update, cell) => `${update} replaces ${cell}`,
   add: (update, cell) => `${update} is added to ${cell}`,
@@ -224,7 +223,7 @@ const DEEDS: Readonly<Record<Reduction, (update: string, cell: string) => string
 
 type Result = (before: string, update: string, after: string) => string;
 
-/** The result of a step, with its numbers. */
+/** A step's result, with its numbers. */
 const RESULTS: Readonly<Record<"none" | "add" | "sub" | "mul" | "max" | "min", Result>> = {
   none: (before, _, after) => `${before} → ${after}`,
   add: (before, update, after) => `${before} + ${update} = ${after}`,
@@ -234,7 +233,7 @@ const RESULTS: Readonly<Record<"none" | "add" | "sub" | "mul" | "max" | "min", R
   min: (before, update, after) => `min(${before}, ${update}) = ${after}`,
 };
 
-/** Prints a slice by its leading coordinates: `[1, :, :]`. */
+/** Prints a slice by its leading coordinates, such as `[1, :, :]`. */
 export function partOf(at: readonly number[], rank: number): string {
   const rest = Array.from({ length: rank - at.length }, () => ":");
   return rank === 0 ? "" : `[${[...at, ...rest].join(", ")}]`;

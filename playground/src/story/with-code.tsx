@@ -1,6 +1,6 @@
 import { Fragment, type JSX } from "preact";
 
-/** Renders a sentence whose words in backticks are code. */
+/** Renders a sentence in which words in backticks are shown as code. */
 export const withCode = (sentence: string): JSX.Element[] =>
   sentence
     .split("`")

@@ -1,4 +1,4 @@
-/** Converts the library's errors to values, so that the page never throws them. */
+/** Converts library errors to values, so that the page never throws them. */
 
 import { isTensorError } from "ndscatter";
 

@@ -1,4 +1,4 @@
-/** Provides the initial value of an optional input that was left out. */
+/** Provides the initial value of an omitted optional input. */
 
 import type { OperatorVersion } from "ndscatter";
 import { roleOf } from "ndscatter/operators";
@@ -6,7 +6,7 @@ import { dtypesOf } from "./schema.ts";
 import type { State } from "./state.ts";
 import { zerosText } from "./tensor-text.ts";
 
-/** Returns the state with an optional input added: zeros, one per entry of the first axis of data. */
+/** Returns the state with an optional input added: one zero for each index on the first axis of data. */
 export function withGiven(state: State, version: OperatorVersion | null, position: number): State {
   const schema = version?.inputs[position];
   if (version === null || schema === undefined) return state;

@@ -1,18 +1,17 @@
-/** Limits of the page, so that no input can make the page hang. */
+/** The page's limits, which prevent any input from blocking the page. */
 
 import { TensorError } from "ndscatter";
 import { printShape } from "ndscatter/operators";
 
-/** The maximum number of elements of a tensor; each element is a cell on the page. */
+/** The maximum number of elements in a tensor; each element is a cell on the page. */
 export const MOST_ELEMENTS = 20_000;
 
-/** The maximum number of axes of an input. An output may have more axes. */
+/** The maximum rank of an input. An output may have a higher rank. */
 export const MOST_AXES = 5;
 
 /**
- * Checks that the page can show a shape.
- * @param what the name of the tensor in errors
- * @throws TensorError `shape-mismatch` for a dimension that is not a size, `rank`, `too-large`
+ * Checks that the page can show a shape. `what` is the tensor's name in error messages. Throws `shape-mismatch` for an
+ * invalid dimension, and `rank` or `too-large` for a shape beyond the page's limits.
  */
 export function checkShape(shape: readonly number[], what: string): void {
   const wrong = shape.find((dim) => !Number.isSafeInteger(dim) || dim < 0);
@@ -31,7 +30,6 @@ export function checkShape(shape: readonly number[], what: string): void {
   checkExtent(shape, what);
 }
 
-/** @throws TensorError `too-large` */
 export function checkExtent(shape: readonly number[], what: string): void {
   const extent = extentOf(shape);
   if (extent <= MOST_ELEMENTS) return;
@@ -43,8 +41,8 @@ export function checkExtent(shape: readonly number[], what: string): void {
 }
 
 /**
- * Returns the number of elements, counting empty axes as 1: a shape such as [4000000000, 0] has no elements but takes
- * time to process.
+ * Returns the number of elements, counting empty axes as 1, because a shape such as [4000000000, 0] takes time to
+ * process.
  */
 const extentOf = (shape: readonly number[]): number =>
   shape.reduce((size, dim) => size * Math.max(dim, 1), 1);

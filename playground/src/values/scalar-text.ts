@@ -1,28 +1,28 @@
 /**
- * Parses and prints the text of an element. Users may type several forms; the page prints one form.
+ * Parses and prints the text of an element. Users may type several forms, but the page prints only one form.
  *
- * | data type | may be typed |
+ * | data type | accepted text |
  * |---|---|
- * | integers | `-12`, `+3`, `0xff`, `1_000`, and `2.0` or `1e3`, which are whole; 64 bits exactly |
+ * | integers | `-12`, `+3`, `0xff`, `1_000`, and whole numbers such as `2.0` and `1e3`; exact to 64 bits |
  * | floats | `1.`, `.5`, `1e-3`, `-0`, `inf`, `-Infinity`, `nan`, and every integer |
  * | bool | `true`, `false`, `True`, `False`, `0`, `1` |
  * | complex | `1+2j`, `-j`, `3`, `(1-infj)`, `1+2i`, `[1, 2]` |
- * | string | any text, as it is |
+ * | string | any text, unchanged |
  *
- * The library decides which values a data type can hold: text that is not a number goes to the library as text and is
- * refused.
+ * The library decides which values a data type can represent. Text that is not a number is passed to the library, which
+ * refuses it.
  */
 
 import { DTYPES, type DType, type Scalar } from "ndscatter";
 import { printScalar } from "ndscatter/operators";
 
-/** Input of {@link tensor} for an element: a value, or the text itself if it cannot be parsed. */
+/** Input of `tensor` for an element: a value, or the text itself if it cannot be parsed. */
 export type Candidate = boolean | number | bigint | string | readonly [Part, Part];
 
 type Part = number | bigint;
 
 /**
- * The maximum length of a number, in characters. Longer texts are never numbers, and errors quote only their first
+ * The maximum length of a number, in characters. A longer text is never a number, and errors quote only its first
  * characters.
  */
 const LONGEST = 400;
@@ -53,7 +53,7 @@ function parseAs(family: (typeof DTYPES)[DType]["family"], text: string): Candid
   }
 }
 
-/** Parses an integer exactly: returns a bigint if a number cannot represent the integer. */
+/** Parses an integer exactly; the result is a bigint if a number cannot represent the integer. */
 export function parseInteger(text: string): number | bigint | null {
   const [, sign, digits] = /^([+-]?)(0x[0-9a-f]+|\d+(?:_\d+)*)$/i.exec(text) ?? [];
   if (digits === undefined) return null;
@@ -63,7 +63,7 @@ export function parseInteger(text: string): number | bigint | null {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-// Each digit matches only one part of the pattern, so matching takes linear time even for text that is not a number.
+// Each digit matches only one part of the pattern, so matching takes linear time even for invalid text.
 const DECIMAL = String.raw`(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?`;
 const SPECIAL = String.raw`inf(?:inity)?|nan`;
 const NUMBER = new RegExp(`^([+-]?)(?:(${DECIMAL})|(${SPECIAL}))$`, "i");
@@ -71,7 +71,7 @@ const NUMBER = new RegExp(`^([+-]?)(?:(${DECIMAL})|(${SPECIAL}))$`, "i");
 function parseNumber(text: string): number | bigint | null {
   const [, sign = "", decimal, special] = NUMBER.exec(text) ?? [];
   if (decimal !== undefined) {
-    // A large integer is rounded only once, by the data type; a JavaScript number would add a second rounding.
+    // A large integer must be rounded only once, by the data type; a JavaScript number would add a second rounding.
     const whole = parseInteger(text);
     if (typeof whole === "bigint") return whole;
     const magnitude = Number(decimal.replaceAll("_", ""));
@@ -98,8 +98,8 @@ function parseComplex(text: string): readonly [Part, Part] | null {
 }
 
 /**
- * Parses `1+2j`, `-2.5j` or `j`. The parts are separated by the last sign that is neither the first character nor in an
- * exponent.
+ * Parses complex numbers such as `1+2j`, `-2.5j` and `j`. The parts are separated by the last sign that is neither the
+ * first character nor in an exponent.
  */
 function parseSum(text: string): readonly [Part, Part] | null {
   if (!/[ij]$/i.test(text)) return null;
@@ -112,7 +112,7 @@ function parseSum(text: string): readonly [Part, Part] | null {
   return re === null || im === null ? null : [re, im];
 }
 
-/** Returns the page's text for an element. {@link parseScalar} parses it back to the same element. */
+/** Returns an element's text on the page, which `parseScalar` converts back to the same element. */
 export function printElement(dtype: DType, value: Scalar): string {
   if (typeof value === "string") return value;
   if (dtype === "float32" && typeof value === "number") {
@@ -125,8 +125,8 @@ export function printElement(dtype: DType, value: Scalar): string {
 }
 
 /**
- * Returns the text of a float32 with at most six digits; null for any other value. Six digits identify a float32, so
- * the double's digits are also the float's. This function saves 90% of the time to print 20,000 values such as 0.25.
+ * Returns the text of a float32 with up to six digits; null for any other value. Six digits identify a float32, so the
+ * double's digits are also the float's. This shortcut saves 90% of the time for 20,000 values such as 0.25.
  */
 function shortFloat(value: number): string | null {
   const size = Math.abs(value);

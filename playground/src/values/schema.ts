@@ -1,6 +1,4 @@
-/**
- * The facts from the operator registry that the page needs: roles and data types of inputs, and texts of attributes.
- */
+/** Reads facts from the operator registry: roles and data types of inputs, and attribute defaults. */
 
 import {
   isDType,
@@ -17,7 +15,7 @@ import { roleOf, typesOf } from "ndscatter/operators";
 export const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>
   inputs.findIndex((one) => roleOf(one) === role);
 
-/** Returns the newest version of an operator; null for an unknown operator. */
+/** Returns an operator's newest version; null for an unknown operator. */
 export const newestOf = (domain: string, op: string): OperatorVersion | null =>
   operators().findLast((one) => one.domain === domain && one.name === op) ?? null;
 
@@ -25,7 +23,7 @@ export const newestOf = (domain: string, op: string): OperatorVersion | null =>
 export const dtypesOf = (version: OperatorVersion, { type }: ParameterSchema): DType[] =>
   typesOf(version, type).filter(isDType);
 
-/** Returns the default value of an attribute; null for a required attribute. */
+/** Returns an attribute's default value; null for a required attribute. */
 export function defaultText({ attributes }: OperatorVersion, name: string): string | null {
   const value = attributes.find((one) => one.name === name)?.default;
   return value === undefined ? null : String(value);

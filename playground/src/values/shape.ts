@@ -1,12 +1,11 @@
 /**
- * Arithmetic on shapes: sizes, positions of elements in row-major order, and coordinates. These functions do not check
+ * Shape arithmetic: sizes, coordinates, and positions of elements in row-major order. These functions do not check
  * their arguments.
  */
 
 export const sizeOf = (shape: readonly number[]): number =>
   shape.reduce((product, dim) => product * dim, 1);
 
-/** Returns the coordinates of the element at `position`. */
 export function coordinatesOf(position: number, shape: readonly number[]): number[] {
   const at = Array.from(shape, () => 0);
   for (let axis = shape.length - 1, rest = position; axis >= 0; axis--) {
@@ -16,14 +15,14 @@ export function coordinatesOf(position: number, shape: readonly number[]): numbe
   return at;
 }
 
-/** Returns the position of an element; for leading coordinates, the number of their slice. */
+/** Returns an element's position; for leading coordinates, the number of the slice. */
 export function positionOf(at: readonly number[], shape: readonly number[]): number {
   let position = 0;
   for (let axis = 0; axis < at.length; axis++) position = position * shape[axis] + at[axis];
   return position;
 }
 
-/** Returns the position of the first element of the slice at leading coordinates. */
+/** Returns the position of a slice's first element. */
 export const firstOf = (at: readonly number[], shape: readonly number[]): number =>
   positionOf(at, shape) * sizeOf(shape.slice(at.length));
 

@@ -15,9 +15,8 @@ import { coordinatesOf, sizeOf } from "./shape.ts";
 import type { TensorText } from "./state.ts";
 
 /**
- * Converts a tensor to text. Everything is kept except the bits of NaNs.
- * @param what the the name of the tensor in errors
- * @throws TensorError `too-large` or `rank` for a tensor that the page cannot show
+ * Converts a tensor to text; only the bits of NaNs are lost. `what` is the tensor's name in error messages. Throws
+ * `too-large` or `rank` for a tensor that the page cannot show.
  */
 export function textOf(source: Tensor, what = "the tensor"): TensorText {
   const { dtype, shape } = source;
@@ -26,12 +25,12 @@ export function textOf(source: Tensor, what = "the tensor"): TensorText {
 }
 
 /**
- * Returns the text of each element, in row-major order. Equal texts mean equal bits, except that every NaN is `nan`.
+ * Returns each element's text, in row-major order. Elements with equal texts have equal bits, except that every NaN is
+ * printed as `nan`.
  */
 export const valueTexts = (source: Tensor): string[] =>
   elementsOf(source).map((value) => printElement(source.dtype, value));
 
-/** Returns the elements in row-major order. */
 export const elementsOf = (source: Tensor): Scalar[] =>
   flatten([source.toArray()], source.shape.length) as Scalar[];
 
@@ -52,7 +51,7 @@ export function textFrom(dtype: DType, nested: unknown): TensorText {
   };
 }
 
-/** Returns the text of zero, the value of every new element. */
+/** Returns the text of zero, which is every new element's value. */
 export const zeroText = (dtype: DType): string =>
   printElement(dtype, elementsOf(zeros(dtype, []))[0]);
 
@@ -61,16 +60,16 @@ export function zerosText(dtype: DType, shape: readonly number[]): TensorText {
   return { dtype, shape: [...shape], values };
 }
 
-/** An element that its data type cannot hold. */
+/** An element that its data type cannot represent. */
 export interface WrongElement {
   readonly at: readonly number[];
   readonly sentence: string;
 }
 
 /**
- * Converts text to a tensor. Invalid elements are listed, and are zero in the tensor.
- * @param what name of the tensor in errors
- * @throws TensorError for a shape that the page cannot show, or that does not match the number of values
+ * Converts text to a tensor. Invalid elements are listed, and become zero in the tensor. `what` is the tensor's name in
+ * error messages. Throws a `TensorError` for a shape that the page cannot show, or that does not match the number of
+ * values.
  */
 export function tensorOf(
   text: TensorText,
@@ -78,7 +77,7 @@ export function tensorOf(
 ): { tensor: Tensor; wrong: WrongElement[] } {
   const { dtype, shape, values } = text;
   checkShape(shape, what);
-  // Most elements of large tensors are zero, or repeat the previous value.
+  // In large tensors, most elements are zero or repeat the previous value.
   let [before, parsed] = ["0", parseScalar(dtype, "0")];
   const candidates = values.map((value) => {
     if (value !== before) [before, parsed] = [value, parseScalar(dtype, value)];
@@ -101,16 +100,13 @@ export function tensorOf(
 }
 
 function build(dtype: DType, shape: readonly number[], values: readonly Candidate[]): Tensor {
-  // Pairs are passed as a flat list of parts, because the library would read a list of pairs as nested lists.
+  // Pairs are passed as a flat list of parts, because the library would read pairs as nested lists.
   const isPairs =
     DTYPES[dtype].family === "complex" && values.every((value) => Array.isArray(value));
   return tensor(dtype, shape, (isPairs ? values.flat() : values) as never);
 }
 
-/**
- * Returns the library's error for an element, without the position, which `at` provides; null if the type can hold the
- * element.
- */
+/** Returns the library's error for an element at the position `at`; null if the data type can represent the element. */
 function refusal(dtype: DType, candidate: Candidate): string | null {
   try {
     tensor(dtype, [], candidate as never);

@@ -1,7 +1,4 @@
-/**
- * Processes another runtime's output of a call: from pasted text or a file to the elements that differ from the exact
- * output, and their candidate causes.
- */
+/** Compares another runtime's output with the exact output, and finds candidate causes for the differences. */
 
 import {
   diagnose,
@@ -29,17 +26,16 @@ import { coordinatesOf, sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 import { tensorOf, valueTexts } from "../values/tensor-text.ts";
 
-/** The data type and shape of an output. */
+/** An output's data type and shape. */
 export interface OutputType {
   readonly dtype: DType;
   readonly shape: readonly number[];
 }
 
-/** Another runtime's output. */
 export interface Actual {
-  /** The output, with the data type and the shape of the call's output. */
+  /** The output, converted to the call's output type and shape. */
   readonly text: TensorText;
-  /** The rounding of the printed values; null if the values have all digits. */
+  /** The rounding of the printed values; null if all digits are printed. */
   readonly rounding: Rounding | null;
   /** Remarks about how the output was read. */
   readonly remarks: readonly string[];
@@ -47,10 +43,12 @@ export interface Actual {
   readonly unfit?: TensorText;
 }
 
-/** Error for a text or tensor that is not the output. A tensor that differs only in shape is kept. */
+/**
+ * An error for a text or tensor that is not an output of the call. A tensor that differs only in shape is preserved.
+ */
 export type ReadActual = Actual | { readonly error: string; readonly unfit?: TensorText };
 
-/** Returns the output type of a call, even if an index is out of range; or the reason why the call has no output. */
+/** Returns a call's output type, even if an index is out of range; or the reason why the call has no output. */
 export function outputTypeOf({
   node,
   inputs,
@@ -59,11 +57,9 @@ export function outputTypeOf({
   if (faults.length > 0) return { error: `First correct the call: ${faults[0].sentence}` };
   const found = attempt(() => infer(node, inputs)[0]);
   if ("error" in found) return { error: `First correct the call: ${found.error}` };
-  // The inputs are tensors, so every dimension is known.
   return { dtype: found.dtype, shape: found.shape as number[] };
 }
 
-/** Checks whether two tensors or types have the same data type and shape. */
 export const isOfType = (one: OutputType, other: OutputType): boolean =>
   one.dtype === other.dtype && String(one.shape) === String(other.shape);
 
@@ -76,7 +72,7 @@ export function readActual(text: string, output: OutputType): ReadActual {
   return fitted(read.input, output, "The text", rounding);
 }
 
-/** Returns a tensor from a file or a link as the output of a call. */
+/** Returns a tensor from a file or link as the call's output. */
 export const fitActual = (
   input: TensorText,
   output: OutputType,
@@ -124,47 +120,43 @@ const isFloating = (dtype: DType): boolean => ["float", "half"].includes(DTYPES[
 
 /** The result of a comparison with the exact output. */
 export interface Comparison {
-  /** Texts of all elements, for the stage. */
+  /** The texts of all elements, for the stage. */
   readonly texts: readonly string[];
   readonly differing: ReadonlySet<number>;
-  /** `3 of 12 cells differ.`, and remarks about this count. */
+  /** A sentence such as `3 of 12 cells differ.`, with remarks about this count. */
   readonly sentences: readonly string[];
-  /** The first element that differs; null if no element differs. */
+  /** The first element that differs, or null. */
   readonly first: {
     readonly at: readonly number[];
     readonly actual: string;
     /** The exact element; null if the exact call does not determine it. */
     readonly exact: string | null;
   } | null;
-  /** Candidate causes, best explanations first. */
+  /** Candidate causes, most likely first. */
   readonly causes: readonly Cause[];
-  /** The other runtime's output as a tensor, in the output's shape unless the shapes differ. */
+  /** The other runtime's output, in the call's output shape unless the shapes differ. */
   readonly output: Tensor;
-  /**
-   * Exact elements; null for an element without an exact value, and null altogether if no element has an exact value.
-   */
+  /** An element without an exact value is null; if no element has an exact value, the whole list is null. */
   readonly base: Base | null;
   /** True if the shapes differ, so that cells cannot be compared. */
   readonly isOtherShape: boolean;
 }
 
-/** One diagnosis. */
 export interface Cause {
   readonly id: Diagnosis["id"];
   readonly sentence: string;
-  /** The share of the cells: `explains all 3 cells`. */
+  /** The share of cells that the cause explains, such as `explains all 3 cells`. */
   readonly share: string;
   /** True if the cause explains every element that differs. */
   readonly isWhole: boolean;
   readonly dialects: readonly DialectId[];
-  /** The sentence about the systems with this behaviour. */
+  /** A sentence about the systems with this behaviour. */
   readonly who: string;
 }
 
 /**
- * Compares another runtime's output with the exact output, bit for bit; all NaNs are equal.
- * @param explanation explanation of the state
- * @param rules results of other systems, if already known
+ * Compares another runtime's output with the exact output, bit for bit; all NaNs are equal. `explanation` explains the
+ * call in the state. `rules` are other systems' results, if they are already known.
  */
 export function compareActual(
   state: State,
@@ -186,7 +178,7 @@ export function compareActual(
     const output = shapedOf({ ...again.text, values }, type.shape);
     const differing = base === null ? [] : differingFrom(base, values);
     const [at] = differing;
-    // An invalid call has no right result, so a result that ignores its bad indices proves nothing.
+    // An invalid call has no correct result, so a result that ignores its bad indices proves nothing.
     const isExact = (explanation?.output ?? null) !== null;
     const causes = isExact && at === undefined ? [] : diagnose(node, inputs, output);
     const lost = values.filter((value, p) => value !== again.text.values[p]).length;
@@ -213,7 +205,7 @@ export function compareActual(
   });
 }
 
-/** Compares an output whose shape differs; returns null if no known cause explains this shape and all elements. */
+/** Compares an output of another shape; returns null if no known cause explains its shape and all its elements. */
 export function compareShape(state: State, unfit: TensorText, rules: Rules): Comparison | null {
   const reading = readState(state);
   const type = outputTypeOf(reading);
@@ -240,12 +232,12 @@ export function compareShape(state: State, unfit: TensorText, rules: Rules): Com
   };
 }
 
-/** The text of each element of the exact output; null for an element without an exact value. */
+/** Each element of the exact output as text; null for an element without an exact value. */
 export type Base = readonly (string | null)[];
 
 /**
- * Returns the exact output. For an invalid call, returns the result without its bad indices if the rule of a system
- * that runs such calls determines it; otherwise null.
+ * Returns the exact output. For an invalid call, the output is determined by a system that accepts the call; otherwise
+ * null.
  */
 function baseOf({ node, inputs }: Reading, explanation: Explanation | null): Base | null {
   const { output = null } = explanation ?? {};
@@ -302,7 +294,7 @@ function causesOf(
   rules: Rules,
 ): readonly Cause[] {
   const all = found.length === 0 ? [] : dialects();
-  // A system that gives the exact result of this call does not show its usual fault here.
+  // A system that returns the exact result does not show its usual fault in this call.
   const agreeing = new Set(
     "error" in rules
       ? []
@@ -338,8 +330,8 @@ function causeOf({ id, sentence, cells }: Diagnosis, systems: readonly Dialect[]
 }
 
 /**
- * Checks whether a system has the behaviour of an id in calls of this kind. The library lists a system even if only
- * other kinds of calls show the behaviour: JAX clips the indices of gathers, but skips updates in scatters.
+ * Checks whether a system shows this behaviour in calls of this kind. The library lists a system even if only other
+ * kinds of calls show the behaviour. For example, JAX clips gather indices but skips scatter updates.
  */
 function isKnownFor({ facts }: Dialect, id: string, isOfScatter: boolean): boolean {
   const other = isOfScatter ? "gathers" : "scatters";
@@ -347,7 +339,7 @@ function isKnownFor({ facts }: Dialect, id: string, isOfScatter: boolean): boole
   return id.split("+").every((part) => known.some(({ does }) => does.includes(part)));
 }
 
-/** Checks whether the other runtime's output equals a rule's result in all elements that the rule determines. */
+/** Checks whether the other runtime's output equals a rule's result wherever the rule determines a value. */
 export function isResultOf(
   { output, undecided }: Pick<Rule, "output" | "undecided">,
   comparison: Comparison,

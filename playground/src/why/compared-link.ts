@@ -1,6 +1,6 @@
 /**
- * Writes and reads an output to compare as the end of an address: `!float32:4:1,10,20,4;digits=4;beside=jax`. Opening
- * the link shows the same comparison.
+ * Writes and reads an output for comparison as the suffix of a URL, such as `!float32:4:1,10,20,4;digits=4;beside=jax`.
+ * The link opens the same comparison.
  */
 
 import type { DialectId } from "ndscatter";
@@ -25,7 +25,7 @@ export function printCompared({ text, rounding, beside }: Compared): string {
   ].join(";");
 }
 
-/** Parses the result of {@link printCompared}; returns null for any other suffix. */
+/** Parses the output of `printCompared`; returns null for any other suffix. */
 export function readCompared(suffix: string): Compared | null {
   const [tensor, ...parts] = suffix.replace(/^!/, "").split(";");
   const found = attempt(() => parseInput(tensor));

@@ -1,4 +1,4 @@
-/** Common names of the systems in the library's table of dialects, and lists of names for sentences. */
+/** The names of the systems in the library's dialect table, and lists of names for sentences. */
 
 import type { DialectId } from "ndscatter";
 
@@ -20,10 +20,10 @@ export const DIALECT_NAMES: Readonly<Record<DialectId, string>> = {
   mlx: "MLX",
 };
 
-/** Joins names: `ONNX, NumPy and JAX`. */
+/** Joins names, for example as `ONNX, NumPy and JAX`. */
 export const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;
 
-/** Prints a count: `1 cell`, `2 cells`, with separators in large numbers. */
+/** Prints a count, such as `1 cell` or `2 cells`, with separators in large numbers. */
 export const counted = (count: number, noun: string): string =>
   `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;

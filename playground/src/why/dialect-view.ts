@@ -1,6 +1,6 @@
 /**
- * Lists the results of a call in other systems: one choice for each different result, with the systems that give it.
- * The results follow from the library's table; the page does not run other systems.
+ * Lists the results of other systems: one choice for each distinct result, with the systems that return it. The results
+ * are derived from the library's dialect table; the page runs no other system.
  */
 
 import {
@@ -15,32 +15,32 @@ import { attempt } from "../values/attempt.ts";
 import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
 import { valueTexts } from "../values/tensor-text.ts";
 
-/** The result of a call in one system. */
+/** One system's result for the call. */
 export interface DialectRow {
   readonly id: DialectId;
   readonly name: string;
   readonly agrees: boolean;
-  /** The result of the system; null if the system gives none. */
+  /** The system's result; null if the system returns none. */
   readonly output: Tensor | null;
   readonly why: DialectComparison["why"];
-  /** The sentence about the system's behaviour. */
+  /** A sentence about the system's behaviour. */
   readonly sentence: string;
-  /** The elements of the output that differ from the exact result. */
+  /** The output elements that differ from the exact result. */
   readonly differing: ReadonlySet<number>;
-  /** The elements whose value the system does not determine. */
+  /** The elements whose value the system does not define. */
   readonly undecided: ReadonlySet<number>;
 }
 
 /** Systems with the same result. */
 export interface RuleChoice {
-  /** Key that does not change after an edit, if the result and its systems stay the same. */
+  /** A key that stays the same after an edit if the result and its systems stay the same. */
   readonly key: string;
   readonly rows: readonly DialectRow[];
   readonly agrees: boolean;
   readonly why: DialectComparison["why"];
   readonly name: string;
   readonly sentence: string;
-  /** The rule whose result the stage can show; null if the stage can show none. */
+  /** The rule whose result the stage can show, or null. */
   readonly rule: Rule | null;
 }
 
@@ -48,9 +48,9 @@ export interface RuleChoice {
 export interface Rule {
   readonly name: string;
   readonly output: Tensor;
-  /** Elements to mark: elements that differ, and undecided elements. */
+  /** Elements to mark: elements that differ, and elements without a defined value. */
   readonly differing: ReadonlySet<number>;
-  /** Undecided elements; `output` has one possible value of each. */
+  /** Elements without a defined value; `output` contains one possible value of each. */
   readonly undecided: ReadonlySet<number>;
 }
 
@@ -59,9 +59,8 @@ export type Rules = { readonly choices: readonly RuleChoice[] } | { readonly err
 type Inputs = readonly (Tensor | undefined)[];
 
 /**
- * Returns the choices: first systems that agree, then different results, then refusals, then systems without the
- * operator. The function never throws.
- * @param inputs in the form of {@link compareDialects}
+ * Returns the choices: first systems that agree, followed by different results, refusals, and systems without the
+ * operator. The function never throws. `inputs` have the form that `compareDialects` expects.
  */
 export function rulesOf(node: NodeSpec, inputs: Inputs): Rules {
   const found = compare(node, inputs);
@@ -75,7 +74,7 @@ export function rulesOf(node: NodeSpec, inputs: Inputs): Rules {
   return { choices: choices.toSorted((a, b) => rankOf(a) - rankOf(b)) };
 }
 
-/** Returns the rule of one system; null if the system has no result for the call. */
+/** Returns one system's rule; null if the system has no result for the call. */
 export function ruleFor(node: NodeSpec, inputs: Inputs, dialect: DialectId): Rule | null {
   const found = compare(node, inputs);
   const own = "error" in found ? undefined : found.find((one) => one.dialect === dialect);
@@ -86,13 +85,11 @@ function compare(
   node: NodeSpec,
   inputs: Inputs,
 ): readonly DialectComparison[] | { readonly error: string } {
-  // Callers can distinguish a list from an error, because only an error has the field `error`.
+  // Callers recognize an error by its field `error`, which a list does not have.
   return attempt(() => compareDialects(node, inputs));
 }
 
-/**
- * Returns a key for a comparison. Comparisons with equal keys have the same result, bit for bit, and the same reasons.
- */
+/** Comparisons with equal keys have the same reasons and bit-identical results. */
 function resultKey({ why, agrees, ids, undecided, output }: DialectComparison): string {
   const values = output === null || agrees ? [] : valueTexts(output);
   return JSON.stringify([why, agrees, ids, undecided, values]);
@@ -131,7 +128,7 @@ const rowOf = (found: DialectComparison): DialectRow => ({
 const rankOf = ({ agrees, why }: RuleChoice): number =>
   agrees ? 0 : why === "missing" ? 4 : why === "undefined" ? 3 : why === "error" ? 2 : 1;
 
-/** Verb phrase for each diagnosis, to follow the name of one system or of several systems. */
+/** The verb phrase for each diagnosis, in singular and plural, to follow the systems' names. */
 const HABITS: Readonly<Partial<Record<DiagnosisId, readonly [one: string, more: string]>>> = {
   "out-of-range-dropped": [
     "leaves out updates whose index is out of range",
@@ -179,7 +176,7 @@ const HABITS: Readonly<Partial<Record<DiagnosisId, readonly [one: string, more: 
   ],
 };
 
-/** Returns the verb phrase of an id, for one system or several; null for an id that does not describe any system. */
+/** Returns the verb phrase for a diagnosis; null for a diagnosis that does not describe a system. */
 export const habitOf = (id: DiagnosisId, isOne: boolean): string | null =>
   HABITS[id]?.[isOne ? 0 : 1] ?? null;
 

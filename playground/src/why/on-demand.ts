@@ -1,6 +1,6 @@
 /**
- * The code that is loaded when the user asks why another result differs. Load this module only with `import()`: the
- * diagnosis is a sixth of the library, and the first picture does not need it.
+ * The code that is loaded when the user asks why another result differs. This module must be loaded with `import()`,
+ * because the diagnosis is a sixth of the library and the first drawing does not need it.
  */
 
 export {

@@ -1,6 +1,6 @@
 /**
- * Handles the rounding of printed tensors. PyTorch prints 4 decimals and NumPy at most 8, so a printed value that
- * matches to its last digit counts as equal.
+ * Handles rounding in printed tensors. PyTorch prints 4 decimals and NumPy at most 8, so a value that matches to its
+ * last printed digit counts as equal.
  */
 
 /** The number of decimals, and whether they belong to a mantissa, as in `1.2346e-01`. */
@@ -9,11 +9,11 @@ export interface Rounding {
   readonly isScientific: boolean;
 }
 
-/** The number of decimals that PyTorch prints, padded with zeros, and the maximum that NumPy prints, unpadded. */
+/** The number of decimals that PyTorch prints (padded with zeros) and the maximum that NumPy prints (unpadded). */
 const PADDED = 4;
 const MOST = 8;
 
-/** Returns the rounding of the values in a text; null if the values may have all digits, as in JSON. */
+/** Returns the rounding of the values in a text; null if the text may contain all digits, as JSON does. */
 export function roundingOf(text: string): Rounding | null {
   const fractions = [...text.matchAll(/(?<![\w.])[+-]?\d+\.(\d*)(e[+-]?\d+)?/gi)];
   const lengths = fractions.map(([, decimals]) => decimals.length);
@@ -23,7 +23,7 @@ export function roundingOf(text: string): Rounding | null {
   return { decimals: longest, isScientific: fractions.some(([, , power]) => power !== undefined) };
 }
 
-/** Checks whether `exact`, rounded this way, prints as `value`. */
+/** Checks whether `exact`, rounded in this way, prints as `value`. */
 export function isPrintedAs(exact: number, value: number, rounding: Rounding): boolean {
   const { decimals, isScientific } = rounding;
   if (!Number.isFinite(exact) || !Number.isFinite(value)) return false;

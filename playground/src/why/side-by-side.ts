@@ -1,7 +1,4 @@
-/**
- * Compares three outputs of one call side by side, as data: the user's output, the exact output, and another system's
- * output.
- */
+/** Compares three outputs side by side: the user's output, the exact output, and another system's output. */
 
 import { printElement } from "../values/scalar-text.ts";
 import type { DialectId, Explanation } from "ndscatter";
@@ -13,14 +10,13 @@ import { coordinatesOf } from "../values/shape.ts";
 import { valueTexts } from "../values/tensor-text.ts";
 import type { State } from "../values/state.ts";
 
-/** The relation of a cell to the exact cell. */
 export type Mark = "same" | "differs" | "open";
 
 export interface Column {
   readonly name: string;
-  /** The note under the name: `differs in 2 cells`. */
+  /** A note under the column's name, such as `differs in 2 cells`. */
   readonly note: string;
-  /** The texts of the cells; null if the column has no output, in which case `note` has the reason. */
+  /** The texts of the cells; null if the column has no output, as explained in `note`. */
   readonly texts: readonly (string | null)[] | null;
   mark(cell: number): Mark;
 }
@@ -31,7 +27,7 @@ export interface SideBySide {
   readonly verdict: string;
   /** The reason why the cells differ; empty if unknown. */
   readonly reason: string;
-  /** The sentences about some of these cells, as evidence for the reason. */
+  /** Sentences about some of these cells, as evidence for the reason. */
   readonly evidence: readonly string[];
   readonly columns: readonly Column[];
   /** The cells in which the user's output differs. */
@@ -43,7 +39,6 @@ interface Given {
   readonly explanation: Explanation | null;
   readonly comparison: Comparison;
   readonly rules: Rules;
-  /** The other system; null if none is shown. */
   readonly beside: DialectId | null;
 }
 
@@ -85,13 +80,13 @@ export function sideBySide(given: Given): SideBySide {
 
 const cellsOf = (count: number): string => counted(count, "cell");
 
-/** The maximum number of cells to describe with sentences. */
+/** The maximum number of cells to describe in sentences. */
 const MOST_EVIDENCE = 3;
 
-/** The maximum number of updates per cell in a sentence. */
+/** The maximum number of updates to list per cell. */
 const MOST_UPDATES = 4;
 
-/** Describes a cell: `output[1] is 10 in yours; the exact value is 30. Data holds 2; the cell receives 10, then 30.` */
+/** Describes a differing cell: the user's value, the exact value, and the updates that the cell receives. */
 function evidenceOf(cell: number, { comparison, explanation }: Given): string {
   const { output, texts, base } = comparison;
   const at = coordinatesOf(cell, output.shape);
@@ -148,19 +143,18 @@ function columnOf({
   };
 }
 
-/** Returns all systems, each with its result of the call. */
 export const rowsOf = (rules: Rules): readonly DialectRow[] =>
   "error" in rules ? [] : rules.choices.flatMap(({ rows }) => rows);
 
 /**
- * Returns the first system to show next to the user's output: a system with the same result, otherwise a system that
- * differs, otherwise any system.
+ * Returns the system to show first: a system with the user's result, otherwise any system that differs, otherwise any
+ * system.
  */
 export function firstBeside(rules: Rules, comparison: Comparison): DialectId | null {
   const rows = rowsOf(rules).filter(({ output }) => output !== null);
   const isMine = ({ output, undecided }: DialectRow): boolean =>
     output !== null && isResultOf({ output, undecided }, comparison);
-  // The result of an actual system comes first, because it says more than a result that ONNX leaves undefined.
+  // An actual system's result comes first, because it says more than a result that ONNX leaves undefined.
   const others = rows.filter(({ id }) => id !== "onnx");
   const mine = others.filter(isMine);
   const found =

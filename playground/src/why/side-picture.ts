@@ -1,4 +1,4 @@
-/** Draws outputs side by side as an SVG file, or stacked if the width is too small. */
+/** Draws outputs as an SVG file, side by side or stacked if the width is too small. */
 
 import { coordinatesOf, sizeOf } from "../values/shape.ts";
 import {
@@ -13,17 +13,17 @@ import {
 } from "../writing/svg-text.ts";
 import type { Column, SideBySide } from "./side-by-side.ts";
 
-// Sizes in pixels. The width of a letter is 0.6 times the font size in both text sizes.
+// Sizes are in pixels. The width of a letter is 0.6 times the font size in both text sizes.
 const MARGIN = 20;
 const GAPS = { wide: 28, narrow: 14 };
 const ROW = 34;
 const PAIR = 48;
 const SPACING = 4;
 const LINE = 20;
-/** The height of the name, and of the space under the note. */
+/** The heights of the name and of the space under the note. */
 const HEAD = 34;
 const NOTE = 15;
-/** The factor by which a wide window may shrink the picture to keep the tables side by side. */
+/** The factor by which a picture may shrink to keep its tables side by side. */
 const SHRINK = 1.25;
 const WIDE_ROOM = 700;
 const WIDE_LETTER = 8.4;
@@ -35,7 +35,7 @@ const MOST_ROWS = 12;
 const MOST_COLUMNS = 8;
 const MOST_DIGITS = 11;
 
-/** The part of a table that is drawn, around the cells that differ. */
+/** The part of a table to draw, around the cells that differ. */
 interface Crop {
   readonly columns: number;
   readonly rows: readonly number[];
@@ -57,7 +57,7 @@ interface Drawing {
   readonly head: number;
 }
 
-/** @param room width in pixels; the columns are stacked if they need more */
+/** If the columns need more than `room` pixels, they are stacked. */
 export function sidePicture(side: SideBySide, theme: SvgTheme, room: number): string {
   const colours = THEMES[theme];
   const drawing = measured(side, colours, room);
@@ -137,7 +137,7 @@ function measured(side: SideBySide, colours: Colours, room: number): Drawing {
   return { side, colours, crop, digits, cell, gutter, block, gap, head: HEAD + lines * NOTE };
 }
 
-/** Returns the length of the longest value drawn, limited so that three tables fit. */
+/** Returns the length of the longest visible value, limited so that three tables fit. */
 function digitsOf({ columns, differing, shape }: SideBySide): number {
   const few = sizeOf(shape) > 4096;
   const looked = few ? differing.slice(0, 512) : Array.from({ length: sizeOf(shape) }, (_, p) => p);
@@ -158,7 +158,7 @@ const labelsOf = (shape: readonly number[], rows: number): { readonly longest: n
 const labelOf = (shape: readonly number[], row: number): string =>
   coordinatesOf(row, shape.length === 1 ? shape : shape.slice(0, -1)).join(",");
 
-/** Returns the rows with a cell that differs, then their neighbours, in order. */
+/** Returns the rows with differing cells and their neighbouring rows, in order. */
 function rowsShown({ differing }: SideBySide, rows: number, columns: number): number[] {
   if (rows <= MOST_ROWS) return Array.from({ length: rows }, (_, row) => row);
   const chosen = new Set<number>();
@@ -172,7 +172,7 @@ function rowsShown({ differing }: SideBySide, rows: number, columns: number): nu
   return [...chosen].toSorted((a, b) => a - b);
 }
 
-/** Returns the height of a row, which is larger if a cell has two values. */
+/** Returns a row's height, which is larger if a cell shows two values. */
 const heightOf = (row: number, { side, crop }: Drawing): number =>
   cellsOf(row, crop).some((cell) => side.columns.some((column) => column.mark(cell) !== "same"))
     ? PAIR
@@ -227,7 +227,7 @@ function drawColumn(column: Column, place: number, x: number, y: number, drawing
   return `<g>${parts.join("")}</g>`;
 }
 
-/** Draws a value. If the values differ, the other value is below it, so each cell shows both values. */
+/** Draws a cell. If the values differ, the other value is drawn below. */
 function drawCell(
   column: Column,
   cell: number,
@@ -272,7 +272,7 @@ function drawCell(
   ].join("");
 }
 
-/** Splits a sentence into lines of at most `width` characters, breaking between words. */
+/** Splits a sentence between words into lines of at most `width` characters. */
 export function wrapped(sentence: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of sentence.split(" ").filter((one) => one !== "")) {

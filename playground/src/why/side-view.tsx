@@ -1,6 +1,6 @@
 /**
- * The dialog "Side by side": the user's output, the exact output and another system's output, with the reason, ready to
- * share.
+ * The dialog "Side by side", which shows the user's output, the exact output, another system's output and the reason,
+ * ready to share.
  */
 
 import type { DialectId, Explanation } from "ndscatter";
@@ -27,7 +27,7 @@ interface SideViewProps {
   readonly comparison: Comparison;
   readonly rules: Rules;
   readonly beside: DialectId | null;
-  /** The part of an address after its `#` that opens this comparison. */
+  /** The part of a URL after `#` that opens this comparison. */
   readonly hash: string;
   onBeside(id: DialectId): void;
 }
@@ -88,7 +88,7 @@ export function SideView(props: SideViewProps): JSX.Element {
   );
 }
 
-/** Returns the inner width of an element in pixels; 0 before the element is drawn. */
+/** Returns an element's inner width in pixels; 0 before the element is drawn. */
 function useWidth(frame: { readonly current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
@@ -102,10 +102,10 @@ function useWidth(frame: { readonly current: HTMLElement | null }): number {
   return width;
 }
 
-/** The maximum number of rows, because nobody reads more. */
+/** The maximum number of rows, because users do not read longer lists. */
 const MOST_NUMBERS = 200;
 
-/** Lists the cells that differ as text, in addition to the picture. */
+/** Lists the differing cells as text, in addition to the picture. */
 function Numbers({ side }: { readonly side: SideBySide }): JSX.Element | null {
   const { columns, differing, shape } = side;
   if (differing.length === 0) return null;

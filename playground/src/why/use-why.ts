@@ -1,7 +1,4 @@
-/**
- * The state of the panel "Why is mine different?": the output to compare, the findings for the state, and the pressed
- * toggle.
- */
+/** The state of the panel "Why is mine different?": the output to compare, the results, and the pressed toggle. */
 
 import type { DialectId, Explanation } from "ndscatter";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -26,12 +23,12 @@ import {
   type Rules,
 } from "./on-demand.ts";
 
-/** Output that the stage shows instead of the exact output. The rule is valid only while the page shows `state`. */
+/** The output that the stage shows instead of the exact output. The rule is valid only while the page shows `state`. */
 export interface ShownRule extends Rule {
   readonly state: State;
 }
 
-/** Another runtime's output, in row-major order. The output is valid only while the page shows `state`. */
+/** Another runtime's output in row-major order, which is valid only while the page shows `state`. */
 export interface ShownActual {
   readonly state: State;
   readonly texts: readonly string[];
@@ -46,18 +43,18 @@ export type Asked =
 export interface WhyProps {
   readonly state: State;
   readonly explanation: Explanation | null;
-  /** A runtime's output from a file that was opened or dropped, to be compared immediately. */
+  /** A runtime's output from an opened or dropped file, which is compared immediately. */
   readonly actual?: TensorText | null;
-  /** The suffix of an address with a comparison. */
+  /** The URL suffix that holds a comparison. */
   readonly link?: string | undefined;
-  /** Receives the address suffix of the comparison; an empty text if nothing is compared. */
+  /** Receives the comparison's URL suffix; an empty text if nothing is compared. */
   onAddress(suffix: string): void;
   onRule(rule: ShownRule | null): void;
   onActual(actual: ShownActual | null): void;
   onClose(): void;
 }
 
-/** The key of the pressed toggle; at most one toggle is pressed. */
+/** The pressed toggle's key; at most one toggle is pressed. */
 export interface Pressing {
   readonly pressed: string | null;
   onPress(key: string): void;
@@ -68,7 +65,6 @@ interface Source {
   read(output: OutputType): ReadActual;
 }
 
-/** The findings for a state. */
 interface Found {
   readonly state: State;
   readonly source: Source | null;
@@ -78,12 +74,11 @@ interface Found {
   readonly rules: Rules;
 }
 
-/** The values that the panel draws, and functions that its form calls. */
+/** The values that the panel draws, and the functions that its form calls. */
 interface Why {
   /** The system next to the user's output and the exact output. */
   readonly beside: DialectId | null;
   onBeside(id: DialectId): void;
-  /** The findings; null until the first findings are available. */
   readonly found: Found | null;
   readonly hasSource: boolean;
   readonly pressing: Pressing;
@@ -116,7 +111,7 @@ export function useWhy({ state, explanation, actual = null, link, ...tells }: Wh
   }, [link]);
   useEffect(() => {
     if (found === null || found.source !== source) return;
-    // A comparison may be impossible while the call is being edited. The comparison stays in the address.
+    // A comparison may be impossible while the call is being edited, but stays in the URL.
     if (source === null) latest.current.onAddress("");
     else if (found.actual !== null)
       latest.current.onAddress(printCompared({ ...found.actual, beside: chosen }));
@@ -149,12 +144,11 @@ export function useWhy({ state, explanation, actual = null, link, ...tells }: Wh
 }
 
 /**
- * The delay, in ms, after an edit: diagnosing a call of 4,096 elements takes longer than the time between two
+ * The delay in milliseconds after an edit: diagnosing a call with 4,096 elements takes longer than the time between two
  * keystrokes.
  */
 const REST = 250;
 
-/** Returns the findings for a state, shortly after the state changed. */
 function useFound(
   state: State,
   explanation: Explanation | null,
@@ -185,8 +179,8 @@ function find(
   if (source === null) return nothing;
   const output = outputTypeOf(reading);
   if ("error" in output) return { ...nothing, error: output.error };
-  // Parsing is the slowest step if the text is large. Most edits do not change the type of the output, so the text is
-  // read again only if the type changes.
+  // Parsing is the slowest step if the text is large. Most edits do not change the output type, so the text is parsed
+  // again only if the type changes.
   const known = before?.source === source ? before.actual : null;
   const actual = known !== null && isOfType(known.text, output) ? known : source.read(output);
   const { unfit } = actual;
@@ -205,10 +199,10 @@ function find(
 const shownOf = ({ state, comparison }: Found): ShownActual | null =>
   comparison && { state, texts: comparison.texts, differing: comparison.differing };
 
-/** Returns the key of the toggle of a cause, by its number. The toggle shows the pasted output. */
+/** Returns the toggle key for a cause's number. The toggle shows the pasted output. */
 export const causeKey = (number: number): string => `cause ${number}`;
 
-/** Returns the rule of a toggle: the systems with the key of their choice, or the explanation of a cause. */
+/** Returns a toggle's rule: the systems with this key, or the explanation of a cause. */
 function ruleOf(key: string, { rules, comparison }: Found): Rule | null {
   const causes = comparison?.causes ?? [];
   const cause = causes.find((_, number) => causeKey(number) === key);

@@ -1,4 +1,4 @@
-/** The form of the panel "Why is mine different?", which accepts text or a file with another runtime's output. */
+/** The form of the panel "Why is mine different?", which accepts another runtime's output as text or file. */
 
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";

@@ -1,4 +1,4 @@
-/** Lists of the panel "Why is mine different?": candidate causes, and the results of other systems. */
+/** The lists in the panel "Why is mine different?": candidate causes, and results of other systems. */
 
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -16,7 +16,7 @@ interface ListProps {
   readonly pressing: Pressing;
 }
 
-/** The maximum number of causes in the list, because nobody reads more. */
+/** The maximum number of causes in the list, because users do not read longer lists. */
 const MOST_CAUSES = 5;
 
 export function Causes(props: ListProps & { readonly comparison: Comparison }): JSX.Element | null {
@@ -61,14 +61,14 @@ export function Causes(props: ListProps & { readonly comparison: Comparison }): 
 
 interface ToggleText {
   readonly key: string;
-  /** Accessible name of the toggle, if its text is not sufficient. */
+  /** The toggle's accessible name, if its text is not sufficient. */
   readonly name?: string;
   readonly text: string;
 }
 
 /**
- * Returns toggles for the systems that have this fault and a result for the call; if no system does, a toggle for the
- * result that the cause explains.
+ * Returns toggles for systems that show this fault. If no system has a result, one toggle shows the result that the
+ * cause explains.
  */
 function togglesOf(cause: Cause, { causes, isOtherShape }: Comparison, rules: Rules): ToggleText[] {
   if (isOtherShape) return [];

@@ -1,7 +1,6 @@
 /**
- * The panel "Why is mine different?" accepts another runtime's output, names the cells that differ and candidate
- * causes, and lists the results of other systems. The page draws the tensors; the panel only chooses which tensors to
- * draw.
+ * The panel "Why is mine different?" accepts another runtime's output, and lists differing cells, candidate causes, and
+ * other systems' results. The page draws the tensors; the panel only chooses which tensors to draw.
  */
 
 import type { JSX } from "preact";
@@ -20,11 +19,11 @@ export function Why(props: WhyProps): JSX.Element {
   const why = useWhy(props);
   const { found, pressing } = why;
   const { actual = null, comparison = null } = found ?? {};
-  // A link to a comparison opens the comparison immediately.
+  // A link that contains a comparison opens the comparison immediately.
   const [isBeside, setBeside] = useState(props.link !== undefined);
   const result = useRef<HTMLDivElement>(null);
   const isCompared = comparison !== null;
-  // The result and its cause would be hidden below the form on a low screen.
+  // On a low screen, the result and its cause would be hidden below the form.
   useEffect(() => {
     if (isCompared) result.current?.scrollIntoView({ block: "start" });
   }, [isCompared]);
@@ -35,7 +34,7 @@ export function Why(props: WhyProps): JSX.Element {
       aria-label="Why is mine different?"
       aria-busy={found?.state !== state}
       data-tensor="actual"
-      // Esc in the dialog closes only the dialog.
+      // Escape closes only the dialog, not the panel behind it.
       onKeyDown={(event) => event.key === "Escape" && !isBeside && onClose()}
     >
       <Head onClose={onClose} />
@@ -106,8 +105,7 @@ function Head({ onClose }: { onClose(): void }): JSX.Element {
     const panel = heading.current?.closest("section");
     heading.current?.focus();
     // The element that opened the panel gets the focus back, as after a dialog. The panel still exists when this
-    // function runs. Some browsers do not focus a button when it is clicked, so the closing button may not have the
-    // focus.
+    // function runs. Some browsers do not focus a clicked button, so the closing button may not have the focus.
     return () => {
       const { activeElement: now } = document;
       const isLost = now === document.body || panel?.contains(now) === true;

@@ -33,11 +33,11 @@ export function Dialog(props: DialogProps): JSX.Element {
       aria-label={label}
       onClose={() => {
         onClose();
-        // The browser returns the focus to the previous element, unless that element is gone.
+        // The browser returns the focus to the previous element, unless that element was removed.
         if (document.activeElement === document.body) document.querySelector("main")?.focus();
       }}
       // The content covers the dialog, so the dialog itself receives only clicks outside the content. A click outside
-      // may also end a text selection that began inside the content.
+      // may also end a text selection that began inside the dialog.
       onPointerDown={(event) => {
         isBeside.current = event.target === dialog.current;
       }}

@@ -10,10 +10,10 @@ interface Chunk {
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-/** The additional duration of the last picture, in ms. */
+/** The additional duration of the last picture, in milliseconds. */
 const AT_END = 2000;
 
-/** A picture of the animation, or the part of a picture that differs from the previous picture. */
+/** A frame of the animation, which may cover only the part that differs from the previous frame. */
 export interface ApngFrame {
   /** A PNG file. */
   readonly png: Uint8Array;
@@ -23,9 +23,9 @@ export interface ApngFrame {
 }
 
 /**
- * @param frames the first frame is a whole picture; all frames have the same pixel format
- * @param delay duration of each picture, in ms
- * @throws Error if a file is not PNG, if its pixel format differs, or if it does not fit into the first picture
+ * The first frame is a whole picture, and all frames have the same pixel format. `delay` is the duration of each
+ * picture, in milliseconds. Throws an error if a file is not PNG, has another pixel format, or does not fit into the
+ * first picture.
  */
 export function toApng(frames: readonly ApngFrame[], delay: number): Uint8Array<ArrayBuffer> {
   const pictures = frames.map(({ png }) => chunksOf(png));
@@ -42,7 +42,7 @@ export function toApng(frames: readonly ApngFrame[], delay: number): Uint8Array<
     const own = headerOf(picture);
     const { width, height } = sizeIn(own);
     const { x, y } = frames[position];
-    // The bit depth and the colour type follow the size.
+    // The bit depth and colour type follow the size.
     const isAlike = String(own.data.subarray(8)) === String(header.data.subarray(8));
     if (!isAlike || x + width > whole.width || y + height > whole.height)
       throw new Error("the pictures have different sizes or colours");
@@ -92,7 +92,6 @@ function chunk(type: string, data: Uint8Array): Uint8Array {
   return joined([numbers(data.length), named, numbers(checksum(named))]);
 }
 
-/** Returns 32-bit numbers, highest byte first. */
 function numbers(...values: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(4 * values.length);
   const view = new DataView(bytes.buffer);
@@ -110,7 +109,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-/** Computes the CRC-32 that PNG defines. */
+/** Computes the CRC-32 that the PNG specification defines. */
 function checksum(bytes: Uint8Array): number {
   let sum = 0xffffffff;
   for (const byte of bytes) {

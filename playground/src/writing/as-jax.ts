@@ -1,4 +1,4 @@
-/** Writes a state as a JAX program. */
+/** Exports a state as a JAX program. */
 
 import { DTYPES, type DType } from "ndscatter";
 import type { State } from "../values/state.ts";
@@ -12,7 +12,7 @@ const KNOWN: ReadonlySet<DType> = new Set([
   ...(["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"] as const),
 ]);
 
-/** Methods of `.at[…]`. A mean is a sum followed by a division. */
+/** The method of `.at[…]` for each reduction. A mean is computed as a sum followed by a division. */
 const METHODS = { add: "add", mean: "add", mul: "multiply", max: "max", min: "min" } as const;
 
 /** Applies updates at `at`. */
@@ -107,7 +107,7 @@ const gatherSlices = ({ names, axis }: CallFacts): Lines => [
   `${names.output} = jnp.take(${names.data}, ${names.indices}, axis=${axis})`,
 ];
 
-/** Writes OpenVINO's Gather with batches, which gives 0 for an index out of range. */
+/** Exports OpenVINO's Gather with batches, which returns 0 for an index out of range. */
 const gatherOrZero = (facts: CallFacts): Lines => {
   const { names, axis } = facts;
   const { output: shape, indices: spread, after: behind } = spreadOf(facts);

@@ -1,4 +1,4 @@
-/** Writes a call as Markdown for an issue or a chat: a link, and the tensors as a block of text. */
+/** Exports a call as Markdown for an issue or chat: a link, and the tensors in a code block. */
 
 import type { Tensor } from "ndscatter";
 import { printShape } from "ndscatter/operators";
@@ -8,7 +8,6 @@ import type { State } from "../values/state.ts";
 import { valueTexts } from "../values/tensor-text.ts";
 import { oneLine, printNested } from "./source-text.ts";
 
-/** @param link address of the call */
 export function asMarkdown(state: State, link: string): string {
   const { explanation, faults } = explainState(state);
   const inputs = (explanation?.inputs ?? []).flatMap(({ name, tensor }) =>
@@ -17,7 +16,7 @@ export function asMarkdown(state: State, link: string): string {
   const output = explanation?.output ?? null;
   const wrong = explanation?.error?.message ?? faults[0]?.sentence;
   return [
-    // Parentheses in an address would end the link.
+    // Parentheses in a URL would end the Markdown link.
     `**[${titleOf(state)}](${link.replaceAll("(", "%28").replaceAll(")", "%29")})**`,
     "",
     "```text",
@@ -29,7 +28,7 @@ export function asMarkdown(state: State, link: string): string {
   ].join("\n");
 }
 
-/** Prints a tensor. A fence ends a Markdown block, so text that contains a fence is printed differently. */
+/** Prints a tensor. A fence would end the code block, so text that contains a fence is printed differently. */
 const printed = (name: string, tensor: Tensor): string =>
   `${name} = ${tensor.dtype} ${printShape(tensor.shape)} ${printNested(
     tensor.shape,

@@ -1,6 +1,6 @@
 /**
- * Writes a state as a NumPy program without loops. If targets repeat, an assignment keeps the last update of each
- * target, and the `at` method of a function applies all updates in order.
+ * Exports a state as a NumPy program without loops. For repeated targets, an assignment keeps the last update, and a
+ * function's `at` method applies all updates in order.
  */
 
 import { DTYPES, type DType, type Scalar, type Tensor } from "ndscatter";
@@ -20,7 +20,7 @@ import { headerOf, writableCall, oneLine, printNested, type WritableCall } from 
 import type { State } from "../values/state.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 
-/** Returns Python code that prints the output; only comments if a value must be corrected first. */
+/** Returns Python code that prints the output, or only comments if a value must be corrected first. */
 export function asNumPy(state: State): string {
   const call = writableCall(state, "#");
   if (typeof call === "string") return call;
@@ -57,7 +57,7 @@ export const importsOf = (inputs: WritableCall["inputs"]): string[] => [
 ];
 
 /**
- * NumPy's names of data types; types that NumPy lacks come from the package ml_dtypes. Strings become objects, because
+ * NumPy's data type names; types that NumPy lacks come from the package ml_dtypes. Strings become objects, because
  * NumPy's string type has a fixed maximum length.
  */
 const NAMES: Readonly<Record<DType, string>> = {
@@ -94,16 +94,13 @@ const NAMES: Readonly<Record<DType, string>> = {
 export function printArray(input: Tensor): string {
   const { dtype, shape } = input;
   const name = NAMES[dtype];
-  // An empty list has one axis in NumPy, so the shape must be given.
+  // In NumPy, an empty list has one axis, so the shape must be given.
   if (shape.includes(0))
     return `np.zeros((${shape.join(", ")}${shape.length === 1 ? "," : ""}), dtype=${name})`;
   return `np.array(${printPythonList(input, "np.")}, dtype=${name})`;
 }
 
-/**
- * Prints the elements as nested Python lists.
- * @param home prefix of `nan` and `inf`: `np.`
- */
+/** Prints the elements as nested Python lists. `home` is the prefix of `nan` and `inf`, such as `np.`. */
 export function printPythonList(input: Tensor, home: string): string {
   const words = elementsOf(input).map((value) =>
     typeof value === "string"
@@ -133,7 +130,6 @@ function printFloat(text: string): string {
 
 type Body = (facts: CallFacts) => string[];
 
-/** NumPy's functions, by reduction. */
 const UFUNCS = {
   add: "add",
   mean: "add",
@@ -144,12 +140,12 @@ const UFUNCS = {
 } as const;
 
 /**
- * Returns a line that applies updates to `where` in `target`. The `at` method of a function applies updates one by one.
+ * Returns a line that applies updates to `target` at `where`. The function's `at` method applies updates one by one.
  */
 function applied(facts: CallFacts, target: string, where: string, updates: string): string {
   const { reduction, data } = facts;
   if (reduction === "none") return `${target}[${where}] = ${updates}`;
-  // NumPy does not subtract booleans.
+  // NumPy does not support subtraction of booleans.
   const ufunc = data.dtype === "bool" && reduction === "sub" ? "logical_xor" : UFUNCS[reduction];
   return `np.${ufunc}.at(${target}, ${where}, ${updates})`;
 }
@@ -163,7 +159,7 @@ const whole = ({ names, indices }: CallFacts): string =>
 const scatterTuples: Body = (facts) => {
   const { names, data, indices, updates } = facts;
   const { output } = names;
-  // OpenVINO accepts a single element of any rank instead of a scalar.
+  // OpenVINO accepts a one-element tensor of any rank instead of a scalar.
   const isScalar = indices?.shape.length === 1 && indices.shape[0] === data.shape.length;
   const isRanked = isScalar && updates !== null && updates.shape.length > 0 && updates.size === 1;
   if (hasEmptyTuples(facts)) {
@@ -179,7 +175,7 @@ const scatterTuples: Body = (facts) => {
     ...(isRanked ? [`${names.updates} = ${names.updates}.reshape(())`] : []),
     `${output} = ${names.data}.copy()`,
     `at = tuple(np.moveaxis(${whole(facts)}, -1, 0))`,
-    // NumPy would store the whole string array as an object in one element.
+    // NumPy would store the whole string array as one object in one element.
     applied(facts, output, "at", isScalar ? `${names.updates}[()]` : names.updates),
   ];
 };
@@ -229,7 +225,7 @@ function division({ names: { output }, data: { dtype } }: CallFacts): string[] {
   return ["hit = count > 1", `${output}[hit] = (${divided}).astype(${output}.dtype)`];
 }
 
-/** Writes OpenVINO's ScatterUpdate. In updates, the axes of indices replace the axis. */
+/** Exports OpenVINO's ScatterUpdate. In updates, the axes of indices replace the axis. */
 const scatterSlices: Body = (facts) => {
   const { names, axis } = facts;
   return [
@@ -285,7 +281,7 @@ const gatherSlices: Body = (facts) => [
   `${facts.names.output} = np.take(${facts.names.data}, ${whole(facts)}, axis=${facts.axis})`,
 ];
 
-/** Writes OpenVINO's Gather with batches, which gives 0 or empty text for an index out of range. */
+/** Exports OpenVINO's Gather with batches, which returns 0 or an empty string for an index out of range. */
 const gatherOrZero: Body = (facts) => {
   const { names, axis } = facts;
   const { data, output } = names;

@@ -1,4 +1,4 @@
-/** Writes a state as a program with ONNX's Python package: a model with one node, run by the reference evaluator. */
+/** Exports a state as a program for ONNX's Python package, which runs a one-node model in the reference evaluator. */
 
 import { DTYPES, infer, type Tensor } from "ndscatter";
 import { importsOf, printArray } from "./as-numpy.ts";
@@ -7,8 +7,8 @@ import type { State } from "../values/state.ts";
 import { attempt } from "../values/attempt.ts";
 
 /**
- * Returns Python code that prints the output; only comments for OpenVINO's operators, or if a value must be corrected
- * first.
+ * Returns Python code that prints the output, or only comments for OpenVINO's operators and for values that must be
+ * corrected.
  */
 export function asOnnxPython(state: State): string {
   const call = writableCall(state, "#");
@@ -20,7 +20,7 @@ export function asOnnxPython(state: State): string {
     const input = inputs[position];
     return input === undefined ? [] : [{ name, input }];
   });
-  // Inputs that are omitted at the end need no name.
+  // Omitted trailing inputs need no name.
   const names = version.inputs.map(({ name }, position) =>
     inputs[position] === undefined ? "" : name,
   );
@@ -62,7 +62,7 @@ export function asOnnxPython(state: State): string {
   ].join("\n");
 }
 
-/** Returns the shape of the output. An invalid call needs a shape too, so that ONNX itself can report the error. */
+/** Returns the output shape. An invalid call needs a shape too, so that ONNX itself can report the error. */
 function shapeOf({ node, inputs }: WritableCall): readonly unknown[] {
   const types = attempt(() => infer(node, inputs));
   return ("error" in types ? inputs[0]?.shape : types[0].shape) ?? [];

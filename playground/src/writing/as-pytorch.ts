@@ -1,4 +1,4 @@
-/** Writes a state as a PyTorch program. */
+/** Exports a state as a PyTorch program. */
 
 import type { DType } from "ndscatter";
 import type { State } from "../values/state.ts";
@@ -17,7 +17,7 @@ const meshOf = (shape: string): string =>
 
 const whole = ({ names }: CallFacts): string => `${names.indices}.long()`;
 
-/** Counts indices from the front, because these functions do not accept negative indices. */
+/** Converts negative indices to positive indices, because these functions do not accept negative indices. */
 const wrapped = (facts: CallFacts, size: number): string[] => [
   `index = ${whole(facts)}`,
   `index = torch.where(index < 0, index + ${size}, index)`,
@@ -25,10 +25,10 @@ const wrapped = (facts: CallFacts, size: number): string[] => [
 
 const tuples = (facts: CallFacts): string => `tuple(${whole(facts)}.unbind(-1))`;
 
-/** Reduction names of `scatter_reduce`. */
+/** Reduction names for `scatter_reduce`. */
 const WORDS = { mul: "prod", max: "amax", min: "amin", mean: "mean" } as const;
 
-/** Applies updates at `at`, which addresses data by advanced indexing. */
+/** Applies updates at `at`, which selects elements of data by advanced indexing. */
 function combined(facts: CallFacts): Lines {
   const { names, reduction, isFresh, hasRepeats, data } = facts;
   const { output, updates } = names;
@@ -128,7 +128,7 @@ const gatherSlices = (facts: CallFacts): Lines => [
   `${facts.names.output} = ${facts.names.data}[${along(facts.axis, whole(facts))}]`,
 ];
 
-/** Writes OpenVINO's Gather with batches, which gives 0 for an index out of range. */
+/** Exports OpenVINO's Gather with batches, which returns 0 for an index out of range. */
 const gatherOrZero = (facts: CallFacts): Lines => {
   const { names, axis } = facts;
   const { output: shape, indices: spread, after: behind, size } = spreadOf(facts);

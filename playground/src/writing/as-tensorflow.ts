@@ -1,4 +1,4 @@
-/** Writes a state as a TensorFlow program. */
+/** Exports a state as a TensorFlow program. */
 
 import type { DType } from "ndscatter";
 import type { State } from "../values/state.ts";
@@ -40,7 +40,7 @@ function applied(facts: CallFacts, data: string, at: string, updates: string): L
   return [`${names.output} = tf.${FUNCTIONS[reduction]}(${data}, ${at}, ${updates})`];
 }
 
-/** Counts indices from the front, because TensorFlow does not accept negative indices. */
+/** Converts negative indices to positive indices, because TensorFlow does not accept negative indices. */
 const wrapped = ({ names }: CallFacts, size: string): string[] => [
   `index = tf.cast(${names.indices}, tf.int64)`,
   `index = tf.where(index < 0, index + ${size}, index)`,
@@ -49,7 +49,7 @@ const wrapped = ({ names }: CallFacts, size: string): string[] => [
 const meshOf = (shape: string): string =>
   `list(tf.meshgrid(*[tf.range(n, dtype=tf.int64) for n in ${shape}], indexing="ij"))`;
 
-/** Returns the sizes of the axes that tuples address. */
+/** Returns the sizes of the axes that index tuples address. */
 const addressed = ({ data, indices, batchDims }: CallFacts): string => {
   const dims = data.shape.slice(batchDims, batchDims + (indices?.shape.at(-1) ?? 0));
   return `tf.constant([${dims.join(", ")}], dtype=tf.int64)`;
@@ -90,7 +90,7 @@ const scatterElements = (facts: CallFacts): Lines => {
 const upTo = (count: number, from = 0): number[] =>
   Array.from({ length: count }, (_, d) => d + from);
 
-/** Moves the axis to the front, because TensorFlow's functions address data from the first axis. */
+/** Moves the axis to the front, because TensorFlow's functions index data from the first axis. */
 const scatterSlices = (facts: CallFacts): Lines => {
   const { names, axis, data, indices } = facts;
   const rank = data.shape.length;
@@ -162,7 +162,7 @@ const gatherSlices = (facts: CallFacts): Lines => [
   `${facts.names.output} = tf.gather(${facts.names.data}, index, axis=${facts.axis})`,
 ];
 
-/** Writes OpenVINO's Gather with batches, which gives 0 for an index out of range. */
+/** Exports OpenVINO's Gather with batches, which returns 0 for an index out of range. */
 const gatherOrZero = (facts: CallFacts): Lines => {
   const { names, axis, batchDims } = facts;
   const { output: shape, indices: spread, size } = spreadOf(facts);

@@ -1,4 +1,4 @@
-/** Writes a state as a program with this library, which runs the node by the rules of its version. */
+/** Exports a state as an ndscatter program, which runs the operator version that the state names. */
 
 import { DTYPES, type Scalar, type Tensor } from "ndscatter";
 import { printScalar } from "ndscatter/operators";
@@ -6,7 +6,6 @@ import { writableCall, camelCase, oneLine, printNested } from "./source-text.ts"
 import type { State } from "../values/state.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 
-/** Returns TypeScript code that prints the output; only comments if a value must be corrected first. */
 export function asTypeScript(state: State): string {
   const call = writableCall(state, "//");
   if (typeof call === "string") return call;
@@ -49,7 +48,7 @@ function tensorLiteral(input: Tensor): string {
   return `tensor("${dtype}", [${shape.join(", ")}], ${values})`;
 }
 
-/** Prints an element as a JavaScript literal; as a bigint if it is not a safe integer. */
+/** Prints an element as a JavaScript literal; an unsafe integer becomes a bigint. */
 function printLiteral({ dtype }: Tensor, value: Scalar): string {
   const text = printScalar(dtype, value);
   const isLong = DTYPES[dtype].family === "int64" && !Number.isSafeInteger(Number(value));

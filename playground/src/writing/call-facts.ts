@@ -1,4 +1,4 @@
-/** The facts about a call that programs in other languages need. */
+/** Collects the facts about a call that exported programs need. */
 
 import type { Tensor } from "ndscatter";
 import { roleOf } from "ndscatter/operators";
@@ -6,7 +6,7 @@ import { defaultText } from "../values/schema.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 import type { WritableCall } from "./source-text.ts";
 
-/** The form of indices, to the extent that programs depend on it. */
+/** The form of indices, as far as exported programs depend on it. */
 export type Form =
   | "scatter-tuples"
   | "scatter-elements"
@@ -35,7 +35,7 @@ const FORMS: Readonly<Record<string, Form | undefined>> = {
 
 export type Word = "none" | "add" | "mul" | "max" | "min" | "sub" | "mean";
 
-/** The library's reductions, by the specifications' names. */
+/** The library's reductions, by their names in specifications. */
 const WORDS: Readonly<Record<string, Word | undefined>> = { sum: "add", prod: "mul", "": "none" };
 
 export interface CallFacts {
@@ -43,7 +43,7 @@ export interface CallFacts {
   readonly form: Form;
   readonly names: {
     readonly data: string;
-    /** The name of indices; null if indices are omitted. */
+    /** The name of the indices input; null if indices are omitted. */
     readonly indices: string | null;
     readonly updates: string;
     readonly output: string;
@@ -51,19 +51,19 @@ export interface CallFacts {
   readonly data: Tensor;
   readonly indices: Tensor | null;
   readonly updates: Tensor | null;
-  /** The axis, counted from the front. */
+  /** The axis as a non-negative number. */
   readonly axis: number;
-  /** The number of batch dimensions, never negative. */
+  /** The number of batch dimensions as a non-negative number. */
   readonly batchDims: number;
   readonly reduction: Word;
-  /** True if a reduction starts with the first update of a target. */
+  /** True if a reduction starts with a target's first update instead of its old value. */
   readonly isFresh: boolean;
   readonly isRing: boolean;
   /** True if several updates share a target. */
   readonly hasRepeats: boolean;
 }
 
-/** Returns the facts; null if the page cannot write a program for the operator. */
+/** Returns the facts; null if the page cannot export the operator. */
 export function factsOf(call: WritableCall): CallFacts | null {
   const { version, node, inputs } = call;
   const form = FORMS[`${version.domain}/${version.name}`];
@@ -98,20 +98,20 @@ export function factsOf(call: WritableCall): CallFacts | null {
   };
 }
 
-/** Prints a shape in Python's notation: `(3,)`. */
+/** Prints a shape as a Python tuple, such as `(3,)`. */
 export const pythonShape = (shape: readonly number[]): string =>
   `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
 
-/** Prints `slice(None)` for each axis before the last part: `(slice(None),) * 2 + (indices,)`. */
+/** Prints `slice(None)` for each axis before the last part, for example as `(slice(None),) * 2 + (indices,)`. */
 export const along = (axis: number, part: string): string =>
   axis === 0 ? part : `(slice(None),) * ${axis} + (${part},)`;
 
-/** Returns the shapes that broadcast indices of OpenVINO's Gather against its output. */
+/** Returns the shapes for broadcasting indices of OpenVINO's Gather against its output. */
 export function spreadOf({ data, indices, axis, batchDims: b }: CallFacts): {
   readonly output: readonly number[];
-  /** Shape that aligns each axis of indices with its axis of the output. */
+  /** The shape that aligns each axis of indices with its axis of the output. */
   readonly indices: readonly number[];
-  /** The first axis of the output after the axes of indices. */
+  /** The first output axis after the axes of indices. */
   readonly after: number;
   readonly size: number;
 } {
@@ -127,7 +127,7 @@ export function spreadOf({ data, indices, axis, batchDims: b }: CallFacts): {
 
 const ones = (count: number): number[] => Array.from({ length: count }, () => 1);
 
-/** Returns the shape that broadcasts write indices against updates: `(-1, 1, 1)`. */
+/** Returns the shape for broadcasting write indices against updates, such as `(-1, 1, 1)`. */
 export const batchShape = ({ updates }: CallFacts): string =>
   pythonShape([-1, ...ones((updates?.shape.length ?? 1) - 1)]);
 
@@ -135,6 +135,6 @@ export const batchShape = ({ updates }: CallFacts): string =>
 export const writesNothing = ({ form, updates }: CallFacts): boolean =>
   form.startsWith("scatter") && updates?.size === 0;
 
-/** Checks whether index tuples are empty, so that each tuple addresses all of data. */
+/** Checks whether index tuples are empty; an empty tuple addresses all of data. */
 export const hasEmptyTuples = ({ form, indices }: CallFacts): boolean =>
   form.endsWith("tuples") && indices?.shape.at(-1) === 0;

@@ -1,4 +1,4 @@
-/** Returns the line of HTML that embeds the page as a frame. */
+/** Returns the HTML line that embeds the page as a frame. */
 
 export function embedCode(source: string, title: string, width: number, height: number): string {
   return `<iframe src="${escaped(source)}" title="${escaped(title)} in ndscatter" width="${width}" height="${height}" style="border: 0; max-width: 100%" loading="lazy"></iframe>`;

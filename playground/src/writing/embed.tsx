@@ -1,4 +1,4 @@
-/** Dialog content for embedding the page as a frame in another page: the size, a preview, and the line of HTML. */
+/** Dialog content for embedding the page in another page: the size, a preview, and the HTML line. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -6,7 +6,6 @@ import { embedCode, sizeIn } from "./embed-code.ts";
 import { copyText } from "./save.ts";
 
 interface EmbedProps {
-  /** The address of the page, without `?` and `#`. */
   readonly address: string;
   readonly hash: string;
   readonly title: string;

@@ -9,10 +9,9 @@ import type { Scene } from "./scene.ts";
 import type { SvgTheme } from "./svg-text.ts";
 import { toSVG } from "./svg.ts";
 
-/** The duration of each step, in ms. */
+/** The duration of each step, in milliseconds. */
 const DELAY = 900;
 
-/** @param onFrame receives the number of pictures drawn so far */
 export async function filmOf(
   scene: Scene,
   theme: SvgTheme,
@@ -51,8 +50,8 @@ function pixelsOf(canvas: HTMLCanvasElement): Uint32Array {
 }
 
 /**
- * Returns the smallest box around all pixels that differ, or one pixel if none differ. Only this part of a frame is
- * written: with whole frames, an animation of 61 frames took 11 MB.
+ * Returns the smallest box around all pixels that differ, or one pixel if none differ. Only this part of each frame is
+ * stored, because whole frames made an animation of 61 frames 11 MB large.
  */
 function changedBox(before: Uint32Array, after: Uint32Array, width: number): Box {
   let [left, right, top, bottom] = [width, -1, -1, -1];

@@ -1,10 +1,9 @@
-/** Describes the length of a link. */
+/** Describes a link's length. */
 
 import { PREFIX } from "../document/packed.ts";
 
 /**
- * The maximum length of a link that servers and chats accept, in characters; nginx refuses a request line longer than 8
- * kB.
+ * The maximum link length that servers and chats accept, in characters; nginx refuses request lines longer than 8 kB.
  */
 export const LONGEST_LINK = 8000;
 

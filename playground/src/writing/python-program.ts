@@ -1,4 +1,4 @@
-/** Writes a program with a Python library: imports, tensors, and the lines that compute the output. */
+/** Exports a program for a Python library: imports, tensors, and the lines that compute the output. */
 
 import type { DType, Tensor } from "ndscatter";
 import { roleOf } from "ndscatter/operators";
@@ -14,7 +14,7 @@ import {
 } from "./call-facts.ts";
 import { oneLine, writableCall } from "./source-text.ts";
 
-/** Lines of a program, or a reason why the library cannot express the call. */
+/** The program's lines, or the reason why the library cannot express the call. */
 export type Lines = readonly string[] | { readonly no: string };
 
 export interface Library {
@@ -24,16 +24,18 @@ export interface Library {
   readonly home: string;
   /** The prefix of `nan` and `inf`. */
   readonly numbers: string;
-  /** Returns the library's name of a data type; null if the library lacks the type. */
+  /** Returns the library's name for a data type; null if the library lacks the type. */
   dtypeOf(dtype: DType): string | null;
-  /** The function for a literal tensor; `zeros` for a tensor without elements, whose literal has no shape. */
+  /**
+   * The function that creates a literal tensor, or `zeros` for a tensor without elements, whose literal has no shape.
+   */
   readonly tensor: string;
-  /** The sentence about the library's behaviour for a call that ndscatter refuses. */
+  /** A sentence about how the library handles a call that ndscatter refuses. */
   readonly refuses: string;
   readonly bodies: Readonly<Record<Form, (facts: CallFacts) => Lines>>;
 }
 
-/** Returns Python code that prints the output; only comments if the library cannot express the call. */
+/** Returns Python code that prints the output, or only comments if the library cannot express the call. */
 export function printProgram(state: State, library: Library): string {
   const call = writableCall(state, "#");
   if (typeof call === "string") return call;
@@ -85,7 +87,7 @@ const isRounded = (dtype: DType): boolean => /^(?:b?float|complex)/.test(dtype);
 const isOpenOrder = ({ hasRepeats, reduction, data }: CallFacts): boolean =>
   hasRepeats && ["add", "mul", "sub", "mean"].includes(reduction) && isRounded(data.dtype);
 
-/** Returns the reason for an undefined output: several updates of a target without a reduction. */
+/** Returns the reason why an output is undefined: several updates of one target without a reduction. */
 export const openRepeats = (name: string): { readonly no: string } => ({
   no:
     `${name} does not define which update wins if several have the same target,\n` +
@@ -93,6 +95,6 @@ export const openRepeats = (name: string): { readonly no: string } => ({
     "# Omit the earlier updates of each target, or use a reduction.",
 });
 
-/** Joins lines. If either part is a reason, the result is this reason. */
+/** Joins lines. If a part is a reason instead of lines, the result is this reason. */
 export const after = (first: Lines, more: Lines): Lines =>
   "no" in first ? first : "no" in more ? more : [...first, ...more];

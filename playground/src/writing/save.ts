@@ -1,17 +1,17 @@
-/** Browser functions for pictures and texts: copying, saving, and converting SVG to pixels. */
+/** Browser functions for copying, saving and converting pictures and texts. */
 
-/** Copies a text and returns a sentence about the result. */
+/** Copies a text, and returns a sentence about the result. */
 export async function copyText(text: string): Promise<string> {
   try {
     await navigator.clipboard.writeText(text);
     return "Copied.";
   } catch {
-    // Only pages loaded over HTTPS may copy; on other pages the user can select the text.
+    // Only pages loaded over HTTPS may copy; on other pages, the user can select the text.
     return "The browser does not allow copying; select the text instead.";
   }
 }
 
-/** Copies a picture as PNG and returns a sentence about the result. */
+/** Copies a picture as PNG, and returns a sentence about the result. */
 export async function copyPicture(svg: string): Promise<string> {
   try {
     // Safari needs the promise itself, because the click event ends before the picture is ready.
@@ -22,13 +22,12 @@ export async function copyPicture(svg: string): Promise<string> {
   }
 }
 
-/** The pixels per unit of the picture; 2 keeps the picture sharp on any screen. */
+/** The number of pixels per unit; 2 keeps the picture sharp on any screen. */
 const SCALE = 2;
 
-/** Draws an SVG in the browser and returns it as PNG. */
+/** Draws an SVG in the browser, and returns the picture as PNG. */
 export const pngOf = async (svg: string): Promise<Blob> => pngIn(await canvasOf(svg));
 
-/** Returns the pixels of a canvas as PNG. */
 export async function pngIn(canvas: HTMLCanvasElement): Promise<Blob> {
   return await new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {
@@ -38,7 +37,6 @@ export async function pngIn(canvas: HTMLCanvasElement): Promise<Blob> {
   });
 }
 
-/** Draws an SVG on a canvas. */
 export async function canvasOf(svg: string): Promise<HTMLCanvasElement> {
   const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {
@@ -78,6 +76,6 @@ export function download(blob: Blob, name: string): void {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // The click starts the download but does not wait for it, so the address must stay valid for a while.
+  // The click starts the download without waiting for it, so the URL must stay valid for a while.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

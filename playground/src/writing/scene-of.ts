@@ -1,4 +1,4 @@
-/** Captures the visible stage as data for a picture. */
+/** Captures the visible stage as data for a saved picture. */
 
 import { printShape } from "ndscatter/operators";
 import { rulesBeside } from "../document/faults.ts";
@@ -12,11 +12,11 @@ import { ORIGIN, type Windows } from "../stage/use-corners.ts";
 import { laneProps } from "../stage/lanes.ts";
 import type { Session } from "../page/use-session.ts";
 
-/** @param isMoving true if the picture shows the player's steps */
+/** With `isMoving`, the picture shows the player's steps. */
 export type SceneOf = (isMoving: boolean) => Scene;
 
 /**
- * The maximum number of frames in an animation, because nobody watches longer. In a longer call each frame covers
+ * The maximum number of frames in an animation, because nobody watches longer. In a longer call, each frame covers
  * several steps.
  */
 const MOST_FRAMES = 60;
@@ -35,7 +35,7 @@ export function sceneOf(
       ...rulesBeside(explanation).map(({ sentence }) => sentence),
       ...new Set(call.faults.map(({ sentence }) => sentence)),
     ],
-    // A saved picture shows the lanes side by side, although a phone shows them in tiers.
+    // A saved picture shows the tables side by side, although a phone shows them in tiers.
     layout,
     lanes: layout.lanes.map((lane) => {
       const { dtype, cells } = laneProps(session, lane, layout);

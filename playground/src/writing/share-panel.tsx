@@ -1,4 +1,4 @@
-/** Exports of the page: a link, a frame for other pages, the call as text or code, and the picture as a file. */
+/** The Share dialog, which exports a link, an embeddable frame, text, code and pictures. */
 
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
@@ -26,7 +26,6 @@ export interface ShareProps {
 
 interface Kind {
   readonly name: string;
-  /** @param link link that opens the state */
   print(state: State, link: string): string;
 }
 
@@ -47,7 +46,6 @@ const KINDS: readonly Kind[] = [
   { name: "TensorFlow", print: asTensorFlow },
 ];
 
-/** The content of the Share dialog. */
 export function Share({ state, sceneOf }: ShareProps): JSX.Element {
   const [kind, setKind] = useState<Kind>(LINK);
   const [remark, setRemark] = useState("");
@@ -146,7 +144,7 @@ function Pictures({ state, sceneOf, onRemark }: PicturesProps): JSX.Element {
   );
 }
 
-/** Returns the code of a call, or the reason why the page cannot write the code. */
+/** Returns a call as code, or the reason why the page cannot export the call. */
 function printed(kind: Kind, state: State, link: string): string {
   try {
     return kind.print(state, link);

@@ -1,4 +1,4 @@
-/** Shared parts of code exports: calls that can be written as code, and nested lists over several lines. */
+/** Shared parts of code exports: calls that can be written as code, and nested lists on several lines. */
 
 import type { Explanation, NodeSpec, OperatorVersion, Tensor } from "ndscatter";
 import { roleOf } from "ndscatter/operators";
@@ -6,19 +6,18 @@ import { readState, explainState, type Fault } from "../document/read-state.ts";
 import { toHash } from "../document/hash.ts";
 import type { State } from "../values/state.ts";
 
-/** A call with all its attributes and tensors. */
 export interface WritableCall {
   readonly version: OperatorVersion;
   readonly node: NodeSpec;
-  /** The inputs in the order of the version; undefined for an omitted input. */
+  /** The inputs in the order of the version's definition; undefined for an omitted input. */
   readonly inputs: readonly (Tensor | undefined)[];
   /** The explanation; null if the output is larger than the page can show. */
   readonly explanation: Explanation | null;
-  /** The library's error if it refuses the call. The call can still be written as code. */
+  /** The library's error if it refuses the call, which can still be exported as code. */
   readonly refusal: string | null;
 }
 
-/** Returns the call of a state; or the required corrections, as comments that begin with `mark`. */
+/** Returns a state's call, or the required corrections as comments that begin with `mark`. */
 export function writableCall(state: State, mark: string): WritableCall | string {
   const { version, node, inputs, faults, reads } = readState(state);
   const isWhole = version?.inputs.every(
@@ -35,8 +34,8 @@ export function writableCall(state: State, mark: string): WritableCall | string 
 }
 
 /**
- * Returns a comment that names the call, so that the page can read the program back: `# ndscatter:
- * ai.onnx/ScatterND/18`. An axis that is an input is included in the comment.
+ * Returns a comment that names the call, so that the page can recognize the program, such as `# ndscatter:
+ * ai.onnx/ScatterND/18`. An axis given as an input is included in the comment.
  */
 export function headerOf(state: State, { version, inputs }: WritableCall, mark: string): string {
   const axis = inputs[version.inputs.findIndex((schema) => roleOf(schema) === "axis")];
@@ -49,7 +48,7 @@ function whereOf({ place }: Fault, version: OperatorVersion | null): string {
   return `${version?.inputs[place.input]?.name ?? place.input}[${place.at.join(", ")}]: `;
 }
 
-/** Makes a sentence with quoted user text safe for a comment, by replacing characters that could end the line. */
+/** Quotes user text for a comment, by replacing characters that could end the line. */
 export const oneLine = (sentence: string): string =>
   sentence.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, " ");
 
@@ -89,7 +88,7 @@ function printLine(shape: readonly number[], words: readonly string[]): string {
   return `[${items.join(", ")}]`;
 }
 
-/** Prints words with commas between them, on lines of at most `width` characters unless a single word is longer. */
+/** Prints words separated by commas, on lines of at most `width` characters unless a single word is longer. */
 function fill(words: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const word of words) {

@@ -1,4 +1,4 @@
-/** Text and colours of pictures saved as SVG. The file does not load anything else. */
+/** Text and colours for SVG files, which load no other files. */
 
 export type SvgTheme = "light" | "dark";
 
@@ -63,7 +63,7 @@ export const element = (name: string, attributes: string, content: string): stri
 
 export const round = (value: number): string => String(Math.round(value * 10) / 10);
 
-/** Escapes text for XML. Characters that XML cannot contain are replaced by their Unicode pictures. */
+/** Escapes text for XML. Characters that XML cannot contain are replaced by visible Unicode symbols. */
 const escape = (content: string): string =>
   content
     .replaceAll(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, pictured)
@@ -72,7 +72,7 @@ const escape = (content: string): string =>
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;");
 
-/** Returns Unicode's picture of a control character, or the replacement character. */
+/** Returns the Unicode symbol for a control character, or the replacement character. */
 function pictured(character: string): string {
   if (character === "\n") return "\u23ce";
   const code = character.charCodeAt(0);

@@ -1,4 +1,4 @@
-/** Draws a scene as an SVG file. Equal scenes give equal files, and the file does not load anything else. */
+/** Draws a scene as an SVG file. Equal scenes give identical files, which load no other files. */
 
 import { bandOf, heightOf, topOf, type Corner, type Lane } from "../stage/layout.ts";
 import { HEAD, SPACING, type Metrics } from "../stage/metrics.ts";
@@ -17,10 +17,9 @@ import {
 import { rowLabel } from "../stage/row-label.ts";
 import type { Rows, Wire } from "../stage/wires.ts";
 
-// Sizes in pixels.
+// Sizes are in pixels.
 const MARGIN = 24;
 const LINE = 20;
-/** The height of the name and the type above a table. */
 const ABOVE = 44;
 const SECONDS_A_STEP = 1;
 
@@ -30,7 +29,7 @@ interface Placed {
   readonly x: number;
 }
 
-/** A scene, with the values that all its parts need. */
+/** A scene, with values that all its parts need. */
 interface Drawing {
   readonly scene: Scene;
   readonly metrics: Metrics;
@@ -77,11 +76,14 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
   return `${parts.join("\n")}\n`;
 }
 
-/** Returns the verb above the lines after a lane. */
+/** Returns the verb above the lines to the right of a tensor. */
 const verbAfter = ({ layout, verb }: Scene, position: number): string =>
   layout.lanes[position].role === "updates" && layout.gutters[position] === "wires" ? verb : "";
 
-/** Returns the width of the gutter after a lane. The verb is at the height of the data types next to it. */
+/**
+ * Returns the width of the gutter to the right of a tensor. The verb is at the same height as the data types next to
+ * it.
+ */
 function gutterWidth(scene: Scene, position: number): number {
   const { gutters, metrics } = scene.layout;
   if (gutters[position] === undefined) return 0;
@@ -148,7 +150,7 @@ interface Box {
   readonly height: number;
 }
 
-/** Draws a cell; in an animated output, with the values of all steps. */
+/** Draws a cell; an animated output contains the values of all steps. */
 function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing): string {
   const { scene, colours, metrics } = drawing;
   const { cells } = own;
@@ -218,7 +220,7 @@ function shownDuring({ content, begin, end }: Run, steps: number): string {
 
 const pillWidth = (label: string): number => label.length * 7.2 + 12;
 
-/** Draws a label centred on rows; nothing if the rows are out of view. */
+/** Draws a label centred on rows; nothing is drawn if the rows are out of view. */
 function pill(
   [from, to]: readonly [number, number],
   label: string,
@@ -236,7 +238,7 @@ function pill(
   );
 }
 
-/** Draws the gutter after a lane: the targets of tuples, lines, or the letters of updates. */
+/** Draws the gutter to the right of a tensor: tuple targets, lines, or update letters. */
 function drawGutter(position: number, drawing: Drawing): string {
   const { scene, lanes, top, colours, metrics } = drawing;
   const gutter = scene.layout.gutters[position];
@@ -286,7 +288,7 @@ function drawGutter(position: number, drawing: Drawing): string {
   ].join("");
 }
 
-/** Draws a bar at the end of a wire that spans several rows. */
+/** Draws a bar at the end of a line that spans several rows. */
 const extent = ([top, bottom]: readonly [number, number], at: number): string =>
   bottom - top < 46 ? "" : `M${round(at)} ${round(top + 2)}V${round(bottom - 2)}`;
 

@@ -1,11 +1,11 @@
-/** Hook for a link that is compressed while it is shown. */
+/** Hook that compresses a link while the link is shown. */
 
 import { useEffect, useState } from "preact/hooks";
 import { packed } from "./pack-link.ts";
 
 /**
- * Returns the shorter form of a link; the link itself until the browser has compressed it. The two forms of the link
- * open the same call.
+ * Returns the shorter form of a link, or the link itself until it is compressed. Both forms of the link open the same
+ * call.
  */
 export function usePacked(hash: string): string {
   const [found, setFound] = useState({ hash, link: hash });
@@ -13,7 +13,7 @@ export function usePacked(hash: string): string {
     let isLatest = true;
     void packed(hash).then(
       (link) => isLatest && link !== hash && setFound({ hash, link }),
-      // Without compression, the link is longer than necessary but still valid.
+      // Without compression, the link is longer but still valid.
       () => null,
     );
     return () => {

@@ -51,8 +51,8 @@ export class PartAxes {
   }
 
   /**
-   * Returns the part's chunk shape. If `isExclusive` is true, different chunks of the part never overlap the same chunk
-   * of the array, so a chunk may be as long as the part.
+   * Returns the part's chunk shape. If `isExclusive` is true, different chunks of the part never overlap the same array
+   * chunk.
    */
   chunkShape(isExclusive: boolean): number[] {
     const { chunkShape } = this.#base;

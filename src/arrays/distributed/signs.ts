@@ -89,8 +89,7 @@ export class WorkerWatch {
     const known = workers.filter((worker) => worker.version !== null);
     const signs = known.length === 0 ? [] : await client.mget(known.map((one) => signOf(one.name)));
     const silent = known.filter((_, at) => signs[at] === null);
-    // A worker without a sign of life is reported only after two checks, because it may just have started, or Redis may
-    // just have been emptied.
+    // A worker without a sign of life is reported only after two checks, because it may just have started.
     const dead = silent.filter((one) => this.#silent.has(one.name));
     const strange = workers.filter((one) => one.version !== version);
     const isEmpty = workers.length === 0;

@@ -1,7 +1,7 @@
 /**
  * Reads and writes the header of an NPY file, which precedes the elements. An NPY file begins with `\x93NUMPY`, a
- * version, and the header length, which takes two bytes in version 1.0 and four bytes in 2.0 and 3.0. Versions 2.0 and
- * 3.0 differ in the encoding of field names, which only structured data types have.
+ * version, and the header length. The length takes two bytes in version 1.0 and four bytes in 2.0 and 3.0. Versions 2.0
+ * and 3.0 differ in the encoding of field names, which only structured data types have.
  *
  * All sizes in the header are compared with the file length before anything is allocated.
  */

@@ -22,14 +22,14 @@ import { decodeUcs4 } from "./text.ts";
  *
  * Supported `descr` values are `f2 f4 f8 c8 c16 i1 i2 i4 i8 u1 u2 u4 u8 b1` and `U` with a length; `V2` is bfloat16.
  * All bits are kept, including NaN payloads. Trailing NULs in text are removed, as in NumPy. The elements are copied,
- * so the caller may reuse `bytes`. Bytes after the last element are ignored, as `np.load` does.
+ * so the caller may reuse `bytes`. Bytes after the last element are ignored, as in `np.load`. Memory is allocated only
+ * after checking that the file contains all elements that its header declares.
  *
  * @param bytes the whole file
  * @throws TensorError `malformed-file` for bytes that violate the format, such as a truncated file, a bool other than 0
  *   or 1, or text that is not Unicode. `unsupported-file` for another format, version or data type, such as structured
  *   types, Python objects and dates. `too-large` for more than 2^32 - 1 elements, or if memory is exhausted. `disposed`
- *   if the memory of `bytes` was released. Memory is allocated only after checking that the file contains all elements
- *   that its header declares
+ *   if the memory of `bytes` was released
  *
  * @example
  * ```ts

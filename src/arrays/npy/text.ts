@@ -23,8 +23,8 @@ export function decodeUcs4(
   size: number,
   shape: readonly number[],
 ): string[] {
-  // The array grows step by step, because V8 turns an array with more than 2^25 initial elements into a hash table (12
-  // s instead of 0.8 s for 4e7 texts).
+  // The array grows step by step, because V8 stores an array with more than 2^25 initial elements as a hash table,
+  // which is 15 times as slow.
   const texts: string[] = [];
   for (let position = 0; position < size; position++) {
     const start = position * length;

@@ -1,4 +1,4 @@
-/** Converts the options for a new array to metadata. */
+/** Converts options for a new array to metadata. */
 
 import type { ChunkedArray } from "../boxes/array.ts";
 import { factOf, isArray, isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
@@ -26,24 +26,24 @@ import type { S3Options } from "./stores/s3-options.ts";
 
 /** Options of `createArray`. */
 export interface CreateOptions {
-  /** An array that provides defaults for the new array: data type, chunk shape, codecs and fill value. */
+  /** An array that provides the default data type, chunk shape, codecs and fill value. */
   readonly like?: ChunkedArray | undefined;
   readonly dtype?: DType | undefined;
   readonly shape?: readonly number[] | undefined;
-  /** The chunk shape; with shards, the shape of the chunks within a shard. */
+  /** The chunk shape, which with shards is the shape of the chunks within a shard. */
   readonly chunkShape?: readonly number[] | undefined;
-  /** The shape of a shard, a multiple of the chunk shape. Each file holds a shard of chunks. */
+  /** The shape of a shard, a multiple of the chunk shape. With shards, each file contains several chunks. */
   readonly shards?: readonly number[] | null | undefined;
   /**
-   * Codec names, or names with configurations, as in Zarr v3; `bytes` may be omitted. By default, chunks are not
-   * compressed.
+   * The codecs as names, or as names with configurations, as in Zarr v3; `bytes` may be omitted. By default, chunks are
+   * not compressed.
    */
   readonly codecs?: readonly (string | Codec)[] | undefined;
   /** The value of elements that were never written; zero by default. */
   readonly fillValue?: ScalarInput | undefined;
   readonly attributes?: JsonObject | undefined;
   readonly dimensionNames?: readonly (string | null)[] | undefined;
-  /** True to replace an existing array, except in object storage. */
+  /** True to replace an existing array, except in object storage, where arrays are never replaced. */
   readonly overwrite?: boolean | undefined;
   /** Settings for `s3://bucket/key`. */
   readonly s3?: S3Options | undefined;
@@ -63,7 +63,7 @@ const NAMES = [
   "s3",
 ];
 
-/** Other names for options, from zarr-python and from Zarr's metadata. */
+/** Alternative option names, from zarr-python and from Zarr's metadata. */
 export const MEANT: Readonly<Record<string, string>> = {
   chunks: "chunkShape",
   data_type: "dtype",
@@ -73,7 +73,7 @@ export const MEANT: Readonly<Record<string, string>> = {
   attrs: "attributes",
 };
 
-/** Throws an `attribute` error for a value that is not an object, and for an unknown or misspelled name. */
+/** Throws an `attribute` error for a value that is not an object, and for an unknown or misspelled option. */
 export function createOptionsOf(given: unknown): CreateOptions {
   const options = optionsOf(given, NAMES, {}, "options", MEANT);
   checkOverwrite(options["overwrite"]);
@@ -86,14 +86,15 @@ export function checkOverwrite(overwrite: unknown): void {
 }
 
 /**
- * Throws `attribute`, `dtype`, `shape-mismatch`, `rank` or `too-large` for options that do not describe a valid array.
+ * Throws an `attribute`, `dtype`, `shape-mismatch`, `rank` or `too-large` error for options that do not describe a
+ * valid array.
  */
 export function metadataOf(given: CreateOptions, where: string): Metadata {
   const options = createOptionsOf(given);
   try {
     return newMetadata(options, where);
   } catch (error) {
-    // The parser reports an error of a file, but here the error is in an option.
+    // The parser reports a file error, but here an option is wrong.
     if (!isTensorError(error, "malformed-file", "unsupported-file")) throw error;
     const { message, key = "options", got, expected, allowed, limit, file } = error;
     const fields = { key, got, expected, allowed, limit, file };
@@ -101,7 +102,7 @@ export function metadataOf(given: CreateOptions, where: string): Metadata {
   }
 }
 
-/** Throws the errors of `metadataOf`; `attribute` for codecs that can only be read here. */
+/** Throws the errors of `metadataOf`, or `attribute` for codecs that support only reading. */
 export function writableMetadataOf(options: CreateOptions, where: string): Metadata {
   const metadata = metadataOf(options, where);
   const { dtype, chunkShape, codecs } = metadata;
@@ -141,7 +142,7 @@ function newMetadata(options: CreateOptions, where: string): Metadata {
   return metadata;
 }
 
-/** Returns a list of integers, which may be a typed array, as a list of JSON. */
+/** Converts a list of integers, which may be a typed array, to JSON. */
 function needed(value: unknown, name: string): Json {
   if (isArray(value)) return [...value] as Json;
   if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return [...(value as Int32Array)];
@@ -150,7 +151,7 @@ function needed(value: unknown, name: string): Json {
 
 const isName = (one: unknown): boolean => one === null || typeof one === "string";
 
-/** Returns the given dimension names, or those of the array in `like` if it has the same rank. */
+/** Returns the given dimension names or, if the rank is the same, those of the array in `like`. */
 function namesOf(
   names: unknown,
   rank: number,
@@ -169,7 +170,7 @@ function namesOf(
   );
 }
 
-/** Defaults that the array in `like` provides for a new array. */
+/** The defaults that the array in `like` provides. */
 interface Pattern {
   readonly dtype: DType;
   readonly shape: readonly number[];
@@ -208,8 +209,8 @@ function likeOf(array: ChunkedArray | undefined): Pattern | null {
 }
 
 /**
- * Replaces codecs that only older files have. zlib of Zarr v2 becomes gzip, the same compression in another container.
- * Orders "C" and "F" of drafts become lists of axes, and numbers of blosc's shuffles become names.
+ * Replaces codecs of older files. The codec zlib of Zarr v2 becomes gzip, which is the same compression in another
+ * container. The axis orders "C" and "F" become lists, and numbers of blosc's shuffles become names.
  */
 function newerCodecs(codecs: readonly Codec[], rank: number, where: string): Codec[] {
   return codecs.map((codec): Codec => {
@@ -232,8 +233,8 @@ function newerCodecs(codecs: readonly Codec[], rank: number, where: string): Cod
 }
 
 /**
- * Takes a slice's defaults from the underlying array. Codecs that transpose axes are used only for arrays of the same
- * rank.
+ * For a slice, the defaults come from the underlying array. Codecs that transpose axes are inherited only if the rank
+ * is the same.
  */
 function likeSlice(
   { base, dimensionNames }: SlicedArray,
@@ -245,7 +246,7 @@ function likeSlice(
   return { ...own, codecs: kept, fill, attributes, dimensionNames };
 }
 
-/** Returns the codecs, and adds `bytes` unless a codec already converts elements to bytes. */
+/** Returns the codecs, including `bytes` unless a codec already converts elements to bytes. */
 function codecsOf(given: unknown, dtype: DType, rank: number, where: string): Codec[] {
   if (!isArray(given)) {
     throw wrongOption("codecs", "a list", given);
@@ -272,7 +273,7 @@ function codecsOf(given: unknown, dtype: DType, rank: number, where: string): Co
   return codecs.toSpliced(transposes, 0, withDefaults({ name: "bytes" }, dtype));
 }
 
-/** The configuration of each codec (Zarr v3, "codecs" of zarr-specs and zarr-extensions). */
+/** The configuration keys of each codec (Zarr v3, "codecs" of zarr-specs and zarr-extensions). */
 const CONFIGURATIONS: Readonly<Record<string, readonly string[]>> = {
   bytes: ["endian"],
   transpose: ["order"],
@@ -284,8 +285,8 @@ const CONFIGURATIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Checks the keys of a new array's codec, because a misspelled setting would be written into the file and ignored.
- * Throws an `attribute` error for an unknown key.
+ * Checks the configuration keys of a codec, because a misspelled key would be written into the file and ignored. Throws
+ * an `attribute` error for any unknown key.
  */
 function checkCodecKeys(codec: unknown): void {
   if (!isObject(codec as Json)) return;
@@ -300,7 +301,7 @@ function checkCodecKeys(codec: unknown): void {
   }
 }
 
-/** Returns true if the codecs, or those of the chunks in a shard, include one of this name. */
+/** Returns true if the codecs, or the codecs within shards, include a codec with this name. */
 const includesCodec = (codecs: Json, wanted: string): boolean =>
   isList(codecs) &&
   codecs.some((codec) => {
@@ -320,7 +321,7 @@ function withDefaults(codec: Codec, dtype: DType): Codec {
     zstd: { level: 0, checksum: false },
     blosc: { cname: "zstd", clevel: 5, shuffle: "shuffle", typesize: bytes, blocksize: 0 },
   };
-  // One-byte elements have no byte order, so an `endian` setting would mislead other readers.
+  // For one-byte elements, an `endian` setting would mislead other readers.
   if (codec.name === "bytes" && bytes / lanes === 1) return { name: "bytes" };
   const known = Object.hasOwn(defaults, codec.name) ? defaults[codec.name] : {};
   const configuration = { ...known, ...codec.configuration };

@@ -1,4 +1,4 @@
-/** Converts Zarr's data type names, and fill values in all of Zarr's forms. */
+/** Converts data type names and fill values between Zarr's forms and this package's. */
 
 import { factOf, isArray, malformed, printValue, TensorError } from "../../core/errors.ts";
 import {
@@ -15,8 +15,8 @@ import { bytesOf } from "../../core/tensor/storage.ts";
 import { isObject, type Json } from "./json.ts";
 
 /**
- * Zarr's data type names, from the specification or the registry of extensions. Null for text, which this package does
- * not support in Zarr. `float8_e4m3fn` is not registered, but TensorStore writes this name.
+ * Zarr's data type names, according to the specification or the registry of extensions. The name is null for text,
+ * which this package does not support in Zarr. `float8_e4m3fn` is not registered, but TensorStore writes this name.
  */
 const NAMES: Readonly<Record<DType, string | null>> = {
   bool: "bool",
@@ -55,7 +55,7 @@ const DTYPE_OF: ReadonlyMap<string | null, DType> = new Map([
   ["complex_float64", "complex128"],
 ]);
 
-/** Advice for unsupported data types, by the beginning of the name. */
+/** Advice about unsupported data types, by the beginning of their names. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^string$|utf32|^bytes$|^r\d+$|null_terminated/, "save the text as numbers, such as ids"],
   [/datetime|timedelta/, "save them as int64"],
@@ -74,7 +74,7 @@ const unreadType = (name: string, where: string): TensorError => {
 };
 
 /**
- * Parses `data_type`. Throws `dtype` for an unsupported data type, `malformed-file` for a value that is not a data
+ * Parses `data_type`. Throws `dtype` for an unsupported data type, or `malformed-file` for a value that is not a data
  * type.
  */
 export function parseDataType(value: Json | undefined, where: string): DType {
@@ -147,7 +147,7 @@ export function parseNumpyType(
 /** Returns the bytes of a zero element. */
 export const zeroOf = (dtype: DType): Uint8Array => new Uint8Array(DTYPES[dtype].bytes);
 
-/** Special floating-point values as metadata spells them. */
+/** Special floating-point values, as spelled in metadata. */
 const SPECIAL: ReadonlyMap<string, number> = new Map([
   ["NaN", NaN],
   ["Infinity", Infinity],
@@ -155,8 +155,8 @@ const SPECIAL: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Parses a `fill_value` into the bytes of one element. Null, which zarrita and Zarr v2 write for a missing value, means
- * zero. Throws a `malformed-file` error for a value that the data type cannot represent.
+ * Parses a `fill_value` into the bytes of one element. The value null, which zarrita and Zarr v2 write for a missing
+ * fill value, means zero. Throws a `malformed-file` error for a value that the data type cannot represent.
  */
 export function parseFillValue(dtype: DType, value: Json | undefined, where: string): Uint8Array {
   const { family, lanes, bytes, bits, storage } = rowOf(dtype);
@@ -172,7 +172,7 @@ export function parseFillValue(dtype: DType, value: Json | undefined, where: str
       if (encoded !== null) element.set(encoded, lane * width);
       return encoded !== null;
     });
-  // The upper bits of an element of fewer than 8 bits are ignored, as in a chunk.
+  // In an element of fewer than 8 bits, the unused upper bits are ignored, as in a chunk.
   if (bits !== undefined) keepBits(element, bits, storage === Int8Array);
   if (isWhole) return element;
   throw wrongFillValue(dtype, value, where);
@@ -188,12 +188,12 @@ export function wrongFillValue(dtype: DType, value: Json | undefined, where: str
   });
 }
 
-/** Encodes a number, or a part of a complex number, as bytes; returns null if the type cannot represent the value. */
+/** Encodes a number, or a part of a complex number, as bytes, or returns null if the type cannot represent it. */
 function encodePart(dtype: DType, value: Json | undefined): Uint8Array | null {
   const { family, bytes } = rowOf(dtype);
   const isFloat = family === "float" || family === "half" || family === "minifloat";
   if (isFloat && typeof value === "string" && /^0[xX]/.test(value)) return parseHex(value, bytes);
-  // This type has no zero, but 0 is TensorStore's default fill value for it, and stands for the byte 0.
+  // The type float8_e8m0fnu has no zero. TensorStore writes its default fill value, the byte 0, as the number 0.
   if (dtype === "float8e8m0" && value === 0) return zeroOf(dtype);
   const special = typeof value === "string" ? SPECIAL.get(value) : undefined;
   const storage = allocate(dtype, 1);
@@ -201,7 +201,7 @@ function encodePart(dtype: DType, value: Json | undefined): Uint8Array | null {
   return isTaken && isNumericStorage(storage) ? bytesOf(storage) : null;
 }
 
-/** Converts big-endian hexadecimal digits to little-endian bytes. */
+/** Converts big-endian hexadecimal digits to bytes in little-endian order. */
 function parseHex(text: string, bytes: number): Uint8Array | null {
   const digits = text.slice(2);
   if (!/^[0-9a-fA-F]+$/.test(digits) || digits.length > 2 * bytes) return null;
@@ -212,7 +212,7 @@ function parseHex(text: string, bytes: number): Uint8Array | null {
   });
 }
 
-/** Prints a fill value for metadata; `parseFillValue` converts the text back to the same bits. */
+/** Prints a fill value for metadata, in a form that `parseFillValue` converts to the same bits. */
 export function printFillValue(dtype: DType, element: Uint8Array): Json {
   const { family } = rowOf(dtype);
   if (family === "complex") {
@@ -229,7 +229,8 @@ function printPart(dtype: DType, element: Uint8Array): Json {
   bytesOf(storage).set(element);
   const value = reader(dtype, storage)(0) as number | bigint | boolean;
   if (typeof value !== "number") return value;
-  // JSON prints -0 as 0, and TensorStore reads the number 1 as 2^-64 in float8_e8m0fnu, so both need another form.
+  // The number -0 would be printed as 0, and TensorStore reads the number 1 as 2^-64 in float8_e8m0fnu, so both need
+  // another form.
   const isNumber = !Object.is(value, -0) && dtype !== "float8e8m0";
   const shown = Number.isFinite(value) ? (isNumber ? value : null) : String(value);
   const again = shown === null ? null : encodePart(dtype, shown);

@@ -1,6 +1,6 @@
 /**
- * Opens and creates Zarr groups, which are folders of arrays and groups. This file also reads and writes consolidated
- * metadata, a list of all members of a group.
+ * Opens and creates Zarr groups, which are folders that contain arrays and groups. The file also reads and writes
+ * consolidated metadata, which lists all members of a group.
  */
 
 import type { Signal } from "../../core/platform-types.ts";
@@ -26,9 +26,11 @@ import type { Source, Store } from "./stores/store.ts";
 
 /** Options of `openGroup`. */
 export interface GroupOptions {
-  /** Settings for `s3://bucket/key` and `https://` URLs. */
+  /** The settings for `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options | undefined;
-  /** Aborts requests to servers and the waits between them, including those of later operations on the group. */
+  /**
+   * A signal that aborts requests to servers and the waits between requests, even during later operations on the group.
+   */
   readonly signal?: Signal | undefined;
 }
 
@@ -39,10 +41,10 @@ export interface CreateGroupOptions extends GroupOptions {
 
 /** An array or a group inside a group, at any depth. */
 export interface GroupMember {
-  /** The member's path: the names of enclosing groups and the member's name, separated by slashes. */
+  /** The path of the member: the names of enclosing groups and the member's name, separated by slashes. */
   readonly name: string;
   readonly kind: "array" | "group";
-  /** The member's metadata; an array's includes its shape and data type. */
+  /** The metadata of the member; for an array, with its shape and data type. */
   readonly metadata: JsonObject;
 }
 
@@ -53,7 +55,7 @@ export class ZarrGroup {
   /** The Zarr version. */
   readonly version: 2 | 3;
   readonly attributes: JsonObject;
-  /** True if the group has a list of its members; the list may be out of date. */
+  /** True if the group has consolidated metadata, which may be outdated. */
   readonly isConsolidated: boolean;
   readonly #store: Store;
   readonly #own: OwnMetadata;
@@ -71,8 +73,8 @@ export class ZarrGroup {
   }
 
   /**
-   * Lists all arrays and groups below this group, by name. The list comes from the consolidated metadata, or without
-   * such metadata, from searching the store.
+   * Lists all arrays and groups below this group, sorted by name. The list comes from the consolidated metadata or,
+   * without such metadata, from a search of the store.
    * @throws TensorError `engine` if the group has no consolidated metadata and the server cannot list objects
    */
   async members(): Promise<readonly GroupMember[]> {
@@ -80,9 +82,9 @@ export class ZarrGroup {
   }
 
   /**
-   * Opens an array below this group by its name. Reads the array's own metadata, because consolidated metadata may be
-   * out of date.
-   * @throws TensorError `attribute` for a name that leads out of the group; other errors as in `openArray`
+   * Opens an array below this group by name. The array's own metadata is read, because consolidated metadata may be
+   * outdated.
+   * @throws TensorError `attribute` for a name that leads out of the group; the errors of `openArray`
    */
   async open(name: string): Promise<ChunkedArray> {
     checkName(name);
@@ -91,9 +93,9 @@ export class ZarrGroup {
   }
 
   /**
-   * Writes the metadata of all members into the group's metadata, so that readers need a single request.
+   * Writes the metadata of all members into the group's metadata, so that readers need only one request.
    * @returns the updated group
-   * @throws TensorError `too-large` if the metadata exceeds the limit for one file
+   * @throws TensorError `too-large` if the metadata exceeds the size limit of a file
    */
   async consolidate(): Promise<ZarrGroup> {
     const store = this.#store;
@@ -108,15 +110,14 @@ export class ZarrGroup {
         limit: MAX_JSON_BYTES,
       });
     }
-    // Metadata that would be nested too deeply in the list is rejected here, because the group could not be opened
-    // afterwards.
+    // Metadata that would be nested too deeply is rejected here, because the group could not be opened afterwards.
     parseJson(text, `${key} of ${store.path}`);
     await store.put(key, [text], true);
     return openGroup(this.#opened.location, this.#opened.options);
   }
 }
 
-/** The arguments with which a group was opened. Its arrays are opened with the same options. */
+/** The options with which a group was opened, and which also apply to its arrays. */
 interface Opened {
   readonly location: string;
   readonly options: GroupOptions;
@@ -125,7 +126,7 @@ interface Opened {
 interface OwnMetadata {
   readonly version: 2 | 3;
   readonly attributes: JsonObject;
-  /** Members in the consolidated metadata; null without consolidated metadata. */
+  /** The members in the consolidated metadata, or null without consolidated metadata. */
   readonly members: readonly GroupMember[] | null;
 }
 
@@ -153,10 +154,10 @@ export async function openGroup(location: string, options: GroupOptions = {}): P
 }
 
 /**
- * Creates an empty Zarr v3 group. Arrays and groups inside a group are created by their paths.
+ * Creates an empty Zarr v3 group. To create an array or a group inside a group, use its path.
  *
  * @param location a path, or a URL of an object store
- * @param options `attributes`, and settings for the store
+ * @param options the group's `attributes`, and settings for the store
  * @throws TensorError `attribute` if the location holds an array or a group, or an option is wrong
  *
  * @example
@@ -198,7 +199,7 @@ const readMetadata = async (
   return text === null ? null : parseJson(text, `${key} of ${store.path}`);
 };
 
-/** Reads the text of a metadata object; returns null if the object does not exist. */
+/** Reads the text of a metadata object, or returns null if the object does not exist. */
 async function readText(store: Store, key: string): Promise<string | null> {
   const text = await readKey(store, key, (name) => store.open(name));
   if (text === null) return null;
@@ -206,7 +207,7 @@ async function readText(store: Store, key: string): Promise<string | null> {
   return new TextDecoder().decode(text);
 }
 
-/** Reads the metadata of the group at `prefix`; returns null if there is no group. */
+/** Reads the metadata of the group at `prefix`, or returns null without a group. */
 async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | null> {
   const forbidden = new Forbidden();
   const json = await readMetadata(store, `${prefix}zarr.json`, forbidden);
@@ -238,7 +239,7 @@ function parseGroup(json: JsonObject, where: string): OwnMetadata {
   return { version: 3, attributes, members };
 }
 
-/** Parses the list of members in a group's metadata. Consolidated metadata of an unknown kind is treated as missing. */
+/** Parses the list of members in a group's metadata. Consolidated metadata of an unknown kind is ignored. */
 function parseInline(list: unknown, where: string): GroupMember[] | null {
   const { kind, metadata } = isObject(list as JsonObject) ? (list as JsonObject) : {};
   if (kind !== "inline") return null;
@@ -257,7 +258,7 @@ function parseInline(list: unknown, where: string): GroupMember[] | null {
     .toSorted(byName);
 }
 
-/** Parses the members in Zarr v2's `.zmetadata`, which maps file names to contents. */
+/** Parses the members in a Zarr v2 file `.zmetadata`, which maps file names to contents. */
 function parseOldList({ metadata }: JsonObject, where: string): GroupMember[] {
   if (!isObject(metadata))
     throw malformed(`the .zmetadata of ${where} must have an object "metadata"`);
@@ -309,8 +310,8 @@ async function oldList(store: Store, members: readonly Listed[]): Promise<Member
 }
 
 /**
- * Reads the metadata at several keys into a JSON object. Each file's text is copied unparsed, because a number that is
- * parsed and printed again may change its meaning.
+ * Reads the metadata at several keys into a JSON object. The text of each file is copied without parsing, because a
+ * number that is parsed and printed again may change its meaning.
  */
 async function textsOf(
   store: Store,
@@ -328,12 +329,12 @@ async function textsOf(
 const byName = (a: GroupMember, b: GroupMember): number => (a.name < b.name ? -1 : 1);
 
 /**
- * Maximum depth of nested groups; real files have two or three levels. Without a limit, a link to a parent folder would
- * be followed endlessly.
+ * The maximum depth of nested groups; real files have two or three levels. Without this limit, a link to a parent
+ * folder would be followed endlessly.
  */
 const MAX_DEPTH = 16;
 
-/** Finds the arrays and groups below a group. The contents of arrays are not searched. */
+/** Finds the arrays and groups below a group, without searching inside arrays. */
 async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<GroupMember[]> {
   if (prefix.split("/").length > MAX_DEPTH) {
     throw unsupported(`the groups of ${store.path} are nested more than ${MAX_DEPTH} levels deep`, {
@@ -355,7 +356,7 @@ async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<G
     found.push(member);
     // oxlint-disable-next-line no-await-in-loop
     const below = member.kind === "group" ? await findMembers(store, version, `${place}/`) : [];
-    // Spread syntax is not used, because a call accepts only some hundred thousand arguments.
+    // The loop replaces spread syntax, because calls accept only about a hundred thousand arguments.
     for (const one of below) found.push(one);
   }
   return prefix === "" ? found.toSorted(byName) : found;
@@ -380,8 +381,8 @@ async function readMember(store: Store, version: 2 | 3, name: string): Promise<G
 }
 
 /**
- * Returns true if a name stays inside its group. The check is needed because names come from a file and become paths.
- * On Windows, a colon follows a drive letter, or precedes the name of a file stream.
+ * Returns true if a member's name does not lead out of the group. Names come from a file and become paths, so they must
+ * be checked. Colons are rejected, because on Windows a colon follows a drive letter or precedes a stream name.
  */
 const isInside = (name: string): boolean => {
   const odd = moduleOfNode("node:path")?.sep === "\\" ? /[\\\0:]/ : /[\\\0]/;

@@ -1,11 +1,11 @@
 /**
  * Parses and prints the JSON of metadata. `JSON.parse` rounds integers beyond 2^53, such as an int64 fill value, and
- * rejects the NaN and Infinity that Python writes into attributes. The parser reads each byte once.
+ * rejects the NaN and Infinity that Python writes into attributes. The parser in this file reads each byte once.
  */
 
 import { factOf, isArray, malformed, printValue, unsupported } from "../../core/errors.ts";
 
-/** A JSON value. Integers that a number cannot hold exactly are bigints. */
+/** A JSON value. Integers that JavaScript numbers cannot represent exactly become bigints. */
 export type Json =
   | null
   | boolean
@@ -19,17 +19,17 @@ export type Json =
 export type JsonObject = { readonly [name: string]: Json };
 
 /**
- * Maximum nesting depth, because deeper input could overflow the stack. Real metadata nests five levels, and attributes
- * perhaps ten.
+ * The maximum nesting depth, because deeper input could overflow the stack. Real metadata has at most five levels, and
+ * attributes have perhaps ten.
  */
 const MAX_DEPTH = 100;
 
-/** Maximum size of a metadata file, in bytes; real metadata takes 1 kB. */
+/** The maximum size of a metadata file, in bytes; real metadata takes about 1 kB. */
 export const MAX_JSON_BYTES = 2 ** 24;
 
 /**
- * Parses the object in `bytes`. `file` is the file's name in errors. Throws `malformed-file`; `unsupported-file` for
- * text beyond the limits.
+ * Parses a JSON object. Errors call the input `file`. Throws `malformed-file` for other text, or `unsupported-file` for
+ * text that exceeds a limit.
  */
 export const parseJson = (bytes: Uint8Array, file: string): JsonObject =>
   parseObject(decodeText(bytes, file), file).value;
@@ -78,8 +78,9 @@ const WORDS: Readonly<Record<string, Json>> = {
 };
 
 /**
- * Key of the numbers whose text differs from JavaScript's, such as 2.0, by their names or positions. Python reads 2.0 as
- * a float but 2 as an int, so a copy must print the same text. The property is not enumerable, so it is not compared.
+ * The key under which parsed objects and lists store the original text of numbers such as 2.0, which JavaScript prints
+ * differently. The original text matters, because Python reads 2.0 as a float but 2 as an int. The property is not
+ * enumerable, so comparisons ignore it.
  */
 const TEXTS = Symbol("texts of numbers");
 
@@ -95,7 +96,7 @@ function keepText(parent: object, name: string | number, value: Json, text: stri
 const textsIn = (parent: object): Texts | undefined =>
   Reflect.get(parent, TEXTS) as Texts | undefined;
 
-/** Returns a copy of parsed JSON in which `change` has replaced numbers; the others keep their text. */
+/** Returns a copy of parsed JSON with numbers replaced by `change`; unchanged numbers keep their original text. */
 export function mapNumbers(value: Json, change: (value: number) => Json): Json {
   if (typeof value === "number") return change(value);
   if (typeof value !== "object" || value === null) return value;
@@ -113,7 +114,7 @@ class Parser {
   readonly #text: string;
   readonly #file: string;
   #at = 0;
-  /** The text range of each value in the outermost object. */
+  /** The position of each value of the outermost object in the text. */
   readonly spans = new Map<string, readonly [from: number, to: number]>();
 
   constructor(text: string, file: string) {
@@ -204,8 +205,8 @@ class Parser {
   }
 
   /**
-   * Returns the end of the quoted text that begins here; -1 if there is none. A regular expression would overflow the
-   * stack on megabytes of text.
+   * Returns the end of the quoted text that begins here, or -1 without an end. The function is a loop, because a
+   * regular expression would overflow the stack on megabytes of text.
    */
   #endOfText(): number {
     if (this.#text.charAt(this.#at) !== '"') return -1;
@@ -255,9 +256,9 @@ class Parser {
 }
 
 /**
- * Replaces or adds one member in the text of an object. The rest of the text is unchanged, because parsing and printing
- * may change a number's type for other readers: Python reads 1.0 as a float, but 1 as an int. `value` is the member's
- * value, as JSON. Throws the errors of `parseJson`.
+ * Replaces or adds one member in the text of an object. The rest of the text is not changed, because parsing and
+ * printing may change a number's type: Python reads 1.0 as a float but 1 as an int. `value` is the member's new value,
+ * as JSON. Throws the errors of `parseJson`.
  */
 export function withMember(
   bytes: Uint8Array,
@@ -274,17 +275,19 @@ export function withMember(
   return new TextEncoder().encode(text.slice(0, from) + put + text.slice(to));
 }
 
-/** Maximum number of digits, because BigInt takes quadratic time to parse them; no integer type has more. */
+/**
+ * The maximum number of digits in an integer, because BigInt takes quadratic time to parse; no integer type has more
+ * digits.
+ */
 const MAX_DIGITS = 40;
 
 /**
- * Prints `value` as JSON. A number that was parsed is printed as the file had it. Bigints are printed as digits, and
- * values that JSON lacks, such as NaN, in the form that Python and this parser accept. `text` is the text of a number
- * that was parsed.
+ * Prints `value` as JSON. A parsed number is printed exactly as in the original file. Values that JSON lacks, such as
+ * NaN, are printed in a form that Python and this parser accept. `text` is the original text of a parsed number.
  */
 export function printJson(value: Json, indent = "", text?: string): string {
   if (typeof value === "bigint") return value.toString();
-  // A program may have changed the value.
+  // A program may have changed the value after parsing.
   if (text !== undefined && Object.is(Number(text), value)) return text;
   if (typeof value === "number" && !Number.isFinite(value)) return `${value}`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -1,6 +1,6 @@
 /**
- * Translates Zarr v2's `.zarray` to v3 metadata. Writing to a v2 array changes only chunks and the shape, never other
- * metadata.
+ * Translates a Zarr v2 file `.zarray` to v3 metadata. In a v2 array, only chunks and the shape are ever written, but no
+ * other metadata.
  */
 
 import { factOf, malformed, printValue, unsupported } from "../../core/errors.ts";
@@ -19,7 +19,7 @@ import {
   wrongFormat,
 } from "./metadata.ts";
 
-/** `attributes` is the contents of `.zattrs`, if it exists. Throws the errors of `parseMetadata`. */
+/** `attributes` contains the file `.zattrs`, if it exists. Throws the errors of `parseMetadata`. */
 export function parseMetadataV2(
   json: JsonObject,
   attributes: JsonObject | undefined,
@@ -51,13 +51,13 @@ export function parseMetadataV2(
   };
 }
 
-/** A missing separator is a dot, but older writers also omitted a slash. */
+/** A missing separator means a dot, but older writers also omitted the separator if it was a slash. */
 const keysOf = (separator: Json, where: string): KeyEncoding =>
   separator === null
     ? { name: "v2", separator: ".", isAssumed: true }
     : { name: "v2", separator: parseSeparator(separator, where) };
 
-/** Returns the axis names that xarray writes into the attributes, because v2 has no field for them. */
+/** Returns the axis names that xarray writes into the attributes, because v2 metadata has no field for axis names. */
 function namesIn({ _ARRAY_DIMENSIONS: names }: JsonObject, rank: number): readonly string[] | null {
   const areNames =
     isList(names) && names.length === rank && names.every((name) => typeof name === "string");
@@ -79,20 +79,20 @@ function checkFilters(filters: Json | undefined, where: string): void {
 }
 
 /**
- * Returns a fill value with numbers instead of their text, such as "7", "1e20" or "inf", which zarr-python reads as
- * Python does. Text of a bool is not converted, because zarr-python reads any such text as true.
+ * Converts the text of numbers in a fill value, such as "7", "1e20" or "inf", to numbers, as zarr-python does. Text for
+ * a bool is not converted, because zarr-python reads any such text as true.
  */
 function fillFrom(dtype: DType, value: Json, where: string): Json {
   if (isList(value)) return value.map((one) => fillFrom(dtype, one, where));
   const { family } = rowOf(dtype);
   if (typeof value !== "string" || family === "bool" || family === "string") return value;
-  // Bits in hexadecimal are a form of Zarr v3; TensorStore reads this text as a number in v2.
+  // Hexadecimal bits are a form of Zarr v3, while in v2 TensorStore reads this text as a number.
   if (/^0x/i.test(value)) throw wrongFillValue(dtype, value, where);
   const text = value.trim().replaceAll(/(\d)_(?=\d)/g, "$1");
   const number = Number(text);
   if (family === "int" || family === "int64") {
     if (!/^[+-]?\d{1,20}$/.test(text)) return value;
-    // BigInt accepts no plus, and an integer has no -0.
+    // BigInt rejects a plus sign, and integers have no -0.
     return Number.isSafeInteger(number) ? number + 0 : BigInt(text.replace("+", ""));
   }
   const [, sign = "", word = ""] = /^([+-]?)(inf(?:inity)?|nan)$/i.exec(text) ?? [];
@@ -124,7 +124,7 @@ function compressorOf(compressor: Json | undefined, typesize: number, where: str
   }
   const { id, level, cname, clevel, shuffle, blocksize } = compressor;
   if (id === "gzip" || id === "zlib" || id === "zstd") {
-    // The level -1 of zlib and gzip means the library's default, 6; Zarr v3 has no such level.
+    // Zarr v3 has no level -1, which in zlib and gzip means the default level 6.
     const number = level === -1 && id !== "zstd" ? 6 : level;
     return [{ name: id, configuration: number === undefined ? {} : { level: number } }];
   }

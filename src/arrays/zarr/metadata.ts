@@ -1,5 +1,6 @@
 /**
- * Defines array metadata for both versions of Zarr, and reads and writes `zarr.json`. `pipeline.ts` checks the codecs.
+ * Defines array metadata for Zarr v2 and v3, and reads and writes `zarr.json`. The file `pipeline.ts` checks the
+ * codecs.
  */
 
 import {
@@ -16,11 +17,11 @@ import { gridOf } from "../boxes/boxes.ts";
 import { parseDataType, parseFillValue, printDataType, printFillValue } from "./data-types.ts";
 import { isList, isObject, mapNumbers, printJson, type Json, type JsonObject } from "./json.ts";
 
-/** A codec as metadata describes it. */
+/** A codec, as described by metadata. */
 export interface Codec {
   readonly name: string;
   readonly configuration?: JsonObject;
-  /** True if a reader that does not know the codec may skip it. */
+  /** True if readers that do not know the codec may ignore it. */
   readonly mayIgnore?: true;
 }
 
@@ -29,7 +30,7 @@ export interface Metadata {
   readonly version: 2 | 3;
   readonly dtype: DType;
   readonly shape: readonly number[];
-  /** The shape of the elements in one object of the store; of a shard, if the array has shards. */
+  /** The shape of the elements in one stored object, which is the shape of a shard if the array has shards. */
   readonly chunkShape: readonly number[];
   readonly codecs: readonly Codec[];
   /** The fill value, as the bytes of one element. */
@@ -39,11 +40,11 @@ export interface Metadata {
   readonly dimensionNames: readonly (string | null)[] | null;
 }
 
-/** The form of chunk keys, such as `c/0/1` or `0.1`. */
+/** The format of chunk keys, such as `c/0/1` or `0.1`. */
 export interface KeyEncoding {
   readonly name: "default" | "v2";
   readonly separator: "/" | ".";
-  /** True if the metadata of Zarr v2 has no separator. */
+  /** True if Zarr v2 metadata omits the separator. */
   readonly isAssumed?: true;
 }
 
@@ -52,7 +53,7 @@ export function printKey({ name, separator }: KeyEncoding, at: readonly number[]
   return at.length === 0 ? "0" : at.join(separator);
 }
 
-/** Parses the chunk coordinates in a key; returns null if the key does not belong to a chunk. */
+/** Parses the chunk coordinates in a key, or returns null for the key of another object. */
 export function parseKey(keys: KeyEncoding, rank: number, key: string): number[] | null {
   const parts = key.split(keys.separator);
   const words = keys.name === "default" ? parts.slice(1) : parts;
@@ -61,7 +62,7 @@ export function parseKey(keys: KeyEncoding, rank: number, key: string): number[]
   return isRight && printKey(keys, at) === key ? at : null;
 }
 
-/** Creates the error for metadata of another format; `file` is the name of the metadata file, if it has its own. */
+/** Creates the error for metadata of another format, which mentions a separate metadata file. */
 export function wrongFormat(
   file: string | null,
   { zarr_format: got }: JsonObject,
@@ -90,8 +91,8 @@ const FIELDS = new Set([
 ]);
 
 /**
- * Errors call the array `where`. Throws `malformed-file`; `unsupported-file` for a feature, `dtype` for a data type
- * that is not supported.
+ * Errors call the array `where`. Throws `malformed-file` for invalid metadata, `unsupported-file` for unsupported
+ * features, or `dtype` for an unsupported data type.
  */
 export function parseMetadata(json: JsonObject, where: string): Metadata {
   if (json.zarr_format !== 3) throw wrongFormat(null, json, where, [2, 3]);
@@ -125,7 +126,7 @@ export function parseMetadata(json: JsonObject, where: string): Metadata {
   };
 }
 
-/** Rejects unknown fields that do not allow readers to ignore them. */
+/** Rejects unknown fields, unless they allow readers to ignore them. */
 function checkFields(json: JsonObject, where: string): void {
   for (const [name, value] of Object.entries(json)) {
     if (FIELDS.has(name)) continue;
@@ -153,7 +154,7 @@ const unknownExtension = (field: string, name: string, where: string): TensorErr
     got: factOf(name),
   });
 
-/** Parses an extension, which is a name, or an object with a name. */
+/** Parses an extension, which is a name or an object with a name. */
 function extensionOf(value: Json | undefined, field: string, where: string): Codec {
   if (typeof value === "string") return { name: value };
   if (isObject(value) && typeof value.name === "string") {
@@ -167,7 +168,7 @@ function extensionOf(value: Json | undefined, field: string, where: string): Cod
   );
 }
 
-/** Maximum number of codecs; real lists have at most five. */
+/** The maximum number of codecs; real lists have at most five. */
 const MAX_CODECS = 32;
 
 export function parseCodecs(value: Json | undefined, where: string): Codec[] {
@@ -187,7 +188,7 @@ export function parseCodecs(value: Json | undefined, where: string): Codec[] {
   });
 }
 
-/** Parses a list of dimensions. Throws `malformed-file`, `rank`, `too-large`. */
+/** Parses a list of dimensions. Throws a `malformed-file`, `rank` or `too-large` error. */
 export function parseShape(value: Json | undefined, field: string, where: string): number[] {
   if (!isList(value))
     throw malformed(`the ${field} of ${where} must be a list of integers`, {
@@ -223,7 +224,7 @@ export function parseShape(value: Json | undefined, field: string, where: string
   });
 }
 
-/** Checks that all elements and chunks can be counted, and that chunks are not empty. */
+/** Checks that the numbers of elements and chunks are exact, and that chunks are not empty. */
 export function checkGrid(
   shape: readonly number[],
   chunkShape: readonly number[],
@@ -264,7 +265,7 @@ function parseKeys(value: Json | undefined, where: string): KeyEncoding {
   return { name, separator: parseSeparator(separator, where) };
 }
 
-/** Returns the error for chunks in folders, which an array of Zarr v2 without a separator does not have. */
+/** Returns the error for chunks with nested keys in a Zarr v2 array without a separator. */
 export const nestedKeys = ({ path }: { readonly path: string }, got: string, expected: string) =>
   malformed(
     `${path} has the chunk ${got} in folders, but its .zarray has no dimension_separator, so the chunk must be ${expected}; ` +
@@ -291,8 +292,8 @@ export function parseAttributes(value: Json | undefined, where: string): JsonObj
 }
 
 /**
- * Converts a program's attributes. NaN and infinities become text, because most JSON readers reject them; attributes
- * copied from a file keep these values.
+ * Converts attributes from a program to JSON. NaN and infinities become text, because most JSON readers reject them,
+ * unless the attributes were copied from a file.
  */
 export function newAttributes(value: Json): JsonObject {
   if (!isObject(value)) throw wrongOption("attributes", "an object", value);
@@ -316,7 +317,7 @@ function parseNames(
   rank: number,
   where: string,
 ): Metadata["dimensionNames"] {
-  // zarr-python writes null if the array has no names.
+  // The value null means that the array has no names, as in zarr-python.
   if (value === undefined || value === null) return null;
   if (isList(value) && value.length === rank && value.every(isName)) return value as string[];
   throw malformed(

@@ -1,4 +1,7 @@
-/** Opens and creates NPY files by path. This module is loaded only for such a path, because a page has no files. */
+/**
+ * Opens and creates NPY files by path. The module is loaded only for paths of NPY files, because browsers have no
+ * files.
+ */
 
 import type * as Fs from "node:fs/promises";
 import type * as Path from "node:path";
@@ -27,7 +30,7 @@ export async function openNpy(path: string, chunkShape?: readonly number[]): Pro
   return orAbsent(path, () => openNpyArray(path, chunkShape));
 }
 
-/** Throws a `malformed-file` error if the file does not exist. */
+/** Throws a `malformed-file` error for a missing file. */
 async function orAbsent<T>(path: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -38,7 +41,7 @@ async function orAbsent<T>(path: string, action: () => Promise<T>): Promise<T> {
   }
 }
 
-/** `store` is the store that contains the file, if it is on a server. */
+/** `store` is the store of a file on a server. */
 export async function openNpyIn(
   store: Store,
   name: string,
@@ -53,7 +56,7 @@ export async function openPendingNpy(path: string): Promise<PendingArray> {
   return orAbsent(path, () => openPendingNpy(path));
 }
 
-/** Throws an `attribute` error for options that do not apply to NPY. */
+/** Throws an `attribute` error for options that NPY files do not support. */
 export async function createNpy(path: string, given: CreateOptions): Promise<PendingArray> {
   const { like, dtype, shape, chunkShape, overwrite } = optionsOf(
     given,

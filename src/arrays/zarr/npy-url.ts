@@ -1,4 +1,4 @@
-/** Reads NPY files on servers by byte ranges. Such files are never written. */
+/** Reads NPY files on servers by byte ranges. Files on servers are never written. */
 
 import type { ChunkedArray, HeldBytes } from "../boxes/array.ts";
 import { checkContiguous, headIn, NpyArray, type Head } from "../boxes/npy-array.ts";
@@ -8,11 +8,11 @@ import { malformed, TensorError } from "../../core/errors.ts";
 import { ARRAYS, HTTP } from "../../core/limits.ts";
 import { inParallel, orPage, type Source, type Store } from "./stores/store.ts";
 
-/** Size of the first request, in bytes; nearly every header fits. */
+/** The size of the first request, in bytes, which suffices for nearly every header. */
 const FIRST = 1024;
 
 /**
- * Throws `malformed-file` if the file is missing or damaged, `unsupported-file` if it is not NPY; `engine` if the
+ * Throws `malformed-file` for a missing or damaged file, `unsupported-file` for another format, or `engine` if the
  * server refuses the request.
  */
 export async function openNpyInStore(
@@ -21,7 +21,7 @@ export async function openNpyInStore(
   chunkShape?: readonly number[],
 ): Promise<ChunkedArray> {
   const place = within(store.path, name);
-  // The state is read first, so that later changes are noticed.
+  // The state is read first, so that later changes are detected.
   const state = await store.stateOf(name);
   const source = await store.open(name);
   if (source === null)
@@ -39,7 +39,7 @@ export async function openNpyInStore(
   return new RemoteNpyArray(place, head, chunkShape, { store, name, source });
 }
 
-/** A file's location, and the version that was opened. */
+/** The location of a file, and the version that was opened. */
 interface Remote {
   readonly store: Store;
   readonly name: string;

@@ -29,31 +29,31 @@ import { PARTIAL, type Store } from "./stores/store.ts";
 
 /** Options of `openArray`. */
 export interface OpenOptions {
-  /** The chunk shape for a format that does not define chunks, such as `.npy`: see `docs/arrays/zarr.md`. */
+  /** The chunk shape for formats without chunks, such as `.npy`: see `docs/arrays/zarr.md`. */
   readonly chunkShape?: readonly number[] | undefined;
-  /** Settings for `s3://bucket/key` and `https://` URLs. */
+  /** The settings for `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options | undefined;
   /**
-   * Receives a message if an unfinished job has changed a part of the array in place; the array is then read as it is.
-   * Without this function, reading such an array is an error until the job is finished.
+   * Called with a message if an unfinished job has changed part of the array in place, which is then read as it is.
+   * Without `onNote`, reading a partly changed array is an error until the job is finished.
    */
   readonly onNote?: ((sentence: string) => void) | undefined;
-  /** Aborts requests to servers and the waits between them, including those of later reads and writes. */
+  /** A signal that aborts requests to servers and the waits between requests, even during later reads and writes. */
   readonly signal?: Signal | undefined;
 }
 
-/** A format that stores an array in a single file. */
+/** A format with one file per array. */
 interface FileFormat {
   /** File name suffix. */
   readonly ending: string;
   open(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray>;
-  /** Opens a file in a store, to be read by byte ranges. */
+  /** Opens a file in a store for reading by byte ranges. */
   openIn(store: Store, name: string, chunkShape?: readonly number[]): Promise<ChunkedArray>;
   create(path: string, options: CreateOptions): Promise<PendingArray>;
   openPending(path: string): Promise<PendingArray>;
 }
 
-/** Single-file formats. Locations with other suffixes are opened as Zarr. */
+/** Single-file formats. A location with any other suffix is opened as Zarr. */
 const FILE_FORMATS: readonly FileFormat[] = [
   {
     ending: ".npy",
@@ -68,14 +68,13 @@ const formatOf = (location: string): FileFormat | undefined =>
   FILE_FORMATS.find(({ ending }) => placeOfUrl(location).toLowerCase().endsWith(ending));
 
 /**
- * Opens an array of Zarr v3 or v2, in a folder or at a URL, or an NPY file.
+ * Opens a Zarr v3 or v2 array or an NPY file, at a path or a URL.
  *
  * @param location a path, or a URL of a web server or an object store
- * @param options the chunk shape for a format that does not define chunks, and settings for the store
+ * @param options the chunk shape for formats without chunks, and settings for the store
  * @param guard for internal use
- * @throws TensorError `malformed-file` unless the location holds an array. `unsupported-file` for a file of another
- *   kind and for features that are not supported. `dtype` for an unsupported data type. The system's error if reading
- *   fails
+ * @throws TensorError `malformed-file` unless the location contains an array. `unsupported-file` for other files and
+ *   for unsupported features. `dtype` for an unsupported data type. The system error if reading fails
  *
  * @example
  * ```ts
@@ -119,7 +118,7 @@ export async function openArray(
   throw await absentArray(store);
 }
 
-/** Throws a `malformed-file` error if a job that was changing the array in place was abandoned before it finished. */
+/** Throws a `malformed-file` error if a job changed only part of the array and was then abandoned. */
 async function checkWhole(store: Store): Promise<void> {
   const { staging } = store;
   // Arrays in object storage are not changed in place.
@@ -135,16 +134,16 @@ async function checkWhole(store: Store): Promise<void> {
   );
 }
 
-/** Prints a value whose text is known; objects have no text form. */
+/** Prints at most 64 characters of text, or any other value like `printValue`. */
 const printPlain = (value: unknown): string =>
   typeof value === "string" ? value.slice(0, 64) : printValue(value);
 
 /**
- * Creates a Zarr v3 array without any stored chunks, so that every element has the fill value.
+ * Creates a Zarr v3 array without stored chunks, so that every element has the fill value.
  *
  * @param location a path, or a URL of an object store
- * @param options `dtype`, `shape` and `chunkShape`, or `like`, an array that provides their defaults; see `CreateOptions`
- * @throws TensorError `attribute` if an array exists and `overwrite` is not true, or an option is wrong; `dtype` for a
+ * @param options the `dtype`, `shape` and `chunkShape`, or `like`, an array that provides the defaults
+ * @throws TensorError `attribute` for wrong options, or if an array exists and `overwrite` is not true; `dtype` for a
  *   data type that Zarr does not support
  *
  * @example
@@ -172,15 +171,15 @@ export async function createArray(location: string, options: CreateOptions): Pro
   return new ZarrArray(store, metadata, await fingerprintOf(text));
 }
 
-/** Memory and storage that a chunk takes. */
+/** The memory and storage that a chunk takes. */
 export interface ChunkCosts extends HeldBytes {
-  /** Maximum size of the chunk's file, in bytes. */
+  /** The maximum size of the chunk's file, in bytes. */
   readonly stored: number;
-  /** Length of the array's metadata, in characters. */
+  /** The length of the array's metadata, in characters. */
   readonly text: number;
 }
 
-/** Returns what a chunk costs in an array created with these options. */
+/** Returns the memory and storage that chunks of an array with these options take. */
 export function costsOf(options: CreateOptions): ChunkCosts {
   const metadata = writableMetadataOf(options, "a new array");
   const { dtype, chunkShape, codecs } = metadata;
@@ -193,7 +192,7 @@ export function costsOf(options: CreateOptions): ChunkCosts {
 }
 
 /**
- * Encodes a sample chunk for an array created with these options. Returns the stored bytes; null if chunks are stored
+ * Encodes a sample chunk for an array with these options. Returns the stored bytes, or null if chunks are stored
  * exactly as in memory.
  */
 export async function encodeSample(
@@ -207,8 +206,8 @@ export async function encodeSample(
 }
 
 /**
- * Creates a Zarr v3 array or an NPY file that is invisible until it is published. If the same Zarr array is already
- * pending, opens the pending array.
+ * Creates a Zarr v3 array or an NPY file that stays invisible until it is published. If the same Zarr array is already
+ * pending, the pending array is opened.
  *
  * @param location a path, or a URL of an object store
  * @param options the same as for `createArray`
@@ -247,12 +246,12 @@ export async function createPending(
 }
 
 /**
- * Opens an array that `createPending` created, published or not.
+ * Opens an array from `createPending`, published or not.
  *
  * @param location a path, or a URL of an object store
  * @param options settings for the store
  * @param guard for internal use
- * @throws TensorError `malformed-file` unless the location holds an array, published or pending
+ * @throws TensorError `malformed-file` unless the location contains a published or pending array
  *
  * @example
  * ```ts
@@ -274,7 +273,7 @@ export async function openPending(
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
   const pending = await openIn(store, (key) => staging.open(key));
-  // The array may have been published between the two reads.
+  // Another process may have published the array between the two reads.
   const array = pending ?? (await openIn(store, (key) => store.open(key)));
   if (array !== null) return array;
   throw malformed(`${store.path} must be a Zarr array, published or pending`, {
@@ -288,17 +287,17 @@ function checkLocation(location: unknown): string {
   throw wrongOption("location", "a path or a URL, as text", location);
 }
 
-/** Throws an `attribute` error for a URL, because single files on servers cannot be written. */
+/** Throws an `attribute` error for a URL, because files on servers cannot be written. */
 function checkPath(location: string): string {
   if (!isUrl(location)) return location;
   const sentence = `${shownUrl(location)} must be a path, because object storage cannot hold an NPY file; write Zarr to s3://`;
   throw new TensorError("attribute", sentence, { key: "location", file: shownUrl(location) });
 }
 
-// The options are checked for folders too, which ignore them.
+// The options are checked even for folders, which do not use them.
 const S3_NAMES = "endpoint region accessKeyId secretAccessKey sessionToken forbidden".split(" ");
 
-/** Returns the store for a location. Each kind of store is loaded on demand, because a page has no files. */
+/** Returns the store of a location. Each kind of store is loaded on demand, because browsers have no files. */
 export async function storeOf(
   location: string,
   s3?: S3Options,
@@ -347,7 +346,7 @@ async function checkFree(store: Store): Promise<void> {
   if (!(await isFree(store))) throw isThere(store);
 }
 
-/** Returns true if the store holds neither an array nor a group. */
+/** Returns true if the store contains neither an array nor a group. */
 export async function isFree(store: Store): Promise<boolean> {
   for (const key of ["zarr.json", ".zarray", ".zgroup"]) {
     const source = await store.open(key);
@@ -357,7 +356,7 @@ export async function isFree(store: Store): Promise<boolean> {
   return true;
 }
 
-/** Removes the array in a store. Refuses to remove a group, because it contains other arrays. */
+/** Removes the array in a store, but never a group, because a group contains other arrays. */
 async function clear(store: Store): Promise<void> {
   const text = await readKey(store, "zarr.json", (key) => store.open(key));
   const isGroup = text !== null && new TextDecoder().decode(text).includes('"group"');
@@ -372,7 +371,7 @@ async function clear(store: Store): Promise<void> {
   await store.clear();
 }
 
-/** Opens the array that Zarr v3 or v2 metadata describes; returns null without metadata. */
+/** Opens a Zarr v3 or v2 array, or returns null without metadata. */
 async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
   const forbidden = new Forbidden();
   const text = await forbidden.read(store, "zarr.json", open);

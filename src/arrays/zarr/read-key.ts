@@ -4,10 +4,10 @@ import { isTensorError, unsupported } from "../../core/errors.ts";
 import { MAX_JSON_BYTES } from "./json.ts";
 import { readAll, type Source, type Store } from "./stores/store.ts";
 
-/** Opens the object under a key; null if there is none. */
+/** Opens the object under a key, or returns null without such an object. */
 export type Open = (key: string) => Promise<Source | null>;
 
-/** Reads the metadata stored under a key. Returns null if nothing is stored there. */
+/** Reads the metadata stored under a key. Returns null if the object does not exist. */
 export async function readKey(
   { path }: Store,
   key: string,
@@ -29,8 +29,8 @@ export async function readKey(
 }
 
 /**
- * Looks for an object under several keys. Servers such as S3 answer "forbidden" for a missing object if the client may
- * not list objects, so this answer is an error only if none of the keys is found.
+ * Looks for an object under several keys. If the client may not list objects, S3 answers "forbidden" for a missing
+ * object. This answer is therefore an error only if no key is found.
  */
 export class Forbidden {
   #error: unknown = null;

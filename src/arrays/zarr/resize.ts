@@ -1,6 +1,6 @@
 /**
- * Changes the shape of Zarr arrays. Metadata changes in one step, and readers ignore chunks beyond the shape. An append
- * writes chunks before the metadata, and growing an array first removes chunks that an earlier, larger shape left.
+ * Changes the shape of Zarr arrays. Metadata changes in a single step, and readers ignore chunks beyond the shape.
+ * Appending writes chunks before metadata, and growing first removes chunks that an earlier, larger shape left.
  */
 
 import type { ChunkedArray } from "../boxes/array.ts";
@@ -20,7 +20,7 @@ import { CLAIM, type Store } from "./stores/store.ts";
 
 /** Options of `append`. */
 export interface AppendOptions {
-  /** The name or number of the axis to extend; negative numbers count from the end. By default, the first axis. */
+  /** The name or number of the axis to extend, by default the first axis. Negative numbers count from the end. */
   readonly axis?: number | string | undefined;
   /** Called after each written chunk. */
   readonly onProgress?:
@@ -29,16 +29,16 @@ export interface AppendOptions {
 }
 
 /**
- * Appends `values` to an array along one axis. The new values become visible together, after all of them are written.
- * Only one process may append at a time, because two would overwrite each other's values.
+ * Appends `values` to an array along one axis. All new values become visible together, after the last one is written.
+ * Only one process may append at a time, because concurrent appends would overwrite each other's values.
  *
  * @param array a Zarr v3 or v2 array, in files or in object storage
- * @param values the elements to append, with the array's data type and its shape except along the axis; an array of
- *   chunks may be larger than memory
- * @param options `axis`, 0 by default, and `onProgress`
+ * @param values the elements to append, with the array's data type and, except along the axis, the array's shape; a
+ *   chunked array may be larger than memory
+ * @param options the `axis`, 0 by default, and `onProgress`
  * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
  * @throws TensorError `dtype`, `rank`, `shape-mismatch` or `axis` if the values or the axis do not fit. `attribute` if
- *   a job is changing the array, its shape has changed, or it is an NPY file
+ *   a job is changing the array, if its shape has changed, or if it is an NPY file
  *
  * @example
  * ```ts
@@ -83,7 +83,7 @@ export async function append(
   return larger;
 }
 
-/** Returns the same array in a mode in which each chunk is synced before it replaces an older chunk. */
+/** Opens the same array so that each chunk is synced before it replaces an older chunk. */
 const durable = ({ store, metadata, fingerprint }: ZarrArray): ZarrArray =>
   new ZarrArray(store, metadata, fingerprint, true);
 
@@ -91,7 +91,7 @@ const isStored = (values: Tensor | ChunkedArray): values is ChunkedArray =>
   typeof values === "object" && values !== null && "location" in values;
 
 /**
- * Changes the shape of an array. New elements have the fill value; elements beyond the new shape are removed.
+ * Changes the shape of an array. New elements have the fill value, and elements beyond the new shape are removed.
  * @param array a Zarr v3 or v2 array, in files or in object storage
  * @param shape the new shape, with the same rank
  * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
@@ -175,14 +175,14 @@ function checkValues(own: ZarrArray, values: Tensor | ChunkedArray, axis: number
 /** Copies a box of a tensor. */
 function boxIn(from: Tensor, start: readonly number[], shape: readonly number[]): Tensor {
   const data = allocate(from.dtype, product(shape));
-  // The data is not text, because Zarr arrays hold no text and the data types are equal.
+  // The values are not text, because Zarr arrays contain no text and the data types are equal.
   const [bytes, source] = [data, from.data].map((one) => bytesOf(one as NumericStorage));
   const target = { bytes, shape, start: shape.map(() => 0) };
   copyBox({ bytes: source, shape: from.shape, start }, target, shape, rowOf(from.dtype).bytes);
   return new Tensor(from.dtype, [...shape], product(shape), data);
 }
 
-/** Returns the array with a new shape, and its new metadata, which is not written yet. */
+/** Returns the array with a new shape, and the new metadata, which is not yet written. */
 async function resized(
   own: ZarrArray,
   shape: readonly number[],
@@ -198,7 +198,7 @@ async function resized(
   return { other, text };
 }
 
-/** Reads an array's metadata. Throws an `attribute` error if the metadata has changed since the array was opened. */
+/** Reads an array's metadata. Throws an `attribute` error if the metadata has changed after the array was opened. */
 async function readUnchanged(own: ZarrArray): Promise<Uint8Array> {
   const { store, fingerprint } = own;
   const text = await readKey(store, metadataKey(own), (name) => store.open(name));
@@ -207,7 +207,7 @@ async function readUnchanged(own: ZarrArray): Promise<Uint8Array> {
   throw changedSince(store);
 }
 
-/** Replaces an array's metadata, unless another process changed it or a job began while chunks were written. */
+/** Replaces an array's metadata, unless another process has changed it or a job has begun. */
 async function publish(own: ZarrArray, text: Uint8Array): Promise<void> {
   await checkFree(own.store);
   await readUnchanged(own);
@@ -224,10 +224,7 @@ async function checkFree({ path, staging }: Store): Promise<void> {
   throw new TensorError("attribute", sentence, { key: "array", file: path });
 }
 
-/**
- * Removes data of an earlier, larger shape where `other` exceeds `own`: whole chunks and the ends of chunks, which
- * readers ignored until now.
- */
+/** Removes data where `other` exceeds `own`: whole chunks and the ends of chunks, which readers ignored until now. */
 async function clean(own: ZarrArray, other: ZarrArray): Promise<void> {
   const { chunkShape, shape } = own;
   const growing = shape.flatMap((dim, axis) => (other.shape[axis] > dim ? [axis] : []));
@@ -247,7 +244,7 @@ async function clean(own: ZarrArray, other: ZarrArray): Promise<void> {
   }
 }
 
-/** Removes stored chunks that lie beyond a shape. */
+/** Removes all stored chunks beyond a shape. */
 async function removeBeyond(
   { store, metadata }: ZarrArray,
   shape: readonly number[],

@@ -110,7 +110,7 @@ function createOptions(
   };
 }
 
-/** Creates the copy. Throws a `Failure` for invalid options. System errors are not converted. */
+/** Creates the copy. Throws a `Failure` for invalid options. System errors are thrown without conversion. */
 async function create(io: Io, output: string, options: CreateOptions): Promise<PendingArray> {
   try {
     return await createPending(placeOf(io, output), options);

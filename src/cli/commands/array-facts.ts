@@ -21,7 +21,7 @@ export interface ArrayFacts {
   readonly isPart?: true;
   readonly dtype: DType;
   readonly shape: readonly number[];
-  /** The chunk shape. In a sharded array, the shape of the inner chunks. */
+  /** The chunk shape. In a sharded array, this field contains the shape of the inner chunks. */
   readonly chunks?: readonly number[];
   readonly shards?: readonly number[];
   readonly codecs?: readonly Codec[];

@@ -157,7 +157,9 @@ const hasRandomIntegers = ({ graph }: Model, { feed = [] }: VerifyCommand): bool
 function parsePart(text: string): number {
   const part = text.trim() === "" ? NaN : Number(text);
   if (part >= 0 && part < Infinity) return part;
-  throw wrongUsage(`--tolerance takes a number of 0 or more, such as 1e-6, got ${quote(text)}`);
+  throw wrongUsage(
+    `--tolerance must be a number that is at least 0, such as 1e-6, got ${quote(text)}`,
+  );
 }
 
 /** Shows progress during verification. */

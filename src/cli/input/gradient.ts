@@ -99,7 +99,7 @@ function parseCell(text: string): NamedCell {
 }
 
 /**
- * Explains the gradients of a successful call. `title` is a prefix for error messages, such as `model.onnx: `. Throws a
+ * Explains the gradients of a successful call. `title` is a prefix for error messages, such as a file name. Throws a
  * `Failure` for a data type without gradients, an invalid output gradient, and unknown elements.
  */
 export function gradientOf(

@@ -23,12 +23,12 @@ const PARTS = {
 
 type Kind = keyof typeof PARTS;
 
-/** Field numbers from https://github.com/onnx/onnx/blob/main/onnx/onnx.proto */
+/** The field numbers are defined in https://github.com/onnx/onnx/blob/main/onnx/onnx.proto */
 const OP_TYPE = 4;
 const EXTERNAL_DATA = 13;
 const DATA_LOCATION = 14;
 const RAW_DATA = 9;
-/** Fields that contain raw tensor bytes: `float_data`, `raw_data` and `double_data`. */
+/** The fields `float_data`, `raw_data` and `double_data` contain raw tensor bytes. */
 const DATA: ReadonlySet<number> = new Set([4, RAW_DATA, 10]);
 const LENGTH_DELIMITED = 2;
 

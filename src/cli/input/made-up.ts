@@ -47,8 +47,8 @@ const BLOCK = 2 ** 14;
 const STEPS = 2000;
 
 /**
- * `spans` contains one range for all elements, or one range per component along the last axis. If empty, floats are
- * between -1 and 1, and other elements are 0. Throws a `Failure` if the tensor does not fit in memory, and a
+ * `spans` contains one range for all elements, or one range per component along the last axis. If `spans` is empty,
+ * floats are between -1 and 1, and other elements are 0. Throws a `Failure` if the tensor does not fit in memory, and a
  * `TensorError` for numbers outside the data type.
  */
 export function madeUp(

@@ -30,7 +30,7 @@ export interface Call {
   readonly version: OperatorVersion;
   /** Title of the call, such as `ScatterND-18`. */
   readonly title: string;
-  /** Input values from the command line, because an input axis may be specified like an attribute. */
+  /** Input values from the command line. For example, an input axis may be specified like an attribute. */
   readonly given: ReadonlyMap<string, Tensor>;
 }
 
@@ -141,7 +141,7 @@ function parseValues(
   return attributes;
 }
 
-/** Parses an attribute value of `type`. The value of an unknown attribute is text. */
+/** Parses an attribute value of `type`. Values of unknown attributes remain text. */
 function parseValue(name: string, text: string, type?: AttributeSchema["type"]): AttributeValue {
   if (type === undefined || type === "string") return text;
   const { parse, must } = PARSERS[type];

@@ -235,8 +235,8 @@ export async function inModel<T>(
   try {
     return await action();
   } catch (error) {
-    // Without an axis, this error code means that an input is missing, because an error about a wrong size names the
-    // axis, and a wrong rank has its own code.
+    // This error code without an axis means that an input is missing. Errors about a wrong size name the axis, and a
+    // wrong rank has its own code.
     if (isTensorError(error, "shape-mismatch") && error.input && error.axis === undefined) {
       throw wrongUsage(`${printFile(file)}: ${error.message}; ${advice}`, error);
     }

@@ -30,7 +30,7 @@ export function scalarsOf(tensor: Tensor): Scalar[] {
 
 /**
  * Converts a tensor to nested lists for JSON. An empty tensor becomes a single empty list if its shape requires more
- * lists than `toArray` creates, because a file of 192 bytes can declare millions of lists.
+ * lists than `toArray` creates. A file of 192 bytes can declare millions of lists.
  */
 export function valuesOf(tensor: Tensor): unknown {
   try {

@@ -7,7 +7,7 @@ import { printType } from "./type-text.ts";
 
 export type Mark = "once" | "repeated" | "filled" | "bad";
 
-/** The sign and the colour of each mark. Colours are escape code numbers. */
+/** The sign and the colour of each mark. Each colour is the number of an ANSI escape code. */
 const MARKS: Readonly<Record<Mark, { readonly sign: string; readonly colour: number }>> = {
   once: { sign: "*", colour: 32 },
   repeated: { sign: "**", colour: 33 },
@@ -77,7 +77,8 @@ function drawCells(
   const rows = shape.length > 1 ? shape[shape.length - 2] : size;
   const room = canvas.columns - labelOf(0, rows - 1).length;
   const fit = Math.floor(room / (GAP.length + width + signWidth));
-  // A rank-1 tensor may continue on the next line. Rows of a grid may not, because the columns would no longer align.
+  // A rank-1 tensor may continue on the next line. A grid row must stay on one line, because the columns would no
+  // longer align.
   if (fit < (shape.length > 1 ? row : 1)) return null;
   const step = Math.min(row, fit);
   const lines: string[] = [];

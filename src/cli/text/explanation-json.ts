@@ -5,11 +5,11 @@ import type { Explanation, GradientCell, Read, StoryStep, Tensor } from "../../e
 import { valuesOf } from "./cells.ts";
 import { printJson } from "./layout.ts";
 
-/** JSON for optional parts that the user requested. */
+/** Optional parts of the JSON that the user requested. */
 interface MoreFacts {
   /** Comparison with another runtime's result. */
   readonly expected?: object | undefined;
-  /** Gradients, and the elements whose terms are listed. */
+  /** The gradients, and the elements whose terms are listed. */
   readonly gradient?:
     | { readonly facts: object; readonly cells: Iterable<GradientCell> }
     | undefined;
@@ -77,7 +77,7 @@ const cellOf = ({ terms, ...facts }: GradientCell): object => ({
   terms: [...terms],
 });
 
-/** Prints another field of an object: a list, one member at a time. */
+/** Prints an object field that contains a list, one member at a time. */
 function* printList<T>(
   name: string,
   list: Iterable<T>,

@@ -213,7 +213,7 @@ function rule({ stays, reduction }: ScatterStory): string[] {
   ];
 }
 
-/** Prints the history of one output cell. `most` is the maximum number of updates in the text. */
+/** Prints the history of one output cell. `most` is the maximum number of updates to print. */
 export function cellText(explanation: Explanation, at: readonly number[], most: number): string[] {
   const { output, story } = explanation;
   if (output === null || story === null) return [];

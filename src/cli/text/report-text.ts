@@ -212,8 +212,8 @@ function printAttribute(attribute: Attribute): string {
 }
 
 /**
- * Converts an attribute value to JSON data. Tensors become their data type, and values of unknown kinds become their
- * kind.
+ * Converts an attribute value to JSON data. A tensor is represented by its data type, and a value of an unknown kind by
+ * its kind.
  */
 export function attributeFact(attribute: Attribute): unknown {
   const { type, value } = attribute;

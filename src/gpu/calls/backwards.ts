@@ -1,6 +1,6 @@
 /**
- * Computes the gradients of scatters and gathers on a GPU, as calls with the same targets. The rules and the bits are
- * the same as in `core/call/backwards.ts`. Callers check all arguments.
+ * Computes the gradients of scatters and gathers on a GPU, by calls with the same targets. The rules and the results
+ * are identical to those in `core/call/backwards.ts`. Callers must check all arguments.
  */
 
 import { divisorOf, type Reducing } from "../../core/call/steps.ts";
@@ -37,13 +37,13 @@ interface Differentiated {
   readonly core: GpuCore;
   readonly fields: ErrorContext;
   readonly source: TargetSource;
-  /** Indices on the GPU, or the tensors that a kept plan has derived from them. */
+  /** Indices on the GPU, or the tensors that a kept plan has computed from its indices. */
   readonly others: readonly DeviceTensor[];
   /** The gradient of the result. */
   readonly gradient: DeviceTensor;
   readonly dataShape: readonly number[];
   readonly dataSize: number;
-  /** The tensor for the gradient of data; null for a new tensor. */
+  /** The tensor that receives the gradient of data, or null for a new tensor. */
   readonly dataOut: DeviceTensor | null;
 }
 
@@ -62,8 +62,8 @@ const ADD: Steps = { first: "add", later: "add", divides: false };
 const REPLACE: Steps = { first: "none", later: "none", divides: false };
 
 /**
- * `reduction` is the reduction; null for a gather. Throws a `dtype` error for gradients that need arithmetic on a data
- * type for which the GPU engine has none.
+ * `reduction` is null for a gather. Throws a `dtype` error for gradients that need arithmetic on a data type without
+ * arithmetic on the GPU.
  */
 export function checkGradientArithmetic(
   dtype: DType,
@@ -76,7 +76,7 @@ export function checkGradientArithmetic(
   throw new TensorError("dtype", sentence, { ...fields, input: "data" });
 }
 
-/** Computes the gradient of data: adds the gradient of each gathered slice to zeros, in order. */
+/** Computes the gradient of data by adding the gradient of each gathered slice to zeros, in order. */
 export function gatherGradient(call: Differentiated): DeviceTensor {
   const { core, others, gradient, dataOut: out } = call;
   const { dtype } = gradient;
@@ -92,13 +92,13 @@ export function gatherGradient(call: Differentiated): DeviceTensor {
   });
 }
 
-/** Returns the common fields of the calls that compute the gradient of data. */
+/** Returns the common fields of all calls that compute the gradient of data. */
 const dataCall = ({ fields, source, gradient, dataShape, dataSize, dataOut }: Differentiated) => ({
   ...{ fields, source, out: dataOut, dtype: gradient.dtype },
   ...{ shape: dataShape, size: dataSize },
 });
 
-/** Computes the gradients of data and of updates; null for a gradient that was not requested. */
+/** Computes the requested gradients of data and updates, and returns null for the others. */
 export function scatterGradients(
   call: DifferentiatedScatter,
 ): readonly [data: DeviceTensor | null, updates: DeviceTensor | null] {
@@ -128,10 +128,7 @@ const updatesCall = (
   });
 };
 
-/**
- * Computes the gradient of updates for reductions in which gradients are only moved, and then possibly negated or
- * divided.
- */
+/** Computes the gradient of updates for reductions that only move, negate or divide gradients. */
 function movedGradient(call: DifferentiatedScatter): DeviceTensor {
   const { gradient, reducing, others, updatesOut } = call;
   const { reduction, includeSelf } = reducing;
@@ -139,7 +136,7 @@ function movedGradient(call: DifferentiatedScatter): DeviceTensor {
   const isNew = updatesOut === null;
   return updatesCall(call, [gradient, ...others], (recording, placed, span, guard) => {
     const { targets, arrangements } = placed;
-    // The gradient of each update of a mean is the quotient at the update's target.
+    // In a mean, the gradient of each update is the quotient at the update's target.
     const from = reduction === "mean" ? quotients(recording, call, targets, guard) : gradient.span;
     const taken = reduction === "none" ? arrangements.last(recording) : targets;
     gatherOnGpu(recording, taken, dtype, from, span, isNew, guard);
@@ -149,7 +146,7 @@ function movedGradient(call: DifferentiatedScatter): DeviceTensor {
   });
 }
 
-/** Returns a copy of the result's gradient, divided at each target by the number of values in its mean. */
+/** Returns a copy of the result's gradient, in which each target is divided by the number of values in its mean. */
 function quotients(
   recording: Recording,
   call: DifferentiatedScatter,
@@ -177,7 +174,7 @@ function divideTargets(
   divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out, guard);
 }
 
-/** Computes the gradient of data: the gradient of the result, with other values at the targets. */
+/** Computes the gradient of data, which is the gradient of the result except at the targets. */
 function dataGradient(call: DifferentiatedScatter): DeviceTensor {
   const { core, gradient, updates, reducing, others } = call;
   const isProduct = reducing.reduction === "mul" && reducing.includeSelf;
@@ -201,11 +198,11 @@ function dataGradient(call: DifferentiatedScatter): DeviceTensor {
   });
 }
 
-/** Returns true if no target keeps the value of data. */
+/** Returns true if the result at each target does not depend on data. */
 const replacesData = ({ reduction, includeSelf }: Reducing): boolean =>
   reduction === "none" || !includeSelf;
 
-/** Returns the operands of a scatter into the gradient of data, in which the result's gradient is the data. */
+/** Returns the operands of a scatter that computes the gradient of data, with the result's gradient as data. */
 function operandsOf(
   { gradient: { dtype, span: data }, dataOut }: DifferentiatedScatter,
   out: Span,
@@ -225,7 +222,7 @@ function replaceByZeros(
   applyUpdates(recording, targets, arrangements, REPLACE, { ...operands, updates }, guard);
 }
 
-/** Multiplies each target of a product by its updates, from the last to the first. */
+/** Multiplies each target of a product by its updates in reverse order. */
 function multiplyByUpdates(
   recording: Recording,
   { gradient: { dtype }, updates }: DifferentiatedScatter,
@@ -237,7 +234,7 @@ function multiplyByUpdates(
   combineInOrder(recording, backwards, dtype, "mul", spanOf(recording, updates), out, guard);
 }
 
-/** Returns an input's elements on the GPU, uploading them if they are on the host. */
+/** Returns the elements of an input on the GPU, and uploads elements on the host. */
 const spanOf = (recording: Recording, { device, type }: GpuInput): Span =>
   device?.span ?? recording.upload(type.data as NumericStorage);
 
@@ -264,7 +261,7 @@ function productGradient(call: DifferentiatedScatter): DeviceTensor {
     },
   );
   try {
-    // The first call fails if updates or indices are missing.
+    // If updates or indices have no contents, the first call fails.
     return updatesCall(call, [gradient, before], (recording, { arrangements }, span, guard) => {
       const backwards = reversed(recording, arrangements.sorted(recording));
       const share = recording.scratch(gradient.span.bytes);
@@ -279,7 +276,7 @@ function productGradient(call: DifferentiatedScatter): DeviceTensor {
   }
 }
 
-/** Computes the gradients of `max` or `min`: operands that equal the result share its gradient. */
+/** Computes the gradients of `max` or `min`, in which operands that equal the result share its gradient. */
 function extremeGradients(
   call: DifferentiatedScatter,
 ): readonly [data: DeviceTensor | null, updates: DeviceTensor | null] {
@@ -319,17 +316,14 @@ function extremeGradients(
   }
 }
 
-/** The values that both gradients of `max` or `min` need. */
+/** The values that both gradients of `max` and `min` need. */
 interface Shared {
   readonly best: DeviceTensor;
   readonly table: DeviceTensor | null;
   extremes(recording: Recording): Extremes;
 }
 
-/**
- * Returns the tensors whose calls may have failed; the call for the extreme value fails if data, updates or indices are
- * missing.
- */
+/** Returns the inputs whose calls may have failed, which include the call for the extreme values. */
 const inputsOf = (
   { gradient }: DifferentiatedScatter,
   { best, table }: Shared,

@@ -1,4 +1,4 @@
-/** Creates tensors over foreign buffers: buffers of users and of onnxruntime's tensors. */
+/** Creates tensors over buffers of users and of onnxruntime. */
 
 import { paddedBytes, TENSOR_USAGE } from "../kernels/gpu.ts";
 import type { GpuBufferLike } from "../kernels/webgpu.ts";
@@ -17,9 +17,9 @@ import type { GpuCore } from "./core.ts";
 import { DeviceTensor } from "./tensor.ts";
 
 /**
- * Creates a tensor over a buffer. Disposing of the tensor does not destroy the buffer. Throws `dtype` for text,
- * `attribute` for a value that is not a usable `GPUBuffer`, `shape-mismatch` for a buffer that is too short,
- * `too-large`.
+ * Creates a tensor over an existing buffer. If the tensor is disposed of, the buffer is not destroyed. Throws `dtype`
+ * for text, `attribute` for a value that is not a usable `GPUBuffer`, `shape-mismatch` for a buffer that is too short,
+ * or `too-large`.
  */
 export function tensorOver<D extends DType>(
   core: GpuCore,
@@ -48,7 +48,7 @@ export function tensorOver<D extends DType>(
   return new DeviceTensor(core, dtype, dims, size, buffer as GpuBufferLike, false);
 }
 
-/** Throws `dtype` for an unknown data type or text; for shapes, the errors of `zeros`. */
+/** Throws `dtype` for text and for an unknown data type, or the errors of `zeros` about shapes. */
 export function typeOf(
   dtype: DType,
   shape: unknown,
@@ -80,7 +80,7 @@ function bufferParts(
   throw new TensorError("attribute", must, { ...fields, key: "buffer", got: factOf(buffer) });
 }
 
-/** Fields of an onnxruntime-web tensor that locate its elements. */
+/** The fields of an onnxruntime-web tensor that locate its elements. */
 interface RuntimeParts {
   readonly location: unknown;
   readonly gpuBuffer: unknown;
@@ -89,8 +89,8 @@ interface RuntimeParts {
 }
 
 /**
- * Wraps an onnxruntime tensor on the GPU as an engine tensor over the same buffer; returns null for any other value.
- * Throws the errors of `tensorOver`; `disposed` if the buffer cannot be read.
+ * Converts an onnxruntime tensor on the GPU to a tensor over the same buffer, or returns null for any other value.
+ * Throws the errors of `tensorOver`, or `disposed` if the buffer cannot be read.
  */
 export function runtimeTensor(
   core: GpuCore,

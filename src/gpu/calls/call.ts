@@ -1,17 +1,15 @@
 /**
- * Converts a call to a recording. The functions of `src/core/call/` check the call as if its tensors were on the host,
- * and the operator makes the Plan; this file chooses the kernels.
+ * Converts a call to recorded GPU commands. The functions in `src/core/call/` check the call as if its tensors were on
+ * the host. Then the operator creates the Plan, and this file chooses the kernels.
  *
  * The files of GPU calls, by the question that each file answers:
  *
- *     kernels/kernel.ts, recording.ts, gpu.ts            what is a kernel, and how do its numbers and buffers get there?
- *     kernels/targets.ts, read-indices.ts, repeats.ts    where do positions go?
- *     kernels/scatter.ts                                 which kernels does a reduction take?
- *     kernels/moves.ts, combine.ts, divide.ts, sort.ts   what do they do?
- *     kernels/arithmetic.ts, soft-float.ts, integers.ts  how are numbers added without floats?
- *     kernels/status.ts, checks.ts, calls/checks.ts      how does the host learn of bad indices?
- *     calls/core.ts, watched.ts, kernels/kernel-list.ts  in which order, what if the device refuses, what if it only compiles?
- *     kernels/counts.ts                                  how much does the device have to do?
+ * kernels/kernel.ts, recording.ts, gpu.ts what is a kernel, and how do its numbers and buffers get there?
+ * kernels/targets.ts, read-indices.ts, repeats.ts where do positions go? kernels/scatter.ts which kernels does a
+ * reduction take? kernels/moves.ts, combine.ts, divide.ts, sort.ts what do they do? kernels/arithmetic.ts,
+ * soft-float.ts, integers.ts how are numbers added without floats? kernels/status.ts, checks.ts, calls/checks.ts how
+ * does the host learn of bad indices? calls/core.ts, watched.ts, kernels/kernel-list.ts in which order, what if the
+ * device refuses, what if it only compiles? kernels/counts.ts how much does the device have to do?
  */
 
 import { checkDuplicates } from "../../core/call/duplicates.ts";
@@ -68,7 +66,7 @@ export function callOnGpu(
     : scatterWork(work, updates, settings, others);
 }
 
-/** Returns the source of a call's targets. `indices` is null if the indices are on the host. */
+/** Returns the source of a call's targets. `indices` is null for indices on the host. */
 export function sourceOf(
   prepared: PreparedCall,
   policies: Policies,
@@ -78,7 +76,7 @@ export function sourceOf(
   return targetsOnHost(prepared, policies, prepared.updates?.size ?? prepared.size);
 }
 
-/** Creates the targets for indices on the host, which are read immediately. */
+/** Creates the targets for indices on the host, whose values are read immediately. */
 function targetsOnHost(
   { call, planInputs }: PreparedCall,
   policies: Policies,
@@ -97,14 +95,14 @@ export interface Work {
   readonly fields: ErrorContext;
   readonly source: TargetSource;
   readonly data: DeviceTensor;
-  /** The tensor for the result; null for a new tensor. */
+  /** The tensor that receives the result, or null for a new tensor. */
   readonly out: DeviceTensor | null;
   /** The shape of the result. */
   readonly shape: readonly number[];
   readonly size: number;
 }
 
-/** `others` are the inputs except data. */
+/** `others` contains all inputs except data. */
 export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceTensor {
   const { core, fields, source, data, out, shape, size } = work;
   const { dtype } = data;
@@ -118,7 +116,7 @@ export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceT
   });
 }
 
-/** `others` are the inputs except data and updates. */
+/** `others` contains all inputs except data and updates. */
 export function scatterWork(
   work: Work,
   updates: GpuInput,
@@ -146,7 +144,7 @@ export function scatterWork(
   });
 }
 
-/** Throws a `dtype` error for a reduction that the GPU does not support for the data type. */
+/** Throws a `dtype` error if the GPU does not support the reduction for the data type. */
 export function checkArithmetic(
   dtype: DType,
   { reduction }: Pick<Reducing, "reduction">,

@@ -1,6 +1,6 @@
 /**
- * The core of a GPU engine: records calls in order, tracks pending calls, and queries the GPU for their outcomes. Other
- * files handle the operators.
+ * Implements the core of a GPU engine, which records calls in order, tracks pending calls, and queries the GPU for
+ * outcomes. The operators are implemented in other files.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -24,12 +24,12 @@ export interface GpuCall {
   readonly fields: ErrorContext;
   readonly source: TargetSource;
   readonly inputs: readonly DeviceTensor[];
-  /** The tensor for the result; null for a new tensor. */
+  /** The tensor that receives the result, or null for a new tensor. */
   readonly out: DeviceTensor | null;
   readonly dtype: DType;
   readonly shape: readonly number[];
   readonly size: number;
-  /** Records the call's commands that follow the index checks. */
+  /** Records all commands of the call after the index checks. */
   readonly record: (recording: Recording, placed: Placed, result: Span, guard: Guard) => void;
 }
 
@@ -40,16 +40,16 @@ export class GpuCore implements TensorOwner {
   readonly #board: StatusBoard;
   #pending: CallCheck[] = [];
   #isAsking = false;
-  /** Collects the kernels of calls instead of running them; null unless `compile` is running its function. */
+  /** Collects kernels instead of running calls; null except while `compile` runs its function. */
   #list: KernelList | null = null;
-  /** The number of waits in progress. */
+  /** The number of pending waits. */
   #waits = 0;
-  /** The first error that `done` has not reported. */
+  /** The first error that `done` has not yet reported. */
   #unreported: TensorError | null = null;
   /** The number of `done` reports, with or without an error. */
   #reports = 0;
 
-  /** `isOwnDevice` is true if the device is destroyed with the engine. */
+  /** If `isOwnDevice` is true, the device is destroyed with the engine. */
   constructor(device: GpuDeviceLike, isOwnDevice: boolean) {
     this.gpu = new Gpu(device);
     this.#isOwnDevice = isOwnDevice;
@@ -62,8 +62,8 @@ export class GpuCore implements TensorOwner {
   }
 
   /**
-   * Creates a tensor with the given elements, or with zeros. If device memory is exhausted, the next wait reports the
-   * error. Throws `too-large` beyond the device's limits, `engine` if the device is lost.
+   * Creates a tensor with given elements or zeros. If the device's memory is exhausted, the next wait reports the
+   * error. Throws `too-large` beyond the device's limits, or `engine` if the device is lost.
    */
   make(
     dtype: DType,
@@ -80,7 +80,7 @@ export class GpuCore implements TensorOwner {
     return this.#pend(made, new CallCheck(parts));
   }
 
-  /** `isWritten` is true if a call writes all elements, so that memory of released tensors may be reused. */
+  /** `isWritten` is true if a call will write all elements, so that released memory may be reused. */
   #create(dtype: DType, shape: readonly number[], size: number, isWritten: boolean): DeviceTensor {
     const bytes = size * DTYPES[dtype].bytes;
     const what = `a tensor of ${printCount(size, "element")} of ${dtype}`;
@@ -90,7 +90,7 @@ export class GpuCore implements TensorOwner {
   }
 
   /**
-   * Submits a call and returns its result. Throws `too-large` beyond the device's limits, `engine` if the device is
+   * Submits a call and returns its result. Throws `too-large` beyond the device's limits, or `engine` if the device is
    * lost.
    */
   call(call: GpuCall): DeviceTensor {
@@ -118,7 +118,7 @@ export class GpuCore implements TensorOwner {
     return this.#pend(made.result, check);
   }
 
-  /** Marks the result of a pending call. */
+  /** Marks a tensor as the result of a pending call. */
   #pend(result: DeviceTensor, check: CallCheck): DeviceTensor {
     this.#pending.push(check);
     result.madeBy(check);
@@ -127,8 +127,8 @@ export class GpuCore implements TensorOwner {
   }
 
   /**
-   * Settles pending calls in the background, one query at a time. Failures are reported when the program waits for
-   * results.
+   * Settles pending calls in the background, with one query at a time. The failures are reported when the program waits
+   * for results.
    */
   async #ask(): Promise<void> {
     if (this.#isAsking) return;
@@ -138,8 +138,8 @@ export class GpuCore implements TensorOwner {
   }
 
   /**
-   * Compiles the kernels for the calls that `calls` makes. Throws `engine` for a kernel that cannot be compiled; the
-   * errors of the calls.
+   * Compiles the kernels of the calls in the function `calls`. Throws `engine` for a kernel that cannot be compiled, or
+   * the errors of the calls.
    */
   async compile(calls: () => unknown): Promise<void> {
     this.gpu.checkThere();
@@ -153,7 +153,7 @@ export class GpuCore implements TensorOwner {
       this.#list = outer;
     }
     if (typeof (returned as Partial<Promise<unknown>> | undefined)?.then === "function") {
-      // The outcome of this promise is ignored.
+      // The result and the error of this promise are ignored.
       Promise.resolve(returned).catch(() => {});
       const sentence =
         "compile needs a synchronous function, got a function that returns a Promise";
@@ -162,13 +162,13 @@ export class GpuCore implements TensorOwner {
     await this.#during(this.#wait(this.gpu.compileAll(list.kernels)));
   }
 
-  /** Lists a call's kernels. A new result has neither elements nor memory. */
+  /** Collects the kernels of a call. The new result has neither elements nor memory. */
   #listCall(call: GpuCall, list: KernelList): DeviceTensor {
     const { fields, inputs, dtype, shape, size } = call;
     return withFields(fields, () => {
       const result = call.out ?? this.#unmade(list, dtype, shape, size);
       const slots = checksOf(inputs).flatMap((check) => check.slot ?? []);
-      // The executed call may have to read the status slots of its inputs.
+      // When the call runs, it may have to read the status slots of its inputs.
       this.#record(list, call, result.span, NEVER, slots);
       return result;
     });
@@ -185,7 +185,7 @@ export class GpuCore implements TensorOwner {
     return result;
   }
 
-  /** `slot` is the status slot; null if the call cannot fail on the GPU. */
+  /** `slot` is the status slot, or null for a call that cannot fail on the GPU. */
   #record(
     recording: Recording,
     { source, out, record }: GpuCall,
@@ -194,14 +194,14 @@ export class GpuCore implements TensorOwner {
     inputs: readonly number[],
   ): void {
     const guard = { status: this.#board.span, slot: slot ?? NEVER };
-    // A tensor `out` that is known to have no contents is written like a new tensor.
+    // If `out` is known to have no contents, it is written like a new tensor.
     const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
     const checked = { ...guard, inputs, before };
     if (slot !== null && source.errorOf === null) checkInputs(recording, checked);
     record(recording, source.record(recording, checked), span, guard);
   }
 
-  /** Records and submits a call. Returns the call's status slot, or null if it needs none. */
+  /** Records and submits a call. Returns the status slot of a call, or null for a call that needs no slot. */
   #submitCall(call: GpuCall, { span }: DeviceTensor): number | null {
     const recording = new Recording(this.gpu, this.#params);
     const slots = checksOf(call.inputs).flatMap((check) => check.slot ?? []);
@@ -224,7 +224,7 @@ export class GpuCore implements TensorOwner {
     else this.gpu.keep([buffer]);
   }
 
-  /** Waits until all earlier calls are finished, and records their outcomes. */
+  /** Waits for all earlier calls, and records their outcomes. */
   async settle(): Promise<void> {
     this.gpu.checkThere();
     return this.#during(this.#settle());
@@ -238,7 +238,7 @@ export class GpuCore implements TensorOwner {
       const refusal = await call.refusal();
       const { slot } = call;
       if (!call.isPending) continue;
-      // Memory that calls share is freed, because it may include a refused buffer, which would make later calls fail.
+      // The shared memory of calls is freed, because a refused buffer would make later calls fail.
       if (refusal !== null) this.gpu.clear();
       call.settle(slot === null ? null : stateOf(slot), refusal, this.#reports);
       if (slot !== null) this.#board.give(slot);
@@ -247,7 +247,7 @@ export class GpuCore implements TensorOwner {
     this.#pending = this.#pending.filter((call) => call.isPending);
   }
 
-  /** Keeps the engine's resources until a wait ends, even if the engine is disposed of in the meantime. */
+  /** Keeps the engine's resources until a wait has ended, even if the engine is disposed of earlier. */
   async #during<T>(wait: Promise<T>): Promise<T> {
     this.#waits++;
     try {
@@ -258,13 +258,13 @@ export class GpuCore implements TensorOwner {
     }
   }
 
-  /** Waits for one of the device's promises, and converts failures to errors of this package. */
+  /** Waits for a promise of the device, and converts failures to errors of this package. */
   async #wait<T>(promise: Promise<T>): Promise<T> {
     try {
       return await promise;
     } catch (error) {
       if (isTensorError(error)) throw error;
-      // A lost device is reported shortly after a wait fails.
+      // The loss of a device is reported shortly after a wait has failed.
       await Promise.race([this.gpu.device.lost, new Promise((done) => setTimeout(done, 1000))]);
       throw this.gpu.failureOf(error);
     }
@@ -278,7 +278,7 @@ export class GpuCore implements TensorOwner {
     if (error !== null) throw error;
   }
 
-  /** Reads a tensor's elements after all earlier calls. */
+  /** Waits for all earlier calls, and reads the elements of a tensor. */
   async read(tensor: DeviceTensor): Promise<NumericStorage> {
     this.gpu.checkThere();
     return this.#during(this.#read(tensor));
@@ -295,7 +295,7 @@ export class GpuCore implements TensorOwner {
     return viewOf(dtype, contents, 0, size * lanes) as NumericStorage;
   }
 
-  /** Ends the engine, after which calls and waits throw errors. Waits in progress still return their results. */
+  /** Ends the engine, so that later calls and waits throw errors. Pending waits still return their results. */
   dispose(): void {
     if (this.gpu.hasEnded) return;
     this.gpu.end();

@@ -1,4 +1,4 @@
-/** Provides an engine's device: the user's device, or a device requested from the browser. */
+/** Provides the device of an engine, which is the user's device or is requested from the browser. */
 
 import type { GpuDeviceLike, GpuLimits } from "../kernels/webgpu.ts";
 import { isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
@@ -37,14 +37,14 @@ export function checkDevice(device: unknown): GpuDeviceLike {
       return one as GpuDeviceLike;
     }
   } catch {
-    // A Proxy or a getter threw, so the value is not a device.
+    // A Proxy or a getter has thrown an error, so the value is not a device.
   }
   throw wrongOption("device", "a GPUDevice", device);
 }
 
 /**
- * Requests a device from the fastest adapter, with the adapter's largest limits. Throws an `engine` error if WebGPU or
- * an adapter is missing.
+ * Requests a device with the largest limits of the fastest adapter. Throws an `engine` error if WebGPU is unavailable
+ * or finds no adapter.
  */
 export async function requestDevice(): Promise<GpuDeviceLike> {
   const gpu = (globalThis as { navigator?: { gpu?: GpuLike } }).navigator?.gpu;
@@ -57,8 +57,7 @@ export async function requestDevice(): Promise<GpuDeviceLike> {
     const options = { powerPreference: "high-performance" };
     const adapter =
       (await gpu.requestAdapter(options)) ??
-      // Compatibility mode is accepted, because this package needs none of the WebGPU features that OpenGL devices
-      // lack.
+      // Compatibility mode is sufficient, because this package uses no WebGPU feature that OpenGL devices lack.
       (await gpu.requestAdapter({ ...options, featureLevel: "compatibility" }));
     if (adapter === null)
       throw new TensorError("engine", "WebGPU found no adapter on this machine");

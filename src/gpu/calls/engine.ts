@@ -1,4 +1,4 @@
-/** The engine that `ndscatter/webgpu` exports: the package's functions on GPU tensors. */
+/** Implements the engine of `ndscatter/webgpu`, which provides the package's functions for GPU tensors. */
 
 import { splitArguments } from "../../core/call/call.ts";
 import { keptParts } from "../../core/call/kept-plan.ts";
@@ -24,9 +24,9 @@ import type { GpuEngine, GpuEngineOptions } from "./types.ts";
 import { vjpOnGpu } from "./vjp.ts";
 
 /**
- * Creates an engine on a GPU. Its results have the same bits as the results of all other engines.
+ * Creates an engine on a GPU. The results of all engines are bit-identical.
  *
- * @param options the option `device`, which supplies an existing device
+ * @param options an existing `device`, by default a device that the browser provides
  *
  * @example
  * ```ts
@@ -47,7 +47,7 @@ type Functions = Pick<GpuEngine, FunctionName>;
 type PlanFunctions = Pick<GpuEngine, keyof typeof PLAN_FUNCTIONS>;
 
 function engineOn(core: GpuCore): GpuEngine {
-  // Kept plans read their indices on the host.
+  // A kept plan reads its indices on the host.
   const host = createJs();
   const functions = forEach(
     FUNCTIONS,
@@ -75,7 +75,7 @@ function engineOn(core: GpuCore): GpuEngine {
   };
 }
 
-/** Compiles the kernels for the calls that `calls` makes. Rejects with the calls' errors. */
+/** Compiles the kernels of the calls in the function `calls`. The promise rejects with the errors of the calls. */
 async function compile(core: GpuCore, calls: unknown): Promise<void> {
   if (typeof calls === "function") return core.compile(calls as () => unknown);
   const sentence = `compile needs a function that makes calls, got ${printValue(calls)}`;
@@ -98,7 +98,7 @@ function upload<D extends DType>(core: GpuCore, given: unknown): DeviceTensor<D>
   return made as DeviceTensor<D>;
 }
 
-/** Checks that a kept plan's indices are on the host, because they are checked immediately. */
+/** Checks that the indices of a kept plan are on the host, because their values are checked immediately. */
 function hostIndices(indices: unknown): unknown {
   if (!DeviceTensor.isTensor(indices)) return indices;
   const sentence =

@@ -1,5 +1,5 @@
 /**
- * Checks the inputs of a GPU call: tensors of the engine and, for indices and updates, also tensors and lists on the
+ * Checks the inputs of a GPU call, which are tensors of the engine or, for indices and updates, also values on the
  * host.
  */
 
@@ -14,12 +14,12 @@ import { checkHolds, runtimeTensor } from "./buffers.ts";
 import type { GpuCore } from "./core.ts";
 import { DeviceTensor } from "./tensor.ts";
 
-/** The type of an input, for checks, and the location of its elements. */
+/** The type of an input, for checks, and its elements. */
 export type GpuInput =
   | { readonly type: Tensor; readonly device: DeviceTensor }
   | { readonly type: Tensor; readonly device: null };
 
-/** Throws the errors of the plain functions, and `dtype` if data is not on the GPU. */
+/** Throws the errors of the plain functions, or `dtype` if data is not on the GPU. */
 export function gpuInputs(core: GpuCore, call: Call, given: Inputs<unknown>): Inputs<GpuInput> {
   const { signature, fields } = call;
   const rules = signature.inputs;
@@ -38,15 +38,14 @@ export function gpuInputs(core: GpuCore, call: Call, given: Inputs<unknown>): In
     rules.map((_, position) => inputs[position]?.type),
     fields,
   );
-  // Type checks succeed even for released GPU tensors, because types are on the host, so tensors are checked
-  // separately.
+  // Type checks also succeed for released GPU tensors, whose types are on the host, so tensors are checked separately.
   for (const [position, { name }] of rules.entries()) {
     inputs[position]?.device?.checkAlive(name, fields);
   }
   return inputs;
 }
 
-/** Returns data as a GPU tensor. Data is never uploaded implicitly, because that would hide the slowest step. */
+/** Returns data as a GPU tensor, without uploading, because an implicit upload would hide the slowest step. */
 export function dataOnGpu(
   core: GpuCore,
   given: unknown,
@@ -88,8 +87,8 @@ export function inputOf(
 }
 
 /**
- * Checks that `out` is a tensor of the engine with the result's type and shape, and shares no memory with another
- * input. `inPlace` is the name of the input that may be passed as `out`.
+ * Checks that `out` is a tensor of the engine with the type and shape of the result, and shares no memory with other
+ * inputs. `inPlace` is the name of the input that may also be `out`.
  */
 export function outOnGpu(
   core: GpuCore,
@@ -112,7 +111,7 @@ export function outOnGpu(
   return device;
 }
 
-/** Returns a tensor whose elements a GPU can hold. Throws a `dtype` error for text. */
+/** Returns a tensor whose data type GPUs support. Throws a `dtype` error for text. */
 export function numericTensor(given: unknown): Tensor {
   const tensor = asTensor(given, {});
   checkHolds(tensor.dtype, {});

@@ -1,6 +1,6 @@
 /**
- * The data of a kept plan on the GPU: targets and their arrangements for reductions, each of which is uploaded or
- * computed once.
+ * Stores a kept plan on the GPU: targets and their arrangements for reductions, which are uploaded or computed only
+ * once.
  */
 
 import {
@@ -29,8 +29,8 @@ import type { UploadedTargets } from "./target-source.ts";
 import type { DeviceTensor } from "./tensor.ts";
 
 /**
- * A value derived from a plan, and the tensors that hold the value. These tensors are inputs of calls, so that a call
- * fails if a tensor could not be created.
+ * A value that is derived from a plan, and the tensors that contain it. The tensors are also inputs of calls, so that a
+ * call fails if a tensor could not be created.
  */
 interface Kept<T> {
   readonly value: T;
@@ -40,10 +40,7 @@ interface Kept<T> {
 const isMade = <T>(kept: Kept<T> | undefined): kept is Kept<T> =>
   kept !== undefined && kept.held.every(({ lack }) => lack === null);
 
-/**
- * The data of a kept plan on the GPU. Each part is created on first use, and created again if the device refused the
- * part.
- */
+/** The parts of a kept plan on the GPU. A part is created on first use, and again if the device refused it. */
 export class KeptOnGpu {
   readonly #core: GpuCore;
   readonly #parts: KeptParts;
@@ -72,7 +69,7 @@ export class KeptOnGpu {
     return (this.#targets = { value, held: [made] });
   }
 
-  /** The last position of each target, computed by a separate call. */
+  /** The last position of each target, which a separate call computes. */
   get #winners(): Kept<Targets> {
     if (isMade(this.#last)) return this.#last;
     dispose(this.#last);
@@ -103,8 +100,8 @@ export class KeptOnGpu {
   }
 
   /**
-   * Prepares the data that a call needs, before the call is recorded. Returns the call's inputs other than data and
-   * updates.
+   * Prepares all parts that a call needs, before the call is recorded. Returns the inputs of the call other than data
+   * and updates.
    */
   prepare(dtype: DType, step: Step | null): readonly DeviceTensor[] {
     const { value, held } = this.#placed;
@@ -166,7 +163,7 @@ export function scatterInputs(
   const { dtype } = data.device;
   checkReduction(dtype, reduction, fields);
   const updates = inputOf(core, list, dtype, fields, "updates");
-  // Data and the plan are checked again, because getters of foreign updates can dispose of them.
+  // Data and the plan are checked again, because a getter of a foreign object may have disposed of them.
   kept.checkAlive();
   data.device.checkAlive("data", fields);
   const { type } = updates;

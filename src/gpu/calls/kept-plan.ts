@@ -1,7 +1,4 @@
-/**
- * Creates plans that the user keeps on the GPU, so that targets and their arrangements for reductions are uploaded
- * once.
- */
+/** Creates kept plans on the GPU, so that targets and their arrangements for reductions are uploaded only once. */
 
 import {
   GATHER_OPTIONS,
@@ -24,7 +21,7 @@ import { gatherVjpByPlan, scatterVjpByPlan } from "./vjp-by-plan.ts";
 /** Returns the methods of a kept plan. */
 export function gpuPlan(core: GpuCore, parts: KeptParts): GpuPlan {
   const kept = new KeptOnGpu(core, parts);
-  // The targets are uploaded now, so that a plan that is too large for the device fails immediately, not in a later
+  // The targets are uploaded immediately, so that a plan that is too large for the device fails here and not in a later
   // call.
   kept.prepare("uint8", null);
   const plan: Pick<GpuPlan, "scatter" | "gather" | "scatterVjp" | "gatherVjp"> = {

@@ -1,6 +1,6 @@
 /**
- * Provides a call's targets, from a Plan on the host, which is uploaded, or from indices on the GPU. For indices on the
- * GPU, the operator also creates a Plan, which supplies the job of reading indices and everything except the offsets.
+ * Provides the targets of a call, which come from a Plan on the host or from indices on the GPU. For indices on the
+ * GPU, the Plan of the operator supplies everything except the offsets, such as the rules for reading indices.
  */
 
 import { repeatError } from "../../core/call/duplicates.ts";
@@ -30,26 +30,26 @@ export interface Placed {
   readonly arrangements: Arrangements;
 }
 
-/** Targets for indices that the GPU checks. */
+/** The targets of indices that the GPU checks. */
 export interface CheckedTargets {
-  /** Returns the error for a failure. */
+  /** Returns the error for a failed check. */
   errorOf(failure: BadIndex | RepeatFound): TensorError;
-  /** Records the call's checks, which write failures into its status slot. */
+  /** Records the checks of the call, which write failures into its status slot. */
   record(recording: Recording, call: CheckedCall): Placed;
 }
 
-/** Targets that need no check on the GPU. */
+/** The targets of indices that need no check on the GPU. */
 export interface UploadedTargets {
   readonly errorOf: null;
   record(recording: Recording): Placed;
 }
 
-/** The source of a call's targets. */
+/** The source of targets for a call. */
 export type TargetSource = UploadedTargets | CheckedTargets;
 
 /**
- * Returns the targets of a Plan whose indices were checked on the host; the targets are uploaded for one call.
- * `positions` is the number of slices on the sequential side.
+ * Returns the targets of a Plan with checked indices, and uploads them for one call. `positions` is the number of
+ * slices on the sequential side.
  */
 export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets => ({
   errorOf: null,
@@ -58,7 +58,8 @@ export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets 
     const span = recording.upload(words);
     const known = { isPartial: plan.source !== undefined, isDistinct: false };
     const targets = targetsOf(formOf(plan, positions), words.length, span, known);
-    // Computed lazily, because only a scatter without a reduction needs this value, and computing it takes time.
+    // The value is computed on demand, because only a scatter without a reduction needs it, and computing it takes
+    // time.
     let winners: Arrangements | undefined;
     const moving = (): Arrangements =>
       (winners ??= arrangementsOf({ ...targets, isDistinct: firstRepeat(plan) === null }));
@@ -79,13 +80,13 @@ export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets 
 });
 
 /**
- * Returns the form of a Plan on the GPU. A Plan with skipped positions has a single batch, and these positions exist on
- * the GPU without a target.
+ * Returns a Plan's description for the GPU. If positions are skipped, the Plan has a single batch, and skipped
+ * positions have no target on the GPU.
  */
 const formOf = (plan: Plan, positions: number): Plan =>
   plan.source === undefined ? plan : { ...plan, count: positions };
 
-/** Returns the targets for a call's indices on the GPU, which kernels read and check. */
+/** Returns the targets of indices on the GPU, which kernels read and check. */
 export function checkedTargets(
   prepared: PreparedCall,
   policies: Policies,
@@ -117,7 +118,7 @@ export function checkedTargets(
   };
 }
 
-/** The code that reads indices, with the number and position of its targets. */
+/** The code that reads indices, and the number and position of its targets. */
 interface Placing {
   readonly reading: Reading;
   readonly placed: { readonly words: number; at(words: Span): Targets };
@@ -125,7 +126,7 @@ interface Placing {
 
 function tuplesOf({ call, planInputs }: PreparedCall, rules: IndexRules, step: 1 | 2): Placing {
   let job: IndexJob | undefined;
-  // The operator supplies the job of reading the indices, and receives meaningless offsets, because the real offsets
+  // The operator supplies the rules for reading indices, and receives meaningless offsets, because the real offsets
   // stay on the GPU.
   const read = (given: IndexJob): Uint32Array => {
     job = given;
@@ -156,7 +157,7 @@ function sequencesOf(prepared: PreparedCall, step: 1 | 2): Placing {
     positions,
     isCircular: call.settings.mode === "circular",
   };
-  // Each batch has one sequence, which is not longer than its axis.
+  // Every batch has one sequence, which cannot be longer than its axis.
   const known = { isPartial: false, isDistinct: true };
   return {
     reading: sequenceReading(job, step),
@@ -164,7 +165,7 @@ function sequencesOf(prepared: PreparedCall, step: 1 | 2): Placing {
   };
 }
 
-/** Returns the Plan for all-zero indices; the parts that do not depend on index values are valid for any indices. */
+/** Returns the Plan for indices that are all zero, of which everything but the offsets is valid for any indices. */
 function slicesOf({ call, planInputs }: PreparedCall): Plan {
   const { dtype, shape } = planInputs.indices;
   const indices = zeros(dtype, shape);
@@ -175,8 +176,8 @@ function slicesOf({ call, planInputs }: PreparedCall): Plan {
 const zeroOffsets = (job: IndexJob): Uint32Array => new Uint32Array(job.count);
 
 /**
- * Returns the error for a bad index that the GPU has found. The operator creates the error from indices that are all 0
- * except for the bad index.
+ * Returns the error for a bad index that the GPU has found. The operator creates the error, from indices that are all
+ * zero except for the bad index.
  */
 function badIndexError(
   { call, planInputs }: PreparedCall,

@@ -1,4 +1,4 @@
-/** Tensors in the memory of a GPU. */
+/** Implements tensors in GPU memory. */
 
 import { destroyBuffer } from "../kernels/gpu.ts";
 import type { Span } from "../kernels/recording.ts";
@@ -16,15 +16,15 @@ import { Tensor } from "../../core/tensor/tensor.ts";
 import type { CallCheck } from "./checks.ts";
 import type { GpuTensor } from "./types.ts";
 
-/** The interface of an engine for its tensors. */
+/** The part of an engine that tensors use. */
 export interface TensorOwner {
   /** The number of `done` reports, with or without an error. */
   readonly reports: number;
-  /** Reads a tensor's elements after all earlier calls. */
+  /** Waits for all earlier calls, and reads the elements of a tensor. */
   read(tensor: DeviceTensor): Promise<NumericStorage>;
-  /** Waits until all earlier calls are finished. */
+  /** Waits for all earlier calls. */
   settle(): Promise<void>;
-  /** Keeps a buffer for later calls, or destroys it. */
+  /** Stores a buffer for later calls, or destroys the buffer. */
   keep(buffer: GpuBufferLike): void;
 }
 
@@ -35,16 +35,16 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   readonly #owner: TensorOwner;
   readonly #buffer: GpuBufferLike;
   readonly #isOwn: boolean;
-  /** True if code outside the package may have access to the buffer. */
+  /** True if code outside the package may be able to access the buffer. */
   #isShared = false;
-  /** A tensor of the same type without elements, for type and shape checks. */
+  /** A tensor of the same type and shape without elements, for checks. */
   readonly #type: Tensor<D>;
   #isDisposed = false;
   #check: CallCheck | null = null;
-  /** The calls that write to this tensor and may have failed or be pending. */
+  /** The calls that write to this tensor and are pending or may have failed. */
   #calls: CallCheck[] = [];
 
-  /** `isOwn` is true if the buffer is destroyed with the tensor. */
+  /** If `isOwn` is true, the buffer is destroyed with the tensor. */
   constructor(
     owner: TensorOwner,
     dtype: D,
@@ -85,17 +85,17 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     return { buffer: this.#buffer, bytes: this.size * DTYPES[this.dtype].bytes };
   }
 
-  /** The last call that writes to this tensor; null for none. */
+  /** The last call that writes to this tensor, or null without such a call. */
   get check(): CallCheck | null {
     return this.#check;
   }
 
-  /** The reason why the tensor has no contents, if known. */
+  /** The reason why the tensor has no contents, if it is known to have none. */
   get lack(): TensorError | null {
     return this.#check?.outcome.lack ?? null;
   }
 
-  /** Records a call that writes to this tensor. */
+  /** Registers a call that writes to this tensor. */
   madeBy(check: CallCheck): void {
     this.#check = check;
     this.#calls = this.#calls.filter((call) => this.#isUnreported(call));
@@ -118,11 +118,11 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   async read(): Promise<Tensor<D>> {
     this.checkAlive("this tensor", {});
     const [check, calls] = [this.#check, this.#calls];
-    // A caller that reads before `done` has reported an error also receives the error, even if `done` reports it first.
+    // If a read begins before `done` reports an error, the read also rejects with this error.
     const { reports } = this.#owner;
-    // The elements are copied now, so that the tensor may change before the outcome is known.
+    // The elements are copied immediately, so that the tensor may change before the outcome is known.
     const reading = this.#owner.read(this);
-    // The copy fails if the device could not create the tensor, but the outcome of the call contains the reason.
+    // The copy fails if the device could not create the tensor, but the reason is in the outcome of the call.
     reading.catch(() => {});
     await this.#owner.settle();
     const lack = check?.outcome.lack ?? null;
@@ -138,7 +138,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     if (!this.#isOwn) return;
-    // Only buffers that a call has written are kept, because the device may have failed to create the others.
+    // Only buffers that a call has written are reused, because the device may have failed to create the others.
     const isMade = this.#check !== null && this.#check.outcome.lack === null;
     if (isMade && !this.#isShared) this.#owner.keep(this.#buffer);
     else destroyBuffer(this.#buffer);

@@ -1,4 +1,4 @@
-/** Public types of `ndscatter/webgpu`: tensors on a GPU, the engine that works on them, and its kept plans. */
+/** Declares the public types of `ndscatter/webgpu`: tensors on a GPU, the engine, and its kept plans. */
 
 import type { NodeSpec } from "../../core/call/call.ts";
 import type { FunctionSpec } from "../../core/call/function-spec.ts";
@@ -19,65 +19,66 @@ import type {
 /** Options of `createGpuEngine`. */
 export interface GpuEngineOptions {
   /**
-   * An existing `GPUDevice`, such as onnxruntime-web's, whose tensors are then used without a copy. The engine does not
-   * destroy this device. By default, the engine requests a device from the browser, with the largest available limits.
+   * An existing `GPUDevice`, such as the device of onnxruntime-web, whose tensors are then used without a copy. The
+   * engine never destroys this device. By default, the engine requests a device with the largest available limits from
+   * the browser.
    */
   readonly device?: GpuDevice | undefined;
 }
 
 /**
- * A tensor in GPU memory. Its elements are in row-major order, in the layout of `Tensor.data`, from the first byte of
- * its buffer.
+ * A tensor in GPU memory. The elements are in row-major order, in the layout of `Tensor.data`, and begin at the first
+ * byte of the buffer.
  */
 export interface GpuTensor<D extends DType = DType> {
   readonly dtype: D;
-  /** The dimensions; `[]` is a scalar. */
+  /** The dimensions, which are `[]` for a scalar. */
   readonly shape: readonly number[];
   /** The number of elements. */
   readonly size: number;
-  /** The buffer, which is at least as long as the elements, rounded up to 4 bytes. */
+  /** The buffer, whose size is at least that of the elements, rounded up to 4 bytes. */
   readonly buffer: GpuBuffer;
   /**
-   * Reads the elements into a tensor on the heap, after all earlier calls.
-   * @throws TensorError the error of the failed call that should have made the elements; `disposed`; `engine` if the
+   * Waits for all earlier calls, and reads the elements into a tensor on the heap.
+   * @throws TensorError the error of the failed call that should have written the elements; `disposed`; `engine` if the
    *   device is lost; `too-large` if memory is exhausted
    */
   read(): Promise<Tensor<D>>;
-  /** Releases the tensor after all earlier calls. A buffer supplied by the user is not destroyed. */
+  /** Releases the tensor when all earlier calls are finished. The user's own buffers are not destroyed. */
   dispose(): void;
   readonly isDisposed: boolean;
 }
 
 /**
- * Values for indices and updates: tensors on the GPU, including onnxruntime-web's, or tensors and nested lists in
- * memory, which are uploaded.
+ * Indices or updates: tensors on the GPU, including tensors of onnxruntime-web, or tensors and nested lists in memory,
+ * which are uploaded.
  */
 type Indices = GpuTensor | Tensor | RuntimeTensor | IndexLists;
 type Updates<D extends DType> = GpuTensor<D> | Tensor<D> | RuntimeTensor | UpdateLists;
 
 interface OutOption {
-  /** The tensor that receives the result and is returned; a scatter may write into `data` itself. */
+  /** The tensor that receives the result and is returned. A scatter may write into `data` itself. */
   readonly out?: GpuTensor | undefined;
 }
 
 /** `GradientOptions` for tensors on the GPU. */
 export interface GpuGradientOptions extends Omit<GradientOptions, "out"> {
   /**
-   * Tensors that receive the gradients, in the order of the inputs; null for a new tensor. The gradient of a scatter's
-   * data may be written to `outputGradient` itself.
+   * The tensors that receive the gradients, in input order; null for a new tensor. In a scatter, the tensor for the
+   * gradient of data may be `outputGradient` itself.
    */
   readonly out?: readonly (GpuTensor | null | undefined)[] | undefined;
 }
 
-/** Checked indices for data of one shape, kept on the GPU: see `KeptPlan`. */
+/** Checked indices on the GPU for data of one shape: see `KeptPlan`. */
 export interface GpuPlan {
   /** The shape of data. */
   readonly dataShape: readonly number[];
   /** The shape of a scatter's updates, and of a gather's result. */
   readonly shape: readonly number[];
   /**
-   * Returns a copy of data with the updates applied. Data has shape `dataShape`; updates have shape `shape` and the
-   * data type of data.
+   * Returns a copy of data, with updates applied. Data must have shape `dataShape`, and updates must have shape `shape`
+   * and the data type of data.
    * @throws TensorError `attribute`, `reduction`, `dtype`, `shape-mismatch` for arguments that do not fit the plan;
    *   `overlap` for an `out` that shares memory with another input; `disposed`, `too-large`, `engine`
    */
@@ -87,7 +88,7 @@ export interface GpuPlan {
     options?: { readonly reduction?: Reduction | undefined; readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
   /**
-   * Returns the elements or slices of data that the indices address, as a tensor of shape `shape`. Data has shape
+   * Returns the elements or slices of data that the indices address. The result has shape `shape`. Data must have shape
    * `dataShape`.
    * @throws TensorError `attribute`, `dtype`, `shape-mismatch` for arguments that do not fit the plan; `overlap` for an
    *   `out` that shares memory with data; `disposed`, `too-large`, `engine`
@@ -97,8 +98,8 @@ export interface GpuPlan {
     options?: { readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
   /**
-   * Returns the gradients of data and of updates in `GpuPlan.scatter`, from the gradient of its result, which has shape
-   * `dataShape`; null for a gradient that `argnums` (0 for data, 1 for updates) omits. See `GpuEngine.vjp`.
+   * Returns the gradients of data and updates in `scatter`, from the gradient of the result; null for a gradient that
+   * `argnums` (0 for data, 1 for updates) omits. The options are those of `GpuEngine.vjp`.
    * @throws TensorError like `scatter`; `dtype` like `GpuEngine.vjp`
    */
   scatterVjp<D extends DType>(
@@ -108,21 +109,21 @@ export interface GpuPlan {
     options?: GpuGradientOptions & { readonly reduction?: Reduction | undefined },
   ): [data: GpuTensor<D> | null, updates: GpuTensor<D> | null];
   /**
-   * Returns the gradient of data in `GpuPlan.gather`, of shape `dataShape`, from the gradient of its result, of shape
-   * `shape`. See `GpuEngine.vjp`.
+   * Returns the gradient of data in `gather`, from the gradient of the result. The options are those of
+   * `GpuEngine.vjp`.
    * @throws TensorError like `gather`; `dtype` like `GpuEngine.vjp`
    */
   gatherVjp<D extends DType>(
     outputGradient: GpuTensor<D>,
     options?: { readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
-  /** Returns the repeated targets, in the order of their first repeats. */
+  /** Returns the repeated targets, in the order in which they repeat for the first time. */
   duplicates(): RepeatedTarget[];
-  /** Frees the plan's GPU memory. */
+  /** Frees the GPU memory of the plan. */
   dispose(): void;
 }
 
-/** A function that keeps a call's indices, which must be on the host, as a plan. */
+/** A function that keeps the indices of a call, which must be on the host, as a plan. */
 type PlanFunction<O extends object> = (
   dataShape: readonly number[],
   indices: Tensor | RuntimeTensor | IndexLists,
@@ -131,20 +132,20 @@ type PlanFunction<O extends object> = (
 
 /**
  * The package's functions on GPU tensors. Calls return immediately and take effect in order. Shapes, data types and
- * indices on the host are checked before a call returns. Indices on the GPU are checked on the GPU before anything is
- * written; a bad index leaves `out` unchanged, and `done` and `read` reject with its error.
+ * indices on the host are checked before a call returns. Indices on the GPU are checked there before anything is
+ * written. A bad index leaves `out` unchanged, and its error rejects `done` and `read`.
  */
 export interface GpuEngine {
   readonly device: GpuDevice;
   /**
-   * Creates a tensor over a buffer of the same device, whose usage must include STORAGE, COPY_SRC and COPY_DST.
+   * Creates a tensor over a buffer of the same device. The buffer's usage must include STORAGE, COPY_SRC and COPY_DST.
    * @throws TensorError `shape-mismatch` for a buffer that is too short, `attribute` for a buffer with other usage,
    *   `dtype` for text
    */
   fromBuffer<D extends DType>(buffer: GpuBuffer, dtype: D, shape: readonly number[]): GpuTensor<D>;
   /** Copies a tensor to the GPU. @throws TensorError `dtype` for text, `too-large`, `disposed`, `engine` */
   upload<D extends DType>(tensor: Tensor<D> | RuntimeTensor): GpuTensor<D>;
-  /** Creates a tensor of zeros. @throws TensorError like `upload` */
+  /** Creates a tensor of zeros. @throws TensorError the errors of `upload` */
   alloc<D extends DType>(dtype: D, shape: readonly number[]): GpuTensor<D>;
   scatterND<D extends DType>(
     data: GpuTensor<D>,
@@ -189,10 +190,9 @@ export interface GpuEngine {
   readonly planGatherElements: PlanFunction<AxisOption>;
   readonly planGather: PlanFunction<AxisOption & BatchOption>;
   /**
-   * Returns the gradients of a call's inputs from the gradient of its output, with the same bits as `vjp` in
-   * `ndscatter`. The function returns immediately, like the call itself. The function supports float16, bfloat16 and
-   * float32; for other data types with gradients, it supports only gradients that are moved, for a scatter with `none`
-   * or `add`.
+   * Returns the gradients of a call's inputs from the gradient of its output, bit-identical to `vjp` in `ndscatter`.
+   * Like the call itself, the function returns immediately. The function supports float16, bfloat16 and float32. For
+   * other data types with gradients, it supports only scatters with `none` or `add`, whose gradients are moved.
    *
    * @param node a node, as for `run`, or a plain function with its options: `{ function: "scatterND", options }`
    * @param inputs the inputs of the call: data on the GPU, indices and updates on the GPU or in memory
@@ -217,10 +217,10 @@ export interface GpuEngine {
     options?: GpuGradientOptions,
   ): (GpuTensor | null)[];
   /**
-   * Compiles kernels in advance, without blocking. A call whose kernels are not compiled waits for the driver, which
-   * may take seconds. The calls that `calls` makes on this engine and its plans, before it returns, are checked but not
-   * run: `out` is unchanged, and new results have no elements, so reading them rejects. The compiled kernels are used
-   * by calls with the same options and data types, and with sizes of the same kind.
+   * Compiles kernels in advance, without blocking. Without compiled kernels, a call waits for the driver, which may
+   * take seconds. While `calls` runs, calls on this engine and its plans are checked but not executed: `out` is
+   * unchanged, and new results have no elements, so reading a new result rejects. The compiled kernels serve all calls
+   * with the same options, data types and kinds of sizes.
    * @throws TensorError the errors of the calls; `attribute` unless `calls` is a synchronous function; `engine` for a
    *   kernel that the driver cannot compile, `disposed`
    */
@@ -232,8 +232,8 @@ export interface GpuEngine {
    */
   done(): Promise<void>;
   /**
-   * Ends the engine after all earlier calls and waits, and destroys its device unless the user supplied it. Later calls
-   * and waits fail with `disposed`; tensors keep their buffers until their own `dispose`.
+   * Ends the engine after all earlier calls and waits. A device that the engine requested is destroyed. Later calls and
+   * waits fail with `disposed`, while tensors keep their buffers until their own `dispose`.
    */
   dispose(): void;
 }

@@ -1,4 +1,4 @@
-/** Computes gradients on a GPU, after the checks of `core/call/vjp.ts` on tensors whose elements are on the GPU. */
+/** Computes gradients on a GPU, after the checks in `core/call/vjp.ts`. */
 
 import { callFrom, type FunctionSpec } from "../../core/call/function-spec.ts";
 import type { FunctionName } from "../../core/operators/plain.ts";
@@ -22,7 +22,7 @@ import type { GpuCore } from "./core.ts";
 import { dataOnGpu, gpuInputs, outOnGpu, type GpuInput } from "./inputs.ts";
 import { DeviceTensor } from "./tensor.ts";
 
-/** Computes the gradients of a call on GPU tensors, in the order of the version's inputs. */
+/** Computes the gradients of a call on GPU tensors, in the order of its inputs. */
 export function vjpOnGpu(
   core: GpuCore,
   node: NodeSpec | FunctionSpec | FunctionName,
@@ -49,7 +49,7 @@ export function vjpOnGpu(
   const { ties, wanted, outs } = readGradientOptions(chosen, signature, fields);
   const { settings: reducing } = prepared.call;
   checkGradientArithmetic(data.dtype, updatesAt < 0 ? null : reducing.reduction, fields);
-  // An omitted optional input still has a position, before the gradient.
+  // Even an omitted optional input has a position, which precedes the gradient.
   const all = signature.inputs.map((_, position) => inputs[position]);
   const own = outsOnGpu(core, outs, signature, [...all, gradient], fields);
   checkAllAlive(inputs, gradient.device, prepared);
@@ -72,7 +72,7 @@ export function vjpOnGpu(
   return results;
 }
 
-/** Throws a `dtype` error for an axis on the GPU, because the shape of the result depends on its value. */
+/** Throws a `dtype` error for an axis on the GPU, because the result's shape depends on its value. */
 function checkAxisOnHost(
   inputs: Inputs<GpuInput>,
   { inputs: rules }: PreparedCall["call"]["signature"],
@@ -86,8 +86,8 @@ function checkAxisOnHost(
 }
 
 /**
- * Returns the tensors of `out` by input position, after checking that each has the type and shape of its input, and
- * that they share no memory.
+ * Checks that each tensor in `out` has the type and shape of its input and shares no memory, and returns the tensors by
+ * input position.
  */
 export function outsOnGpu(
   core: GpuCore,
@@ -110,8 +110,7 @@ export function outsOnGpu(
 }
 
 /**
- * Checks that all tensors are still alive, because getters of foreign values can dispose of tensors that were already
- * checked.
+ * Checks that all tensors are still alive, because a getter of a foreign object may have disposed of a checked tensor.
  */
 function checkAllAlive(
   inputs: Inputs<GpuInput>,

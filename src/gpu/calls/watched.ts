@@ -3,7 +3,7 @@
 import { isTensorError, TensorError, type ErrorContext } from "../../core/errors.ts";
 import { firstLine, type Gpu } from "../kernels/gpu.ts";
 
-/** Begins to collect the device's errors. The returned function ends the collection and returns the error. */
+/** Begins to collect errors of the device. The returned function ends the collection, and returns the error. */
 function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
   const { device } = gpu;
   for (const filter of ["out-of-memory", "internal", "validation"] as const) {
@@ -13,7 +13,7 @@ function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
     try {
       const scopes = Array.from({ length: 3 }, () => device.popErrorScope());
       const [refusal, failure, noMemory] = await Promise.all(scopes);
-      // Memory errors are reported first, because commands that use a missing buffer are also invalid.
+      // Memory errors have priority, because commands with a missing buffer are also invalid.
       if (noMemory !== null) {
         return new TensorError(
           "too-large",
@@ -23,16 +23,16 @@ function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
       if (refusal !== null) {
         return new TensorError("engine", `the GPU refused the call: ${firstLine(refusal.message)}`);
       }
-      // An internal error means that the driver failed in a valid operation, such as compiling a kernel.
+      // An internal error means that the driver has failed in a valid operation, such as compiling a kernel.
       return failure && gpu.failureOf(failure);
     } catch {
-      // A lost device is reported when the program waits for results.
+      // The loss of the device is reported when the program waits for results.
       return null;
     }
   };
 }
 
-/** Returns the result of `make`, and the device's reason for refusing any part of it. */
+/** Calls `make`, and returns its result and the reason if the device refused any part. */
 export function watched<T>(
   gpu: Gpu,
   make: () => T,
@@ -42,12 +42,12 @@ export function watched<T>(
     return { made: make(), refusal: scopes() };
   } catch (error) {
     void scopes();
-    // The device throws an error for a value that is not a buffer.
+    // For a value that is not a buffer, the device throws an error.
     throw isTensorError(error) ? error : gpu.failureOf(error);
   }
 }
 
-/** Returns the result of `use`, and adds fields such as the operator to its errors. */
+/** Calls `use` and returns its result, or adds fields such as the operator to its error. */
 export function withFields<T>(fields: ErrorContext, use: () => T): T {
   try {
     return use();

@@ -1,9 +1,10 @@
 /**
- * The arithmetic of the GPU engine as WGSL text Only integer operations are used, because devices may compute floats
- * differently.
+ * The arithmetic of the GPU engine, as WGSL text. Only integer operations are used, because float results differ
+ * between devices.
  *
- * A shader module contains only `combine` or `divide`, because both texts define `Element`. An element is represented
- * by its zero-extended bits: -1 in int8 is 0xff. Elements of 8 bytes are two words, low word first.
+ * A shader module contains either `combine` or `divide`, because both texts define `Element`. The type `Element`
+ * contains the zero-extended bits of an element, so -1 in int8 is 0xff. An element of 8 bytes is two words, low word
+ * first.
  */
 
 import {
@@ -29,7 +30,7 @@ type Combining = Exclude<Step, "none">;
 
 interface Arithmetic {
   readonly combine: (dtype: DType, step: Combining) => string;
-  /** A function that returns the text of `divide`; absent for types without a mean. */
+  /** Returns the text of `divide`; undefined for types without a mean. */
   readonly divide?: (dtype: DType) => string;
 }
 
@@ -61,8 +62,8 @@ const FAMILIES: Partial<Record<Family, Arithmetic>> = {
 };
 
 /**
- * Returns the arithmetic for a data type; null if the GPU engine has none: for text, complex numbers, float64, and
- * types that are only moved.
+ * Returns the arithmetic for a data type, or null for types without arithmetic on the GPU, such as text, complex
+ * numbers and float64.
  */
 function arithmeticOf(dtype: DType): Arithmetic | null {
   const { family } = DTYPES[dtype];
@@ -70,7 +71,7 @@ function arithmeticOf(dtype: DType): Arithmetic | null {
   return FAMILIES[family] ?? null;
 }
 
-/** Returns true if scatters with a reduction can run on a GPU. */
+/** Returns true if a GPU supports scatters with this reduction and data type. */
 export const hasGpuArithmetic = (dtype: DType): boolean => arithmeticOf(dtype) !== null;
 
 /**
@@ -85,8 +86,7 @@ export function combineSource(dtype: DType, step: Step): string {
 
 /**
  * Returns WGSL that defines `Element` and `fn divide(sum: Element, count: u32) -> Element`, the last step of a mean,
- * for counts from 1 to 2^31 - 1. Float quotients are rounded to nearest even, and integer quotients toward minus
- * infinity.
+ * for counts from 1 to 2^31 - 1. Float quotients are rounded to nearest even, and integer quotients are rounded down.
  */
 export function divideSource(dtype: DType): string {
   const source = arithmeticOf(dtype)?.divide?.(dtype);
@@ -95,12 +95,12 @@ export function divideSource(dtype: DType): string {
 }
 
 /**
- * Returns WGSL that defines `fn isEqual(a: u32, b: u32) -> bool`, which compares two floats, given by their bits, by
- * value.
+ * Returns WGSL that defines `fn isEqual(a: u32, b: u32) -> bool`, which compares the values of two floats, given as
+ * bits.
  */
 export const equalSource = (dtype: DType): string => floatEqual(formatOf(dtype));
 
-/** Returns WGSL that defines `fn negated(a: u32) -> u32` for a float, given by its bits. */
+/** Returns WGSL that defines `fn negated(a: u32) -> u32`, which negates a float, given as bits. */
 export const negatedSource = (dtype: DType): string => floatNegated(formatOf(dtype));
 
 const elementAlias = (dtype: DType): string =>

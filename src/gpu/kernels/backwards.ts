@@ -1,10 +1,10 @@
 /**
- * Kernels that only gradients need, in addition to the moves, sums and divisions in other files. Results have the same
- * bits as in `core/kernels/backwards.ts`. Elements are floats of 4 or 2 bytes.
+ * Defines the kernels that only gradients need, besides the moves, sums and divisions in other files. The results are
+ * bit-identical to those of `core/kernels/backwards.ts`. All elements are floats of 4 or 2 bytes.
  *
- * For `max` and `min`, a table has a word per element of data. Operands that equal the result leave their count in the
- * table, or the key of the operand that receives the gradient. For products, one invocation processes a target's
- * updates in order.
+ * For `max` and `min`, a table has one word per element of data. The table contains the number of operands that equal
+ * the result, or the key of the operand that receives the gradient. For products, a single invocation processes all
+ * updates of a target in order.
  */
 
 import type { Ties } from "../../core/kernels/backwards.ts";
@@ -26,23 +26,21 @@ import type { Guard } from "./status.ts";
 import { lookupOf, lookupParams, mostHit, positionsOf, type Targets } from "./targets.ts";
 
 /**
- * Fills a result with zeros. A new result is filled even if the call has failed; other results are left unchanged after
- * a failure.
+ * Fills a result with zeros. A new result is filled even after a failed call, while any other result is left unchanged.
  */
 export function clearOnGpu(recording: Recording, out: Span, isNew: boolean, guard: Guard): void {
   if (isNew) recording.clear(out);
   else copyOnGpu(recording, recording.zeros(out.bytes), out, guard);
 }
 
-/** Code for accessing elements that may share a word. */
+/** WGSL for accessing elements that may share a word. */
 interface Lanes {
   readonly declarations: string;
-  /** Returns an expression for the bits of an element, in a buffer that no other invocation changes. */
+  /** Returns an expression for the bits of an element in a buffer that no other invocation changes. */
   readonly load: (buffer: string, at: string) => string;
   /**
-   * Returns statements that replace the elements in word `i` of `out`, which has `params.elements` elements.
-   * `statements` change the variable `value`, which holds the bits of `element`. Bytes after the last element are
-   * unchanged.
+   * Returns statements that replace all elements in word `i` of `out`. `statements` must change the variable `value`,
+   * which contains the bits of `element`. The bytes after the last element are not changed.
    */
   readonly replace: (statements: string) => string;
 }
@@ -78,7 +76,7 @@ ${statements}
 
 const wordsOf = (dtype: DType, elements: number): number => Math.ceil(elements / perWordOf(dtype));
 
-/** Negates the slices of the sequential side that have a target, and replaces NaNs by the canonical NaN. */
+/** Negates all slices of the sequential side that have a target, and replaces NaNs by the canonical NaN. */
 export function negateOnGpu(
   recording: Recording,
   targets: Targets,
@@ -106,7 +104,7 @@ export function negateOnGpu(
 }
 
 /**
- * The values that operands leave in the table if they equal the result: `own` for data, `key` for the update at
+ * The values that operands equal to the result write into the table: `own` for data, and `key` for the update at
  * position `p`.
  */
 interface Marks {
@@ -116,8 +114,8 @@ interface Marks {
 }
 
 /**
- * The marks for each rule for ties. The first operand has the greatest key with `first`, and the last operand with
- * `last`; data precedes all updates.
+ * The values for each rule about ties. With `first`, the first operand has the greatest key, and with `last`, the last
+ * operand; data precedes all updates.
  */
 const MARKS: Readonly<Record<Exclude<Ties, "all">, Marks>> = {
   even: { atomic: "atomicAdd", own: "1u", key: "1u" },
@@ -133,13 +131,12 @@ export interface Extremes {
   readonly updates: Span;
   /** The result of the scatter. */
   readonly best: Span;
-  /** The number of elements in data. */
   readonly size: number;
-  /** False if a target's first update replaces data. */
+  /** False if the first update of a target replaces data. */
   readonly includeSelf: boolean;
 }
 
-/** Fills the table for a scatter with `max` or `min`. */
+/** Fills the table of a scatter with `max` or `min`. */
 export function markEqual(
   recording: Recording,
   targets: Targets,
@@ -181,13 +178,13 @@ export function markEqual(
 }
 
 /**
- * Returns WGSL for the share of an operand in the gradient `whole` of element `to`, if the operand equals the element.
- * `key` is the value that the operand left in the table if only this operand receives the gradient.
+ * Returns WGSL for an operand's share in `whole`, the gradient of element `to`, if the operand equals the element.
+ * `key` is the table's value if only this operand receives the gradient.
  */
 const shareOf = (ties: Ties, key: string, whole: string): string => {
   if (ties === "all") return `value = ${whole};`;
   if (ties !== "even") return `if (table[to] == ${key}) { value = ${whole}; }`;
-  // The gradient is only moved if a single operand receives it, so a NaN keeps its bits.
+  // If a single operand receives the gradient, it is only moved, so a NaN keeps its bits.
   return `value = ${whole};
     if (table[to] > 1u) { value = divide(value, table[to]); }`;
 };
@@ -196,8 +193,8 @@ const shareSource = (dtype: DType, ties: Ties): string =>
   equalSource(dtype) + (ties === "even" ? divideSource(dtype) : "");
 
 /**
- * Computes the gradient of updates: the share of each update in the gradient of the result, and 0 for updates that do
- * not equal the result.
+ * Computes the gradient of updates, which is each update's share in the gradient of the result, or 0 for updates that
+ * differ from the result.
  */
 export function sharesOfUpdates(
   recording: Recording,
@@ -242,8 +239,8 @@ ${replace(`  value = 0u;
 }
 
 /**
- * Computes the gradient of data, which is its share in the gradient of the result, and overwrites the gradient of the
- * result. An element that no update reaches equals the result and has left its mark, so it keeps its gradient.
+ * Computes the gradient of data, which is data's share in the gradient of the result and overwrites this gradient. An
+ * element without updates equals the result and has a table entry, so it keeps its gradient.
  */
 export function sharesOfData(
   recording: Recording,
@@ -275,7 +272,7 @@ export function sharesOfData(
   recording.run(kernel, wordsOf(dtype, size), bytes, { elements: size, slot }, all);
 }
 
-/** Reverses sorted targets, so that a target's updates are processed from the last to the first. */
+/** Reverses sorted targets, so that the updates of a target are processed from the last to the first. */
 export function reversed(recording: Recording, sorted: SortedTargets): SortedTargets {
   const { keys, positions, count } = sorted;
   const [nextKeys, nextPositions] = [recording.scratch(4 * count), recording.scratch(4 * count)];
@@ -290,7 +287,7 @@ export function reversed(recording: Recording, sorted: SortedTargets): SortedTar
   return { ...sorted, keys: nextKeys, positions: nextPositions };
 }
 
-/** Computes each target's value before each of its updates; `values`, which begins as data, becomes the result. */
+/** Computes the value of each target before each of its updates, in `values`, which changes from data to the result. */
 export function productsBefore(
   recording: Recording,
   sorted: SortedTargets,
@@ -312,9 +309,9 @@ export function productsBefore(
 }
 
 /**
- * Computes the gradient of each update: the gradient of the result times all later updates, times the value before the
- * update. `backwards` are the targets from `reversed`. `before` are the values from `productsBefore`. `share` is the
- * gradient of the result, which is overwritten.
+ * Computes the gradient of each update, which is the gradient of the result times all later updates and the value
+ * before the update. `backwards` contains the targets from `reversed`. `before` contains the values from
+ * `productsBefore`. `share` is the gradient of the result, which is overwritten.
  */
 export function productsAfter(
   recording: Recording,
@@ -340,7 +337,7 @@ export function productsAfter(
   runProducts(recording, backwards, dtype, name, statements, buffers, guard);
 }
 
-/** Returns a statement that writes bits to element `u` of `made`, which a single invocation owns. */
+/** Returns a statement that writes bits to element `u` of `made`, which no other invocation writes. */
 const storeMade = (dtype: DType, value: string): string =>
   perWordOf(dtype) === 1
     ? `made[u] = ${value};`
@@ -349,10 +346,7 @@ const storeMade = (dtype: DType, value: string): string =>
       atomicXor(&made[wordOf(u)], (old ^ ${value}) << shiftOf(u));
     }`;
 
-/**
- * `statements` are the statements for one update: `u` is its element, `update` its value, and `value` the target's
- * value.
- */
+/** `statements` processes one update: `u` is its element, `update` its value, and `value` the target's value. */
 function runProducts(
   recording: Recording,
   sorted: SortedTargets,

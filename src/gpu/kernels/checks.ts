@@ -1,7 +1,7 @@
 /**
- * Kernels that check a call before other kernels write: they initialize the call's status slot, convert indices to
- * targets, and record whether the result will have contents. For few indices, a single dispatch of one workgroup
- * performs all of these steps.
+ * Defines the kernels that check a call before other kernels write. These kernels initialize the status slot, convert
+ * indices to targets, and record whether the result will have contents. If there are few indices, one dispatch of one
+ * workgroup performs all steps.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -10,18 +10,18 @@ import type { Reading } from "./read-indices.ts";
 import type { Recording, Span } from "./recording.ts";
 import { NEVER, SLOT, WORDS, type Guard } from "./status.ts";
 
-/** Inputs of a call's checks, except for the indices. */
+/** The inputs of a call's checks, except for the indices. */
 export interface CheckedCall extends Guard {
   /**
-   * The slots of the pending calls that compute its inputs, at most three: data, updates and indices; or the output's
-   * gradient with two of these, or with the best values and a table. Tensors that a kept plan uploads have no slot.
+   * The slots of the pending calls that compute the inputs, of which there are at most three. A tensor that a kept plan
+   * has uploaded has no slot.
    */
   readonly inputs: readonly number[];
-  /** The slot of the previous call that wrote `out`; null for a new result, which has no previous contents. */
+  /** The slot of the previous call that wrote `out`, or null for a new result. */
   readonly before: number | null;
 }
 
-/** Indices on the GPU, and the number of words per index. */
+/** The indices on the GPU, and the number of words per index. */
 export interface IndexSpan extends Span {
   readonly step: 1 | 2;
 }
@@ -32,7 +32,7 @@ const END_PARAMS = ["slot", "before", "isNew"] as const;
 
 function numbersOf({ slot, inputs, before }: CheckedCall): Record<string, number> {
   const [a = NEVER, b = NEVER, c = NEVER, ...others] = inputs;
-  // All slots must be read, because an unread slot would hide an input without contents.
+  // Every slot must be read, because a skipped slot could hide an input without contents.
   if (others.length > 0)
     throw new Error(`a call reads ${INPUT_SLOTS.length} slots of inputs, got ${inputs.length}`);
   return { slot, a, b, c, before: before ?? NEVER, isNew: before === null ? 1 : 0 };
@@ -42,7 +42,7 @@ function numbersOf({ slot, inputs, before }: CheckedCall): Record<string, number
 const wordOf = (slot: string, word: number): string => `&status[params.${slot} + ${word}u]`;
 const own = (word: number): string => wordOf("slot", word);
 
-/** WGSL that initializes a slot. A call with an input that has no contents is marked as failed. */
+/** WGSL that initializes a slot. If an input has no contents, the call is marked as failed. */
 const BEGIN = `
 fn begin() {
   let contents = min(atomicLoad(${wordOf("a", SLOT.contents)}),
@@ -52,8 +52,8 @@ fn begin() {
 }`;
 
 /**
- * Returns WGSL that stores the words of a bad index, and whether the result will have contents. `step` is 0 without
- * indices.
+ * Returns WGSL that stores the words of a bad index, and records whether the result will have contents. The parameter
+ * `step` is 0 without indices.
  */
 const endOf = (step: 0 | 1 | 2): string => `
 fn end() {
@@ -79,7 +79,7 @@ fn end() {
 
 const SLOT_BYTES = 4 * WORDS;
 
-/** Records the checks of a call whose indices were checked on the host: an input may still lack contents. */
+/** Records the checks of a call whose indices were checked on the host, because an input may still have no contents. */
 export function checkInputs(recording: Pick<Recording, "run">, call: CheckedCall): void {
   const kernel = kernelOf("checks of inputs", () => ({
     params: [...new Set([...BEGIN_PARAMS, ...END_PARAMS])],
@@ -91,8 +91,8 @@ export function checkInputs(recording: Pick<Recording, "run">, call: CheckedCall
 }
 
 /**
- * Returns the kernel for few indices, a single dispatch of one workgroup that initializes the slot, reads the indices,
- * and ends the checks.
+ * Returns the kernel for few indices, which initializes the slot, reads the indices, and ends the checks in one
+ * dispatch.
  */
 const aloneKernel = ({ name, params, declarations, body }: Reading, step: 1 | 2): Kernel =>
   kernelOf(`checks, ${name}, ${step}`, () => ({
@@ -117,8 +117,8 @@ const BEGIN_KERNEL = kernelOf("begin", () => ({
 }));
 
 /**
- * Returns the kernel that reads indices. The kernel is not guarded: if an invocation stopped after another's failure,
- * the first bad index could be missed.
+ * Returns the kernel that reads indices. The kernel is not guarded, because an invocation that stopped after another's
+ * failure could miss the first bad index.
  */
 const readKernel = ({ name, params, declarations, body, isChecked }: Reading): Kernel =>
   kernelOf(name, () => ({
@@ -137,7 +137,7 @@ const endKernel = (step: 1 | 2): Kernel =>
 
 /**
  * Records the checks of a call with indices on the GPU, and fills `targets`. `between` records additional checks of the
- * targets; null for none.
+ * targets, or is null.
  */
 export function checkIndices(
   recording: Recording,

@@ -1,7 +1,7 @@
 /**
- * Kernels that combine slices, for scatters with a reduction. If the order of updates cannot change the bits, all
- * updates are applied at once with atomic operations. Otherwise, updates are sorted by target, and one invocation
- * applies a target's updates in order.
+ * Defines the kernels that combine slices, for scatters with a reduction. If the order of updates does not affect the
+ * bits, all updates are applied at the same time with atomic operations. Otherwise, updates are sorted by target, and
+ * one invocation applies all updates of a target in order.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -24,9 +24,9 @@ import {
 export type CombineStep = Exclude<Step, "none">;
 
 /**
- * Returns true if updates produce the same bits in any order: all steps for integers and booleans, and max and min for
- * floats. For 64-bit integers, only sums qualify: they can be composed of words, and atomic operations do not span two
- * words.
+ * Returns true if the order of updates does not affect the bits: in all steps for integers and booleans, and in max and
+ * min for floats. For 64-bit integers, only sums qualify, because sums can be composed of words, which atomic
+ * operations require.
  */
 export function isOrderFree(dtype: DType, step: CombineStep): boolean {
   switch (DTYPES[dtype].family) {
@@ -40,7 +40,7 @@ export function isOrderFree(dtype: DType, step: CombineStep): boolean {
   }
 }
 
-/** Applies all updates at once, with one invocation for each element of updates. */
+/** Applies all updates at the same time, with one invocation per element of updates. */
 export function combineInAnyOrder(
   recording: Recording,
   targets: Targets,
@@ -74,9 +74,7 @@ ${atomicStatements(dtype, step)}`,
   }));
 }
 
-/**
- * Returns true if WGSL has an atomic operation for the step: add and sub, which wrap, and max and min of whole words.
- */
+/** Returns true if WGSL has an atomic operation for the step, as for add, sub, max and min of whole words. */
 const isNative = (dtype: DType, step: CombineStep): boolean =>
   dtype === "int32" || dtype === "uint32" ? step !== "mul" : false;
 
@@ -87,7 +85,7 @@ const NATIVE: Readonly<Record<string, string>> = {
   min: "atomicMin",
 };
 
-/** Returns the text of an atomic kernel, except for the lookup. */
+/** Returns the text of an atomic kernel without the lookup of targets. */
 function elementSource(dtype: DType, step: CombineStep): string {
   const perWord = perWordOf(dtype);
   const lanes = perWord === 1 ? "" : laneSource(perWord);
@@ -111,7 +109,7 @@ function atomicStatements(dtype: DType, step: CombineStep): string {
           "(word >> shiftOf(to)) & MASK",
           "(word & ~(MASK << shiftOf(to))) | (combine(old, update) << shiftOf(to))",
         ];
-  // No write is needed if the update does not change the word.
+  // If the update does not change the word, nothing needs to be written.
   return `  let update = ${update};
   var word = atomicLoad(&out[${word}]);
   loop {
@@ -125,8 +123,8 @@ function atomicStatements(dtype: DType, step: CombineStep): string {
 }
 
 /**
- * Returns WGSL that adds a pair of words. Each addition to the low word computes its own carry, so carries are correct
- * in any order.
+ * Returns WGSL that adds a pair of words atomically. Every addition to the low word computes its own carry, so the sum
+ * is correct in any order.
  */
 const addPair = (low: string, high: string): string => `  let low = ${low};
   let old = atomicAdd(&out[2u * to], low);
@@ -141,18 +139,17 @@ const ADD_PAIRS = {
   ),
 } as const;
 
-/** All positions, sorted by target; positions with the same target keep their order. */
+/** All positions, sorted by target. Positions with the same target keep their order. */
 export interface SortedTargets {
-  /** The targets in ascending order; `positions` has the position of each target. */
+  /** The targets in ascending order. The array `positions` contains the position of each target. */
   readonly keys: Span;
   readonly positions: Span;
   readonly count: number;
   readonly slice: number;
-  /** The number of slices on the random side. */
   readonly slices: number;
 }
 
-/** Applies each target's updates in order. */
+/** Applies the updates of each target in order. */
 export function combineInOrder(
   recording: Recording,
   sorted: SortedTargets,
@@ -169,10 +166,9 @@ export function combineInOrder(
 }
 
 /**
- * Runs a kernel over each target's updates in order. The first dispatch handles all targets, each to the end of the
- * block after the block in which it begins, so that only targets with more than a block of updates remain. The rest is
- * processed `GPU.blocks` blocks at a time, in separate command buffers, because drivers kill a command buffer that
- * takes seconds.
+ * Runs a kernel over the updates of each target in order. The first dispatch processes each target up to the end of its
+ * second block, so that only targets with more than a block of updates remain. The rest is processed in separate
+ * command buffers of `GPU.blocks` blocks, because drivers kill a command buffer that takes seconds.
  */
 export function runInOrder(
   recording: Recording,
@@ -196,7 +192,7 @@ export function runInOrder(
   }
 }
 
-/** Statements that find `at`, the position of the first update of an invocation, the target `t`, and `end`. */
+/** WGSL that finds the target `t` of an invocation, its first update `at`, and `end`. */
 export interface OrderedPart {
   readonly name: string;
   readonly params: readonly string[];
@@ -206,7 +202,7 @@ export interface OrderedPart {
 /** Parameters of every ordered kernel. */
 export const ORDERED_PARAMS = ["block", "count", "slice"] as const;
 
-/** The start of an invocation in the first dispatch: the first update of a target. */
+/** WGSL for the start of an invocation in the first dispatch, which is the first update of a target. */
 const BEGIN: OrderedPart = {
   name: "begin",
   params: [],
@@ -217,7 +213,10 @@ const BEGIN: OrderedPart = {
   let end = min(params.count, (at / params.block + 2u) * params.block);`,
 };
 
-/** The start of an invocation in later dispatches: a remaining block, whose target began before the preceding block. */
+/**
+ * WGSL for the start of an invocation in later dispatches, which is a block whose target began before the preceding
+ * block.
+ */
 const REST: OrderedPart = {
   name: "rest",
   params: ["begin", "end"],
@@ -225,16 +224,15 @@ const REST: OrderedPart = {
   var at = number * params.block;
   let t = keys[at];
   if (t == NOWHERE || keys[at - params.block - 1u] != t) { return; }
-  // The invocation for a target's first block in this dispatch applies the updates of all its blocks.
+  // The invocation for the first block of a target in this dispatch applies the updates of all its blocks.
   if (number > params.begin && keys[at - 2u * params.block - 1u] == t) { return; }
   let end = min(params.count, params.end * params.block);`,
 };
 
 /**
- * Returns a kernel that applies updates from `at` to the end of the target or to `end`. Updates are loaded in pairs, so
- * that the second load does not wait for a sum, and an invocation takes half as many iterations: see `GPU.block`.
- * Larger groups would be slower if few updates share a target, because a software driver computes both sides of a
- * branch.
+ * Returns a kernel that applies updates from `at` to `end` or to the end of the target. Updates are loaded in pairs, so
+ * that the second load need not wait for a sum: see `GPU.block`. Larger groups would be slower if few updates share a
+ * target, because software drivers compute both sides of a branch.
  */
 function orderedKernel(dtype: DType, step: CombineStep, part: OrderedPart): Kernel {
   const { load, store, isAtomic, declarations } = accessOf(dtype);
@@ -271,12 +269,12 @@ ${part.begin}
 }
 
 /**
- * Returns an expression for the word that contains an element; in an output, other invocations may change this word.
+ * Returns an expression for the word that contains an element. In an output, other invocations may change this word.
  */
 const wordAt = (buffer: string, at: string): string =>
   buffer === "out" ? `atomicLoad(&out[wordOf(${at})])` : `${buffer}[wordOf(${at})]`;
 
-/** Returns the code with which an invocation reads an element and writes an element that it owns. */
+/** Returns WGSL for reading an element, and for writing an element that no other invocation writes. */
 export function accessOf(dtype: DType): {
   readonly load: (buffer: string, at: string) => string;
   /** Replaces `before` with `value` at `to`. */

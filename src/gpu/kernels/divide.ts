@@ -1,4 +1,4 @@
-/** The last step of a mean, which divides each sum by its number of values. */
+/** Defines the last step of a mean, which divides each sum by its number of values. */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { divideSource } from "./arithmetic.ts";
@@ -8,9 +8,9 @@ import type { Recording, Span } from "./recording.ts";
 import type { Guard } from "./status.ts";
 
 /**
- * Divides each slice of `out` that has updates by the number of its values. An invocation divides one element, or all
- * elements of one word. `counts` is the number of updates per slice.
- * `extra` is 1 if the value of data also counts, and otherwise 0.
+ * Divides each slice of `out` that has updates by the number of its values. Each invocation divides one element, or all
+ * elements of one word. `counts` is the number of updates per slice. `extra` is 1 if the value of data also counts, and
+ * otherwise 0.
  */
 export function divideOnGpu(
   recording: Recording,

@@ -1,6 +1,5 @@
 /**
- * Wraps a device for the engine: manages buffers, compiled kernels and scratch memory for calls, and notices when the
- * device is lost.
+ * Wraps a device for the engine, with buffers, compiled kernels and scratch memory, and detects the loss of the device.
  */
 
 import { TensorError } from "../../core/errors.ts";
@@ -25,8 +24,8 @@ const { COPY_DST, COPY_SRC, STORAGE } = BUFFER_USAGE;
 export const TENSOR_USAGE = STORAGE | COPY_SRC | COPY_DST;
 
 /**
- * Returns the size of a buffer for `bytes` bytes, because shaders and copies use whole words, and empty bindings are
- * not allowed.
+ * Returns the buffer size for `bytes` bytes, which is a positive multiple of 4, because shaders and copies use whole
+ * words.
  */
 export const paddedBytes = (bytes: number): number => Math.max(4, 4 * Math.ceil(bytes / 4));
 
@@ -40,8 +39,8 @@ export class Gpu {
   readonly device: GpuDeviceLike;
   readonly #compiled = new Map<string, Compiled>();
   /**
-   * The buffers that neither calls nor code outside the package use. A device executes work in order, so the next call
-   * may reuse these buffers immediately.
+   * The free buffers, which neither calls nor code outside the package use. The next call may use a free buffer
+   * immediately, because a device executes work in order.
    */
   #free: GpuBufferLike[] = [];
   #lost: string | null = null;
@@ -58,7 +57,7 @@ export class Gpu {
     return this.#hasEnded;
   }
 
-  /** Throws `engine` if the device is lost, `disposed` if the engine has ended. */
+  /** Throws `engine` if the device is lost, or `disposed` if the engine has ended. */
   checkThere(): void {
     if (this.#hasEnded) {
       throw new TensorError("disposed", "the engine is gone (disposed)", { key: "engine" });
@@ -66,14 +65,14 @@ export class Gpu {
     if (this.#lost !== null) throw lostError(this.#lost);
   }
 
-  /** Returns the error for a failed wait: that the device is lost, or the reason of the failure. */
+  /** Returns the error for a failed wait, which states that the device is lost or why the wait failed. */
   failureOf(cause: unknown): TensorError {
     if (this.#lost !== null) return lostError(this.#lost);
     const message = String((cause as Partial<Error> | null)?.message ?? cause);
     return new TensorError("engine", `the GPU failed: ${firstLine(message)}`, {}, { cause });
   }
 
-  /** Throws a `too-large` error for more bytes than a kernel's binding allows. */
+  /** Throws a `too-large` error for more bytes than a binding allows. */
   checkBytes(bytes: number, what: string): void {
     const { maxBufferSize, maxStorageBufferBindingSize } = this.device.limits;
     const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
@@ -92,10 +91,10 @@ export class Gpu {
     return buffer;
   }
 
-  /** Copies elements into a buffer of the same length, rounded up to 4 bytes. */
+  /** Copies elements into a buffer of the same size, rounded up to 4 bytes. */
   write(buffer: GpuBufferLike, data: NumericStorage): void {
     const { queue } = this.device;
-    // Queues accept neither shared memory nor part of a word.
+    // A queue accepts neither shared memory nor part of a word.
     const bytes = bytesOf(data);
     const isPlain = isUnshared(bytes.buffer) && bytes.length % 4 === 0;
     if (isPlain) {
@@ -108,7 +107,7 @@ export class Gpu {
     queue.writeBuffer(buffer, 0, padded.buffer);
   }
 
-  /** Copies a buffer's first bytes after all earlier work, for `contentsOf`. */
+  /** Copies the first bytes of a buffer after all earlier work, for `contentsOf`. */
   copyForHost(buffer: GpuBufferLike, bytes: number, what: string): GpuBufferLike {
     const staging = this.createBuffer(bytes, BUFFER_USAGE.MAP_READ | COPY_DST, what);
     try {
@@ -117,13 +116,13 @@ export class Gpu {
       this.device.queue.submit([encoder.finish()]);
       return staging;
     } catch (error) {
-      // The device refuses an object that has the fields of a GPUBuffer but is not a GPUBuffer.
+      // A device refuses an object that has the fields of a GPUBuffer but is not a real GPUBuffer.
       destroyBuffer(staging);
       throw error;
     }
   }
 
-  /** Returns the smallest free buffer of at least `bytes` bytes, or a new buffer. */
+  /** Returns the smallest free buffer of at least `bytes` bytes, or creates a buffer. */
   takeScratch(bytes: number): GpuBufferLike {
     const size = paddedBytes(bytes);
     let best = -1;
@@ -139,7 +138,7 @@ export class Gpu {
     return found;
   }
 
-  /** Returns a free buffer of exactly `bytes` bytes, with arbitrary contents; null if no buffer is free. */
+  /** Returns a free buffer of exactly `bytes` bytes with arbitrary contents, or null without such a buffer. */
   takeUsed(bytes: number): GpuBufferLike | null {
     const at = this.#free.findLastIndex(({ size }) => size === paddedBytes(bytes));
     return at === -1 ? null : this.#free.splice(at, 1)[0];
@@ -150,7 +149,7 @@ export class Gpu {
     this.keep(buffers);
   }
 
-  /** Keeps buffers for later calls. The oldest buffers are destroyed first. */
+  /** Stores buffers for later calls, and destroys the oldest buffers if necessary. */
   keep(buffers: readonly GpuBufferLike[]): void {
     for (const buffer of buffers) this.overwrite(buffer, 0, buffer.size);
     let kept = 0;
@@ -172,7 +171,7 @@ export class Gpu {
     this.device.queue.writeBuffer(buffer, from, bytes.buffer);
   }
 
-  /** Returns a kernel, which is compiled on first use. */
+  /** Returns a compiled kernel, and compiles it on first use. */
   compiled(kernel: Kernel): Compiled {
     const known = this.#compiled.get(kernel.name);
     if (known !== undefined) return known;
@@ -180,13 +179,13 @@ export class Gpu {
     return this.#keep(kernel, text, this.device.createComputePipeline(descriptor));
   }
 
-  /** Compiles kernels that are not yet compiled, without blocking. */
+  /** Compiles kernels in the background, unless they are already compiled. */
   async compileAll(kernels: readonly Kernel[]): Promise<void> {
     const missing = kernels.filter(({ name }) => !this.#compiled.has(name));
     const compile = async (kernel: Kernel): Promise<void> => {
       const { text, descriptor } = this.#pipelineOf(kernel);
       const pipeline = await this.device.createComputePipelineAsync(descriptor);
-      // Another call may have compiled the kernel in the meantime.
+      // Another call may already have compiled the kernel.
       if (!this.#compiled.has(kernel.name)) this.#keep(kernel, text, pipeline);
     };
     await Promise.all(missing.map(compile));
@@ -209,7 +208,7 @@ export class Gpu {
     return compiled;
   }
 
-  /** Ends the use of the device, after which every call throws. */
+  /** Ends the use of the device, so that later calls throw. */
   end(): void {
     this.#hasEnded = true;
   }
@@ -221,7 +220,7 @@ export class Gpu {
   }
 }
 
-/** Returns the bytes of a buffer from `Gpu.copyForHost`, and destroys the buffer. */
+/** Returns the bytes of a buffer from `copyForHost`, and destroys the buffer. */
 export async function contentsOf(staging: GpuBufferLike): Promise<ArrayBuffer> {
   try {
     await staging.mapAsync(MAP_MODE_READ);
@@ -231,14 +230,13 @@ export async function contentsOf(staging: GpuBufferLike): Promise<ArrayBuffer> {
   }
 }
 
-/** Destroys a buffer from `Gpu.createBuffer`. */
 export function destroyBuffer(buffer: GpuBufferLike): void {
   OPEN.buffers--;
   buffer.destroy();
 }
 
 /**
- * Returns the first line of a driver's message, in a form that fits within a sentence; later lines refer to the
+ * Returns the first line of a driver's message, in a form that fits into a sentence. Further lines refer to the
  * driver's source.
  */
 export const firstLine = (message: string): string =>

@@ -1,6 +1,6 @@
 /**
- * Arithmetic on wrapping integers, as WGSL text. Integers of at most 32 bits are a zero-extended word, because the low
- * bits of sums and products do not depend on the sign. Integers of 64 bits are two words, low word first.
+ * Provides arithmetic on wrapping integers, as WGSL text. An integer of at most 32 bits is a zero-extended word,
+ * because the low bits of sums and products do not depend on the sign. A 64-bit integer is two words, low word first.
  */
 
 import type { PlainStep } from "../../core/tensor/dtype.ts";
@@ -8,7 +8,7 @@ import { HIGH_PRODUCT } from "./words.ts";
 
 type Combining = Exclude<PlainStep, "none">;
 
-/** Returns WGSL that defines `combine`, but not `Element`, for integers of 8, 16 and 32 bits. */
+/** Returns WGSL that defines `combine` without `Element`, for integers of 8, 16 and 32 bits. */
 export function intCombine(bits: number, isSigned: boolean, step: Combining): string {
   const [a, b] = ["a", "b"].map((name) => ordered(name, bits, isSigned));
   const results: Record<Combining, string> = {
@@ -22,14 +22,15 @@ export function intCombine(bits: number, isSigned: boolean, step: Combining): st
 }
 
 /**
- * Returns an expression for a word that compares like the integer: flipping the sign bit maps the order of signed
- * integers to the order of unsigned integers.
+ * Returns an expression for a word that compares like the integer. Flipping the sign bit converts the order of signed
+ * integers to that of unsigned integers.
  */
 const ordered = (word: string, bits: number, isSigned: boolean): string =>
   isSigned ? `(${word} ^ ${2 ** (bits - 1)}u)` : word;
 
 /**
- * Returns WGSL that defines `divide`, but not `Element`, for integers of 8, 16 and 32 bits: the floor of the quotient.
+ * Returns WGSL that defines `divide` without `Element`, for integers of 8, 16 and 32 bits. The result is the floor of
+ * the quotient.
  */
 export function intDivide(bits: number, isSigned: boolean): string {
   if (!isSigned) return body("divide(sum: Element, count: u32)", "sum / count");
@@ -46,7 +47,7 @@ fn divide(sum: Element, count: u32) -> Element {
 const narrowed = (bits: number, expression: string): string =>
   bits === 32 ? expression : `(${expression}) & ${2 ** bits - 1}u`;
 
-/** Returns WGSL that defines `combine`, but not `Element`, for integers of 64 bits. */
+/** Returns WGSL that defines `combine` without `Element`, for 64-bit integers. */
 export function wideCombine(isSigned: boolean, step: Combining): string {
   const [aHigh, bHigh] = ["a.y", "b.y"].map((name) => ordered(name, 32, isSigned));
   const isLess = `select(${aHigh} < ${bHigh}, a.x < b.x, a.y == b.y)`;
@@ -62,8 +63,8 @@ export function wideCombine(isSigned: boolean, step: Combining): string {
 }
 
 /**
- * Returns WGSL that defines `divide`, but not `Element`, for integers of 64 bits and counts less than 2^31: the floor
- * of the quotient. The high word is divided directly, and the low word with long division, one bit at a time.
+ * Returns WGSL that defines `divide` without `Element`, for 64-bit integers and counts less than 2^31. The result is
+ * the floor of the quotient. The high word is divided directly, and the low word by long division, bit by bit.
  */
 export function wideDivide(isSigned: boolean): string {
   return /* wgsl */ `

@@ -1,4 +1,4 @@
-/** A recording without GPU work, which collects the kernels that calls need so that they can be compiled in advance. */
+/** A recording that does no GPU work, but collects the kernels of calls, so that they can be compiled in advance. */
 
 import type { Kernel } from "./kernel.ts";
 import { Recording, type Span } from "./recording.ts";
@@ -15,7 +15,7 @@ export class KernelList extends Recording {
     this.#kernels.set(kernel.name, kernel);
   }
 
-  /** Returns one existing buffer for all scratch memory, because the collected calls are not run. */
+  /** Returns the same buffer for all scratch memory, because the collected calls never run. */
   override scratch(bytes: number): Span {
     return { buffer: this.standIn, bytes };
   }

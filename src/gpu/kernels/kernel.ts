@@ -1,19 +1,20 @@
 /**
- * Defines kernels: compute shaders with one entry point, each written as the body of a function for one invocation.
- * This file adds the code that all kernels share.
+ * Defines kernels, which are compute shaders, by the body of a function that runs once per invocation. The code that
+ * all kernels share is added here.
  */
 
 /** The number of invocations per workgroup, which is the maximum in WebGPU's compatibility mode. */
 export const WORKGROUP = 128;
 
-/** The target of a position without a target, whose update or element is omitted. */
+/** The value for a position without a target, whose update or element is omitted. */
 export const NOWHERE = 0xffffffff;
 
-/** The status of success. */
+/** The status value of success. */
 export const FINE = 0xffffffff;
 
 /**
- * The type of a buffer in a kernel: 32-bit words, vectors of four words, or words that other invocations also change.
+ * The type of a buffer in a kernel: words of 32 bits, vectors of four words, or words that other invocations also
+ * change.
  */
 export type BufferKind = "read" | "write" | "read four" | "write four" | "atomic" | "atomic signed";
 
@@ -27,42 +28,43 @@ const DECLARATIONS: Readonly<Record<BufferKind, string>> = {
 };
 
 export interface KernelParts {
-  /** Names of numbers that a dispatch supplies, in addition to those of every kernel; read as `params.NAME`. */
+  /**
+   * The names of numbers that a dispatch supplies, besides those of every kernel. The kernel reads them as
+   * `params.NAME`.
+   */
   readonly params?: readonly string[];
-  /** The buffers, all of which the body must use, because WebGPU omits unused buffers from the layout. */
+  /** The buffers, each of which the body must use, because WebGPU omits unused buffers from the layout. */
   readonly buffers: Readonly<Record<string, BufferKind>>;
   /**
-   * True if the kernel does nothing after the call has failed. A guarded kernel has the buffer `status` and the number
-   * `params.slot`. The buffer is read-only unless the kernel declares otherwise, because all invocations read the same
-   * word of it, and devices cache only data that the kernel cannot change.
+   * True if the kernel must do nothing after its call has failed. Every guarded kernel has the buffer `status` and the
+   * number `params.slot`. By default, the buffer `status` is read-only, because all invocations read the same word, and
+   * devices cache only read-only data.
    */
   readonly isGuarded?: boolean;
-  /** WGSL declarations of functions and workgroup memory. */
+  /** The WGSL declarations of functions and workgroup memory. */
   readonly declarations?: string;
-  /** WGSL statements for invocation `i`. */
+  /** The WGSL statements for invocation `i`. */
   readonly body: string;
-  /**
-   * True if the body needs whole workgroups, in which `i` may exceed the last invocation, so the body must check `i`.
-   */
+  /** True if the body needs whole workgroups, so that it must check whether `i` exceeds the last invocation. */
   readonly isWhole?: boolean;
 }
 
 /**
- * A kernel, identified by its name. The text is created lazily, because most calls use only kernels that are already
+ * A kernel with a unique name. The text is created on demand, because most calls use only kernels that are already
  * compiled.
  */
 export interface Kernel {
-  /** A unique name; kernels with the same name must have the same text. */
+  /** The unique name; kernels with the same name must have the same text. */
   readonly name: string;
   readonly parts: () => KernelParts;
 }
 
 export const kernelOf = (name: string, parts: () => KernelParts): Kernel => ({ name, parts });
 
-/** Parameters of every kernel: the first invocation of the dispatch, and the number of invocations. */
+/** The parameters of every kernel: the first invocation of the dispatch, and the number of invocations. */
 const OWN_PARAMS = ["first", "threads"] as const;
 
-/** A kernel's text, and the names of its numbers and buffers in the order of the text. */
+/** The text of a kernel, and the names of its numbers and buffers in the order of the text. */
 export interface KernelText {
   readonly code: string;
   readonly params: readonly string[];

@@ -1,7 +1,7 @@
 /**
- * Kernels that move slices: gathers, scatters without a reduction, and copies. Bits are moved unchanged, so NaN
- * payloads are kept. If slices are whole words, an invocation moves one or four words; otherwise it moves one element
- * or, in a gather, the elements of one word.
+ * Defines the kernels that move slices, in gathers, scatters without a reduction, and copies. The kernels move bits
+ * unchanged, so NaN payloads are preserved. If slices consist of whole words, an invocation moves one or four words;
+ * otherwise it moves one element or, in a gather, the elements of one word.
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
@@ -11,7 +11,7 @@ import type { Recording, Span } from "./recording.ts";
 import type { Guard } from "./status.ts";
 import { lastKeys, lookupOf, lookupParams, mostHit, positionsOf, type Targets } from "./targets.ts";
 
-/** Slices of whole words, divided into units of one or four words, each of which an invocation moves at once. */
+/** Slices of whole words, divided into units of one or four words that an invocation moves together. */
 interface Units {
   readonly name: "words" | "fours";
   /** The number of units per slice. */
@@ -22,8 +22,8 @@ interface Units {
 }
 
 /**
- * Returns the units of slices; null if slices are not whole words. `from` is the source of slices, which must not be
- * empty for vectors of four words, because they exceed the smallest binding.
+ * Returns the units of slices, or null for slices with parts of words. `from` is the source of slices. Vectors of four
+ * words require a source that is not empty, because they exceed the smallest binding.
  */
 function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
   const words = (slice * DTYPES[dtype].bytes) / 4;
@@ -34,15 +34,15 @@ function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
 }
 
 /**
- * WGSL for the beginning of a kernel: after a failure, a new `out` is filled differently, and any other `out` is left
- * unchanged.
+ * WGSL for the beginning of a kernel. After a failure, a new `out` is filled in another way, and any other `out` is
+ * left unchanged.
  */
 export const UNLESS_BAD = `  let isBad = status[params.slot] != FINE;
   if (isBad && params.isNew == 0u) { return; }`;
 
 /**
- * Gathers slices: `out[p] = data[target p]`, or 0 without a target. If the call has failed, a new `out` is filled with
- * zeros, and any other `out` is left unchanged.
+ * Gathers slices: Computes `out[p] = data[target p]`, or 0 without a target. If the call has failed, a new `out` is
+ * filled with zeros, and any other `out` is left unchanged.
  */
 export function gatherOnGpu(
   recording: Recording,
@@ -81,7 +81,7 @@ export function gatherOnGpu(
     params: ["slot", "isNew", "slice", "elements", ...lookup.params],
     buffers: { status: "read", targets: "read", data: "read", out: "write" },
     declarations: laneSource(perWord) + lookup.declarations,
-    // The last word may hold unrelated bytes after the end of the tensor, which are kept.
+    // The last word may contain unrelated bytes after the end of the tensor, which must be preserved.
     body: `${UNLESS_BAD}
   let begin = i * ${perWord}u;
   var word = 0u;
@@ -103,7 +103,7 @@ export function gatherOnGpu(
   recording.run(kernel, Math.ceil(elements / perWord), bytes, params, buffers);
 }
 
-/** Scatters slices to distinct targets: `out[target p] = updates[p]`. */
+/** Scatters slices to distinct targets, so that `out[target p] = updates[p]`. */
 export function scatterOnGpu(
   recording: Recording,
   targets: Targets,
@@ -150,16 +150,16 @@ export function scatterOnGpu(
 }
 
 /**
- * Returns true if `pullOnGpu` moves fewer bytes than copying data and scattering the last update of each target.
- * `pullOnGpu` clears and reads a table with a word per slice, while the scatter reads and writes four words per
- * position and each targeted slice.
+ * Returns true if `pullOnGpu` moves fewer bytes than copying data and scattering the last update of each target. The
+ * function `pullOnGpu` clears and reads one table word per slice, while the scatter reads and writes four words per
+ * position and targeted slice.
  */
 export const isPullShorter = (targets: Targets, dtype: DType): boolean =>
   8 * targets.slices <= positionsOf(targets) * (16 + 2 * targets.slice * DTYPES[dtype].bytes);
 
 /**
- * Fills `out` slice by slice, with the slice's last update or, without updates, with data. If the call has failed, a
- * new `out` is filled with data, and any other `out` is left unchanged.
+ * Fills each slice of `out` with its last update or, without updates, with data. If the call has failed, a new `out` is
+ * filled with data, and any other `out` is left unchanged.
  */
 export function pullOnGpu(
   recording: Recording,
@@ -202,7 +202,7 @@ export function pullOnGpu(
     let element = i * ${perWord}u + lane;
     let shift = shiftOf(element);
     if (element >= params.elements) {
-      // The bytes after the end of the tensor stay unchanged.
+      // The bytes after the end of the tensor must not change.
       word = (word & ~(MASK << shift)) | (out[i] & (MASK << shift));
       continue;
     }
@@ -218,7 +218,7 @@ export function pullOnGpu(
   recording.run(kernel, Math.ceil(elements / perWord), bytes, all, buffers);
 }
 
-/** Copies all bytes of `source` unless the call has failed, and leaves later bytes unchanged. */
+/** Unless the call has failed, copies all bytes of `source`, without changing later bytes. */
 export function copyOnGpu(
   recording: Recording,
   source: Span,

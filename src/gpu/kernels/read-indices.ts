@@ -1,11 +1,11 @@
 /**
- * Converts indices on the GPU to targets, like `kernels/read-indices.ts` converts indices on the host to offsets. Each
- * index is wrapped and compared with its own axis before use; the first bad index is written to the call's status.
+ * Converts indices on the GPU to targets, as `kernels/read-indices.ts` does on the host. Each index is wrapped and
+ * compared with its axis before use, and the first bad index is written to the call's status.
  */
 
 import type { Bounds, IndexAxis, IndexJob } from "../../core/plan/index-job.ts";
 
-/** Rules for interpreting indices. */
+/** The rules for interpreting indices. */
 export interface GpuIndexRules {
   readonly negative: boolean;
   readonly bounds: Bounds;
@@ -13,18 +13,18 @@ export interface GpuIndexRules {
   readonly step: 1 | 2;
 }
 
-/** Codes in the second result of `checkedIndex`. */
+/** The codes that `checkedIndex` returns. */
 const RIGHT = 0;
 const LEFT_OUT = 1;
 const BAD = 2;
 
-/** Returns WGSL that loads the words of an index; an int32 is sign-extended. */
+/** Returns WGSL that loads the words of an index and sign-extends an int32. */
 const wordsOf = (step: 1 | 2): string =>
   step === 2
     ? "let low = indices[2u * at]; let high = indices[2u * at + 1u];"
     : "let low = indices[at]; let high = select(0u, 0xffffffffu, (low >> 31u) == 1u);";
 
-/** WGSL statements for an index outside its axis of `dim` elements. */
+/** The WGSL statements for an index outside its axis of `dim` elements. */
 const OUTSIDE: Readonly<Record<Bounds, string>> = {
   error: `return vec2(0u, ${BAD}u);`,
   clip: `return select(vec2(select(dim - 1u, 0u, isNegative), ${RIGHT}u), vec2(0u, ${BAD}u), dim == 0u);`,
@@ -32,10 +32,7 @@ const OUTSIDE: Readonly<Record<Bounds, string>> = {
   fill: `return vec2(0u, ${LEFT_OUT}u);`,
 };
 
-/**
- * Returns a WGSL function that converts an index to a coordinate on an axis, and returns it with one of the codes
- * `RIGHT`, `BAD` and so on.
- */
+/** Returns a WGSL function that converts an index to a coordinate on an axis, with a code such as `RIGHT` or `BAD`. */
 const checkedIndex = ({ negative, bounds, step }: GpuIndexRules): string => `
 fn checkedIndex(at: u32, dim: u32) -> vec2<u32> {
   ${wordsOf(step)}
@@ -53,7 +50,7 @@ fn checkedIndex(at: u32, dim: u32) -> vec2<u32> {
 const nameOf = (kind: string, { negative, bounds, step }: GpuIndexRules): string =>
   `${kind}, ${negative ? "negative" : "not negative"}, ${bounds}, ${step}`;
 
-/** Returns WGSL statements that check one index and add its contribution to `t`. */
+/** Returns WGSL statements that check an index and add its contribution to `t`. */
 const readIndex = (at: string, j: number): string => `  {
     let index = checkedIndex(${at}, params.dim${j});
     if (index.y == ${BAD}u) { atomicMin(&status[params.slot], ${at} + 1u); }
@@ -63,7 +60,7 @@ const readIndex = (at: string, j: number): string => `  {
 
 const TAIL = "  targets[i] = select(t, NOWHERE, isLeft);";
 
-/** Returns the parameters of the axes, with strides in slices. */
+/** Returns the parameters of all axes, with strides in slices. */
 const axisParams = (axes: readonly IndexAxis[], slice: number): Record<string, number> =>
   Object.fromEntries(
     axes.flatMap(({ dim, stride }, j) => [
@@ -72,19 +69,19 @@ const axisParams = (axes: readonly IndexAxis[], slice: number): Record<string, n
     ]),
   );
 
-/** The code that converts indices to targets, for invocation `i` of `count`. */
+/** The WGSL code that converts indices to targets, in invocation `i` of `count`. */
 export interface Reading {
-  /** A unique name for the text. */
+  /** The unique name of the text. */
   readonly name: string;
   readonly params: Readonly<Record<string, number>>;
   readonly declarations: string;
   readonly body: string;
   readonly count: number;
-  /** True if the code reads at least one index. */
+  /** True if the code reads any index. */
   readonly isChecked: boolean;
 }
 
-/** Returns the code for a job of reading indices, which produces one target per index or tuple. */
+/** Returns the code for reading indices, which produces one target per index or tuple. */
 export function jobReading(job: IndexJob, slice: number, rules: GpuIndexRules): Reading {
   const { count } = job;
   if (job.kind === "tuples") {
@@ -100,8 +97,8 @@ export function jobReading(job: IndexJob, slice: number, rules: GpuIndexRules): 
     };
   }
   const rank = job.shape.length;
-  // Coordinates are computed by dividing the remaining position by the size of each axis, from the last axis to the
-  // first.
+  // The coordinates are computed from the last axis to the first, by dividing the remaining position by the size of
+  // each axis.
   const steps = Array.from({ length: rank }, (_, d) => d).toReversed();
   const places = steps.map(
     (d) => `  t += (rest % params.size${d}) * params.step${d}; rest /= params.size${d};`,
@@ -133,21 +130,21 @@ const ALL_OF_DATA = {
   isChecked: false,
 };
 
-/** The sizes of a call, in slices, for converting the positions of sequences (TensorScatter). */
+/** The sizes of a TensorScatter call, in slices, for converting the positions of sequences. */
 export interface SequenceJob {
   readonly samples: number;
-  /** The size of the sequence's axis. */
+  /** The size of the axis that contains sequences. */
   readonly dim: number;
-  /** The length of the sequence. */
+  /** The length of each sequence. */
   readonly length: number;
-  /** The number of batches of a Plan that share the position of one sample. */
+  /** The number of batches in a Plan that share the position of one sample. */
   readonly perSample: number;
-  /** The number of positions in all batches; 0 for empty slices. */
+  /** The number of positions in all batches, or 0 for empty slices. */
   readonly positions: number;
   readonly isCircular: boolean;
 }
 
-/** WGSL function that computes `index` modulo `dim` bit by bit, because WGSL has no 64-bit integers. */
+/** A WGSL function that computes `index` modulo `dim` bit by bit, because WGSL has no 64-bit integers. */
 const MODULO = `
 fn modulo(low: u32, high: u32, dim: u32) -> u32 {
   var rest = 0u;
@@ -160,7 +157,7 @@ fn modulo(low: u32, high: u32, dim: u32) -> u32 {
   return rest;
 }`;
 
-/** Returns WGSL that finds the start of a sample's sequence, and whether its position is valid. */
+/** Returns WGSL that finds the start of a sample's sequence and checks its position. */
 const startOf = (step: 1 | 2, isCircular: boolean): string => `
 ${isCircular ? MODULO : ""}
 fn startOf(at: u32) -> vec2<u32> {
@@ -169,14 +166,14 @@ fn startOf(at: u32) -> vec2<u32> {
     isCircular
       ? `if (params.dim == 0u) { return vec2(0u, ${RIGHT}u); }
   if ((high >> 31u) == 0u) { return vec2(modulo(low, high, params.dim), ${RIGHT}u); }
-  // The magnitude of a negative number is used, because the remainder has the sign of the divisor.
+  // The division uses the magnitude of a negative number, because the remainder has the sign of the divisor.
   let rest = modulo(~low + 1u, ~high + select(0u, 1u, low == 0u), params.dim);
   return vec2(select(params.dim - rest, 0u, rest == 0u), ${RIGHT}u);`
       : `return vec2(low, select(${BAD}u, ${RIGHT}u, high == 0u && low <= params.dim - params.count));`
   }
 }`;
 
-/** Returns the code that reads the positions of sequences. */
+/** Returns the code for reading the positions of sequences. */
 export function sequenceReading(job: SequenceJob, step: 1 | 2): Reading {
   const { samples, dim, length, perSample, positions, isCircular } = job;
   return {

@@ -1,6 +1,6 @@
 /**
- * Records the GPU commands of a call, copies and dispatches, in order, and submits them together. A device executes
- * work in the order of submission, so calls take effect in order.
+ * Records the GPU commands of a call, which are copies and dispatches, and submits them together in order. A device
+ * executes work in the order of submission, so calls also take effect in order.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -16,18 +16,18 @@ import {
   type GpuBufferLike,
 } from "./webgpu.ts";
 
-/** A buffer and its accessible bytes; a user's buffer may be longer than its tensor. */
+/** A buffer and the number of bytes in use, because a user's buffer may be longer than its tensor. */
 export interface Span {
   readonly buffer: GpuBufferLike;
   readonly bytes: number;
 }
 
-/** The alignment of the numbers of a dispatch, in bytes (`minUniformBufferOffsetAlignment` is at most 256). */
+/** The alignment of a dispatch's numbers, in bytes (`minUniformBufferOffsetAlignment` is at most 256). */
 const ALIGNMENT = 256;
 
 /**
- * The numbers that dispatches supply to kernels, on the host and on the device. All recordings of an engine share this
- * object, one after the other.
+ * The numbers that dispatches supply to kernels, both on the host and on the device. The recordings of an engine use
+ * this object one after the other.
  */
 export class Params {
   readonly numbers = new Uint32Array(GPU.params / 4);
@@ -53,26 +53,26 @@ export class Recording {
     this.#params = params;
   }
 
-  /** An existing buffer, which replaces scratch memory if commands are not run. */
+  /** A buffer that replaces all scratch memory if commands are not run. */
   protected get standIn(): GpuBufferLike {
     return this.#params.buffer;
   }
 
-  /** Returns scratch memory for the call, with arbitrary contents. */
+  /** Returns scratch memory with arbitrary contents for the call. */
   scratch(bytes: number): Span {
     const buffer = this.gpu.takeScratch(bytes);
     this.#scratch.push(buffer);
     return { buffer, bytes };
   }
 
-  /** Returns scratch memory for the call, with elements from the host. */
+  /** Returns scratch memory with elements from the host for the call. */
   upload(data: NumericStorage): Span {
     const span = this.scratch(data.byteLength);
     this.gpu.write(span.buffer, data);
     return span;
   }
 
-  /** Returns scratch memory for the call, filled with zeros. */
+  /** Returns scratch memory with zeros for the call. */
   zeros(bytes: number): Span {
     const span = this.scratch(bytes);
     this.clear(span);
@@ -93,9 +93,9 @@ export class Recording {
   }
 
   /**
-   * Runs `threads` invocations of a kernel. `bytes` are the bytes that all invocations read and write, for `WORK`.
-   * `most` is the maximum number of invocations per dispatch, a multiple of `WORKGROUP`, because drivers kill a
-   * dispatch that takes seconds.
+   * Runs `threads` invocations of a kernel. `bytes` is the number of bytes that all invocations read and write, for
+   * `WORK`. `most` is the maximum number of invocations per dispatch, which must be a multiple of `WORKGROUP`, because
+   * drivers kill a dispatch that takes seconds.
    */
   run(
     kernel: Kernel,
@@ -146,14 +146,14 @@ export class Recording {
     return this.#commands().beginComputePass();
   }
 
-  /** Returns the command encoder, after ending the current pass. */
+  /** Ends the current pass, and returns the command encoder. */
   #commands(): CommandEncoderLike {
     this.#pass?.end();
     this.#pass = null;
     return (this.#encoder ??= this.gpu.device.createCommandEncoder());
   }
 
-  /** Submits the commands that have been recorded. */
+  /** Submits all recorded commands. */
   submit(): void {
     if (this.#encoder === null) return;
     const { queue } = this.gpu.device;
@@ -166,20 +166,20 @@ export class Recording {
     this.#used = 0;
   }
 
-  /** Submits the recorded commands, and releases scratch memory. */
+  /** Submits all recorded commands, and releases scratch memory. */
   end(): void {
     this.submit();
     this.gpu.giveScratch(this.#scratch);
   }
 
-  /** Discards commands that were not submitted. */
+  /** Discards all commands that were not submitted. */
   abandon(): void {
     this.#pass?.end();
     this.gpu.giveScratch(this.#scratch);
   }
 }
 
-/** Counts a command and the bytes that it moves. */
+/** Counts a command, and the bytes that it reads and writes. */
 function count(bytes: number): void {
   WORK.commands++;
   WORK.bytes += bytes;

@@ -1,5 +1,6 @@
 /**
- * Implements `duplicates: "error"` on the GPU: finds the first position that repeats the target of an earlier position.
+ * Implements `duplicates: "error"` on the GPU, which finds the first position that repeats the target of an earlier
+ * position.
  */
 
 import { kernelOf } from "./kernel.ts";
@@ -14,7 +15,7 @@ import {
   type Targets,
 } from "./targets.ts";
 
-/** Finds the first repeated target, and writes its position into the call's slot, unless an index was bad. */
+/** Finds the first repeated target, and writes its position into the call's slot, unless there is a bad index. */
 export function findRepeat(recording: Recording, targets: Targets, { status, slot }: Guard): void {
   const positions = positionsOf(targets);
   if (targets.slice === 0 || positions === 0) return;
@@ -22,7 +23,7 @@ export function findRepeat(recording: Recording, targets: Targets, { status, slo
   const lookup = lookupOf(targets);
   const params = { ...lookupParams(targets), slot };
   const buffers = { status, targets: targets.targets, table };
-  // The key of the first position is the greatest, because all bits of its number are inverted.
+  // The first position has the greatest key, because all bits of its number are inverted.
   const find = kernelOf(`repeat ${lookup.name}`, () => ({
     isGuarded: true,
     params: lookup.params,

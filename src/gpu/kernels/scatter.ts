@@ -1,4 +1,4 @@
-/** Chooses the kernels for a scatter's reduction. */
+/** Chooses the kernels for the reduction of a scatter. */
 
 import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
@@ -18,18 +18,18 @@ import {
   type Targets,
 } from "./targets.ts";
 
-/** Arrangements of targets for different reductions. A kept plan creates each arrangement only once. */
+/** The arrangements of targets for different reductions. Kept plans create each arrangement only once. */
 export interface Arrangements {
   /** Returns the last position of each target. */
   last(recording: Recording): Targets;
-  /** Returns true if a table with a word per slice on the random side identifies the last positions. */
+  /** Returns true if a table with one word per slice on the random side determines the last positions. */
   hasTable(): boolean;
   /** Returns the first position of each target, and all other positions. */
   split(recording: Recording): { readonly first: Targets; readonly later: Targets };
   sorted(recording: Recording): SortedTargets;
 }
 
-/** Returns arrangements of targets for one call. */
+/** Returns arrangements of targets for a single call. */
 export const arrangementsOf = (targets: Targets): Arrangements => ({
   last: (recording) => lastOf(recording, targets),
   hasTable: () => !targets.isDistinct && !areFew(targets),
@@ -45,7 +45,7 @@ export const arrangementsOf = (targets: Targets): Arrangements => ({
 
 const areFew = (targets: Targets): boolean => positionsOf(targets) <= GPU.alone;
 
-/** `result` receives the last positions; by default, scratch memory of the call. */
+/** `result` receives the last positions, by default in scratch memory of the call. */
 export function lastOf(recording: Recording, targets: Targets, result?: Span): Targets {
   if (targets.isDistinct) return targets;
   if (areFew(targets)) return lastOfFew(recording, targets, result);
@@ -59,35 +59,35 @@ export interface Operands {
   readonly data: Span;
   readonly updates: Span;
   readonly out: Span;
-  /** The origin of `out`: data itself, a new tensor, or another tensor of the caller. */
+  /** The origin of `out`, which is data itself, a new tensor, or another tensor of the caller. */
   readonly result: "in place" | "new" | "given";
 }
 
-/** Fills `out` with data, unless `out` is data. */
+/** Fills `out` with data, unless `out` is data itself. */
 export function copyData(
   recording: Recording,
   { data, out, result }: Omit<Operands, "updates">,
   guard: Guard,
 ): void {
-  // A new result gets a copy of `data` even if the call has failed.
+  // A new result is filled with `data` even if the call has failed.
   if (result === "new") recording.copy(data, out);
   else if (result === "given") copyOnGpu(recording, data, out, guard);
 }
 
 /**
- * The maximum number of values in a mean. With more values, a quotient that is rounded once may differ from the
+ * The maximum number of values in a mean. Beyond this number, a quotient that is rounded once may differ from the
  * reference, which first rounds to a double.
  */
 const MOST_COUNTED = 2 ** 27;
 
-/** Throws a `too-large` error for more updates than a mean supports. */
+/** Throws a `too-large` error if a mean does not support so many updates. */
 export function checkCounted(what: string, positions: number): void {
   if (positions < MOST_COUNTED) return;
   const sentence = `${what} on a GPU supports fewer than ${MOST_COUNTED} updates, got ${positions}`;
   throw new TensorError("too-large", sentence, { got: positions, limit: MOST_COUNTED - 1 });
 }
 
-/** Fills `out` with data and applies updates to it. Throws a `too-large` error beyond the device's limits. */
+/** Fills `out` with data, and applies updates. Throws a `too-large` error beyond the device's limits. */
 export function applyUpdates(
   recording: Recording,
   targets: Targets,
@@ -110,8 +110,8 @@ export function applyUpdates(
     scatterOnGpu(recording, arrangements.last(recording), dtype, updates, out, guard);
     return;
   }
-  // Memory is allocated before dispatches are recorded, because memory may be exhausted, and long series of dispatches
-  // are submitted in parts.
+  // All memory is allocated before dispatches are recorded, because memory may be exhausted and long series of
+  // dispatches are submitted in parts.
   const counts = divides ? countsOfTargets(recording, targets) : null;
   const parts = first === later ? null : arrangements.split(recording);
   const rest = parts?.later ?? targets;

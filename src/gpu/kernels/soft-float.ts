@@ -1,25 +1,26 @@
 /**
- * Computes floats of at most 32 bits with integer arithmetic, as WGSL text. A WGSL device may flush subnormals, ignore
- * the sign of zero and assume that NaN does not occur (section 15.7), so WGSL floats cannot guarantee exact bits.
+ * Implements the arithmetic of floats of at most 32 bits with integer operations, as WGSL text. WGSL floats do not
+ * guarantee exact bits: devices may flush subnormals, ignore the sign of zero and assume that NaN does not occur
+ * (section 15.7).
  *
- * The same text is used for all formats. Each step computes the exact result, or enough bits and a sticky last bit, and
- * rounds once to nearest even. For float16 and bfloat16, the result equals a float32 step that is rounded again,
- * because float32's 24 bits are at least 2 * 11 + 2. The result of any NaN is the canonical quiet NaN.
+ * All formats use the same text. Each step computes the exact result, or enough bits with a sticky last bit, and rounds
+ * once to nearest even. For float16 and bfloat16, the result equals that of a float32 step that is rounded again,
+ * because 24 bits are at least 2 * 11 + 2. If an operand is NaN, the result is the canonical quiet NaN.
  *
- * The functions have no branches except for one loop: `select` computes both alternatives, which costs less than
+ * Except for one loop, the functions contain no branches: `select` computes both alternatives, which is faster than
  * divergent invocations and compiles faster.
  */
 
 import type { CHOICES, Step } from "../../core/tensor/dtype.ts";
 import { HIGH_PRODUCT } from "./words.ts";
 
-/** A binary interchange format (IEEE 754-2019, section 3.4), given by the widths of its fields. */
+/** A binary interchange format (IEEE 754-2019, section 3.4), described by the widths of its fields. */
 export interface FloatFormat {
   readonly fractionBits: number;
   readonly exponentBits: number;
 }
 
-/** Returns WGSL that defines `combine`, but not `Element`. */
+/** Returns WGSL that defines `combine` without `Element`. */
 export function floatCombine(format: FloatFormat, step: Exclude<Step, "none">): string {
   const { sign } = masks(format);
   switch (step) {
@@ -41,7 +42,7 @@ export function floatCombine(format: FloatFormat, step: Exclude<Step, "none">): 
 function floatSum(format: FloatFormat, addend: string): string {
   const { fractionBits } = format;
   const { sign, magnitude, infinity, nan } = masks(format);
-  // Bit 31 holds the carry. At least two bits follow the fraction, and `shiftSticky` keeps the rest in the last.
+  // Bit 31 holds the carry. At least two bits follow the fraction, and `shiftSticky` combines the rest in the last bit.
   const shift = 30 - fractionBits;
   return /* wgsl */ `
 ${floatParts(format)}
@@ -69,7 +70,7 @@ fn floatSum(a: u32, b: u32) -> u32 {
 function floatProduct(format: FloatFormat): string {
   const { fractionBits } = format;
   const { sign, magnitude, infinity, nan, bias } = masks(format);
-  // Two significands of at most 16 bits have an exact product in 32 bits; for longer significands, the last bit is
+  // The product of two significands of at most 16 bits is exact in 32 bits; for longer significands, the last bit is
   // sticky.
   const isExact = fractionBits < 16;
   const high = isExact
@@ -96,7 +97,7 @@ fn combine(a: Element, b: Element) -> Element {
 }
 
 /**
- * Returns WGSL for `max` or `min`, which compares bits as integers, with -0 less than 0, as in IEEE's maximum and
+ * Returns WGSL for `max` or `min`, which compares bits as integers, so that -0 is less than 0, as in IEEE's maximum and
  * minimum.
  */
 function floatExtreme(format: FloatFormat, step: "max" | "min"): string {
@@ -111,7 +112,10 @@ fn combine(a: Element, b: Element) -> Element {
 }`;
 }
 
-/** Returns WGSL for a max or min that returns `a`, data's value, or `b`, the update, unless the other is beyond it. */
+/**
+ * Returns WGSL for a max or min that returns one of its operands unchanged. For NaN and equal values, the result is `a`,
+ * data's value, or `b`, the update, according to the step.
+ */
 function floatChoice(
   { fractionBits, exponentBits }: FloatFormat,
   step: (typeof CHOICES)[number],
@@ -119,7 +123,7 @@ function floatChoice(
   const { sign, magnitude, infinity } = masks({ fractionBits, exponentBits });
   const [kept, other] = step.endsWith("_data") ? ["a", "b"] : ["b", "a"];
   const order = step.startsWith("max") ? ">" : "<";
-  // The key of both 0 and -0 is the sign bit.
+  // Both 0 and -0 have the sign bit as their key.
   return /* wgsl */ `
 fn floatKey(a: u32) -> u32 {
   let size = a & ${hex(magnitude)};
@@ -131,7 +135,7 @@ fn combine(a: Element, b: Element) -> Element {
 }`;
 }
 
-/** Returns WGSL that defines `isEqual`, in which 0 equals -0, and NaN equals NaN. */
+/** Returns WGSL that defines `isEqual`, for which 0 equals -0 and NaN equals NaN. */
 export function floatEqual(format: FloatFormat): string {
   const { magnitude, infinity } = masks(format);
   return /* wgsl */ `
@@ -151,14 +155,12 @@ fn negated(a: u32) -> u32 {
 }`;
 }
 
-/**
- * Returns WGSL that defines `divide`, but not `Element`, for counts less than 2^31: long division, one bit at a time.
- */
+/** Returns WGSL that defines `divide` without `Element`, for counts less than 2^31, by long division, bit by bit. */
 export function floatDivide(format: FloatFormat): string {
   const { fractionBits } = format;
   const { sign, magnitude, infinity, nan } = masks(format);
-  // A quotient exceeds 1/2, so its first or second bit is set; the fraction follows, then a rounding bit and the sticky
-  // bit.
+  // The quotient exceeds 1/2, so its first or second bit is set, followed by the fraction, a rounding bit and the
+  // sticky bit.
   const steps = fractionBits + 4;
   return /* wgsl */ `
 ${floatParts(format)}
@@ -167,7 +169,7 @@ fn divide(sum: Element, count: u32) -> Element {
   let x = sum & ${hex(magnitude)};
   let xZeros = countLeadingZeros(floatSignificand(x));
   let countZeros = countLeadingZeros(count);
-  // The leading bits of dividend and divisor are at position 30, so twice the remainder fits in a word.
+  // The leading bits of the dividend and the divisor are at position 30, so twice the remainder fits in a word.
   let divisor = count << (countZeros - 1u);
   var remainder = (floatSignificand(x) << (xZeros & 31u)) >> 1u;
   var quotient = 0u;
@@ -185,8 +187,8 @@ fn divide(sum: Element, count: u32) -> Element {
 }
 
 /**
- * Returns WGSL for the significand of a magnitude, including the leading one, and the biased exponent, which is 1 for
- * subnormals.
+ * Returns WGSL for the significand of a magnitude, including the leading one, and for the biased exponent, which is 1
+ * for subnormals.
  */
 function floatParts({ fractionBits }: FloatFormat): string {
   const one = 2 ** fractionBits;
@@ -200,8 +202,8 @@ fn floatExponent(magnitude: u32) -> i32 {
 }
 
 /**
- * Returns WGSL that rounds `significand`, whose bit 31 has the biased exponent `exponent`, to the nearest float; the
- * last bit may be sticky. A carry out of the fraction correctly increments the exponent, up to infinity.
+ * Returns WGSL that rounds `significand` to the nearest float. Bit 31 has the biased exponent `exponent`, and the last
+ * bit may be sticky. A carry from the fraction correctly increments the exponent, up to infinity.
  */
 function floatRounded(format: FloatFormat): string {
   const { fractionBits, exponentBits } = format;

@@ -1,6 +1,6 @@
 /**
- * A stable radix sort of positions by target. Each pass is a counting sort by some bits of the targets, beginning with
- * the lowest. A tile is the group of entries that one workgroup counts and places.
+ * Sorts positions by target with a stable radix sort. Each pass is a counting sort by some bits of the targets, from
+ * the lowest bits to the highest. A tile is a group of entries that one workgroup counts and places.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -10,12 +10,12 @@ import type { Recording, Span } from "./recording.ts";
 import { lookupOf, lookupParams, positionsOf, type Lookup, type Targets } from "./targets.ts";
 
 /**
- * The maximum number of values per digit. Each value takes three words of the 16 kB of workgroup memory that every
- * device has.
+ * The maximum number of values of a digit. Each value takes three words of workgroup memory, of which every device has
+ * 16 kB.
  */
 const MOST_DIGITS = 1024;
 
-/** The source of a pass's entries: the original targets, or the results of the previous pass. */
+/** The source of entries for a pass: the original targets, or the results of the previous pass. */
 interface Entries {
   readonly name: string;
   readonly lookup: Lookup | null;
@@ -34,15 +34,15 @@ fn digitOf(key: u32) -> u32 { return (key >> params.shift) & (params.digits - 1u
 
 const TILE_PARAMS = ["entries", "shift", "digits", "run", "tiles"] as const;
 
-/** WGSL for a tile's number, its first entry, and the number of entries per invocation. */
+/** WGSL for the number of a tile, its first entry, and the number of entries per invocation. */
 const TILE_BEGIN = `  let tile = params.first / ${WORKGROUP}u + workgroup.x;
   let begin = tile * params.run * ${WORKGROUP}u;
   let rounds = min(params.run, (params.entries - begin + ${WORKGROUP - 1}u) / ${WORKGROUP}u);`;
 
 /**
- * Counts the entries of each digit per tile, in `sums[digit * tiles + tile]`, and in all tiles, in `totals[base +
- * digit]`. The order of counting is irrelevant, so neighboring invocations load neighboring entries and count with
- * atomic operations.
+ * Counts the entries of each digit, by tile in `sums[digit * tiles + tile]`, and in total in `totals[base + digit]`.
+ * The order of counting is irrelevant, so neighboring invocations load neighboring entries, and count with atomic
+ * operations.
  */
 const countKernel = ({ name, lookup, key }: Entries): Kernel =>
   kernelOf(`sort: count, ${name}`, () => ({
@@ -69,14 +69,14 @@ var<workgroup> counts: array<atomic<u32>, ${MOST_DIGITS}>;`,
   }`,
   }));
 
-/** The number of digits whose counts one workgroup sums, and of invocations per digit. */
+/** The number of digits per workgroup when counts are summed, and the number of invocations per digit. */
 const ROWS = 8;
 const LANES = WORKGROUP / ROWS;
 
 /**
- * Converts the counts of each digit to prefix sums over lower digits and earlier tiles. An invocation sums a run of a
- * digit's tiles. A single workgroup for all digits would be the bottleneck of a large sort, and a workgroup per digit
- * is slow on software drivers.
+ * Converts the counts of each digit to prefix sums over lower digits and earlier tiles. Each invocation sums the counts
+ * of one digit in consecutive tiles. One workgroup for all digits would be the bottleneck of a large sort, while one
+ * workgroup per digit is slow on software drivers.
  */
 const SUM_UP = kernelOf("sort: sum up", () => ({
   isWhole: true,
@@ -92,7 +92,7 @@ var<workgroup> below: atomic<u32>;`,
     part += totals[params.base + lower];
   }
   if (part != 0u) { atomicAdd(&below, part); }
-  // The rows of a workgroup may outnumber the digits.
+  // A workgroup may have more rows than there are digits.
   let tiles = select(0u, params.tiles, digit < params.digits);
   let run = (tiles + ${LANES - 1}u) / ${LANES}u;
   let begin = digit * params.tiles + min(lane * run, tiles);
@@ -111,13 +111,13 @@ var<workgroup> below: atomic<u32>;`,
   }`,
 }));
 
-/** The number of invocations in half a workgroup; each has one bit in two words. */
+/** The number of invocations in half a workgroup, each of which has one bit in two words. */
 const HALF = WORKGROUP / 2;
 
 /**
- * Places the entries in the order of digit, tile and position. In each round, an invocation places one entry. The
- * invocations of half a workgroup set their bits in the words of their digits, so that each can count earlier
- * invocations with the same digit. The first invocation of a digit advances the digit's position for the next round.
+ * Places the entries in the order of digit, tile and position. In each round, an invocation places one entry. All
+ * invocations of half a workgroup set bits in the words of their digits, so that each can count earlier invocations
+ * with the same digit. Then the first invocation of each digit advances the digit's position for the next round.
  */
 const placeKernel = ({ name, lookup, key, position }: Entries): Kernel =>
   kernelOf(`sort: place, ${name}`, () => ({
@@ -179,7 +179,7 @@ var<workgroup> masks: array<atomic<u32>, ${2 * MOST_DIGITS}>;`,
   }`,
   }));
 
-/** Returns a kernel that writes the targets of all positions, and the positions in order. */
+/** Returns a kernel that writes the target of each position, and the positions in order. */
 const beginKernel = (lookup: Lookup): Kernel =>
   kernelOf(`sort: begin ${lookup.name}`, () => ({
     params: lookup.params,
@@ -188,17 +188,17 @@ const beginKernel = (lookup: Lookup): Kernel =>
     body: "  keys[i] = targetOf(i);\n  positions[i] = i;",
   }));
 
-/** Returns the number of bits that numbers up to `greatest` need. */
+/** Returns the number of bits of `greatest`. */
 const bitsOf = (greatest: number): number => 32 - Math.clz32(greatest);
 
-/** Sorts the positions by target. Positions without a target come last. */
+/** Sorts positions by target. The positions without a target come last. */
 export function sortTargets(recording: Recording, targets: Targets): SortedTargets {
   const count = positionsOf(targets);
   const { slice, slices, isPartial } = targets;
   const scratch = (words: number): Span => recording.scratch(4 * words);
   const own = { targets: targets.targets };
   const lookup = lookupOf(targets);
-  // The sort includes one more value than the greatest target, so that NOWHERE, whose bits are all set, comes last.
+  // The sort allows for one value beyond the greatest target, so that NOWHERE, whose bits are all set, comes last.
   const bits = bitsOf(isPartial ? slices : slices - 1);
   let [keys, positions] = [scratch(count), scratch(count)];
   if (bits === 0) {
@@ -238,7 +238,10 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
   return { keys, positions, count, slice, slices };
 }
 
-/** Sorts on the host like `sortTargets` on the device. `targets` are flat and do not include NOWHERE. */
+/**
+ * Sorts positions by target on the host, like `sortTargets` on the device. The list `targets` is flat and does not
+ * contain NOWHERE.
+ */
 export function sortOnHost(targets: Uint32Array, slices: number): [Uint32Array, Uint32Array] {
   const { few, digit } = GPU;
   const count = targets.length;

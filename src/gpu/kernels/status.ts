@@ -1,7 +1,7 @@
 /**
- * Records failures on the GPU. A call with indices on the GPU, or with inputs from a call that may have failed, has a
- * slot of words in a buffer. Kernels check the slot before they write, and the host reads the slot later, so validation
- * needs no round trip.
+ * Records failures on the GPU. A call that may fail on the GPU, because of its indices or its inputs, has a slot of
+ * words in a buffer. Kernels check the slot before they write, and the host reads it later, so validation does not wait
+ * for the host.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -12,14 +12,19 @@ import type { Span } from "./recording.ts";
 
 /** The words of a slot. */
 export const SLOT = {
-  /** The value FINE for success, 0 if an input has no contents, and otherwise 1 + the number of the first bad index. */
+  /**
+   * The first word: FINE for success, 0 if an input has no contents, and otherwise 1 + the number of the first bad
+   * index.
+   */
   failure: 0,
-  /** The value FINE if the result has valid elements; 0 if the failed call left the result empty. */
+  /**
+   * The second word: FINE if the result has valid elements, or 0 if the failed call left the result without contents.
+   */
   contents: 1,
   /** The low word of the first bad index. */
   low: 2,
   high: 3,
-  /** The value FINE, or 1 + the first position that repeats the target of an earlier position. */
+  /** FINE, or 1 + the first position that repeats the target of an earlier position. */
   repeat: 4,
   earlier: 5,
   target: 6,
@@ -28,10 +33,10 @@ export const SLOT = {
 /** The number of words per slot. */
 export const WORDS = 8;
 
-/** The slot of calls that cannot fail on the GPU. */
+/** The slot for calls that cannot fail on the GPU. */
 export const NEVER = 0;
 
-/** The GPU's report on one call: null for success, `input` if an input was missing. */
+/** The GPU's report on a call: null for success, or `input` if an input has no contents. */
 export type SlotState = null | "input" | BadIndex | RepeatFound;
 
 export interface BadIndex {
@@ -48,7 +53,7 @@ export interface RepeatFound {
   readonly target: number;
 }
 
-/** The buffer with the status of calls, and the slot of this call. */
+/** The buffer with the status of all calls, and the slot of this call. */
 export interface Guard {
   readonly status: Span;
   readonly slot: number;
@@ -77,7 +82,7 @@ export class StatusBoard {
     return this.#span;
   }
 
-  /** Returns the first word of a free slot. `beginCall` initializes the slot's contents. */
+  /** Returns the first word of a free slot. The function `beginCall` initializes the slot. */
   take(): number {
     const slot = this.#unused();
     OPEN.slots++;
@@ -92,8 +97,8 @@ export class StatusBoard {
   }
 
   /**
-   * Enlarges the buffer. The copy is submitted separately, because the device may refuse the call that needs the new
-   * slot, while pending calls still need their slots.
+   * Enlarges the buffer. The copy is submitted separately, because the device may refuse the next call, while pending
+   * calls still need their slots.
    */
   #grow(): void {
     const { device } = this.#gpu;

@@ -1,6 +1,6 @@
 /**
- * The offsets of a Plan on the GPU, as slice numbers: target t is the slice that begins at element `t * slice`. A
- * skipped position has the target `NOWHERE`, so a Plan on the GPU needs no `source`.
+ * Represents the offsets of a Plan on the GPU by slice numbers: target t is the slice that begins at element `t *
+ * slice`. A skipped position has the target `NOWHERE`, so a Plan on the GPU needs no `source`.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -8,33 +8,32 @@ import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import { kernelOf, NOWHERE, type BufferKind } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 
-/** A Plan without its offsets, which may exist only on the GPU. */
+/** A Plan without offsets, which may exist only on the GPU. */
 export type PlanForm = Pick<Plan, "slice" | "count" | "size" | "batches" | "span">;
 
 export interface Targets {
-  /** The target of each index, relative to the start of its batch. */
+  /** The target of each index, relative to the start of the batch. */
   readonly targets: Span;
   /** The number of positions per batch. */
   readonly count: number;
   readonly batches: number;
-  /** The number of consecutive batches that share targets. */
+  /** The number of consecutive batches with the same targets. */
   readonly repeat: number;
   /** The number of slices per batch. */
   readonly span: number;
-  /** The number of slices on the random side. */
   readonly slices: number;
   /** The number of elements per slice. */
   readonly slice: number;
-  /** True if positions may have no target. */
+  /** True if positions without a target are possible. */
   readonly isPartial: boolean;
-  /** True if all positions are known to have distinct targets. */
+  /** True if no target is repeated; false if repeats are possible. */
   readonly isDistinct: boolean;
 }
 
 /** Returns the number of positions in all batches. */
 export const positionsOf = ({ count, batches }: Targets): number => count * batches;
 
-/** Returns the maximum number of slices that can be targets. */
+/** Returns the maximum number of different targets. */
 export const mostHit = (targets: Targets): number => Math.min(positionsOf(targets), targets.slices);
 
 /** `indices` is the number of indices or index tuples, each of which has one target. */
@@ -59,8 +58,8 @@ export function targetsOf(
 }
 
 /**
- * Converts a Plan's offsets on the host to targets. `positions` is the number of slices on the sequential side, which
- * exceeds the number of offsets if positions are skipped.
+ * Converts offsets on the host to targets. `positions` is the number of slices on the sequential side, which includes
+ * skipped positions.
  */
 export function targetsFrom(plan: Plan, positions: number): Uint32Array {
   const { offsets, source, slice } = plan;
@@ -75,10 +74,10 @@ export function targetsFrom(plan: Plan, positions: number): Uint32Array {
 export const flatTargetsFrom = (plan: Plan, positions: number): Uint32Array =>
   targetsFrom({ ...plan, offsets: absoluteOffsets(plan) }, positions);
 
-/** Returns true if the buffer has a target for each position, counted from the beginning of the random side. */
+/** Returns true if the buffer contains the target of each position, counted from the beginning of the random side. */
 const isFlat = ({ batches }: Targets): boolean => batches === 1;
 
-/** The code with which kernels look up targets: a function `targetOf(p)`, and its parameters. */
+/** The WGSL function `targetOf(p)`, with which kernels look up targets, and its parameters. */
 export interface Lookup {
   readonly name: string;
   readonly declarations: string;
@@ -111,7 +110,7 @@ export const lookupParams = ({ count, repeat, span }: Targets): Record<string, n
 });
 
 /**
- * Runs a kernel for each position, with the position's target in `t`. `bytes` are the bytes that the kernel moves in
+ * Runs a kernel for each position, with its target in `t`. `bytes` is the number of bytes that the kernel moves in
  * addition to the targets.
  */
 function forEachTarget(
@@ -135,12 +134,15 @@ function forEachTarget(
   recording.run(kernel, positionsOf(targets), moved, lookupParams(targets), all);
 }
 
-/** The position that a table keeps for each target: the position with the greatest key. */
+/** The rule for the position that a table stores for each target, which is the position with the greatest key. */
 export type Which = "first" | "last";
 
 const KEYS: Readonly<Record<Which, string>> = { first: "~i", last: "i + 1u" };
 
-/** Returns a table with an entry per slice on the random side, 0 for every target. Other entries are never read. */
+/**
+ * Returns a table with one entry per slice on the random side, which is 0 for every target. Other entries are never
+ * read.
+ */
 function clearedTable(recording: Recording, targets: Targets): Span {
   const { slices } = targets;
   if (slices <= GPU.sparse * positionsOf(targets)) return recording.zeros(4 * slices);
@@ -151,7 +153,7 @@ function clearedTable(recording: Recording, targets: Targets): Span {
   return table;
 }
 
-/** Returns a table with the key of one position for each slice on the random side that is a target. */
+/** Returns a table with the key of one position for each target on the random side. */
 export function keysOfTargets(recording: Recording, targets: Targets, which: Which): Span {
   const table = clearedTable(recording, targets);
   enterKeys(recording, targets, which, table);
@@ -159,7 +161,7 @@ export function keysOfTargets(recording: Recording, targets: Targets, which: Whi
 }
 
 /**
- * Returns a table with the key of the last position for each slice on the random side, and 0 for slices that are not
+ * Returns a table with the key of the last position for each slice on the random side, or 0 for slices that are not
  * targets.
  */
 export function lastKeys(recording: Recording, targets: Targets): Span {
@@ -174,7 +176,7 @@ function enterKeys(recording: Recording, targets: Targets, which: Which, table: 
   forEachTarget(recording, targets, `keys ${which}`, bytes, { table: "atomic" }, { table }, keep);
 }
 
-/** Counts the positions of each slice on the random side. */
+/** Counts the positions of each target on the random side. */
 export function countsOfTargets(recording: Recording, targets: Targets): Span {
   const table = recording.zeros(4 * targets.slices);
   const count = "if (t != NOWHERE) { atomicAdd(&table[t], 1u); }";
@@ -184,8 +186,8 @@ export function countsOfTargets(recording: Recording, targets: Targets): Span {
 }
 
 /**
- * Returns the targets of selected positions: those whose keys are in the table, or all others. `table` is the table
- * from `keysOfTargets`.
+ * Returns the targets of positions whose keys are in the table, or of all other positions. `table` is the table from
+ * `keysOfTargets`.
  */
 export function chosenTargets(
   recording: Recording,
@@ -209,7 +211,7 @@ export function chosenTargets(
   return flatTargets(targets, chosen, isChosen);
 }
 
-/** Finds the last position of each target, for few positions, by comparing each with all later positions. */
+/** Finds the last position of each target among few positions, by comparing each position with all later positions. */
 export function lastOfFew(
   recording: Recording,
   targets: Targets,

@@ -1,7 +1,7 @@
 /**
- * Types for the parts of WebGPU that this package uses. The package is compiled without browser types, so that its code
- * cannot accidentally rely on a browser. Objects of a browser, or of a library such as Dawn, match these types
- * structurally.
+ * Declares the types for the parts of WebGPU that this package uses. The package is compiled without browser types, so
+ * that its code cannot accidentally depend on a browser. The objects of browsers, and of libraries such as Dawn, match
+ * these types structurally.
  */
 
 import type { Known } from "../../core/platform-types.ts";
@@ -14,7 +14,7 @@ export interface GpuBufferLike {
   destroy(): void;
 }
 
-/** The types of opaque objects, which are only passed on. */
+/** The types of opaque objects, which the package only passes on. */
 export interface BindGroupLayoutLike {
   readonly label: string;
 }

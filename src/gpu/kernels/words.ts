@@ -1,6 +1,6 @@
-/** WGSL text that integers and floats share, because WGSL has no 64-bit integers. */
+/** Contains WGSL text for both integers and floats, because WGSL has no 64-bit integers. */
 
-/** WGSL function that computes the high word of the product of two words from the products of their halves. */
+/** A WGSL function that computes the high word of a product of two words, from products of their halves. */
 export const HIGH_PRODUCT = /* wgsl */ `
 fn highProduct(a: u32, b: u32) -> u32 {
   let aLow = a & 0xffffu;

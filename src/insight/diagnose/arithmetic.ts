@@ -14,13 +14,13 @@ import { Tensor } from "../../core/tensor/tensor.ts";
 export interface Arithmetic {
   apply(plan: Plan, step: Step, updates: Float64Array, out: Float64Array): void;
   divide(out: Float64Array, plan: Plan, counts: Uint32Array): void;
-  /** Applied to every element of the final result. */
+  /** Converts every element of the final result. */
   readonly finish?: (value: number) => number;
 }
 
 /** Functions that replace parts of the normal arithmetic. Omitted parts are normal. */
 export interface Parts {
-  /** Applied to every operand before a step. */
+  /** Converts every operand before a step. */
   readonly read?: (value: number) => number;
   readonly max?: (data: number, update: number) => number;
   readonly min?: (data: number, update: number) => number;

@@ -148,7 +148,7 @@ function lostUpdates(
   const unit = roundingError(data.dtype);
   return (cell) => {
     const count = at.count(cell);
-    // Cells that lose their only update are excluded: such values would fit, but a single update cannot race.
+    // Cells that lose their only update are excluded. Their values would fit, but a single update cannot race.
     const values = count === 0 ? null : valuesAt(cell);
     if (values === null) return null;
     const wanted = read(cell);
@@ -169,7 +169,7 @@ function lostUpdates(
   };
 }
 
-/** Typed array for values. Plain arrays took ten times as long. */
+/** The typed array that stores values. Plain arrays took ten times as long. */
 interface Values {
   readonly length: number;
   [at: number]: Value;

@@ -57,8 +57,8 @@ function keepsAny(rule: Rule, placeOf: PlaceOf): boolean {
 }
 
 /**
- * Returns a function that assigns positions to indices, or null if another change makes the rule invalid for its
- * inputs, such as an axis that data does not have.
+ * Returns a function that assigns positions to indices. Returns null if another change makes the rule invalid, for
+ * example with an axis that data does not have.
  */
 function placingIn(rule: Rule): ReturnType<typeof placingOf> | null {
   try {

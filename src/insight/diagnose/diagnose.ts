@@ -26,7 +26,6 @@ import { callWithout, reductionsThatGive, withReduction } from "./unknown-reduct
 export interface DiagnoseOptions {
   /**
    * The id of the runtime that produced `actual`, from `dialects()`. Known faults of this runtime are listed first.
-   * Known faults of this runtime are listed first.
    */
   readonly dialect?: DialectId | undefined;
   /**
@@ -38,7 +37,7 @@ export interface DiagnoseOptions {
 }
 
 /**
- * Explains the difference between a node's exact result and `actual`, which may come from any source, such as another
+ * Explains the difference between a node's exact result and `actual`, a result from any source, such as another
  * runtime. An explanation is listed only if its fault produces the differing values. Explanations that produce all
  * differing values and change no correct cell come first. Faults with identical results for this call are all listed,
  * because the values cannot distinguish them. If no single fault explains all cells, pairs of faults are tried. If no
@@ -150,7 +149,7 @@ function caseOf(prepared: PreparedCall, actual: Tensor): Omit<Case, "dialect" | 
   return { rule, facts, actual, found, differing: undecidedCells(rule, facts, differing) };
 }
 
-/** Converts a call to a rule. For an invalid call, `exact` is the result for valid indices only. */
+/** Converts a call to the equivalent rule. For an invalid call, `exact` is the result for valid indices only. */
 export function readCall({ call, data, updates, planInputs, shape }: PreparedCall): {
   readonly rule: Rule;
   readonly facts: Facts;

@@ -254,8 +254,8 @@ export const DIALECTS: Readonly<Record<DialectId, DialectRecord>> = {
     scatterForms: ["tuples"],
     gatherForms: ["tuples", "slices"],
     reductions: ["none", "add"],
-    // NotImplementedError in version 2.15.0: "index_put" not implemented for 'UInt16'. Gathers support these data
-    // types.
+    // PyTorch 2.15.0 throws a NotImplementedError, because "index_put" is not implemented for 'UInt16'. Gathers support
+    // these data types.
     lacks: [{ dtypes: WIDE_UNSIGNED, reductions: ["none", "add"] }],
     hasText: false,
   },
@@ -328,7 +328,7 @@ export const DIALECTS: Readonly<Record<DialectId, DialectRecord>> = {
     scatterForms: ["tuples", "elements", "slices"],
     gatherForms: ["tuples", "elements", "slices"],
     reductions: ["none", "add", "sub", "mul", "max", "min"],
-    // TypeError in version 0.10.2: "add does not accept dtype bool".
+    // JAX 0.10.2 throws a TypeError with the message "add does not accept dtype bool".
     lacks: [{ dtypes: ["bool"], reductions: ["add", "sub", "mul"] }],
     hasText: false,
   },

@@ -69,7 +69,7 @@ export interface Fact<W> {
   readonly how: "run" | "source" | "document";
 }
 
-/** Fact that represents unknown behavior. */
+/** The entry for unknown behavior. */
 export const UNKNOWN = { does: "unknown", how: "not verified" } as const;
 
 type Known<W> = Fact<W> | typeof UNKNOWN;

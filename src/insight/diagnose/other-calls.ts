@@ -1,6 +1,6 @@
 /**
- * Calls that may have been intended instead of a call, and their results. `diagnose` explains such a result by a fault
- * of the runtime; here the call itself is wrong, because an exporter or a person wrote it.
+ * Finds calls that the author may have intended, and computes their results. The function `diagnose` attributes such a
+ * result to a runtime fault. Here, a person or an exporter may have written the wrong call.
  */
 
 import { nodeFrom, type NodeSpec } from "../../core/call/call.ts";
@@ -17,29 +17,26 @@ import { predict } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
 import { callWithout } from "./unknown-reduction.ts";
 
-/** A change of a node's input that other nodes before the node can make. */
+/** A change to a node's input, which additional nodes before the node can make. */
 export type InputChange =
   | { readonly is: "swap"; readonly input: number; readonly axes: readonly [number, number] }
   | { readonly is: "reverse"; readonly input: number; readonly axes: readonly number[] }
-  /** Two inputs are exchanged. */
+  /** Two inputs are swapped. */
   | { readonly is: "exchange"; readonly inputs: readonly [number, number] }
-  /** Updates are cut to the size that the call needs, after the first element along the axis `without` is taken. */
+  /** Updates are shortened to the required size, after the first element along the axis `without` is selected. */
   | { readonly is: "cut"; readonly without: number | null };
 
-/**
- * A change of a call: the diagnosis of a runtime that changes it so, or a change that only a person or an exporter
- * makes.
- */
+/** A change to a call: the id of an equivalent runtime fault, or a change that only the author of the call can make. */
 type ChangeId = DiagnosisId | "exchanged-inputs" | "larger-updates";
 
 type ChangePair = Extract<`${ChangeId}+${ChangeId}`, string>;
 
-/** A call that may have been intended. */
+/** A call that the author may have intended. */
 export interface OtherCall {
   readonly id: ChangeId | ChangePair;
-  /** The change in words, such as `the axis is 1, not 0`. */
+  /** Description of the change, such as `the axis is 1, not 0`. */
   readonly sentence: string;
-  /** The intended node, with changes of its inputs; null if no node with the same inputs expresses the change. */
+  /** The intended node, with changes to its inputs; null if no node with the same inputs can express the change. */
   readonly node: NodeSpec | null;
   readonly changes: readonly InputChange[];
   readonly result: Tensor;
@@ -51,7 +48,7 @@ interface Edited {
   readonly changes: readonly InputChange[];
 }
 
-/** A change of a call. Two changes are made together only if their parts differ. */
+/** A change to a call. Two changes are combined only if they change different parts. */
 interface Edit extends Edited {
   readonly id: ChangeId;
   readonly part: "form" | "reduction" | "input" | "order";
@@ -61,8 +58,8 @@ interface Edit extends Edited {
 const PARTS = ["form", "reduction", "input", "order"];
 
 /**
- * Yields calls that may have been intended instead of a call, most likely first: with one change, then with two. Calls
- * with the same result and invalid calls are skipped.
+ * Yields calls that the author may have intended, most likely first. Single changes come first, then pairs. Invalid
+ * calls, and calls with the same result, are skipped.
  */
 export function* otherCalls(
   given: NodeSpec,
@@ -114,14 +111,14 @@ const axisOf = ({ attributes }: NodeSpec, rank: number): number => {
   return axis < 0 ? axis + rank : axis;
 };
 
-/** Returns a node with other attributes; `undefined` removes an attribute. */
+/** Returns a node with changed attributes. The value `undefined` removes an attribute. */
 function withNode(call: Edited, opset: number, changed: Partial<NodeSpec>): Edited {
   const { node, inputs, changes } = call;
   const own = { ...node, ...changed, opset: Math.max(node.opset ?? 1, opset) };
   return { node: own, inputs, changes };
 }
 
-/** Returns all changes of a call that other nodes express. */
+/** Returns all changes to a call that another node can express. */
 const editsOf = (call: Edited): readonly Edit[] =>
   (call.node.domain ?? "ai.onnx") === "ai.onnx" && call.inputs.length >= 2
     ? [
@@ -134,7 +131,7 @@ const editsOf = (call: Edited): readonly Edit[] =>
       ]
     : [];
 
-/** Returns changes of the axis, of batch_dims, and of the operator. */
+/** Returns changes to the axis, batch_dims and the operator. */
 function forms(call: Edited): readonly Edit[] {
   const { node, inputs } = call;
   const [{ shape }, indices] = inputs;
@@ -172,7 +169,7 @@ function forms(call: Edited): readonly Edit[] {
   return sorted(all);
 }
 
-/** Moves changes of the operator after changes of an attribute. */
+/** Sorts operator changes after attribute changes. */
 const sorted = (all: readonly Edit[]): readonly Edit[] => [
   ...all.filter(({ id }) => id !== "other-operator"),
   ...all.filter(({ id }) => id === "other-operator"),
@@ -194,7 +191,7 @@ function reductions(call: Edited): readonly Edit[] {
   });
 }
 
-/** Returns the call with its updates in reverse order, so that the first update of a repeated target stays. */
+/** Returns the call with reversed updates, so that the first update of each repeated target wins. */
 function orders(call: Edited): readonly Edit[] {
   const { node, inputs } = call;
   const [data, indices, updates] = inputs;
@@ -225,7 +222,7 @@ function reverse(value: Tensor, axes: readonly number[]): Tensor {
   }, value);
 }
 
-/** Returns `size` slices along an axis. */
+/** Returns the first `size` slices along an axis. */
 function taken(value: Tensor, axis: number, size: number, from = (at: number) => at): Tensor {
   const places = BigInt64Array.from({ length: size }, (_, at) => BigInt(from(at)));
   const indices = tensor("int64", [size], places);
@@ -251,7 +248,7 @@ function transposes(call: Edited): readonly Edit[] {
   });
 }
 
-/** Returns calls with two inputs of one data type exchanged, such as data and updates. */
+/** Returns calls in which two inputs of the same data type, such as data and updates, are swapped. */
 const exchanges = (call: Edited): readonly Edit[] =>
   [[0, 2] as const, [0, 1] as const, [1, 2] as const].flatMap(([a, b]): Edit[] => {
     const [first, second] = [call.inputs[a], call.inputs[b]];
@@ -266,7 +263,7 @@ const exchanges = (call: Edited): readonly Edit[] =>
     ];
   });
 
-/** Returns calls with the first part of updates that are larger than the call allows. PyTorch ignores the rest. */
+/** Returns calls with shortened updates, because PyTorch ignores the excess elements of updates that are too large. */
 function cuts(call: Edited): readonly Edit[] {
   const { op } = call.node;
   const [data, indices, updates] = call.inputs;
@@ -303,10 +300,10 @@ function cuts(call: Edited): readonly Edit[] {
   });
 }
 
-/** The parts of a rule in which the call itself may be wrong, in the order in which two of them are changed. */
+/** Parts of a rule that the author of the call may have confused, in the order in which two changes are applied. */
 const ASPECTS: readonly Aspect[] = ["input", "operator", "places", "reduction", "order"];
 
-/** Yields the results of single hypotheses, such as a mean, that no other node expresses, and of pairs. */
+/** Yields results for hypotheses that no other node can express, such as a mean, and for pairs of hypotheses. */
 function* hypotheses(
   { node, inputs }: Edited,
   arePairs: boolean,
@@ -316,7 +313,7 @@ function* hypotheses(
     const { rule, facts } = readCall(prepare(call, tensorsOf(call, inputs)));
     if (facts.isError && arePairs) return;
     const rankOf = ({ aspect }: Hypothesis): number => ASPECTS.indexOf(aspect);
-    // A call with an index out of range has a result only if its indices mean other positions.
+    // A call with an out-of-range index has a result only if the index has a different meaning.
     const tried = HYPOTHESES.filter((one) =>
       facts.isError ? one.aspect === "places" : rankOf(one) !== -1,
     );
@@ -341,7 +338,7 @@ function* hypotheses(
   }
 }
 
-/** Turns the sentence of a diagnosis, which says what a runtime did, into a sentence about the intended call. */
+/** Converts a diagnosis sentence about a runtime to a sentence about the intended call. */
 const asWish = (sentence: string): string =>
   sentence
     .replaceAll(/\bwas\b/g, "is")

@@ -1,6 +1,6 @@
 /**
- * Explains a result with a different shape. Only a change to the axis, the operator or batch_dims of a gather can
- * produce a different shape, and then the shape is also evidence.
+ * Explains a result whose shape differs from the expected shape. Only a different axis, operator or batch_dims of a
+ * gather can produce another shape, so the shape is also evidence.
  */
 
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -21,7 +21,7 @@ const SHAPED: readonly Shaped[] = [
   ["other-operator", otherOperators],
 ];
 
-/** Finds the changes with which a gather produces `actual`, both its shape and all its elements. */
+/** Finds changes for which a gather produces both the shape and all elements of `actual`. */
 export function searchShape(rule: Rule, actual: Tensor): readonly Found[] {
   const { shape, size } = actual;
   if (rule.updates !== undefined || size * bitsOf(actual) < LEAST_BITS) return [];
@@ -37,7 +37,7 @@ export function searchShape(rule: Rule, actual: Tensor): readonly Found[] {
   });
 }
 
-/** Returns changes to other numbers of batch axes, each with the resulting shape. */
+/** Returns changes of the number of batch axes, with the resulting shapes. */
 function otherBatchDims(rule: Rule): readonly Change[] {
   if (!hasSetting(rule, "batch_dims")) return [];
   const own = batchDimsOf(rule);

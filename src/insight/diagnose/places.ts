@@ -1,4 +1,4 @@
-/** Hypotheses about a runtime's handling of negative indices, indices outside their axis, and wide integers. */
+/** Defines hypotheses about the handling of negative indices, out-of-range indices and wide integers. */
 
 import { Tensor } from "../../core/tensor/tensor.ts";
 import {
@@ -12,13 +12,13 @@ import {
 } from "./hypothesis.ts";
 import { isFloating, withSettings, type PlaceOf, type Rule } from "./rule.ts";
 
-/** Clips an index; the position of a whole sequence is clipped as well. */
+/** Clips an index to its axis. For a sequence, the position of the whole sequence is clipped as well. */
 const clipped: PlaceOf = (place, dim, after, rest) =>
   Math.min(Math.max(place, after), dim - 1 - rest);
 
 const what = ({ updates }: Rule): string => (updates === undefined ? "elements" : "updates");
 
-/** Returns a hypothesis that applies to calls with a certain kind of index. */
+/** Returns a hypothesis for calls that contain a certain kind of index. */
 const places =
   (which: "hasNegative" | "hasOutside") =>
   (
@@ -40,8 +40,7 @@ const countedFrom = (place: string, endOf: (dim: number) => number): Change => [
 ];
 
 /**
- * Returns the changes in which some indices are skipped: in a scatter, nothing is written; in a gather, the element is
- * 0 or NaN.
+ * Returns changes that skip some indices. In a scatter, nothing is written. In a gather, the element becomes 0 or NaN.
  */
 function filled(rule: Rule, placeOf: PlaceOf, which: string): readonly Change[] {
   if (rule.updates !== undefined) return [[`updates with ${which} were skipped`, { placeOf }]];
@@ -59,8 +58,8 @@ const leftOut =
       : [];
 
 /**
- * Hypotheses about indices. Indices out of range come first, because they are rarer than negative indices in calls that
- * have both.
+ * Hypotheses about index values. Hypotheses about out-of-range indices come first, because these are rarer than
+ * negative indices in calls that have both.
  */
 export const PLACES: readonly Hypothesis[] = [
   outside("out-of-range-clipped", (rule, hasNegative) => {
@@ -73,7 +72,10 @@ export const PLACES: readonly Hypothesis[] = [
     return hasNegative
       ? [
           nearest,
-          ["indices were clipped to their axis, and negative indices to 0", { placeOf: clipped }],
+          [
+            "indices were clipped to the range of their axis, and negative indices were replaced with 0",
+            { placeOf: clipped },
+          ],
         ]
       : [nearest];
   }),
@@ -90,7 +92,7 @@ export const PLACES: readonly Hypothesis[] = [
   }),
   outside("flat-offset", (rule) => [
     [
-      "indices outside their axis addressed the flat offset in the whole tensor",
+      "out-of-range indices were used as flat offsets into the whole tensor",
       { placeOf: ownPlace(rule) },
       "outside",
     ],
@@ -134,7 +136,7 @@ export const PLACES: readonly Hypothesis[] = [
   ]),
   negatives("flat-offset", () => [
     [
-      "negative indices addressed the flat offset in the whole tensor",
+      "negative indices were used as flat offsets into the whole tensor",
       { placeOf: (index) => index },
     ],
   ]),

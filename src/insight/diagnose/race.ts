@@ -1,8 +1,8 @@
 /**
- * Decides whether threads that race for a target may leave a value in a cell. Here the race is already known, from runs
- * that differ or from a runtime that is known to race, so a value need only be possible, not likely. A single pass over
- * a cell's updates decides whether a value is possible. `cell-sets.ts`, in contrast, searches the cells for evidence of
- * a race.
+ * Determines whether a race between threads can produce a cell's value. The race is already known, because runs
+ * differed or the runtime is known to race. The value must therefore be possible, but not necessarily likely. One pass
+ * over a cell's updates determines whether a value is possible. The file `cell-sets.ts`, in contrast, searches the
+ * cells for evidence of a race.
  */
 
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -15,8 +15,8 @@ import { wordsOf, type Words } from "./dialect-words.ts";
 import type { Rule } from "./rule.ts";
 
 /**
- * Returns the word for how a dialect handles repeated targets in this call; null for a gather, for TensorScatter, and
- * for a reduction that the dialect does not have.
+ * Returns the word that describes how a dialect handles repeated targets in this call. Returns null for a gather, for
+ * TensorScatter, and for an unsupported reduction.
  */
 export function repeatsWord(
   { facts }: DialectRecord,
@@ -30,7 +30,7 @@ export function repeatsWord(
 
 type RaceWord = NonNullable<Words["repeats" | "sums"]>;
 
-/** For each word, true if a dialect with this word may apply a target's updates in any order. */
+/** For each word, true if the dialect may apply a target's updates in any order. */
 const IS_OPEN: Readonly<Record<RaceWord, boolean>> = {
   last: false,
   "in-order": false,
@@ -41,7 +41,7 @@ const IS_OPEN: Readonly<Record<RaceWord, boolean>> = {
   unknown: true,
 };
 
-/** Returns the dialect's word if it may apply this call's updates in any order; otherwise null. */
+/** Returns the dialect's word if the dialect may apply this call's updates in any order; otherwise null. */
 export function openOrder(dialect: DialectRecord, rule: Rule): RaceWord | null {
   const word = repeatsWord(dialect, rule);
   const isShared = (rule.updates?.size ?? 0) > (dialect.racesAbove ?? 0);
@@ -49,8 +49,7 @@ export function openOrder(dialect: DialectRecord, rule: Rule): RaceWord | null {
 }
 
 /**
- * Returns the hypotheses about races: the hypothesis for a dialect's word, or all if the word has none.
- * @param word a word from {@link repeatsWord}
+ * Returns the race hypotheses for a dialect's word from `repeatsWord`, or all race hypotheses if none match the word.
  */
 export function raceSets(word: RaceWord | null): readonly CellSet[] {
   const known = CELL_SETS.filter(({ id }) => id === word);
@@ -60,7 +59,7 @@ export function raceSets(word: RaceWord | null): readonly CellSet[] {
 }
 
 /**
- * Returns the evidence for lost updates: 0 if the cell's value is possible after losing some updates, even if it is
+ * Returns the evidence for lost updates, which is 0 if losing some updates could produce the cell's value, however
  * unlikely.
  */
 function possibleLoss(
@@ -88,18 +87,18 @@ function possibleLoss(
     const hasFraction = Number.isFinite(found) && !Number.isInteger(found);
     if (hasFraction && values.every(Number.isInteger)) return null;
     if (reduction === "sub") for (let nth = 0; nth < count; nth++) values[nth] = -values[nth];
-    // The last thread has added its update to a value that includes data, so data is never lost.
+    // The last thread adds its update to a value that includes data, so the data value is never lost.
     const kept = includeSelf ? (values.pop() as number) : null;
     const bounds = reduction === "mul" ? productBounds(values, kept) : sumBounds(values, kept);
     return isBetween(Number(found), bounds) ? 0 : null;
   };
 }
 
-/** The minimum and maximum result that any subset of the values can give, and the total rounding error. */
+/** The minimum and maximum results for all subsets of the values, with the total rounding error. */
 interface Bounds {
   readonly low: number;
   readonly high: number;
-  /** The rounding error, in units of the data type's relative error. */
+  /** Rounding error as a multiple of the data type's relative error. */
   readonly slack: number;
 }
 
@@ -120,13 +119,13 @@ function productBounds(values: readonly number[], kept: number | null): Bounds {
   return { low: -most, high: most, slack: 2 * (values.length + 1) * most };
 }
 
-/** Returns a function that tests if a value lies within bounds. Bounds that are NaN or infinite contain every value. */
+/** Returns a function that tests whether a value is within the bounds. NaN or infinite bounds accept every value. */
 function betweenOf({ dtype }: Tensor): (found: number, bounds: Bounds) => boolean {
   const range = integerRange(dtype);
   const unit = range === null ? roundingError(dtype) : Number.EPSILON;
   const least = range === null ? 2 * unit * leastNormal(dtype) : 0;
   const round = range === null ? rounderOf(dtype) : (value: number): number => value;
-  // A sum that exceeds the range of an integer type wraps, so it may have any value.
+  // An integer sum that exceeds the range of its type wraps, so any value is possible.
   const [lowest, highest] = range === null ? [-Infinity, Infinity] : range.map(Number);
   return (found, { low, high, slack }) => {
     if (!Number.isFinite(low) || !Number.isFinite(high) || low < lowest || high > highest)

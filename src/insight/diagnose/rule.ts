@@ -1,6 +1,7 @@
 /**
- * A rule is everything that determines the result of a call, as data. `run` follows one rule; a hypothesis changes part
- * of this rule. This file converts a rule to a Plan and a result, with the planners and kernels that `run` uses.
+ * Defines rules, which contain all data that determine the result of a call. The function `run` applies the rule of the
+ * specification, and a hypothesis changes part of this rule. This file converts a rule to a Plan and computes the
+ * result with the same planners and kernels as `run`.
  */
 
 import type { Call } from "../../core/call/call.ts";
@@ -28,9 +29,9 @@ import { decode, encode, type Arithmetic } from "./arithmetic.ts";
 import { inType } from "./working-type.ts";
 
 /**
- * A function that returns the position of an index along an axis of `dim` positions. NaN skips the update or element; a
- * position outside the axis is used at its flat offset, if data has this offset. In a sequence, `after` is the number
- * of positions before a position, and `rest` is the number of positions after it.
+ * Returns the position of an index along an axis with `dim` positions. NaN skips the update or element. A position
+ * outside the axis becomes a flat offset, if data contains this offset. For a sequence, `after` counts the positions
+ * before the current position, and `rest` counts the positions after it.
  */
 export type PlaceOf = (index: number, dim: number, after: number, rest: number) => number;
 
@@ -38,45 +39,51 @@ export interface Rule {
   readonly call: Call;
   readonly data: Tensor;
   readonly indices: Tensor;
-  /** The updates of a scatter; undefined for a gather. */
+  /** Updates of a scatter; undefined for a gather. */
   readonly updates: Tensor | undefined;
   /** The shape of the result. */
   readonly shape: readonly number[];
-  /** The interpretation of indices; null for the version's own interpretation. */
+  /** Interpretation of indices; null for the interpretation of the operator version. */
   readonly placeOf: PlaceOf | null;
-  /** Additional effect of an index without a position: `ends` stops the call there, and `undoes` reverts the call. */
+  /**
+   * Additional effect of an index without a position. The value `ends` stops the call at this index, and `undoes`
+   * cancels all writes.
+   */
   readonly refusal: "none" | "ends" | "undoes";
-  /** The element of a gather for an index without a position. */
+  /** Value that a gather returns for an index without a position. */
   readonly fill: "zero" | "nan";
-  /** The update that wins if a target has several updates and the reduction is `none`. */
+  /** Winning update if several updates have the same target and the reduction is `none`. */
   readonly stays: "last" | "first";
-  /** True if a target's updates are combined with each other before the result is combined with data. */
+  /** True if the updates of each target are combined before the result is combined with data. */
   readonly updatesFirst: boolean;
-  /** The data type in which elements are computed; null for the type of data. */
+  /** Data type for computations; null for the data type of data. */
   readonly computedIn: DType | null;
-  /** True if integer means are rounded toward 0. */
+  /** True if integer means are rounded toward zero. */
   readonly truncates: boolean;
-  /** Different arithmetic; null for the data type's arithmetic. */
+  /** Replacement arithmetic; null for the data type's normal arithmetic. */
   readonly arithmetic: Arithmetic | null;
-  /** A change to the Plan; the result may have a different shape. The change applies only to the version's own Plan. */
+  /**
+   * A change to the Plan, which may change the shape of the result. The change is valid only for the operator version's
+   * original Plan.
+   */
   readonly rewrite: ((plan: Plan) => Plan) | null;
-  /** Cached results of {@link placingOf} by call, because many rules differ only in their interpretation of indices. */
+  /** Cached results of `placingOf` by call, because many rules differ only in their interpretation of indices. */
   readonly placings: WeakMap<Call, Placing>;
   /**
-   * Cache of data derived from the fields that place elements; replaced by a new object if one of these fields changes.
+   * Cache for data derived from the fields that determine positions. A change to one of these fields creates a new
+   * cache.
    */
   readonly kept: { plan?: Plan; moves?: Moves };
 }
 
-/** Returns the changed part of a rule for other settings. */
+/** Returns the rule fields that depend on the settings. */
 export const withSettings = ({ call }: Rule, settings: Partial<Settings>): Pick<Rule, "call"> => ({
   call: { ...call, settings: { ...call.settings, ...settings } },
 });
 
 /**
- * Computes the result of a rule; returns null if the rule does not fit the call, because of its shapes or an index
- * outside its axis.
- * @param probe the cells to compute; all cells by default
+ * Computes the result of a rule. Returns null if the rule is not valid for the call, because of shapes or out-of-range
+ * indices. `probe` contains the cells to compute. By default, all cells are computed.
  */
 export function predict(rule: Rule, probe?: Probe | null): Tensor | null {
   try {
@@ -95,15 +102,15 @@ export function predict(rule: Rule, probe?: Probe | null): Tensor | null {
 /** @throws TensorError `index-out-of-range` */
 export const resultOf = (rule: Rule): Tensor => resultBy(rule, planOf(rule));
 
-/** Fewer than 2^16 cells of a result, in ascending order. */
+/** Fewer than 2^16 result cells, in ascending order. */
 export interface Probe {
   readonly cells: Uint32Array;
-  /** The number of probe cells before each cell of the result, and before its end. */
+  /** Number of probe cells before each result cell, and in total. */
   readonly before: Uint16Array;
 }
 
 /**
- * The moves of a Plan in the cells of a probe: the number of each cell in the probe, and the element on the other side.
+ * Moves of a Plan that affect probe cells, each with a cell number within the probe and the element to read or write.
  */
 interface Moves {
   readonly near: Uint32Array;
@@ -126,7 +133,7 @@ function movesOf(plan: Plan, isGather: boolean, { cells, before }: Probe): Moves
   return { near: Uint32Array.from(near), far: Uint32Array.from(far) };
 }
 
-/** Returns a Plan with a single batch, whose offsets count from the beginning of all `size` elements. */
+/** Returns a Plan with a single batch, in which offsets start at the first of all `size` elements. */
 export const flatPlan = (offsets: Uint32Array, slice: number, size: number): Plan => ({
   offsets,
   slice,
@@ -136,7 +143,7 @@ export const flatPlan = (offsets: Uint32Array, slice: number, size: number): Pla
   span: size,
 });
 
-/** Restricts a rule and its Plan to the cells of a probe, each of which is a separate slice. */
+/** Restricts a rule and its Plan to the probe cells, each of which becomes a separate slice. */
 function restricted(rule: Rule, probe: Probe): [Rule, Plan] {
   const { data, updates } = rule;
   rule.kept.moves ??= movesOf(planOf(rule), updates === undefined, probe);
@@ -153,7 +160,6 @@ function restricted(rule: Rule, probe: Probe): [Rule, Plan] {
       ];
 }
 
-/** Returns selected elements of a tensor. */
 export function pick(
   { dtype, size, data }: Tensor,
   offsets: Uint32Array,
@@ -189,7 +195,7 @@ const inputsOf = ({ data, indices, updates }: Rule): PlanInputs => ({
   updates: updates?.shape,
 });
 
-/** Returns the Plan of a rule, without merged rows. */
+/** Returns the Plan for a rule, without merged rows. */
 export function planOf(rule: Rule): Plan {
   const { kept } = rule;
   kept.plan ??= newPlan(rule);
@@ -206,16 +212,19 @@ function newPlan(rule: Rule): Plan {
 }
 
 /**
- * The data that turns indices into the offsets of a Plan: the offset for all-zero indices, `base`, plus each index
- * times its stride.
+ * Data for computing the offsets in a Plan. An offset is the sum of `base`, which is the offset of all-zero indices,
+ * and each index times its stride.
  */
 export interface Placing {
   readonly plan: Plan;
   readonly base: Uint32Array;
   readonly axes: readonly { readonly dim: number; readonly stride: number }[];
-  /** Returns the number of a position's index tuple; an element index is a tuple of one index. */
+  /** Returns the number of the index tuple that determines a position. An element index is a tuple with one index. */
   tupleAt(position: number): number;
-  /** The number of positions that share an index because they belong to the same sequence; 1 without sequences. */
+  /**
+   * Number of consecutive positions with the same index because they belong to one sequence. Without sequences, the
+   * number is 1.
+   */
   readonly length: number;
 }
 
@@ -251,8 +260,8 @@ function newPlacing(rule: Rule): Placing {
       length: count,
     };
   }
-  // An operator that addresses slices along an axis repeats its indices for each position on the axes between batches
-  // and axis.
+  // An operator that addresses slices along an axis repeats its indices for each position on the axes between the batch
+  // axes and the indexed axis.
   const times = Math.max(1, (plan.batches * count * axes.length) / Math.max(1, indices.size));
   return {
     plan,
@@ -276,7 +285,7 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
     let offset = base[p];
     const first = tupleAt(p) * k;
     const after = p % length;
-    // An empty tuple addresses all of data, unless the interpretation skips every index.
+    // An empty tuple addresses the whole data tensor, unless the interpretation skips every index.
     if (k === 0 && Number.isNaN(placeOf(0, 1, after, 0))) offset = NaN;
     for (let j = 0; j < k; j++) {
       const index = indexAt(words, (first + j) * step, step) + after;
@@ -307,7 +316,7 @@ function gathered({ data, shape, fill }: Rule, plan: Plan): Storage {
   return out;
 }
 
-/** Function that applies a Plan's updates to a storage with a step. */
+/** Applies a Plan's updates to a buffer with one kernel step. */
 type Apply<S> = (plan: Plan, step: Step, updates: S, out: S) => void;
 type Divide<S> = (out: S, plan: Plan, counts: Uint32Array) => void;
 
@@ -336,7 +345,7 @@ function scattered(rule: Rule, plan: Plan, data: Tensor, updates: Tensor): Stora
   return out;
 }
 
-/** Divides like `divide`, but rounds the quotients of integers toward 0. */
+/** Divides like `divide`, but rounds integer quotients toward zero. */
 const truncate: typeof divide = (_, data, slice, offsets, counts) => {
   for (const [p, offset] of offsets.entries()) {
     for (let t = offset; t < offset + slice; t++) {
@@ -347,8 +356,8 @@ const truncate: typeof divide = (_, data, slice, offsets, counts) => {
 };
 
 /**
- * Performs the steps of `run` for a scatter's Plan, or different steps if the rule keeps the first update or combines
- * updates first.
+ * Runs a scatter's Plan like `run`, or with different steps if the rule keeps the first update or combines updates
+ * first.
  */
 function scatterSteps<S extends Storage>(
   { call: { settings }, data, stays, updatesFirst }: Rule,
@@ -382,7 +391,7 @@ function scatterSteps<S extends Storage>(
   );
 }
 
-/** Returns true if results of a data type can be computed as doubles, with different arithmetic. */
+/** Returns true if results can be computed in float64 with replacement arithmetic. */
 export const isFloating = ({ dtype }: Tensor): boolean => {
   const { family } = DTYPES[dtype];
   return family === "float" || family === "half";

@@ -1,4 +1,4 @@
-/** Tries hypotheses on a case, first singly, then in pairs, and ranks the hypotheses that fit. */
+/** Tests hypotheses on a case, first individually, then in pairs, and ranks the matching hypotheses. */
 
 import { DIAGNOSE } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -17,28 +17,28 @@ import { openOrder, raceSets, repeatsWord } from "./race.ts";
 import { pick, predict, type Probe, type Rule } from "./rule.ts";
 import { SETTINGS } from "./settings.ts";
 
-/** A diagnosis before the dialects that show it are added. */
+/** A diagnosis without its list of dialects, which is added later. */
 export type Found = Omit<Diagnosis, "dialects">;
 
-/** A call, the result of a runtime, and its differences from the exact result. */
+/** A call, a runtime's result, and the differences from the exact result. */
 export interface Case {
   readonly rule: Rule;
   readonly facts: Facts;
   readonly actual: Tensor;
   readonly found: Cells;
   readonly differing: Uint32Array;
-  /** The runtime that gave the result; null if unknown. */
+  /** Runtime that produced the result; null if unknown. */
   readonly dialect: DialectId | null;
-  /** True if other runs have shown a race, false if other runs have ruled out a race; null if unknown. */
+  /** True if other runs have shown a race; false if other runs have ruled out a race; null if unknown. */
   readonly isRace: boolean | null;
 }
 
-/** Some of the differing cells, on which a hypothesis is tried first, before all differing cells. */
+/** A sample of the differing cells. Each hypothesis is tested on this sample before all differing cells. */
 interface Sample extends Probe {
   readonly found: Cells;
 }
 
-/** All hypotheses, in the order in which equally good explanations are listed. */
+/** All hypotheses. Explanations of equal quality are listed in this order. */
 export const HYPOTHESES: readonly Hypothesis[] = [
   ...SETTINGS,
   ...COORDINATES,
@@ -48,29 +48,28 @@ export const HYPOTHESES: readonly Hypothesis[] = [
   ...FLOATS,
 ];
 
-/** A hypothesis variant that was tried. */
+/** A hypothesis variant that was tested. */
 interface Tried {
   readonly id: Diagnosis["id"];
   readonly hypothesis: Hypothesis;
-  /** The variant's position among the variants of the hypothesis. */
+  /** Position of the variant in the hypothesis. */
   readonly nth: number;
   readonly variant: Variant;
-  /** The number of differing cells that have the predicted value. */
+  /** Number of differing cells that contain the predicted value. */
   readonly explained: number;
-  /** The number of other cells that do not have the predicted value. */
+  /** Number of other cells that do not contain the predicted value. */
   readonly wrong: number;
 }
 
 /**
- * The minimum evidence, in bits: the probability that an explanation fits by chance must be less than 1 in 2 to this
- * power.
+ * Minimum evidence, in bits. The probability of a chance match must be less than 1 in 2 to the power of this number.
  */
 export const LEAST_BITS = 8;
 const LEAST_PARTIAL_BITS = 16;
 
 /**
- * The minimum share of the sample that a hypothesis must explain; with a smaller share, it does not explain half of all
- * cells.
+ * Minimum share of the sample that a hypothesis must explain. A hypothesis with a smaller share cannot explain half of
+ * all cells.
  */
 const LEAST_SHARE = 1 / 3;
 
@@ -79,7 +78,7 @@ export function search(wanted: Case): readonly Found[] {
   if (differing.length === 0) return [];
   const isWhole = ({ cells }: Found): boolean => cells.explained === differing.length;
   const races = racesOf(wanted);
-  // A fault that is the same in every run cannot explain a result that changes between runs.
+  // A deterministic fault cannot explain a result that changes between runs.
   if (wanted.isRace === true && races.some(isWhole)) return races.filter(isWhole);
   const given = { ...wanted, sample: found.count > DIAGNOSE.whole ? sampleOf(wanted) : null };
   const tried = HYPOTHESES.filter(({ aspect }) => !facts.isError || aspect === "places").flatMap(
@@ -108,7 +107,7 @@ export function search(wanted: Case): readonly Found[] {
   return all.sort((a, b) => b.cells.explained - a.cells.explained);
 }
 
-/** Moves the runtime's known faults to the front. */
+/** Moves known faults of the runtime to the front. */
 const knownFirst =
   ({ dialect }: Case) =>
   (found: readonly Found[]): Found[] => {
@@ -118,8 +117,7 @@ const knownFirst =
   };
 
 /**
- * Returns explanations by a race, but only if other runs have shown a race or the runtime is known to race in such
- * calls.
+ * Returns race explanations, but only if other runs have shown a race or the runtime is known to race in such calls.
  */
 function racesOf(wanted: Case): Found[] {
   const { dialect, isRace, rule } = wanted;
@@ -132,8 +130,8 @@ function racesOf(wanted: Case): Found[] {
 type Sampled = Case & { readonly sample: Sample | null };
 
 /**
- * Draws a sample of cells. Steps of the golden ratio are spread evenly, and do not coincide with repeating patterns. A
- * cell may be drawn twice.
+ * Selects a sample of cells. Golden-ratio steps spread the sample evenly, and do not coincide with repeating patterns.
+ * A cell may be selected twice.
  */
 function sampleOf({ actual, differing, found }: Case): Sample {
   const { length } = differing;
@@ -151,7 +149,7 @@ function sampleOf({ actual, differing, found }: Case): Sample {
   return { cells, before, found: cellsOf(pick(actual, cells)) };
 }
 
-/** Tries all variants of a hypothesis, and returns the variants that fit the call. */
+/** Tests all variants of a hypothesis, and returns the variants that match the result. */
 function attempts(given: Sampled, hypothesis: Hypothesis, rule: Rule): Tried[] {
   return hypothesis.variants(rule, given.facts).flatMap((variant, nth) => {
     const score = scoreOf(given, variant.rule);
@@ -161,7 +159,7 @@ function attempts(given: Sampled, hypothesis: Hypothesis, rule: Rule): Tried[] {
 
 type Score = Pick<Tried, "explained" | "wrong">;
 
-/** Scores a rule; returns null if the rule does not fit the call, and an estimate if it explains too few cells. */
+/** Scores a rule. Returns null if the rule is not valid for the call, and an estimate if it explains too few cells. */
 function scoreOf({ found, differing, sample }: Sampled, rule: Rule): Score | null {
   if (sample !== null) {
     const few = predict(rule, sample);
@@ -186,7 +184,7 @@ function sameCells(a: Cells, b: Cells, which?: Uint32Array): number {
   return same;
 }
 
-/** Returns the diagnosis of the best variant for each id. */
+/** Returns the best variant's diagnosis for each id. */
 function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
   const best = new Map<string, Tried>();
   for (const one of tried) {
@@ -200,7 +198,7 @@ function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
   }));
 }
 
-/** The order in which two changes are made; the second change applies to the outcome of the first. */
+/** Order of two combined changes. The second change applies to the rule that the first change produces. */
 const ASPECTS: readonly Aspect[] = [
   "input",
   "operator",
@@ -210,7 +208,7 @@ const ASPECTS: readonly Aspect[] = [
   "arithmetic",
 ];
 
-/** Tries pairs of changes to different parts of the rule. */
+/** Tests pairs of changes to different parts of the rule. */
 function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
   const { rule, facts } = given;
   const ranked = tried.toSorted((a, b) => b.explained - a.explained);
@@ -222,8 +220,8 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
           ({ id, explained }, n) => explained > 0 && ranked.findIndex((one) => one.id === id) === n,
         )
         .slice(0, DIAGNOSE.partners);
-  // Only interpretations of indices were tried singly if the call is an error, because every other hypothesis needs an
-  // interpretation of the bad indices.
+  // For an invalid call, only index interpretations were tested individually, because every other hypothesis requires
+  // an interpretation of the bad indices.
   const partners = facts.isError
     ? HYPOTHESES.flatMap((hypothesis) =>
         hypothesis
@@ -256,8 +254,8 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
 }
 
 /**
- * Tries the hypotheses that allow several values in a cell.
- * @param leastBits minimum evidence, in bits; hypotheses with less evidence are omitted
+ * Tests the hypotheses that allow several values per cell. Hypotheses with less evidence than `leastBits` bits are
+ * omitted.
  */
 function cellSets(
   { rule, facts, actual, differing, sample = null }: Case & { readonly sample?: Sample | null },
@@ -279,7 +277,7 @@ function cellSets(
       const found = fit(cell);
       if (found === null) {
         misses++;
-        // The search ends here, because at least half of the cells must fit.
+        // The search ends here, because at least half of the cells must match.
         if (2 * misses > differing.length) return [];
         continue;
       }

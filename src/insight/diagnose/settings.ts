@@ -1,4 +1,7 @@
-/** Hypotheses about the call: a different reduction, axis or operator, different batches, and the order of updates. */
+/**
+ * Defines hypotheses about the call: a different reduction, axis or operator, different batches, or a different update
+ * order.
+ */
 
 import { normalizeAxis, normalizeBatchDims } from "../../core/operators/checks.ts";
 import { findOperators } from "../../core/operators/registry.ts";
@@ -28,13 +31,13 @@ export const axisOf = ({ call, data }: Rule): number =>
 export const batchDimsOf = ({ call, indices }: Rule): number =>
   Number(normalizeBatchDims(call.settings.batchDims, indices.shape));
 
-/** Wraps a function that returns changes, so that it returns none for a gather. */
+/** Wraps a function that returns changes for scatters, so that it returns an empty list for gathers. */
 const ofScatter =
   (changesOf: (rule: Rule, reduction: Reduction) => readonly Change[]) =>
   (rule: Rule): readonly Change[] =>
     rule.updates === undefined ? [] : changesOf(rule, rule.call.settings.reduction);
 
-/** The working types of OpenVINO 2026.4.1 that can be noticed in a result. */
+/** Data types used in OpenVINO 2026.4.1 computations that visibly affect results. */
 const WORKING: Readonly<Partial<Record<DType, DType>>> = {
   int16: "int32",
   uint16: "int32",
@@ -44,19 +47,19 @@ const WORKING: Readonly<Partial<Record<DType, DType>>> = {
   float64: "float32",
 };
 
-/** Returns the type in which OpenVINO computes a call, or null for the type of data. */
+/** Returns the data type in which OpenVINO computes a call, or null for the data type of data. */
 function workingType({ data: { dtype }, call }: Rule): DType | null {
-  // A difference of booleans counts as true unless it is 0. Sums of booleans are computed as logical operations.
+  // A boolean difference is true unless its value is 0. Boolean sums are computed as logical operations.
   if (dtype === "bool") return call.settings.reduction === "sub" ? "uint8" : null;
   return WORKING[dtype] ?? null;
 }
 
-/** Returns true for a scatter with empty index tuples, each of which addresses all of data. */
+/** Returns true for a scatter with empty index tuples, each of which addresses the whole data tensor. */
 export const isWhole = ({ updates, indices: { shape }, call }: Rule): boolean =>
   updates !== undefined && call.version.indexForm === "tuples" && shape[shape.length - 1] === 0;
 
 export const SETTINGS: readonly Hypothesis[] = [
-  // An index that is negative or out of range is a more likely reason for skipping all updates or elements.
+  // A negative or out-of-range index is a more likely reason for skipping all updates or elements.
   hypothesis("whole-ignored", "places", (rule) =>
     isWhole(rule)
       ? [["empty index tuples, which address all of data, were ignored", { placeOf: () => NaN }]]
@@ -147,7 +150,9 @@ export const SETTINGS: readonly Hypothesis[] = [
   hypothesis("other-operator", "operator", otherOperators),
 ];
 
-/** Returns changes that match functions without data, such as `tf.scatter_nd`, which also adds repeated updates. */
+/**
+ * Returns changes that match functions without a data input, such as `tf.scatter_nd`, which also adds repeated updates.
+ */
 function zerosForData(rule: Rule, reduction: Reduction): readonly Change[] {
   const { dtype, shape, size, data } = rule.data;
   if (!isNumericStorage(data)) return [];
@@ -178,7 +183,7 @@ export function otherAxes(rule: Rule): readonly Change[] {
   );
 }
 
-/** Returns changes in which all batches use the first batch of indices; each write index of a sequence is a batch. */
+/** Returns changes in which all batches use the first batch of indices. For sequences, each write index is a batch. */
 function batchZero(rule: Rule): readonly Change[] {
   const { call, indices } = rule;
   const { dtype, shape, size, data } = indices;
@@ -192,9 +197,9 @@ function batchZero(rule: Rule): readonly Change[] {
 }
 
 /**
- * Returns changes to other numbers of batch axes. Such a change usually gives an output of a different rank, so the
- * fault is visible only if the runtime still returned the expected shape: the batch offset is missing, or tuples begin
- * at a different axis.
+ * Returns changes of the number of batch axes. Such a change usually produces an output with a different rank. The
+ * fault is visible only if the output shape is as expected, because the runtime omits the batch offset or interprets
+ * tuples at another axis.
  */
 function otherBatchDims(rule: Rule): readonly Change[] {
   const { call, data, indices } = rule;
@@ -224,7 +229,7 @@ function otherBatchDims(rule: Rule): readonly Change[] {
   ];
 }
 
-/** Returns the change with which a gather copies only the first element of each slice. */
+/** Returns a change in which a gather copies only the first element of each slice. */
 function firstOfSlices(rule: Rule): readonly Change[] {
   const { updates, call, data } = rule;
   if (updates !== undefined || call.version.indexForm !== "slices") return [];
@@ -243,7 +248,7 @@ function firstOfSlices(rule: Rule): readonly Change[] {
   ];
 }
 
-/** Returns changes to other ai.onnx operators that have plain functions, without the limits of their versions. */
+/** Returns changes to other ai.onnx operators with plain functions, without version restrictions. */
 export function otherOperators(rule: Rule): readonly Change[] {
   const { operator, settings, version } = rule.call;
   if (version.indexForm === "sequences") return [];
@@ -262,7 +267,7 @@ export function otherOperators(rule: Rule): readonly Change[] {
       version: own,
       signature: signatureOf(own),
     };
-    // Axis 0 is used if only the other operator has an axis.
+    // Axis 0 is the default if only the other operator has an axis.
     const axis = hasSetting(rule, "axis") ? settings.axis : 0;
     return [
       `${other.versions[0].name} was run, not ${version.name}`,

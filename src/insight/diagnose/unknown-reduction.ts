@@ -1,6 +1,6 @@
 /**
- * Diagnoses a call whose only fault is a reduction that its version does not have, such as `sum`, or `max` before
- * version 18. Such a call has no exact result, so the runtime's result is compared with the result of every reduction.
+ * Diagnoses calls whose only fault is an unsupported reduction, such as `sum`, or `max` before version 18. Such calls
+ * have no exact result, so the runtime's result is compared with every reduction's result.
  */
 
 import { callOf, type Call, type NodeSpec } from "../../core/call/call.ts";
@@ -12,9 +12,8 @@ import { cellsOf, differingCells } from "./cells.ts";
 import type { Found } from "./search.ts";
 
 /**
- * Returns the call of a node. If only the reduction makes the call invalid, it is omitted from the call and returned as
- * `word`.
- * @throws TensorError like {@link callOf}
+ * Creates a node's call. If only the reduction is invalid, the call omits the reduction, which is returned as `word`.
+ * Throws the same errors as `callOf`.
  */
 export function callWithout(node: NodeSpec): { readonly call: Call; readonly word: string | null } {
   try {
@@ -27,8 +26,8 @@ export function callWithout(node: NodeSpec): { readonly call: Call; readonly wor
         return { call: callOf({ ...node, attributes }), word: reduction };
       }
     } catch {
-      // The call is invalid even without the reduction, or its attributes cannot be read. The code below throws the
-      // first error.
+      // The call is also invalid without the reduction, or its attributes cannot be parsed. The following code throws
+      // the first error.
     }
     throw error;
   }
@@ -40,9 +39,9 @@ export const withReduction = (call: Call, reduction: Reduction): Call => ({
 });
 
 /**
- * Returns the reductions that produce `actual`. The cells in which `actual` differs from data count as differing.
- * @param word the reduction that the version does not have
- * @param resultOf returns the result with a reduction; null if the data type of data does not support the reduction
+ * Returns the reductions that produce `actual`. Cells in which `actual` differs from data count as differing. `word` is
+ * the reduction that the version does not support. `resultOf` returns the result for a reduction, or null if the data
+ * type does not support the reduction.
  */
 export function reductionsThatGive(
   actual: Tensor,

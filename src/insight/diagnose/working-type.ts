@@ -1,7 +1,7 @@
 /**
- * Computation in another data type, as in OpenVINO's CPU plugin: elements are converted before the call, and the result
- * is converted back. Integers keep their low bits, and floats outside the range, including infinities, become the
- * nearest end of the range.
+ * Simulates computation in another data type, as in OpenVINO's CPU plugin. Elements are converted before the call, and
+ * the result is converted back. Integer conversion keeps the low bits. Floats outside the range, including infinities,
+ * become the nearest bound.
  */
 
 import { allocate, DTYPES, type DType } from "../../core/tensor/dtype.ts";
@@ -11,7 +11,7 @@ import { Tensor } from "../../core/tensor/tensor.ts";
 /** The greatest float32. */
 const GREATEST = 2 ** 128 - 2 ** 104;
 
-/** Returns the tensor in another data type. */
+/** Converts a tensor to another data type. */
 export function inType(given: Tensor, dtype: DType): Tensor {
   const { shape, size } = given;
   const data = allocate(dtype, size);

@@ -1,6 +1,6 @@
 /**
- * Explains gradients: which cells of the output each input cell affects, and with which factor. A factor is a gradient
- * of the sum of the output, so factors are computed with the same steps as gradients, not with separate rules.
+ * Explains which output cells each input cell affects, and with which factor. Each factor is a gradient of the output's
+ * sum, so factors are computed with the same steps as gradients.
  */
 
 import { printCount } from "../../core/print-count.ts";
@@ -27,60 +27,60 @@ import type {
 import { lazyList } from "./lazy-list.ts";
 import { noElement, flatOf } from "./places.ts";
 
-/** The gradients of a call, and the origin of each cell. */
+/** The gradients of a call, with an explanation for each cell. */
 export interface GradientExplanation {
-  /** The explanation of the call itself. */
+  /** The explanation of the call, without gradients. */
   readonly call: Explanation;
-  /** The error that `vjp` throws; null if the call and its gradients succeed. */
+  /** The error that `vjp` throws; null if `vjp` succeeds. */
   readonly error: TensorError | null;
-  /** The result of `vjp`, with the same bits: a gradient for each input, or null. The list is empty if `vjp` fails. */
+  /** The result of `vjp`, bit for bit: one gradient or null per input. The list is empty if `vjp` fails. */
   readonly gradients: readonly (Tensor | null)[];
   /**
-   * Explains a cell of an input's gradient.
-   * @param input the name of the input, such as `updates`, or its position
+   * Explains one cell of an input's gradient.
+   * @param input the input's name, such as `updates`, or its position
    * @throws TensorError `attribute` for an input without a gradient; `index-out-of-range` for coordinates outside it
    */
   cell(input: string | number, coordinates: readonly number[]): GradientCell;
 }
 
-/** Explains a cell of an input's gradient. */
+/** Explains one cell of an input's gradient. */
 export interface GradientCell {
   /** The name of the input. */
   readonly input: string;
   readonly coordinates: readonly number[];
-  /** The gradient of the cell. */
+  /** The gradient of this cell. */
   readonly value: Scalar;
   /**
-   * The cells of the output that the input's cell affects, in row-major order: one in a scatter, any number in a
-   * gather. Up to rounding, the gradient is the sum of `factor` times `outputGradient` over all terms.
+   * The output cells that the input cell affects, in row-major order. An input cell of a scatter affects one output
+   * cell, and an input cell of a gather any number. Apart from rounding, the gradient is the sum of `factor` times
+   * `outputGradient` over all terms.
    */
   readonly terms: Lazy<GradientTerm>;
 }
 
-/** The part of a gradient that comes from one cell of the output. */
+/** One output cell's contribution to a gradient. */
 export interface GradientTerm {
-  /** The cell's coordinates in the output. */
+  /** The coordinates of the output cell. */
   readonly output: readonly number[];
-  /** The gradient of the output's cell. */
+  /** The gradient of the output cell. */
   readonly outputGradient: Scalar;
-  /** The derivative of the output's cell with respect to the input's cell; for complex numbers, its conjugate. */
+  /** The derivative of the output cell with respect to the input cell; for complex numbers, its conjugate. */
   readonly factor: Scalar;
   /** The reason for the factor, such as `a later update, updates[5], replaces it`. */
   readonly reason: string;
 }
 
 /**
- * Explains the gradients that `vjp` returns for a node: which cells of the output each gradient comes from, with which
- * factor, and why.
+ * Explains how each gradient from `vjp` depends on the output cells: with which factors, and why.
  *
- * If `vjp` would throw an error, the call is explained up to the failure, and `error` holds the error. Cells read the
- * inputs lazily, so do not change the inputs while an explanation is in use.
+ * If `vjp` would throw an error, the explanation ends at the failure, and `error` contains the error. Cells are
+ * computed from the inputs on demand, so do not change the inputs while using an explanation.
  *
  * @param node the node, as for `vjp`
  * @param inputs tensors in the order of the version's inputs; `undefined` for an omitted optional input
  * @param outputGradient a tensor with data's type and the output's shape
  * @param options `ties`, which determines the operands that receive the gradient of a `max` or `min` if several
- *   operands equal the result
+ * operands equal the result
  * @throws TensorError `attribute` for an unknown option
  *
  * @example
@@ -113,7 +113,7 @@ export function explainGradient(
   if (version === null || output === null || story === null)
     return refused(call.error as TensorError);
   try {
-    // Foreign tensors are converted here, so that their getters run only once.
+    // Foreign tensors are converted once, so that their getters are called only once.
     const given = asTensor(outputGradient, fieldsOf(version), "outputGradient");
     const gradients = gradientsOf(given);
     const ones = onesLike(output);
@@ -128,29 +128,29 @@ export function explainGradient(
   }
 }
 
-/** Returns a tensor of ones, from which factors are computed. */
+/** Returns a tensor of ones for computing factors. */
 const onesLike = ({ dtype, shape }: Tensor): Tensor =>
   full(dtype, shape, DTYPES[dtype].lanes === 2 ? [1, 0] : 1) as Tensor;
 
 const isExtremal = (reduction: Reduction): reduction is "max" | "min" =>
   reduction === "max" || reduction === "min";
 
-/** The data from which the cells of gradients are explained. */
+/** Data for explaining gradient cells. */
 interface Parts {
   readonly call: Explanation;
   readonly output: Tensor;
   readonly story: ScatterStory | GatherStory;
   readonly gradients: readonly (Tensor | null)[];
   readonly factors: readonly (Tensor | null)[];
-  /** The tensors that are 1 where an operand of `max` or `min` equals the result. */
+  /** Tensors that contain 1 where an operand of `max` or `min` equals the result. */
   readonly equal: readonly (Tensor | null)[];
-  /** The gradient of the output. */
+  /** Gradient of the output. */
   readonly given: Tensor;
-  /** Ones with the shape of the output's gradient, from which factors are computed. */
+  /** Tensor of ones with the output's shape, for computing factors. */
   readonly ones: Tensor;
 }
 
-/** Returns a function that reads a tensor's elements. */
+/** Returns a function that reads elements of a tensor. */
 const readerOf = ({ dtype, data }: Tensor): ((element: number) => Scalar) => reader(dtype, data);
 
 function cellOf(
@@ -170,7 +170,7 @@ function cellOf(
   return { input: name, coordinates, value: readerOf(gradient)(element), terms };
 }
 
-/** @throws TensorError `attribute` for an input without a gradient */
+/** Throws an `attribute` error for an input without a gradient. */
 function positionOf(
   { inputs }: Explanation,
   gradients: readonly (Tensor | null)[],
@@ -183,14 +183,14 @@ function positionOf(
   throw wrongOption("input", must, input, { allowed: names });
 }
 
-/** @throws TensorError `rank` or `index-out-of-range` for coordinates outside the input */
+/** Throws a `rank` or `index-out-of-range` error for coordinates outside the input. */
 function elementOf(name: string, coordinates: readonly number[], { shape }: Tensor): number {
   const element = Array.isArray(coordinates) ? flatOf(coordinates, shape) : null;
   if (element !== null) return element;
   throw noElement(name, coordinates, shape, { input: name });
 }
 
-/** Returns the terms for the output elements that a gather reads from an element of data. */
+/** Returns one term for each output element that a gather reads from a data element. */
 function gatherTerms(
   { output, given, ones }: Parts,
   story: GatherStory,
@@ -212,7 +212,7 @@ function gatherTerms(
   });
 }
 
-/** Returns the term for the output element that an element of data or updates goes to. */
+/** Returns the term for the output element that receives an element of data or updates. */
 function scatterTerms(
   { call, output, given, factors, equal }: Parts,
   story: ScatterStory,
@@ -241,7 +241,7 @@ function scatterTerms(
   });
 }
 
-/** Returns the name of the last update's element that goes to an element of its target, such as `updates[5, 0]`. */
+/** Names the last update element that a target element receives, such as `updates[5, 0]`. */
 function lastUpdate({ inputs }: Explanation, hit: Target, within: number, slice: number): string {
   const { name, tensor } = inputs.find(({ role }) => role === "updates") as ExplainedInput;
   const { order } = hit.updates.at(-1) as Update;
@@ -249,18 +249,17 @@ function lastUpdate({ inputs }: Explanation, hit: Target, within: number, slice:
   return name + printShape(at);
 }
 
-/** Returns the real part of a number. */
 const realOf = (value: Scalar): number => Number(Array.isArray(value) ? value[0] : value);
 const isOne = (value: Scalar): boolean => realOf(value) === 1;
 
-/** The facts from which the reason for a factor is derived. */
+/** Facts that determine the reason for a factor. */
 interface Facts {
   readonly isData: boolean;
-  /** The number of updates to the output's cell. */
+  /** Number of updates to the output cell. */
   readonly count: number;
   readonly factor: Scalar;
   readonly isEqual: boolean;
-  /** The element of updates that was applied last; empty for none. */
+  /** The last applied element of updates; empty if no update was applied. */
   readonly last: string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Explains a call: which update wrote which cell, and what each value was before. The steps of `run` are performed, and
- * their intermediate results are kept. This file does not refer to specific operators: shapes, layouts and Plans come
- * from the operator's functions.
+ * Explains which update wrote each cell, and the value of the cell before each update. The explanation performs the
+ * same steps as `run` and keeps their intermediate results. This file contains no operator-specific code. Shapes,
+ * layouts and Plans come from the functions of each operator.
  */
 
 import { createJs } from "../../core/engines/js.ts";
@@ -32,12 +32,12 @@ import { gatherStory } from "./gather-story.ts";
 import { scatterStory } from "./scatter-story.ts";
 
 /**
- * Explains, as data, what `run` does with a node and its inputs: the shapes derived from the inputs, term by term;
- * which updates hit which cell, in order, with the values before and after; where each element of a gather comes from;
- * and every index outside its axis.
+ * Explains how `run` computes a node's output. The explanation contains the derived shapes, all updates per cell with
+ * the values before and after, the sources of gathered elements, and every out-of-range index.
  *
- * If `run` would throw an error, the call is explained up to the failure, and `error` holds the error. Stories read the
- * inputs lazily, so do not change the inputs while a story is in use. A million updates take 0.1 s and 17 MB.
+ * If `run` would throw an error, the explanation ends at the failure, and `error` contains the error. Stories are
+ * computed from the inputs on demand, so do not change the inputs while using a story. Explaining a million updates
+ * takes 0.1 s and 17 MB.
  *
  * @param node the node: operator, opset, domain and attributes
  * @param inputs tensors in the order of the version's inputs; `undefined` for an omitted optional input
@@ -70,13 +70,13 @@ type Attempted<T> =
   | { readonly value: T; readonly error: null }
   | { readonly value: undefined; readonly error: TensorError };
 
-/** @throws TensorError the action's error */
+/** Throws the error of the action. */
 function valueOf<T>(attempt: Attempted<T>): T {
   if (attempt.error !== null) throw attempt.error;
   return attempt.value;
 }
 
-/** Returns the result of an action, or the TensorError that the action throws. */
+/** Calls an action and returns its result, or the TensorError that it throws. */
 function attempted<T>(action: () => T): Attempted<T> {
   try {
     return { value: action(), error: null };
@@ -86,17 +86,17 @@ function attempted<T>(action: () => T): Attempted<T> {
   }
 }
 
-/** Inputs of a call that may be invalid. */
+/** Inputs of a call, which may be invalid. */
 interface TriedInputs {
-  /** The inputs as tensors; undefined for an omitted input, and for a value that is not a tensor. */
+  /** Inputs as tensors; undefined for an omitted input, and for a value that is not a tensor. */
   readonly tensors: Inputs<Tensor>;
-  /** Returns the same tensors. Throws the error of `run` if the call does not accept them. */
+  /** Validates the tensors and returns them, or throws the same error as `run`. */
   check(call: Call): Inputs<Tensor>;
 }
 
 const NO_INPUTS: TriedInputs = { tensors: [], check: () => [] };
 
-/** Reads the list, and the fields of each input, only once. */
+/** Reads the input list, and the fields of each input, only once. */
 function triedInputs(version: OperatorVersion, inputs: unknown): TriedInputs {
   const fields = fieldsOf(version);
   const list = attempted(() => readInputs(version, inputs, fields));
@@ -123,18 +123,18 @@ const explainedInputs = (
     tensor: tensors[position] ?? null,
   }));
 
-/** Runs the call and keeps its Plan for the story. */
+/** Runs the call and returns the Plan for the story. */
 function storyOf(
   unsettled: Call,
   tensors: Inputs<Tensor>,
 ): Required<Pick<Explanation, "output" | "story">> {
-  // All engines give the same bits. The JavaScript engine holds no memory that must be released, so stories may outlive
-  // the call.
+  // Any engine can be used, because all engines produce the same bits. The JavaScript engine allocates no memory that
+  // must be released, so stories remain valid after the call.
   const executor = createJs();
   const prepared = prepare(unsettled, tensors);
   const { call, data, updates, planInputs, shape, size } = prepared;
-  // A story lists single updates, so rows must not be merged. The offsets outlive the call, so they must not be in a
-  // session's memory.
+  // Stories list individual updates, so rows must not be merged. Offsets are used after the call, so they must not be
+  // in a session's memory.
   const rules = { ...rulesOf(call, {}), merge: false };
   const plan = planIndices(planInputs, call, rules, readIndices);
   const { fields } = call;
@@ -150,7 +150,7 @@ function storyOf(
   return { output, story: scatterStory(executor, prepared, plan, updates, output) };
 }
 
-/** Returns data and indices; null if data, indices or an axis input is missing. */
+/** Returns data and indices, or null if data, indices or an axis input is missing. */
 function knownInputs(
   { operator, version }: Call,
   tensors: Inputs<Tensor>,
@@ -164,13 +164,13 @@ function knownInputs(
   return data === undefined || indices === undefined || isAxisMissing ? null : { data, indices };
 }
 
-/** @throws TensorError if the shapes of data and indices do not determine the other shapes */
+/** Throws a TensorError if the shapes of data and indices do not determine the other shapes. */
 function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
   const { operator, version } = call;
   const known = knownInputs(call, tensors);
   const roles = byRole(version, tensors);
   const settled = withAxis(call, roles);
-  // An axis input has not been checked yet, so it may have any data type and hold a fraction.
+  // An axis input has not been validated yet, so it may have any data type and contain a fraction.
   if (known === null || !Number.isSafeInteger(settled.settings.axis)) return [];
   const shapes = {
     data: known.data.shape,
@@ -180,7 +180,7 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
   return operator.derive(shapes, settled).map(({ of, terms, orOneElement }) => {
     const position = version.inputs.findIndex((schema) => roleOf(schema) === of);
     const name = (of === "output" ? version.outputs[0] : version.inputs[position]).name;
-    // All dimensions are known, because the shapes of tensors are known.
+    // All dimensions are known, because every tensor has a known shape.
     const expected = joinTerms(terms) as number[];
     const got = tensors[position]?.shape ?? null;
     const isOne = orOneElement === true && expected.length === 0;
@@ -188,7 +188,7 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
     const isSo = of === "output" || (got !== null && sameShape(got, expected));
     const orOne = isOne ? ", or one element" : "";
     const found = got === null ? "" : `, got ${printShape(got)}`;
-    // The sentence says "is" for a correct shape, because "must be" would read like an error.
+    // For a correct shape, the sentence says "is", because "must be" would read like an error.
     const sentence = isSo
       ? `${name} is ${printTerms(terms)}`
       : `${name} must be ${printTerms(terms)}${orOne}${found}`;
@@ -198,7 +198,9 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
 
 const MAX_BAD = 1000;
 
-/** Returns the bad indices of a call that fails, if data and indices are valid; updates may be invalid. */
+/**
+ * Returns the out-of-range indices of a failed call, provided that data and indices are valid. Updates may be invalid.
+ */
 function badIndicesOf(
   unsettled: Call,
   tensors: Inputs<Tensor>,
@@ -214,7 +216,7 @@ function badIndicesOf(
     const { input = "", at = [], axis, got, expected, message: sentence } = error;
     badIndices.push({ input, at, axis, got, expected, sentence });
   };
-  // Updates are omitted, and their shape is not checked, because they may be invalid if the indices did not fail first.
+  // Updates are omitted and their shape is not checked, because updates may also be invalid if the indices are.
   const fitting =
     code === "index-out-of-range"
       ? tensors

@@ -1,6 +1,6 @@
 /**
- * Types of explanations. Lists with a member per update or cell are lazy: each access computes the member from the
- * call's inputs.
+ * Types of explanations. Lists with one member per update or cell are lazy: each access computes the member from the
+ * inputs.
  */
 
 import type { PlainStep, Reduction, Scalar, Stays } from "../../core/tensor/dtype.ts";
@@ -8,172 +8,177 @@ import type { TensorError } from "../../core/errors.ts";
 import type { OperatorVersion, Role, Term } from "../../core/operators/operator.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 
-/** The explanation of a call: the derived shapes, the errors, and the origin of each element of the output. */
+/** The explanation of a call: the derived shapes, the errors, and the origin of each output element. */
 export interface Explanation {
-  /** The version whose rules apply; null if the operator, domain or opset of the node is unknown. */
+  /** The operator version whose rules apply; null if the operator, domain or opset is unknown. */
   readonly version: OperatorVersion | null;
-  /** An entry per input of the version, in order; empty if `version` is null. */
+  /** One entry per input of the operator version, in order; empty if `version` is null. */
   readonly inputs: readonly ExplainedInput[];
   /**
-   * Shapes that are derived from data and indices: the shape of updates (and of TensorScatter's `write_indices`), then
-   * of the output. Empty if no shape can be derived, for example because data is missing or a rank is wrong.
+   * The shapes derived from data and indices: the shape of updates (and of TensorScatter's `write_indices`), followed
+   * by the output shape. The list is empty if no shape can be derived, for example if data is missing or a rank is
+   * wrong.
    */
   readonly shapes: readonly DerivedShape[];
   /** The error that `run` throws for this call; null if the call succeeds. */
   readonly error: TensorError | null;
   /**
-   * The first 1000 indices outside their axes, in row-major order. The list is also filled if the call fails for
-   * another reason, provided that attributes, data and indices are valid.
+   * The first 1000 out-of-range indices, in row-major order. If the call fails for another reason, the list is still
+   * filled, provided that attributes, data and indices are valid.
    */
   readonly badIndices: readonly BadIndex[];
-  /** The number of indices outside their axes, listed or not. */
+  /** The total number of out-of-range indices, including unlisted indices. */
   readonly badCount: number;
-  /** The tensor that `run` returns, with the same bits; null if the call fails. */
+  /** The tensor that `run` returns, bit for bit; null if the call fails. */
   readonly output: Tensor | null;
   /** The story of the call; null if the call fails. */
   readonly story: ScatterStory | GatherStory | null;
 }
 
-/** An input of the call. */
+/** An input of an explained call. */
 export interface ExplainedInput {
-  /** The name that the version gives the input, such as `past_cache`. */
+  /** The input's name in the operator version, such as `past_cache`. */
   readonly name: string;
-  /** The purpose of the input, regardless of its name. */
+  /** The role of the input, which does not depend on its name. */
   readonly role: Role;
-  /** The input's tensor; null for an omitted input, and for a value that is not a tensor. */
+  /** The input as a tensor; null for an omitted input, and for a value that is not a tensor. */
   readonly tensor: Tensor | null;
 }
 
-/** A shape that an input must have, or that the output has. */
+/** A shape that an input or the output must have. */
 export interface DerivedShape {
   /** The name of the input or output. */
   readonly of: string;
-  /** Parts that the shape is composed of. */
+  /** The parts that form the shape. */
   readonly terms: readonly Term[];
-  /** The dimensions of all terms, concatenated. */
+  /** The concatenated dimensions of all terms. */
   readonly expected: readonly number[];
-  /** The shape of the input; null for the output, and for an input that is not a tensor. */
+  /** The actual shape of the input; null for the output, and for an input that is not a tensor. */
   readonly got: readonly number[] | null;
-  /** True if `got` is accepted or is null. */
+  /** True if `got` is valid or null. */
   readonly fits: boolean;
   /**
-   * A message such as `updates must be indices.shape[:-1] ++ data.shape[1:] = [2] ++ [4, 4] = [2, 4, 4], got [2, 3,
+   * A sentence such as `updates must be indices.shape[:-1] ++ data.shape[1:] = [2] ++ [4, 4] = [2, 4, 4], got [2, 3,
    * 4]`.
    */
   readonly sentence: string;
 }
 
-/** An index outside its axis. */
+/** An out-of-range index. */
 export interface BadIndex {
-  /** The name of the input that holds the index. */
+  /** The name of the input that contains the index. */
   readonly input: string;
-  /** The coordinates of the index in the input. */
+  /** The coordinates of the index within its input. */
   readonly at: readonly number[];
-  /** The axis of data that the index addresses. */
+  /** The axis of data that the index refers to. */
   readonly axis: number;
-  /** The value of the index; a bigint if a number would not be exact. */
+  /** The index value, which is a bigint if a number would not be exact. */
   readonly got: number | bigint;
-  /** The smallest and the largest accepted index. If no index is accepted, the second is less than the first. */
+  /** The smallest and the largest valid index. If no index is valid, the second number is less than the first. */
   readonly expected: readonly number[];
-  /** The message of the error that `run` throws if this is the first bad index. */
+  /** The error message that `run` would throw if this were the first out-of-range index. */
   readonly sentence: string;
 }
 
-/** A list whose members are computed on each access and not kept. */
+/** A list that computes its members on each access and does not cache them. */
 export interface Lazy<T> extends Iterable<T> {
   readonly length: number;
-  /** Returns the member at a position, where -1 is the last; undefined outside the list. */
+  /**
+   * Returns the member at a position. The position -1 is the last member. Returns undefined for positions outside the
+   * list.
+   */
   at(position: number): T | undefined;
 }
 
-/** An index or an index tuple, and the coordinates that it addresses. */
+/** An index or index tuple, and the coordinates that it addresses. */
 export interface IndexStory {
-  /** The coordinates of the index in the indices input; for a tuple, without the last coordinate. */
+  /** The coordinates in the indices input; for a tuple, without the last coordinate. */
   readonly at: readonly number[];
-  /** The given values, one for each of `axes`; bigints if numbers would not be exact. */
+  /** The original index values, one for each of `axes`; bigints if numbers would not be exact. */
   readonly given: readonly (number | bigint)[];
-  /** The axes of data that the values address. */
+  /** The axes of data that the values refer to. */
   readonly axes: readonly number[];
   /**
-   * The coordinates in data along `axes`, with negative indices counted from the end. In a sequence (TensorScatter),
-   * these are the coordinates of this update, not of the first update. The value is null for an index out of range
-   * whose output element is 0.
+   * The coordinates in data along `axes`, where negative indices have been counted from the end. For a sequence
+   * (TensorScatter), these are the coordinates of this update, not of the first update. The value is null for an
+   * out-of-range index that produces 0.
    */
   readonly places: readonly number[] | null;
 }
 
-/** The summary of a story in a few numbers. A target is a slice of data that updates hit or a gather reads. */
+/** Summary statistics for a story. A target is a slice of data that a scatter updates or a gather reads. */
 export interface Summary {
-  /** The number of a scatter's updates, or of slices in a gather's output. */
+  /** The number of updates in a scatter, or of output slices in a gather. */
   readonly count: number;
   /** The number of distinct targets. */
   readonly targets: number;
-  /** The number of targets that are hit or read more than once. */
+  /** The number of targets that are updated or read more than once. */
   readonly repeats: number;
-  /** The 10 most frequent repeated targets; targets with equal counts are in the order of data. */
+  /** The 10 most frequent repeated targets. Targets with equal counts are in row-major order. */
   readonly most: readonly { readonly coordinates: readonly number[]; readonly count: number }[];
-  /** The first 100 ranges of consecutive coordinates on axis 0 of data with targets; both ends are included. */
+  /** The first 100 ranges of consecutive axis-0 coordinates that contain targets. Both ends are included. */
   readonly rows: readonly (readonly [from: number, to: number])[];
-  /** The total number of ranges of rows, listed in `rows` or not. */
+  /** The total number of row ranges, including unlisted ranges. */
   readonly rowRanges: number;
-  /** The number of elements of data that no update hits, or that a gather does not read. */
+  /** The number of data elements that a scatter does not update, or that a gather does not read. */
   readonly untouched: number;
-  /** The number of elements in a gather's output that are 0 because their index is out of range. */
+  /** The number of gather output elements that are 0 because of an out-of-range index. */
   readonly filled: number;
 }
 
-/** The story of a scatter: the origin of each element of the output. */
+/** The story of a scatter: the origin of each output element. */
 export interface ScatterStory {
   readonly kind: "scatter";
   readonly reduction: Reduction;
-  /** True if a reduction begins with the value of data; false if it begins with a target's first update. */
+  /** True if a reduction begins with the data value; false if it begins with a target's first update. */
   readonly includeSelf: boolean;
   /**
-   * The operand that a max or min of floats keeps unless the other is greater or less: the value before, or the update;
-   * null for IEEE 754's maximum and minimum, and for other reductions and types.
+   * For a float max or min, the operand that remains unless the other operand is greater or less: the previous value,
+   * or the update. Null for the IEEE 754 maximum and minimum, and for other reductions and types.
    */
   readonly stays: Stays | null;
-  /** The number of leading axes of data that updates address; the remaining axes form the slice of an update. */
+  /** The number of leading data axes that updates address. The remaining axes form the slice of an update. */
   readonly addressed: number;
   readonly summary: Summary;
-  /** All updates, in the order in which they are applied. Updates that are empty slices are omitted. */
+  /** All updates, in the order in which they are applied. Updates with empty slices are omitted. */
   readonly updates: Lazy<Update>;
-  /** Slices of data that updates hit, in row-major order. */
+  /** Updated slices of data, in row-major order. */
   readonly targets: Lazy<Target>;
-  /** Returns the target at `addressed` coordinates; null if no update hits it. */
+  /** Returns the target at the `addressed` coordinates, or null if no update has this target. */
   target(coordinates: readonly number[]): Target | null;
   /**
-   * Returns the story of an output element, by its coordinates.
+   * Returns the story of the output element at the given coordinates.
    * @throws TensorError `index-out-of-range` for coordinates outside the output
    */
   cell(coordinates: readonly number[]): CellStory;
   /**
-   * Returns the output after the first `updates` updates, as a new tensor. `updates` is truncated to an integer and
-   * clamped to the range 0 to `summary.count`. A mean is a sum until the last update, after which it is divided.
+   * Returns a new tensor with the output after the first `updates` updates. The value of `updates` is truncated to an
+   * integer and clamped to the range 0 to `summary.count`. For a mean, the output contains sums until the last update,
+   * when they are divided.
    */
   after(updates: number): Tensor;
 }
 
-/** An update, without the values before and after it. */
+/** An update without the values before and after it. */
 export interface Update {
-  /** The update's position among all updates, from 0. */
+  /** The position of the update among all updates, starting at 0. */
   readonly order: number;
-  /** The coordinates of the update's slice in the updates input. */
+  /** The coordinates of the slice in the updates input. */
   readonly at: readonly number[];
   readonly index: IndexStory;
-  /** The coordinates of the slice of data that the update hits, one for each addressed axis. */
+  /** The coordinates of the updated slice in data, one per addressed axis. */
   readonly target: readonly number[];
 }
 
-/** A slice of data that updates hit; a single element if all axes are addressed. */
+/** A slice of data that is updated, or a single element if all axes are addressed. */
 export interface Target {
-  /** The slice's coordinates, one per addressed axis. */
+  /** The coordinates of the slice, one per addressed axis. */
   readonly coordinates: readonly number[];
-  /** The number of updates that hit the slice; at least 1. */
+  /** The number of updates to the slice; at least 1. */
   readonly count: number;
-  /** The updates of the slice, in the order in which they are applied; a list of length `count`. */
+  /** The updates to the slice, in the order in which they are applied. The list has `count` members. */
   readonly updates: Lazy<Update>;
-  /** Returns the changes to the slice, in order. Values are tensors with the shape of a slice. */
+  /** Returns the changes to the slice, in order. The values in each change are tensors with the shape of a slice. */
   steps(): Iterable<StoryStep<Tensor>>;
 }
 
@@ -182,79 +187,77 @@ export interface CellStory {
   readonly coordinates: readonly number[];
   /** The element's value in the output. */
   readonly value: Scalar;
-  /** The number of updates that hit the element; 0 if the element keeps its value in data. */
+  /** The number of updates to the element; 0 if the element keeps its data value. */
   readonly count: number;
   /** Returns the changes to the element, in order. */
   steps(): Iterable<StoryStep<Scalar>>;
 }
 
-/** A change to a slice or an element: an update, or the division at the end of a mean. */
+/** A change to a slice or element: an update, or the division at the end of a mean. */
 export type StoryStep<V> = UpdateStep<V> | DivisionStep<V>;
 
-/** A step that combines an update with a value. */
+/** A step that applies an update to a value. */
 export interface UpdateStep<V> {
   readonly kind: "update";
-  /** The operation that combines the update with the value; `none` replaces the value. */
+  /** The operation that combines the update with the value. With `none`, the update replaces the value. */
   readonly by: PlainStep;
-  /** The update's position among all updates, from 0. */
+  /** The position of the update among all updates, starting at 0. */
   readonly order: number;
-  /** The coordinates of the update's slice or element in the updates input. */
+  /** The coordinates of the slice or element in the updates input. */
   readonly at: readonly number[];
   readonly index: IndexStory;
-  /** The value before the update, rounded to the data type after each earlier step. */
+  /** The value before the update. Each earlier step has rounded it to the data type. */
   readonly before: V;
-  /** The value of the update. */
+  /** The value that the update applies. */
   readonly update: V;
   /** The value after the update, rounded to the data type. */
   readonly after: V;
 }
 
-/** The last step of a mean, which divides the sum. */
+/** The last step of a mean, which divides the sum by the count. */
 export interface DivisionStep<V> {
   readonly kind: "division";
-  /** The number of values in the sum: the updates, plus the value of data if `includeSelf` is true. */
+  /** The number of values in the sum: all updates, and the data value if `includeSelf` is true. */
   readonly divisor: number;
   readonly before: V;
   readonly after: V;
 }
 
-/** The story of a gather: the origin of each element of the output. */
+/** The story of a gather: the origin of each output element. */
 export interface GatherStory {
   readonly kind: "gather";
-  /** The number of leading axes of data that indices and batches address; the remaining axes form the slice. */
+  /** The number of leading data axes that indices and batches address. The remaining axes form the slice. */
   readonly addressed: number;
   readonly summary: Summary;
-  /** A read per slice of the output, in row-major order. Empty slices are omitted. */
+  /** One read per output slice, in row-major order. Reads of empty slices are omitted. */
   readonly reads: Lazy<Read>;
   /** Slices of data that are read, in row-major order. */
   readonly targets: Lazy<ReadTarget>;
-  /** Returns the slice of data at `addressed` coordinates; null if it is not read. */
+  /** Returns the slice of data at the `addressed` coordinates, or null if the slice is not read. */
   target(coordinates: readonly number[]): ReadTarget | null;
   /**
-   * Returns the story of an output element, by its coordinates.
+   * Returns the story of the output element at the given coordinates.
    * @throws TensorError `index-out-of-range` for coordinates outside the output
    */
   cell(coordinates: readonly number[]): ReadCell;
 }
 
-/** A slice of a gather's output. */
+/** One output slice of a gather. */
 export interface Read {
-  /** The slice's coordinates in the output. */
+  /** The coordinates of the slice in the output. */
   readonly at: readonly number[];
   readonly index: IndexStory;
-  /**
-   * The coordinates of the slice that is read from data; null if the index is out of range and the output slice is 0.
-   */
+  /** The coordinates of the source slice in data; null if the index is out of range and the output slice is 0. */
   readonly target: readonly number[] | null;
 }
 
-/** A slice of data that a gather reads; a single element if all axes are addressed. */
+/** A slice of data that a gather reads, or a single element if all axes are addressed. */
 export interface ReadTarget {
-  /** The slice's coordinates, one per addressed axis. */
+  /** The coordinates of the slice, one per addressed axis. */
   readonly coordinates: readonly number[];
-  /** The number of output slices that come from this slice; at least 1. */
+  /** The number of output slices copied from this slice; at least 1. */
   readonly count: number;
-  /** Returns the output slices that come from this slice, in row-major order. */
+  /** Returns the output slices copied from this slice, in row-major order. */
   reads(): Iterable<Read>;
 }
 
@@ -264,9 +267,6 @@ export interface ReadCell {
   /** The element's value in the output. */
   readonly value: Scalar;
   readonly index: IndexStory;
-  /**
-   * The coordinates of the element that is read from data; null if the index is out of range and the output element is
-   * 0.
-   */
+  /** The coordinates of the source element in data; null if the index is out of range and the output element is 0. */
   readonly source: readonly number[] | null;
 }

@@ -1,6 +1,6 @@
 /**
- * Records the story of a gather: the slice of data from which each output slice comes. Values are read from data and
- * the output, and nothing is computed again.
+ * Records the story of a gather, which lists the source slice for each output slice. Values are read from data and from
+ * the output. No value is computed again.
  */
 
 import type { Plan } from "../../core/plan/plan.ts";
@@ -21,9 +21,9 @@ export function gatherStory(prepared: PreparedCall, plan: Plan, output: Tensor):
   const { addressed, count, offsets } = places;
   const groups = groupByTarget(offsets, slice);
 
-  /** Returns the output slice that a position of the Plan fills. */
+  /** Returns the output slice for a Plan position. */
   const sliceOf = (position: number): number => source?.[position] ?? position;
-  /** Returns the position of the Plan that fills an output slice; -1 if the index is out of range. */
+  /** Returns the Plan position for an output slice, or -1 if the index is out of range. */
   const positionOf = (at: number): number => (source === undefined ? at : search(source, at));
   const readAt = (at: number): Read => {
     const position = positionOf(at);
@@ -69,7 +69,7 @@ export function gatherStory(prepared: PreparedCall, plan: Plan, output: Tensor):
   };
 }
 
-/** Returns the position of a number in an ascending list; -1 if the list does not have it. */
+/** Returns the position of a number in an ascending list, or -1 if the number is not in the list. */
 function search(list: Uint32Array, number: number): number {
   let low = 0;
   let high = list.length;

@@ -2,7 +2,7 @@
 
 import type { Lazy } from "./explanation.ts";
 
-/** Returns a list of `length` members. `make` is called on every access, and nothing is kept. */
+/** Returns a lazy list with `length` members. Every access calls `make`, and the results are not cached. */
 export const lazyList = <T>(length: number, make: (position: number) => T): Lazy<T> => ({
   length,
   at(position) {

@@ -1,4 +1,4 @@
-/** Converts the numbers in a Plan to coordinates of updates, output slices, indices and targets. */
+/** Converts Plan positions and offsets to coordinates of updates, output slices, indices and targets. */
 
 import type { Layout, OperatorCall } from "../../core/operators/operator.ts";
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
@@ -8,28 +8,21 @@ import { factOf, isArray, printValue, TensorError, type ErrorContext } from "../
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { IndexStory } from "./explanation.ts";
 
-/**
- * Conversions for one call. Slices on the sequential side (updates, or a gather's output) are numbered in row-major
- * order.
- */
+/** Coordinate conversions for one call. Update slices, or a gather's output slices, are numbered in row-major order. */
 export interface Places {
-  /** The first element of the slice of data that each position of the Plan addresses. */
+  /** First element of the data slice that each Plan position addresses. */
   readonly offsets: Uint32Array;
-  /** The number of leading axes of data that an offset addresses. */
+  /** Number of leading data axes that an offset addresses. */
   readonly addressed: number;
-  /** The shape of a slice. */
   readonly sliceShape: readonly number[];
-  /** The number of slices on the sequential side. */
+  /** Number of update slices, or of output slices in a gather. */
   readonly count: number;
-  /** Returns the coordinates of a slice in the tensor that holds it. */
+  /** Returns the coordinates of a slice within its tensor. */
   sliceAt(slice: number, tensor: Tensor): readonly number[];
-  /**
-   * Returns the index or tuple of a slice, with the `target` that it addresses; `target` is null if it addresses none.
-   */
+  /** Returns the index or tuple for a slice, with its `target`, which is null if the index addresses no element. */
   indexOf(slice: number, target: readonly number[] | null): IndexStory;
-  /** Returns the coordinates of a target. */
   targetAt(target: number): readonly number[];
-  /** Returns the target at the given coordinates; null for coordinates outside data. */
+  /** Returns the target at the given coordinates, or null for coordinates outside data. */
   targetOf(coordinates: readonly number[]): number | null;
 }
 
@@ -42,9 +35,10 @@ export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): 
     offsets: absoluteOffsets(plan),
     addressed,
     sliceShape,
-    // Plans have no offsets for some empty slices. A story omits all empty slices, because they hold no elements.
+    // Plans do not contain offsets for some empty slices. Stories omit all empty slices, because these slices contain
+    // no elements.
     count: plan.slice === 0 ? 0 : product(layout.positions),
-    // The tensor's own rank is used, because the batch axes of an output may be merged, and a tensor of any rank may
+    // The rank comes from the tensor, because the output's batch axes may be merged, and a tensor of any rank may
     // represent a scalar.
     sliceAt(slice, { shape }) {
       const lead = shape.length - sliceShape.length;
@@ -64,7 +58,7 @@ function indexStory(
 ): IndexStory {
   const at = indexAt(coordinatesOf(slice, positions));
   const first = at.reduce((position, coordinate, d) => position * indices.shape[d] + coordinate, 0);
-  // The last axis of indices holds tuples if `at` has fewer coordinates than indices has axes.
+  // If `at` has fewer coordinates than indices has axes, the last axis of indices contains the tuples.
   const perTuple = at.length < indices.shape.length ? axes.length : 1;
   const given = axes.map((_, j) => {
     const exact = indices.data[first * perTuple + j];
@@ -73,7 +67,7 @@ function indexStory(
   return { at, given, axes, places: target && axes.map((axis) => target[axis]) };
 }
 
-/** Returns the row-major position of an element; null for coordinates outside the shape. */
+/** Returns the row-major position of an element, or null for coordinates outside the shape. */
 export function flatOf(coordinates: readonly number[], shape: readonly number[]): number | null {
   if (coordinates.length !== shape.length) return null;
   let position = 0;
@@ -87,8 +81,8 @@ export function flatOf(coordinates: readonly number[], shape: readonly number[])
 }
 
 /**
- * Returns the position of an output element.
- * @throws TensorError `rank` or `index-out-of-range` for coordinates outside the output
+ * Returns the row-major position of an output element. Throws a `rank` or `index-out-of-range` error for coordinates
+ * outside the output.
  */
 export function outputElement(
   coordinates: readonly number[],
@@ -100,7 +94,7 @@ export function outputElement(
   throw noElement("the output", coordinates, shape, { ...fields, input: "output" });
 }
 
-/** Creates the error for coordinates of an element that a tensor does not have. */
+/** Creates the error for coordinates outside a tensor. */
 export function noElement(
   title: string,
   coordinates: unknown,

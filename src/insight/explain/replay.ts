@@ -1,6 +1,6 @@
 /**
- * Replays a target's updates, with the value before and after each update. An engine applies each update separately, so
- * that rounding, wrapping and NaN are the same as in a run.
+ * Replays the updates to a target, and records the value before and after each update. An engine applies each update
+ * separately, so that rounding, wrapping and NaN behave as in a normal run.
  */
 
 import { divisorOf, stepsOf } from "../../core/call/steps.ts";
@@ -20,29 +20,29 @@ import type { StoryStep } from "./explanation.ts";
 import type { Places } from "./places.ts";
 import type { TargetGroups } from "./targets.ts";
 
-/** A scatter whose inputs have been checked. */
+/** A scatter with validated inputs. */
 export interface Scattering {
   readonly executor: Executor;
   readonly settings: Settings;
   readonly data: Tensor;
   readonly updates: Tensor;
-  /** The number of elements per update. */
+  /** Number of elements per update. */
   readonly slice: number;
   readonly places: Places;
   readonly groups: TargetGroups;
 }
 
-/** The part of a slice to replay, and the form of its values. */
+/** Part of a slice to replay, and how its values are represented. */
 export interface SlicePart<V> {
-  /** The part's first element in the slice, and its number of elements. */
+  /** First element of the part within the slice, and number of elements. */
   readonly begin: number;
   readonly length: number;
   show(elements: Storage): V;
-  /** Returns the coordinates of a part that begins at `element` of updates. */
+  /** Returns the coordinates of the part that begins at `element` in updates. */
   placeOf(element: number): readonly number[];
 }
 
-/** Yields the steps of a group's target, in the order of the updates; a mean ends with its division. */
+/** Yields the steps for a group's target in update order. The division of a mean is the last step. */
 export function* replay<V>(
   { executor, settings, data, updates, slice, places, groups }: Scattering,
   group: number,
@@ -80,7 +80,7 @@ export function* replay<V>(
   }
 }
 
-/** Returns the value of `before` after one update, computed as a scatter of one slice into a tensor of one slice. */
+/** Applies one update to `before` with a scatter of one slice into a one-slice tensor, and returns the result. */
 function applied(
   executor: Executor,
   dtype: DType,
@@ -96,7 +96,7 @@ function applied(
   return after;
 }
 
-/** Copies `length` elements, beginning with element `begin`. */
+/** Copies `length` elements, starting at element `begin`. */
 function copyElements({ dtype, data }: Tensor, begin: number, length: number): Storage {
   const { lanes } = DTYPES[dtype];
   return data.slice(begin * lanes, (begin + length) * lanes);

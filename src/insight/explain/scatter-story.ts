@@ -1,6 +1,6 @@
 /**
- * Records the story of a scatter: which update has which target, and the values before and after. `run` does not skip
- * updates, so an update's number is its position in the Plan.
+ * Records the story of a scatter: the target of each update, and the values before and after. The function `run` does
+ * not skip updates, so the number of an update is its Plan position.
  */
 
 import type { Executor } from "../../core/engines/executor.ts";
@@ -67,7 +67,7 @@ function updateOf({ places, slice, updates }: Scattering, order: number): Update
   return { order, at, index: places.indexOf(order, target), target };
 }
 
-/** Returns a target whose steps show whole slices. */
+/** Returns a target with steps that contain whole slices. */
 function targetStory(scattering: Scattering, group: number): Target {
   const { data, updates, slice, places, groups } = scattering;
   const { dtype } = data;
@@ -87,7 +87,9 @@ function targetStory(scattering: Scattering, group: number): Target {
   };
 }
 
-/** Returns the steps of the element at position `begin` in its slice; none if no update hits the slice. */
+/**
+ * Returns the steps for the element at position `begin` in its slice. The list is empty if no update changes the slice.
+ */
 const cellSteps = (scattering: Scattering, group: number, begin: number): CellStory["steps"] => {
   const { data, updates } = scattering;
   return () =>
@@ -113,7 +115,7 @@ function outputAfter(
   const offsets = places.offsets.subarray(0, count);
   const plan = { offsets, slice, count, size, batches: 1, span: size };
   const isMean = settings.reduction === "mean";
-  // A mean is computed as a sum, which is divided after the last update.
+  // Means are computed as sums, which are divided after the last update.
   const reducing = isMean && !isAll ? { ...settings, reduction: "add" as const } : settings;
   return callNow(executor, call.fields, executeMade, () =>
     scatterExecution(executor, plan, data, updates, reducing, undefined),

@@ -1,4 +1,4 @@
-/** Summarizes a story: counts, the most frequent targets, and the ranges of rows. */
+/** Summarizes a story with counts, the most frequent targets, and row ranges. */
 
 import type { Plan } from "../../core/plan/plan.ts";
 import { coordinatesOf, product } from "../../core/tensor/shape.ts";
@@ -9,8 +9,8 @@ const MAX_MOST = 10;
 const MAX_RANGES = 100;
 
 /**
- * @param addressed the number of leading axes of data that identify a target
- * @param count the number of updates, or of slices of the output
+ * `addressed` is the number of leading data axes that identify a target. `count` is the number of updates, or of output
+ * slices.
  */
 export function summaryOf(
   groups: TargetGroups,
@@ -21,8 +21,8 @@ export function summaryOf(
 ): Summary {
   const most: { group: number; count: number }[] = [];
   const rows: [number, number][] = [];
-  // Targets are counted per row; a row is a coordinate on axis 0. The only target includes all rows if no axis is
-  // addressed.
+  // Targets are counted per row, where a row is one coordinate on axis 0. If no axis is addressed, the only target
+  // includes all rows.
   const inRow = addressed === 0 ? 0 : product(dataShape, 1, addressed);
   let repeats = 0;
   let rowRanges = 0;
@@ -58,7 +58,7 @@ export function summaryOf(
   };
 }
 
-/** Inserts a group into a short list in descending order; among equal counts, the earlier group comes first. */
+/** Inserts a group into a short list in descending order. If counts are equal, the earlier group comes first. */
 function keepGreatest(
   most: { group: number; count: number }[],
   group: number,

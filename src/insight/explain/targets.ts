@@ -1,31 +1,32 @@
 /**
- * Groups a Plan's positions by target. Positions are sorted only once and take 8 bytes each, because a Plan may have
+ * Groups Plan positions by target. Positions are sorted only once and use 8 bytes each, because a Plan may contain
  * millions of positions.
  *
- * A target is the number of a slice of data in row-major order. A group is a target with all positions that address it.
- * Groups are numbered in the order of their targets, and positions within a group are in the order of the Plan.
+ * A target is the row-major number of a data slice. A group consists of a target and all positions that address it.
+ * Groups are ordered by target, and positions within a group are in Plan order.
  */
 
 export interface TargetGroups {
-  /** The number of groups, which is the number of distinct targets. */
+  /** Number of groups, which equals the number of distinct targets. */
   readonly count: number;
   target(group: number): number;
-  /** Returns the number of positions that address a group's target. */
+  /** Returns the number of positions in a group. */
   size(group: number): number;
   /** Returns the `nth` position of a group, counted from 0. */
   position(group: number, nth: number): number;
-  /** Returns the group of a target; -1 if no position addresses it. */
+  /** Returns the group for a target, or -1 if no position addresses the target. */
   find(target: number): number;
 }
 
 /**
- * @param offsets offsets of all batches, in elements of data; each is the first element of a slice of `slice` elements
+ * `offsets` contains the offsets of all batches in data. Each offset is the first element of a slice with `slice`
+ * elements.
  */
 export function groupByTarget(offsets: Uint32Array, slice: number): TargetGroups {
-  // Empty slices have no elements to hit or read.
+  // Empty slices contain no elements to update or read.
   const total = slice === 0 ? 0 : offsets.length;
-  // Target and position form a 64-bit key, so that sorting needs no comparison callback: 10^6 keys take 65 ms instead
-  // of 280 ms.
+  // Each target and position form a 64-bit key, so that sorting needs no comparison callback. Sorting 10^6 keys takes
+  // 65 ms instead of 280 ms.
   const keys = new BigUint64Array(total);
   const words = new Uint32Array(keys.buffer);
   for (let p = 0; p < total; p++) {

@@ -1,6 +1,8 @@
 /**
  * Converts a model to another ONNX opset, or between ONNX and OpenVINO. The conversion refuses features that the target
- * cannot express exactly. The result is a plain `Model`, which the writers turn into a file.
+ * cannot express exactly.
+ *
+ * The result is a plain `Model`, which the writers turn into a file.
  */
 
 import { malformed, TensorError, wrongOption } from "../../core/errors.ts";
@@ -41,10 +43,12 @@ export interface Conversion {
 
 /**
  * Converts a model to another ONNX opset or to OpenVINO. The results defined by the specification stay the same bit for
- * bit. A runtime may use other kernels for another opset, and these kernels may round differently. In OpenVINO, each
- * operator gets its newest version up to `opset`; without `opset`, an IR keeps its versions. Between ONNX opsets, every
- * ai.onnx operator is converted, and operators of other domains stay unchanged. Between ONNX and OpenVINO, only
- * scatters, gathers, `Constant`, `Identity` and `Cast` are converted.
+ * bit. A runtime may use other kernels for another opset, and these kernels may round differently.
+ *
+ * In OpenVINO, each operator gets its newest version up to `opset`; without `opset`, an IR keeps its versions. Between
+ * ONNX opsets, every ai.onnx operator is converted, and operators of other domains stay unchanged. Between ONNX and
+ * OpenVINO, only scatters, gathers, `Constant`, `Identity` and `Cast` are converted.
+ *
  * @param given a model of any format, which stays unchanged
  * @param target the target domain and opset
  * @param options the option `force`
@@ -52,6 +56,7 @@ export interface Conversion {
  * @throws TensorError `unsupported-model` for parts that the target cannot express, with nodes, counts and reasons;
  * `unknown-operator` for a target that does not exist; `attribute`, `reduction`, `malformed-file` and others for an
  * invalid node or model; `too-large` for bodies nested more than 16 deep. Errors of reading a constant are passed on.
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -147,8 +152,8 @@ function fileVersion(
 }
 
 /**
- * Checks that this package knows the model's opsets, because newer opsets may change an operator's meaning.
- * @throws TensorError `unsupported-model` for an unknown opset; with `force`, a note is added instead
+ * Checks that this package knows the model's opsets, because newer opsets may change an operator's meaning. Throws
+ * `unsupported-model` for an unknown opset; with `force`, a note is added instead.
  */
 function checkKnown(
   { opsets, functions = [] }: Model,

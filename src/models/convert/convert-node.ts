@@ -36,8 +36,8 @@ import type { Converted } from "./log.ts";
 import { printTarget, type CheckedTarget } from "./target.ts";
 
 /**
- * @throws TensorError `unsupported-model` for a feature that the target cannot express; other codes for a node that is
- * invalid in its own version
+ * Throws `unsupported-model` for a feature that the target cannot express; other codes for a node that is invalid in
+ * its own version.
  */
 export function convertNode(node: ModelNode, opset: number, context: GraphContext): Converted {
   const { target, scope } = context;
@@ -148,8 +148,7 @@ function isUnchanged(
 
 /**
  * Returns a note if the node's data type is unknown, and the target version accepts fewer data types than the node's
- * version.
- * @throws TensorError `unsupported-model` without `force`
+ * version. Throws `unsupported-model` without `force`.
  */
 function undeclaredType(
   row: OperatorVersion,

@@ -17,8 +17,8 @@ import {
 } from "./meaning.ts";
 
 /**
- * Returns data, or a Gather that selects the part of data that the indices can address.
- * @throws TensorError `unsupported-model` if the target requires equal sizes, and the sizes are unknown
+ * Returns data, or a Gather that selects the part of data that the indices can address. Throws `unsupported-model` if
+ * the target requires equal sizes, and the sizes are unknown.
  */
 export function cutData(
   row: OperatorVersion,

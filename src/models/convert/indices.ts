@@ -43,9 +43,8 @@ interface Change {
 
 /**
  * Returns the name of indices with which the target version gives the node's result: the original indices, a new
- * constant, or the output of a cast.
- * @throws TensorError `unsupported-model` if no such indices exist, or if the indices are unknown; `dtype` if they are
- * not integers
+ * constant, or the output of a cast. Throws `unsupported-model` if no such indices exist, or if the indices are
+ * unknown; `dtype` if they are not integers.
  */
 export function adaptIndices(
   row: OperatorVersion,
@@ -87,8 +86,7 @@ function checkType(name: string, version: OperatorVersion, scope: Scope): void {
 
 /**
  * Checks constant indices before a translation, because the other format may accept a bad index: OpenVINO's Gather
- * returns zeros for an index out of range.
- * @throws TensorError `index-out-of-range` for a node that is invalid in its own version
+ * returns zeros for an index out of range. Throws `index-out-of-range` for a node that is invalid in its own version.
  */
 function checkRange(indices: Tensor, meaning: Meaning, scope: Scope): void {
   const { version, settings, inputs } = meaning;

@@ -75,8 +75,7 @@ export class ConversionLog {
 
   /**
    * Throws if nodes were refused. Refusals with the same operator and reason are counted together, and the first node
-   * is named.
-   * @throws TensorError the only refusal, or `unsupported-model` with up to 20 reasons
+   * is named. Throws the only refusal, or `unsupported-model` with up to 20 reasons.
    */
   check(): void {
     const [first, ...more] = this.#refused;

@@ -35,7 +35,7 @@ export interface Meaning {
   readonly trusted: Set<string>;
 }
 
-/** @throws TensorError for a node that is invalid in its own version */
+/** Throws for a node that is invalid in its own version. */
 export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning {
   const { domain, op } = node;
   const { operator, version: own } = lookUp({ domain, op, opset });
@@ -66,7 +66,7 @@ const newerReduction = (
 ): string =>
   `${versionTitle(own)} does not have its reduction ${quote(reduction)}, which came with opset ${sinceVersion}; it was converted with the meaning of opset ${sinceVersion}`;
 
-/** @throws TensorError `malformed-file` for too many inputs, and for a missing required input */
+/** Throws `malformed-file` for too many inputs, and for a missing required input. */
 function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"] {
   if (node.inputs.length > version.inputs.length) {
     const title = versionTitle(version);

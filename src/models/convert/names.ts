@@ -11,8 +11,8 @@ export class Names {
   readonly #counts = new Map<string, number>();
 
   /**
-   * Records all names in a graph and in its nodes' bodies, because a body can use names of enclosing graphs.
-   * @throws TensorError `too-large` for bodies nested too deeply, so that later walks need no depth check
+   * Records all names in a graph and in its nodes' bodies, because a body can use names of enclosing graphs. Throws
+   * `too-large` for bodies nested too deeply, so that later walks need no depth check.
    */
   constructor(graph: Graph) {
     this.#collect(graph);

@@ -18,8 +18,8 @@ import {
 } from "./meaning.ts";
 
 /**
- * Expresses the node by an operator and a reduction that the target supports, if the result stays exact.
- * @throws TensorError `unsupported-model` for a `ScatterUpdate` that the target cannot express
+ * Expresses the node by an operator and a reduction that the target supports, if the result stays exact. Throws
+ * `unsupported-model` for a `ScatterUpdate` that the target cannot express.
  */
 export function reword(meaning: Meaning, context: GraphContext): Meaning {
   const plain = meaning.op === "ScatterUpdate" ? fromSlices(meaning, context) : meaning;

@@ -20,7 +20,7 @@ import { familyVersion, refusal } from "./meaning.ts";
 import { usesOf } from "../model/uses.ts";
 import { opsetOfDType } from "./target.ts";
 
-/** @throws TensorError `unsupported-model` for operators without a translation, with up to 20 names */
+/** Throws `unsupported-model` for operators without a translation, with up to 20 names. */
 export function translateGraph(graph: Graph, context: ModelContext): Graph {
   checkUnique(graph);
   checkOperators(graph, context);

@@ -1,6 +1,8 @@
 /**
  * Runs nodes with bodies: `If` runs one branch, Loop and Scan run their body once per iteration, and a function call
- * runs the function's graph. ONNX: Operators, If-1 to -25, Loop-1 to -25, Scan-9 to -25; IR, Functions.
+ * runs the function's graph.
+ *
+ * ONNX: Operators, If-1 to -25, Loop-1 to -25, Scan-9 to -25; IR, Functions.
  */
 
 import { runNode as run } from "../../core/call/run.ts";
@@ -21,10 +23,7 @@ export interface StepsRun {
    * outputs.
    */
   steps(plan: GraphPlan, frame: Frame): Promise<void>;
-  /**
-   * Returns a value from the graph or an enclosing graph.
-   * @throws TensorError `malformed-file` for a value that does not exist
-   */
+  /** Returns a value from the graph or an enclosing graph. Throws `malformed-file` for a value that does not exist. */
   valueOf(plan: GraphPlan, frame: Frame, name: string): Value;
   typeOf(plan: GraphPlan, name: string): TensorType | null;
   /** Copies values from a GPU to the host, where this package's operators can read them. */

@@ -96,13 +96,17 @@ export interface ExactSession<V = RuntimeTensor> {
 /**
  * Makes a session in which this package computes the scatters and the user's runtime computes everything else. The
  * scatters' results are exact and identical in every run, with any number of threads. The model is split into one
- * session per level of replaced nodes. If, Loop, Scan and functions that contain a replaced node run in this package,
- * and their graphs are split in the same way. A model without replaced nodes becomes a single session.
+ * session per level of replaced nodes.
+ *
+ * If, Loop, Scan and functions that contain a replaced node run in this package, and their graphs are split in the same
+ * way. A model without replaced nodes becomes a single session.
+ *
  * @param model an ONNX file, or a model from `readModel`
  * @param options `createSession` is required; `nodes` selects the replaced nodes
  * @throws TensorError `unsupported-model` for a node that cannot be replaced, with the reason, and for a name without a
  * matching scatter or gather; `attribute` for wrong options; `runtime` for an error of `createSession`, which is its
  * cause; and the errors of `readModel`.
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

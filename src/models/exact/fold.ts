@@ -40,8 +40,7 @@ interface Outer {
 
 /**
  * Computes the foldable nodes, and records the results in `planned.folded`. If `createSession` is null, only nodes that
- * need no runtime are computed.
- * @throws TensorError as `run` for an invalid call of a replaced node
+ * need no runtime are computed. Throws the errors of `run` for an invalid call of a replaced node.
  */
 export async function foldConstants(
   planned: Planned,

@@ -47,9 +47,8 @@ export function createGpuFrom(gpu: unknown): CreateGpu | null {
 }
 
 /**
- * Creates the GPU engine.
- * @throws TensorError `attribute` for a value that is not an engine, and for an error of `createGpu`, which is its
- * cause
+ * Creates the GPU engine. Throws `attribute` for a value that is not an engine, and for an error of `createGpu`, which
+ * is its cause.
  */
 export async function engineFrom(createGpu: CreateGpu): Promise<ExactGpu> {
   let made: unknown;
@@ -120,8 +119,8 @@ type NameOf = FunctionName;
 
 /**
  * Starts a node on the engine and returns immediately; null for calls that the engine cannot compute, such as sums of
- * float64. A bad index on the GPU rejects `done`. For a scatter in place, `out` is the tensor of data.
- * @throws TensorError as `run` for errors that do not depend on index values
+ * float64. A bad index on the GPU rejects `done`. For a scatter in place, `out` is the tensor of data. Throws the
+ * errors of `run` for errors that do not depend on index values.
  */
 export function callOnEngine(
   gpu: ExactGpu,

@@ -68,10 +68,7 @@ export class OpenParts {
     }
   }
 
-  /**
-   * @throws TensorError `unsupported-model` for a session input of unknown data type; `runtime` for an error of
-   * `createSession`
-   */
+  /** Throws `unsupported-model` for a session input of unknown data type; `runtime` for an error of `createSession`. */
   async open(plan: GraphPlan): Promise<void> {
     for (const step of plan.steps) {
       switch (step.is) {

@@ -63,7 +63,7 @@ export const plannedModel = (model: Model, replaced: Map<ModelNode, string>): Pl
   graphs: 0,
 });
 
-/** @throws TensorError `unsupported-model` for a node that cannot be replaced, with the reason */
+/** Throws `unsupported-model` for a node that cannot be replaced, with the reason. */
 export function planGraph(
   planned: Planned,
   graph: Graph,
@@ -216,7 +216,7 @@ export function isOurs(planned: Planned, node: ModelNode): boolean {
  */
 const MAX_GRAPHS = 10_000;
 
-/** @throws TensorError `unsupported-model` for a node that cannot be replaced, with the reason */
+/** Throws `unsupported-model` for a node that cannot be replaced, with the reason. */
 function callStep(
   { replaced }: Planned,
   node: ModelNode,
@@ -248,10 +248,7 @@ const BODIES: ReadonlyMap<string, readonly string[]> = new Map([
 /** The first version of Scan whose body has no batch axis. */
 const SCAN_WITHOUT_BATCHES = 9;
 
-/**
- * Plans a node's bodies.
- * @throws TensorError `unsupported-model` for an operator whose bodies this package cannot run
- */
+/** Plans a node's bodies. Throws `unsupported-model` for an operator whose bodies this package cannot run. */
 function bodyStep(
   planned: Planned,
   node: ModelNode,

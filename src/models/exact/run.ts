@@ -38,8 +38,8 @@ export class ModelRun implements StepsRun {
   }
 
   /**
-   * @throws TensorError an error of an earlier GPU call, with the node that may have caused it. GPU errors are only
-   * available at the end of a run.
+   * Throws an error of an earlier GPU call, with the node that may have caused it. GPU errors are only available at the
+   * end of a run.
    */
   async end(): Promise<void> {
     if (this.#onGpu.size === 0) return;

@@ -5,10 +5,7 @@ import { isNumericStorage } from "../../core/tensor/dtype.ts";
 import { printShape, sameShape } from "../../core/tensor/shape.ts";
 import { zeros, type Tensor } from "../../core/tensor/tensor.ts";
 
-/**
- * Stacks one or more tensors along a new axis.
- * @throws TensorError `malformed-file` for tensors of different shapes
- */
+/** Stacks one or more tensors along a new axis. Throws `malformed-file` for tensors of different shapes. */
 export function stack(slices: readonly Tensor[], axis: number, what: string): Tensor {
   const [first] = slices;
   const { dtype, shape } = first;

@@ -86,12 +86,15 @@ interface Bench {
 /**
  * Finds a fix for an ONNX model whose scatters or gathers are wrong or not reproducible in the user's runtime. The
  * function tries session settings, then a rewritten model, then an exact session, and measures each fix in the runtime.
+ *
  * A fix is correct if the faulty nodes give the exact bits for their real inputs, and all runs of the model give the
  * same result. The report also contains the time per run.
+ *
  * @param file the bytes of the ONNX file, as for `captureCalls`
  * @param feeds one tensor per model input, as for `captureCalls`
  * @param options `createSession` is required, and must pass its second argument to the runtime
  * @throws TensorError the errors of {@link verifyModel}; `attribute` for wrong options
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

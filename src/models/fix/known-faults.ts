@@ -1,7 +1,9 @@
 /**
  * The table of known faults and their fixes. `docs/known-faults.md` shows the same table, and `examples/faults/`
- * contains one model per row. A `repair` row describes a node that is invalid in its version, and gives the intended
- * call. A `rewrite` row describes a fault of a runtime, and gives an equivalent call.
+ * contains one model per row.
+ *
+ * A `repair` row describes a node that is invalid in its version, and gives the intended call. A `rewrite` row
+ * describes a fault of a runtime, and gives an equivalent call.
  */
 
 import { isTensorError } from "../../core/errors.ts";

@@ -11,9 +11,11 @@ import { walkSources, type Visited } from "./sources.ts";
 /**
  * Returns the integers that a model compares its inputs with by `Equal`, such as the sample rates that a speech model
  * supports. Inputs are traced through operators and bodies as in `indexedSizes`.
+ *
  * @param model a model of any format
  * @returns the single-element constants by input name, in node order. Inputs without comparisons are absent.
  * @throws TensorError `malformed-file` for a value that is not a model
+ *
  * @example
  * ```ts
  * const model = buildModel({

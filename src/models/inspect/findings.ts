@@ -25,6 +25,7 @@ const note = (meaning: string): FindingRule => ({ severity: "note", meaning });
 
 /**
  * All kinds of findings, by id. Ids never change, because build scripts search for them.
+ *
  * @example
  * ```ts
  * FINDINGS["reduction-unknown"].severity; // "wrong"

@@ -19,8 +19,11 @@ import { walkSources, type Visited } from "./sources.ts";
 
 /**
  * Returns the sizes of the axes that model inputs index. Values from 0 to size - 1 are valid indices. The sizes follow
- * from the model and the shapes of its inputs. Inputs are traced into the bodies of If, Loop and Scan, and into each
- * function call. An axis of unknown size counts as size 1.
+ * from the model and the shapes of its inputs.
+ *
+ * Inputs are traced into the bodies of If, Loop and Scan, and into each function call. An axis of unknown size counts
+ * as size 1.
+ *
  * @param model a model of any format
  * @param shapes input shapes by name, which override the declared shapes
  * @returns for each input name, one size for all elements; if the last axis contains index tuples, one size per tuple
@@ -28,6 +31,7 @@ import { walkSources, type Visited } from "./sources.ts";
  * absent.
  * @throws TensorError `malformed-file` for a value that is not a model, `shape-mismatch` and `rank` for an invalid
  * shape
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

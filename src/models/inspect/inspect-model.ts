@@ -76,9 +76,11 @@ export interface Report {
 /**
  * Reports a model's scatters and gathers, with their faults and risks. The model does not run, and a fault in the model
  * is a finding instead of an error.
+ *
  * @param model a model of any format, as from `readModel` or `readOutline`
  * @throws TensorError `malformed-file` for a value that is not a model, `dtype` or `shape-mismatch` for an invalid
  * type. Errors of reading a constant are passed on.
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

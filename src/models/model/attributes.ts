@@ -10,9 +10,8 @@ import { quote } from "./graph.ts";
 import { isReference, type Attribute, type ModelNode } from "./model.ts";
 
 /**
- * Returns the attributes in the form that `run` accepts.
- * @throws TensorError `attribute` for a float, because a scatter or gather has no float attributes, and for an
- * attribute whose value comes from a function's caller
+ * Returns the attributes in the form that `run` accepts. Throws `attribute` for a float, because a scatter or gather
+ * has no float attributes, and for an attribute whose value comes from a function's caller.
  */
 export function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
   const entries = Object.entries(attributes);

@@ -55,9 +55,11 @@ export interface ModelSpec {
 
 /**
  * Creates a model from literals.
+ *
  * @param spec opsets, inputs, constants, nodes and outputs, by name
  * @throws TensorError `attribute` for an unknown key or an invalid attribute value, `dtype` for an unknown data type,
  * `unknown-operator` for an unknown opset of `ai.onnx`, `malformed-file` for a part of the wrong kind
+ *
  * @example
  * ```ts
  * const model = buildModel({
@@ -135,7 +137,7 @@ const MEANT: Readonly<Record<string, string>> = {
 const MEANT_OF_NODES = { opType: "op", op_type: "op", type: "op", attrs: "attributes" };
 const MEANT_OF_TYPES = { type: "dtype", elem_type: "dtype", dims: "shape" };
 
-/** @throws TensorError `attribute` for an unknown key */
+/** Throws `attribute` for an unknown key. */
 function knownFrom<T extends object>(
   what: string,
   given: T,

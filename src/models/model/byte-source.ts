@@ -19,8 +19,8 @@ export interface ByteSource {
 }
 
 /**
- * Returns the bytes from `start` to `end`.
- * @throws TensorError `malformed-file` if the source returns anything else, `too-large` if memory is exhausted
+ * Returns the bytes from `start` to `end`. Throws `malformed-file` if the source returns anything else, `too-large` if
+ * memory is exhausted.
  */
 export function readRange(source: ByteSource, start: number, end: number): Uint8Array {
   const length = end - start;
@@ -57,8 +57,8 @@ export function sourceOfBytes(bytes: unknown, what: string): ByteSource {
 }
 
 /**
- * Checks a file that the caller supplied, and reads its size once. The text `must` begins the error's sentence.
- * @throws TensorError `malformed-file` for other values
+ * Checks a file that the caller supplied, and reads its size once. The text `must` begins the error's sentence. Throws
+ * `malformed-file` for other values.
  */
 export function sourceFrom(value: unknown, must: string): ByteSource {
   if (typeof value !== "object" || value === null || isBytes(value)) {

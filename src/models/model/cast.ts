@@ -28,9 +28,8 @@ export const ROUND_MODES = ["up", "down", "nearest"] as const;
  * Converts a tensor to another data type. Floats are truncated to integers, integers wrap around, and every value
  * except zero becomes true. NaN keeps its sign. The `rules` are ONNX's rules for floats of at most 8 bits. Without
  * `rules`, narrow floats are rounded to nearest and do not saturate, as in OpenVINO. ONNX's node tests also require
- * that floats wrap around when they become 4-bit or 2-bit integers.
- * @throws TensorError `dtype` for complex numbers and text, and for floats outside the integer type's range, for which
- * neither specification defines a result
+ * that floats wrap around when they become 4-bit or 2-bit integers. Throws `dtype` for complex numbers and text, and
+ * for floats outside the integer type's range, for which neither specification defines a result.
  */
 export function castTensor(
   source: Tensor,
@@ -105,10 +104,11 @@ function castNumber(
 type Narrow = (value: number, sign: number) => number;
 
 /**
- * Returns the rule of ONNX's Cast for a float of at most 8 bits; null for other data types. Source: ONNX, Cast-28. The
- * specification leaves three cases open. In floats of 4 and 6 bits, NaN becomes 0 with the opposite sign, as in ONNX's
- * reference and node tests. In float8e8m0, negative numbers count as below the smallest number, as in ONNX Runtime
- * 1.32. A float64 is first rounded to float32, as in ONNX's reference and in ONNX Runtime.
+ * Returns the rule of ONNX's Cast for a float of at most 8 bits; null for other data types.
+ *
+ * Source: ONNX, Cast-28. The specification leaves three cases open. In floats of 4 and 6 bits, NaN becomes 0 with the
+ * opposite sign, as in ONNX's reference and node tests. In float8e8m0, negative numbers count as below the smallest
+ * number, as in ONNX Runtime 1.32. A float64 is first rounded to float32, as in ONNX's reference and in ONNX Runtime.
  */
 function narrowing(dtype: DType, { saturates, roundMode }: NarrowRules): Narrow | null {
   if (DTYPES[dtype].family !== "minifloat") return null;

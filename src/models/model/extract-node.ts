@@ -20,11 +20,13 @@ import { DEFAULTS_SINCE, type Scope } from "./values.ts";
 /**
  * Extracts one node as a separate model. Inputs that are constant, or that follow from constants, become constants of
  * the new model. Other inputs become model inputs with their known types.
+ *
  * @param given a model of any format, which stays unchanged
  * @param node a node of the model, of a body or of a function; or its name or path, as for `NodeIndex.find`
  * @throws TensorError `unsupported-model` for a node that does not exist, has a body, or depends on a function's
  * caller, and for an input or output of unknown data type; `malformed-file` for a value that is not a model or a node.
  * Errors of reading a constant are passed on.
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

@@ -29,9 +29,8 @@ export const inputsOf = (version: OperatorVersion, given: readonly Known[]): rea
   version.inputs.map((_, position) => given[position] ?? NOTHING_KNOWN);
 
 /**
- * Returns a call with the known inputs in the version's order.
- * @throws TensorError `shape-mismatch` for an axis that is not a single number; errors of reading its constant are
- * passed on
+ * Returns a call with the known inputs in the version's order. Throws `shape-mismatch` for an axis that is not a single
+ * number; errors of reading its constant are passed on.
  */
 export function knownCall(
   operator: Operator,

@@ -30,9 +30,9 @@ import {
 } from "./model.ts";
 
 /**
- * Returns a checked copy of a model and its lists.
- * @throws TensorError `malformed-file` for a value that is not a model, also in a body, and for a body that contains
- * itself; `dtype` for an unknown data type, `shape-mismatch` for a dimension that is not a size
+ * Returns a checked copy of a model and its lists. Throws `malformed-file` for a value that is not a model, also in a
+ * body, and for a body that contains itself; `dtype` for an unknown data type, `shape-mismatch` for a dimension that is
+ * not a size.
  */
 export function modelFrom(given: Model): Model {
   const model = modelRecord(given);
@@ -77,7 +77,7 @@ export function modelOfLists(given: Model): Pick<Model, "opsets" | "graph"> {
   return { opsets: opsetsFrom(model.opsets), graph };
 }
 
-/** @throws TensorError `malformed-file` for a value without a graph, with advice for common mistakes */
+/** Throws `malformed-file` for a value without a graph, with advice for common mistakes. */
 function modelRecord(given: Model): Model {
   const isOther = typeof given !== "object" || given === null || printValue(given) !== "an object";
   const model = isOther ? null : recordFrom("a model", given);
@@ -180,7 +180,7 @@ function checkBodies(
   }
 }
 
-/** @throws TensorError `malformed-file` for a value that is not a node of a model */
+/** Throws `malformed-file` for a value that is not a node of a model. */
 export function checkNode(node: ModelNode): void {
   recordFrom("a node", node);
   const parts = (): unknown[] => {
@@ -287,7 +287,7 @@ function checkValue(given: ValueInfo): void {
   if (type !== null) checkType(name, type);
 }
 
-/** @throws TensorError `malformed-file`, `dtype` or `shape-mismatch` for an invalid type */
+/** Throws `malformed-file`, `dtype` or `shape-mismatch` for an invalid type. */
 export function checkType(name: string, type: TensorType): void {
   const { dtype, shape } = recordFrom(`the type of ${quote(name)}`, type);
   checkDType(dtype, name);

@@ -6,8 +6,8 @@
 import { factOf, isArray, malformed, printValue, readForeign } from "../../core/errors.ts";
 
 /**
- * Returns a copy of an object's own properties.
- * @throws TensorError `malformed-file` for other values, and for a Map, a promise or bytes, whose copies would be empty
+ * Returns a copy of an object's own properties. Throws `malformed-file` for other values, and for a Map, a promise or
+ * bytes, whose copies would be empty.
  */
 export function recordFrom<T>(what: string, given: T, advice = ""): T {
   const copy = readForeign(

@@ -16,10 +16,7 @@ export function findOpset(
   return Object.hasOwn(opsets, domain) ? opsets[domain] : null;
 }
 
-/**
- * Returns the opset version for a node's domain.
- * @throws TensorError `malformed-file` if the model does not import the domain
- */
+/** Returns the opset version for a node's domain. Throws `malformed-file` if the model does not import the domain. */
 export function opsetOf({ opsets }: Pick<ModelFunction, "opsets">, node: ModelNode): number {
   const found = findOpset(opsets, node);
   if (found !== null) return found;
@@ -69,8 +66,8 @@ export function repeatedValues({ inputs, nodes, constants }: Graph): readonly Re
 }
 
 /**
- * Checks that no node computes a value that already exists in the graph.
- * @throws TensorError `malformed-file`, which names the value and the nodes
+ * Checks that no node computes a value that already exists in the graph. Throws `malformed-file`, which names the value
+ * and the nodes.
  */
 export function checkUnique(graph: Graph): void {
   const twice = repeatedValues(graph).find(({ maker }) => maker !== null);
@@ -81,8 +78,8 @@ const repeatedError = ({ name, maker, sentence }: Repeated): TensorError =>
   malformed(sentence, { input: name, ...(maker === null ? {} : { node: maker }) });
 
 /**
- * Checks that every value is computed exactly once, before its first use.
- * @throws TensorError `malformed-file`, which names the value and the nodes
+ * Checks that every value is computed exactly once, before its first use. Throws `malformed-file`, which names the
+ * value and the nodes.
  */
 export function checkGraph(graph: Graph): void {
   const [twice] = repeatedValues(graph);

@@ -1,6 +1,8 @@
 /**
  * Operators that run without a Plan, because most models need them. They are ONNX's `Constant`, `Identity` and `Cast`,
- * and OpenVINO's `Convert`. ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -28. OpenVINO: Convert-1.
+ * and OpenVINO's `Convert`.
+ *
+ * ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -28. OpenVINO: Convert-1.
  */
 
 import type { DType } from "../../core/tensor/dtype.ts";
@@ -46,8 +48,8 @@ export const isConstantNode = (node: ModelNode): boolean =>
   !Object.values(node.attributes).some(isReference);
 
 /**
- * Returns the unread constant of a `Constant` node; null for other nodes, and for values that are not tensors.
- * @throws TensorError `attribute` for a node that is invalid in its opset
+ * Returns the unread constant of a `Constant` node; null for other nodes, and for values that are not tensors. Throws
+ * `attribute` for a node that is invalid in its opset.
  */
 export function constantOf(node: ModelNode, opset: number): Constant | null {
   if (inlineOperator(node) !== constantNode) return null;
@@ -90,8 +92,8 @@ const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
 };
 
 /**
- * Returns the attributes of a `Cast` node that affect floats of at most 8 bits.
- * @throws TensorError `attribute` for values that the specification does not define
+ * Returns the attributes of a `Cast` node that affect floats of at most 8 bits. Throws `attribute` for values that the
+ * specification does not define.
  */
 export function narrowRulesOf({ attributes }: ModelNode, fields: ErrorContext): NarrowRules {
   const { saturate, round_mode: mode } = attributes;

@@ -16,9 +16,8 @@ interface Binding {
 
 /**
  * Returns the input tensors by name. An input that is also a constant may be left out, because the constant is its
- * default. Before version 4, ONNX's IR required every constant to be an input.
- * @throws TensorError `shape-mismatch` for missing and unknown names and for wrong sizes, `dtype` and `rank` for other
- * tensors
+ * default. Before version 4, ONNX's IR required every constant to be an input. Throws `shape-mismatch` for missing and
+ * unknown names and for wrong sizes, `dtype` and `rank` for other tensors.
  */
 export function bindInputs(
   graph: Graph,

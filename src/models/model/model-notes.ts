@@ -16,8 +16,10 @@ export interface OpsetNote {
 /**
  * Returns sentences about a model's opset versions. An unknown newer version runs as the newest known version. If the
  * file imports a domain twice, the last version counts. `runModel` does not report these facts.
+ *
  * @param model a model of any format
  * @throws TensorError `malformed-file` for a value that is not a model
+ *
  * @example
  * ```ts
  * const model = buildModel({

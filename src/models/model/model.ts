@@ -1,9 +1,10 @@
 /**
  * A model as plain data, independent of file formats. Readers create models from files, and writers create files from
- * models. Every field can be edited in place, and nodes can be written as literals. The fields cover the parts of a
- * file that this package understands. Other file data (metadata, types of sequences, unknown fields) is attached to the
- * model's parts under the symbol `SOURCE`. Object spread copies the attachment, and a writer of the same format writes
- * the data back.
+ * models. Every field can be edited in place, and nodes can be written as literals.
+ *
+ * The fields cover the parts of a file that this package understands. Other file data (metadata, types of sequences,
+ * unknown fields) is attached to the model's parts under the symbol `SOURCE`. Object spread copies the attachment, and
+ * a writer of the same format writes the data back.
  */
 
 import type { DType } from "../../core/tensor/dtype.ts";
@@ -177,9 +178,11 @@ export const renamed = (one: Constant, name: string): Constant =>
 
 /**
  * Creates a model constant from a tensor, without copying the tensor.
+ *
  * @param name the constant's name
  * @param tensor the constant's value
  * @throws TensorError `attribute` for a name that is not text, `dtype` for a value that is not a tensor
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

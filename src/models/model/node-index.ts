@@ -22,6 +22,7 @@ export type ConstantSource = Constant | PlacedNode;
 /**
  * An index of a model's nodes by name. The index reads the model on demand and visits each node at most once. Create a
  * new index after the model has changed.
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -249,8 +250,10 @@ const labelOf = ({ node, place }: PlacedNode, called = calledOf(node)): string =
 /**
  * Lists up to 20 nodes, separated by commas. Each node has its name, its path if names repeat, or a value if paths also
  * repeat.
+ *
  * @param nodes nodes from a `NodeIndex`
  * @throws TensorError `malformed-file` for other values
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

@@ -34,6 +34,7 @@ export type Tensors = Readonly<Record<string, Tensor>>;
 /**
  * Runs a model. An output that equals an input, also through `Identity`, is the input tensor itself and not a copy. An
  * unknown newer opset runs as the newest known opset, and `modelNotes` returns a note about it.
+ *
  * @param given a model of any format
  * @param inputs one tensor per graph input; an input with a default may be left out
  * @returns the graph outputs by name
@@ -41,6 +42,7 @@ export type Tensors = Readonly<Record<string, Tensor>>;
  * without an opset import; `unsupported-model` for nodes that cannot run here, with up to 20 names; `shape-mismatch`
  * for missing or unknown inputs, and for sizes that differ from the declared sizes; `dtype` and `rank` for inputs of
  * another data type or rank; and the errors of nodes, with the node's name at the end of the sentence
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -79,12 +81,14 @@ export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> 
 
 /**
  * Runs a single node of a model.
+ *
  * @param model the model, or its {@link NodeIndex}, which saves time when many nodes inside bodies are run
  * @param node a node of the model, of a body or of a function; or its name or path, as for `NodeIndex.find`
  * @param inputs tensors by input name; missing inputs are taken from constants of the node's graph and enclosing graphs
  * @returns the node's outputs by name
  * @throws TensorError `unsupported-model` for a node that cannot run here, `shape-mismatch` for missing or unknown
  * inputs, `attribute` for an attribute whose value comes from a function's caller; and the errors of {@link runModel}
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -114,11 +118,13 @@ export interface NodeCall {
 
 /**
  * Converts a node of a model to a call.
+ *
  * @param model the model, or its {@link NodeIndex}
  * @param node the node, or its name or path, as for `runNode`
  * @param inputs tensors by input name, as for `runNode`
  * @throws TensorError `unsupported-model` for an operator other than a scatter or gather; for the inputs, the errors of
  * `runNode`. The operator's own checks run later, with the call.
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -253,7 +259,7 @@ export function meantSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   return meant === version ? spec : { ...spec, opset: meant.sinceVersion };
 }
 
-/** @throws TensorError `malformed-file` for a missing required input */
+/** Throws `malformed-file` for a missing required input. */
 function checkOmitted(
   inputs: readonly (Tensor | undefined)[],
   schemas: OperatorVersion["inputs"],
@@ -283,8 +289,10 @@ export function withTitle(cause: TensorError, title: string): TensorError {
 /**
  * Returns a model's operators that cannot run here. Each text names the operator, its opset, its first node and the
  * number of nodes.
+ *
  * @param model a model of any format
  * @throws TensorError `malformed-file` for a node of a domain without an opset import
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

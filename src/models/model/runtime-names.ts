@@ -1,12 +1,14 @@
 /**
  * Names that ONNX Runtime gives to nodes and values when it inlines a body or a function. Such names occur in error
- * messages, profiles and optimized models, and this file finds the original node. The rules follow the optimized models
- * of version 1.30 (`Graph::InlineIfSubgraph` and `Graph::GenerateNodeName` in `onnxruntime/core/graph/graph.cc`). An If
- * with a constant condition is replaced by one of its branches. The prefix is `_if_` with the attribute name; older
- * versions use the name of the branch's graph instead. A branch output gets the name of the If's output, and other
- * values in the branch get the prefix and their own name. A node in the branch gets the prefix and its operator,
- * because its own name is dropped. An inlined function adds `_inlfunc_`, the function's name, and the name of the node
- * or value. If a name already exists, `_token_` and a number are appended to the prefix and to the whole name.
+ * messages, profiles and optimized models, and this file finds the original node.
+ *
+ * The rules follow the optimized models of version 1.30 (`Graph::InlineIfSubgraph` and `Graph::GenerateNodeName` in
+ * `onnxruntime/core/graph/graph.cc`). An If with a constant condition is replaced by one of its branches. The prefix is
+ * `_if_` with the attribute name; older versions use the name of the branch's graph instead. A branch output gets the
+ * name of the If's output, and other values in the branch get the prefix and their own name. A node in the branch gets
+ * the prefix and its operator, because its own name is dropped. An inlined function adds `_inlfunc_`, the function's
+ * name, and the name of the node or value. If a name already exists, `_token_` and a number are appended to the prefix
+ * and to the whole name.
  */
 
 import type { Place, PlacedNode } from "./places.ts";

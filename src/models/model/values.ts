@@ -1,9 +1,13 @@
 /**
  * Types and constants of a graph's values before the graph runs. One walk over the nodes serves both `inspect` and
- * `convert`. Every value has two records of facts, because declared types may be outdated: runtimes do not enforce the
- * declared shape of a value between two nodes. Certain facts follow from the model's inputs, its constants and its
- * nodes. Believed facts also rely on other declarations. The rules in `types/` derive a node's outputs from its inputs.
- * This file only handles `If`, because its branches are graphs.
+ * `convert`.
+ *
+ * Every value has two records of facts, because declared types may be outdated: runtimes do not enforce the declared
+ * shape of a value between two nodes. Certain facts follow from the model's inputs, its constants and its nodes.
+ * Believed facts also rely on other declarations.
+ *
+ * The rules in `types/` derive a node's outputs from its inputs. This file only handles `If`, because its branches are
+ * graphs.
  */
 
 import type { TensorType } from "../../core/operators/operator.ts";

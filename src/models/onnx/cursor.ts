@@ -27,10 +27,7 @@ export class FileCursor {
     this.#source = source;
   }
 
-  /**
-   * Reads an unsigned number that ends before `end`.
-   * @throws TensorError `malformed-file` for numbers of 2^53 or more
-   */
+  /** Reads an unsigned number that ends before `end`. Throws `malformed-file` for numbers of 2^53 or more. */
   varint(end: number): number {
     let value = 0;
     let scale = 1;
@@ -54,7 +51,7 @@ export class FileCursor {
     throw this.#endless();
   }
 
-  /** @throws TensorError `malformed-file` if fewer than `length` bytes remain before `end` */
+  /** Throws `malformed-file` if fewer than `length` bytes remain before `end`. */
   check(length: number, end: number): void {
     if (length <= end - this.position) return;
     throw this.#cutShort(length, end);

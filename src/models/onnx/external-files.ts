@@ -8,8 +8,10 @@ import { isHeader, tensorTitle } from "./tensor-proto.ts";
 /**
  * Returns the paths of a model's external data files, relative to the model's folder. Each path is listed once.
  * `writeModel` keeps references to these files.
+ *
  * @param model a model from {@link readModel}
  * @throws TensorError `malformed-file` for a path that leaves the model's folder
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

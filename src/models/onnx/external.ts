@@ -1,7 +1,9 @@
 /**
  * External data, which is tensor data in other files of the model's folder. This module decides which paths are
  * allowed. Code that opens the files must refuse links that leave the model's folder, because a path does not show
- * where its links lead. ONNX: "External Data" (docs/ExternalData.md).
+ * where its links lead.
+ *
+ * ONNX: "External Data" (docs/ExternalData.md).
  */
 
 import { malformed, printValue, TensorError, wrongOption } from "../../core/errors.ts";
@@ -22,9 +24,8 @@ export interface ReadOptions {
 }
 
 /**
- * Checks a caller's options.
- * @throws TensorError `attribute` for a value that is not an object, an unknown option, or an `external` that is not a
- * function
+ * Checks a caller's options. Throws `attribute` for a value that is not an object, an unknown option, or an `external`
+ * that is not a function.
  */
 export function readOptionsFrom(options: unknown): ReadOptions {
   const { external } = optionsOf(options, ["external"], {});
@@ -45,9 +46,9 @@ export interface ExternalRange {
 
 /**
  * Reads the range in a tensor's `external_data` entries. Keys other than location, offset and length are ignored: ONNX
- * defines `checksum`, which no reader checks, and writes `basepath`. The tensor's title `what` is for errors.
- * @throws TensorError `malformed-file` for a path that is empty, absolute or leaves the folder, and for an offset or
- * length that is not a decimal number; `unsupported-model` for a memory address instead of a file
+ * defines `checksum`, which no reader checks, and writes `basepath`. The tensor's title `what` is for errors. Throws
+ * `malformed-file` for a path that is empty, absolute or leaves the folder, and for an offset or length that is not a
+ * decimal number; `unsupported-model` for a memory address instead of a file.
  */
 export function externalRange(entries: ReadonlyMap<string, string>, what: string): ExternalRange {
   const location = entries.get("location") ?? "";

@@ -5,8 +5,8 @@ import { otherKindOf } from "../../core/tensor/other-kind.ts";
 
 /**
  * Returns the result of `read`. If `read` fails and the file has another format, the error names the format. The
- * callback `head` returns the first `HEAD` bytes of the file, or the whole file if it is shorter.
- * @throws TensorError `unsupported-file` for a file of another format; otherwise the error of `read`
+ * callback `head` returns the first `HEAD` bytes of the file, or the whole file if it is shorter. Throws
+ * `unsupported-file` for a file of another format; otherwise the error of `read`.
  */
 export function namingFormat<T>(head: () => Uint8Array, read: () => T): T {
   try {

@@ -71,13 +71,16 @@ interface FileRange {
 
 /**
  * Reads a model's graph from a file of any size, without the values of large tensors. A constant's values are read from
- * the file on demand, so the file must not change while the model is in use. The model can be inspected and run. An
- * outline lacks file data that `Model` does not represent. `writeModel` therefore writes such a model without metadata,
- * and refuses a model with functions.
+ * the file on demand, so the file must not change while the model is in use. The model can be inspected and run.
+ *
+ * An outline lacks file data that `Model` does not represent. `writeModel` therefore writes such a model without
+ * metadata, and refuses a model with functions.
+ *
  * @param file the size of the file, and a function that reads a range of it
  * @param options `external` reads external data
  * @throws TensorError the errors of `readModel`; also `too-large` for more than 64 MiB besides tensors, for a name or
  * text of more than 64 KiB outside of attributes, and for more than 2^24 records
+ *
  * @example
  * ```ts
  * import { closeSync, fstatSync, openSync, readSync } from "node:fs";

@@ -46,12 +46,14 @@ import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wi
 /**
  * Reads a model from `bytes`, a serialized `ModelProto`. Constants are views of `bytes` until they are read, so `bytes`
  * must not change while the model is in use.
+ *
  * @param bytes the whole file
  * @param options `external` reads external data
  * @throws TensorError `malformed-file` for bytes that are not a valid model (without a graph, a node without `op_type`
  * or with two attributes of one name, a negative dimension of a constant); `unsupported-file` for another format, and
  * for a constant of more than 64 dimensions; `too-large` for a model of more than 2^21 parts, or of more than one part
  * per 8 bytes beyond the first 65,536.
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -84,7 +86,7 @@ interface Reading extends ReadOptions {
   readonly whole: WholeTensors | null;
 }
 
-/** @throws TensorError `malformed-file` for a value that is not bytes */
+/** Throws `malformed-file` for a value that is not bytes. */
 export const modelBytes = (bytes: unknown): Uint8Array =>
   plainBytes(bytes, "an ONNX model is read from", true);
 

@@ -23,8 +23,8 @@ interface Slices {
 export interface Sliced {
   readonly tensor: Tensor;
   /**
-   * Reads slices from the file. The result is false if reading the whole tensor would be faster.
-   * @throws TensorError `malformed-file` if the number of bytes differs from the requested number
+   * Reads slices from the file. The result is false if reading the whole tensor would be faster. Throws
+   * `malformed-file` if the number of bytes differs from the requested number.
    */
   read(slices: Slices): boolean;
 }

@@ -1,7 +1,8 @@
 /**
  * Sparse initializers (`SparseTensorProto`), which store the nonzero values of a tensor and their positions. Reading
- * converts a sparse initializer to a dense constant. An unchanged initializer is written back in sparse form. ONNX:
- * `onnx.proto`, SparseTensorProto.
+ * converts a sparse initializer to a dense constant. An unchanged initializer is written back in sparse form.
+ *
+ * ONNX: `onnx.proto`, SparseTensorProto.
  */
 
 import { fromBinary } from "@bufbuild/protobuf";
@@ -63,7 +64,7 @@ export function sparseBytes({ name, [SOURCE]: source }: Constant): Uint8Array | 
   return source instanceof SparseSource && source.name === name ? source.bytes : null;
 }
 
-/** @throws TensorError `malformed-file` for invalid indices; `too-large` for a shape beyond the limit */
+/** Throws `malformed-file` for invalid indices; `too-large` for a shape beyond the limit. */
 function denseOf(values: Constant, indices: Constant, shape: readonly number[]): Tensor {
   const { name } = values;
   const size = sizeOf(shape, { input: name });

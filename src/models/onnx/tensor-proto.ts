@@ -65,9 +65,9 @@ export const tensorTitle = (name: string): string =>
   name === "" ? "the tensor" : `the tensor ${printValue(name)}`;
 
 /**
- * Reads a tensor's message in one pass, except for the values.
- * @throws TensorError `malformed-file` for bytes that are not a TensorProto, a negative dimension or an unknown
- * `data_location`; `unsupported-file` for more than 64 dimensions; `too-large` for a dimension of 2^53 or more
+ * Reads a tensor's message in one pass, except for the values. Throws `malformed-file` for bytes that are not a
+ * TensorProto, a negative dimension or an unknown `data_location`; `unsupported-file` for more than 64 dimensions;
+ * `too-large` for a dimension of 2^53 or more.
  */
 export function readTensorHeader(bytes: Uint8Array): TensorHeader {
   const reader = new HeaderReader(bytes);

@@ -39,13 +39,17 @@ import { checkUtf8, decodeUtf8, encodedAs, encodeUtf8, visitRecords } from "./wi
 /**
  * Reads a tensor from `bytes`, a serialized `TensorProto`. The values may be in `raw_data`, in external data, or in the
  * typed field for the data type. A typed field may be packed or not. float16 and bfloat16 are stored as bits in
- * `int32_data`, where 16-bit values may be sign-extended or not. The result has its own memory. The number of bytes or
- * values must match the shape. ONNX's checker accepts extra bytes or values, but its loader rejects them.
+ * `int32_data`, where 16-bit values may be sign-extended or not. The result has its own memory.
+ *
+ * The number of bytes or values must match the shape. ONNX's checker accepts extra bytes or values, but its loader
+ * rejects them.
+ *
  * @param bytes the whole message
  * @param options `external` reads external data
  * @throws TensorError `malformed-file` for bytes that are not such a tensor, `unsupported-file` for an unknown data
  * type, a segment and more than 64 dimensions, `too-large` above 2^32 - 1 elements. Memory is allocated only after the
  * file is known to contain all announced data.
+ *
  * @example
  * ```ts
  * const bytes = writeTensor(tensor("int64", [2], [3, 4]), "ids");
@@ -60,9 +64,11 @@ export function readTensor(bytes: Bytes, options: ReadOptions = {}): Tensor {
 /**
  * Serializes a tensor as a `TensorProto`. The message contains the data type, the dimensions, the values in `raw_data`
  * (in `string_data` for text), and the optional name.
+ *
  * @param tensor a tensor of any ONNX data type
  * @param name the tensor's name in the message
  * @throws TensorError `dtype` for text that UTF-8 cannot encode (half a surrogate pair), `disposed`, `too-large`
+ *
  * @example
  * ```ts
  * import { writeFileSync } from "node:fs";

@@ -39,9 +39,8 @@ export const MAX_VARINT = 10;
 export type Visit = (field: number, wireType: WireType, start: number, end: number) => void;
 
 /**
- * Visits a message's records in file order. The payload of a length-delimited record begins after its length.
- * @throws TensorError `malformed-file` for bytes that are not a message. Groups are refused, because ONNX does not use
- * them.
+ * Visits a message's records in file order. The payload of a length-delimited record begins after its length. Throws
+ * `malformed-file` for bytes that are not a message. Groups are refused, because ONNX does not use them.
  */
 export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): void {
   const reader = new BinaryReader(bytes);
@@ -108,9 +107,8 @@ export const partsOf = (bytes: Uint8Array): Parts => ({
 
 /**
  * Checks that `bytes` are a valid message of `schema`: every nested message ends inside its parent, and every known
- * field has its wire type. For bytes in a model, `parts` is the running count.
- * @throws TensorError `malformed-file` for other bytes, and `too-large` for more parts than a model of this size may
- * have
+ * field has its wire type. For bytes in a model, `parts` is the running count. Throws `malformed-file` for other bytes,
+ * and `too-large` for more parts than a model of this size may have.
  */
 export function checkMessage(
   schema: DescMessage,
@@ -201,8 +199,8 @@ export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode
 
 /**
  * Returns `text` if UTF-8 can encode it. All written text is checked here, because the protobuf library and
- * `TextEncoder` silently replace text that UTF-8 cannot encode.
- * @throws TensorError `dtype` for half a surrogate pair, and for a value that is not text
+ * `TextEncoder` silently replace text that UTF-8 cannot encode. Throws `dtype` for half a surrogate pair, and for a
+ * value that is not text.
  */
 export function checkUtf8(text: string): string {
   if (typeof text !== "string") {

@@ -56,12 +56,14 @@ type Opsets = Readonly<Record<string, number>>;
  * Serializes a model as a `ModelProto`. For a model from an ONNX file, the output contains all data of the file,
  * including fields unknown to this package, and all later changes. Unreplaced constants keep their original bytes, and
  * external data stays a reference to the same file.
+ *
  * @param given a model of any format
  * @returns the bytes of an `.onnx` file
  * @throws TensorError `malformed-file` for a value that is not a model, `attribute` for an attribute value outside its
  * type, `dtype` for an unknown data type or text that UTF-8 cannot encode, `shape-mismatch` for a dimension that is not
  * a size, `unsupported-model` for a node with its own operator set version and for functions that were added or
  * removed, `too-large` if memory is exhausted
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

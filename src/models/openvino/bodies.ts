@@ -10,8 +10,8 @@ import { LayerSource, readBody } from "./read-ir.ts";
 import type { Element } from "./xml.ts";
 
 /**
- * Returns the names of a node's attributes that are layer bodies.
- * @throws TensorError `unsupported-model` for a body that was changed, removed or replaced
+ * Returns the names of a node's attributes that are layer bodies. Throws `unsupported-model` for a body that was
+ * changed, removed or replaced.
  */
 export function keptBodies(node: ModelNode, source: LayerSource | null): ReadonlySet<string> {
   const names = new Set<string>();

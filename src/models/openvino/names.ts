@@ -1,8 +1,10 @@
 /**
- * Value names in an IR. A value gets the name that OpenVINO users know: the first of the `names` of its output port.
- * Otherwise the value gets its layer's name; if the layer has several outputs, `.0`, `.1`… is appended. If this name is
- * already used, `#` and the layer's number are added. Each model input thus has the name of its Parameter, and each
- * output has the name of the layer that feeds its Result.
+ * Value names in an IR.
+ *
+ * A value gets the name that OpenVINO users know: the first of the `names` of its output port. Otherwise the value gets
+ * its layer's name; if the layer has several outputs, `.0`, `.1`… is appended. If this name is already used, `#` and
+ * the layer's number are added. Each model input thus has the name of its Parameter, and each output has the name of
+ * the layer that feeds its Result.
  */
 
 import type { Layer } from "./net.ts";

@@ -44,9 +44,8 @@ export const layerTitle = ({ id, name }: Pick<Layer, "id" | "name">): string =>
 export const NET_VERSIONS: readonly number[] = [10, 11];
 
 /**
- * Reads a net from an `.xml`, as text or UTF-8 bytes.
- * @throws TensorError `unsupported-file` for another document, `unsupported-model` for a version other than 10 and 11,
- * `too-large` for text beyond the limits
+ * Reads a net from an `.xml`, as text or UTF-8 bytes. Throws `unsupported-file` for another document,
+ * `unsupported-model` for a version other than 10 and 11, `too-large` for text beyond the limits.
  */
 export function readNet(xml: string | Bytes): Net {
   const root = parseXml(xml);
@@ -213,7 +212,7 @@ function requiredAttribute({ attributes }: Element, name: string, who: string): 
 const decimalOf = (part: Element, name: string, who: string): number =>
   checkDecimal(requiredAttribute(part, name, who), name, who);
 
-/** @throws TensorError `malformed-file` unless the text is a number from 0 to 2^53 - 1 */
+/** Throws `malformed-file` unless the text is a number from 0 to 2^53 - 1. */
 export function checkDecimal(text: string, name: string, who: string): number {
   const value = parseDecimal(text);
   if (value !== null) return value;

@@ -43,8 +43,8 @@ export function writePort(id: number, type: TensorType | null): Element {
 
 /**
  * Parses a shape such as `4,?,1..10,-1`. Every dimension except a plain size is unknown. `""` means a scalar, and `...`
- * means any rank. Brackets around the shape are ignored.
- * @throws TensorError `malformed-file` for other texts, `unsupported-file` for more than 64 dimensions
+ * means any rank. Brackets around the shape are ignored. Throws `malformed-file` for other texts, `unsupported-file`
+ * for more than 64 dimensions.
  */
 export function parseShapeText(text: string, who: string): PartialShape {
   const plain = text.trim().replace(/^\[(.*)\]$/s, "$1");

@@ -58,9 +58,11 @@ export class NetSource {
 }
 
 /**
- * Reads a model from an IR of version 10 or 11. Operators outside the registry are kept, with their attributes as text.
- * Each node has its own operator set version. A layer version that is not an opset becomes a domain, such as
- * `openvino.extension`.
+ * Reads a model from an IR of version 10 or 11.
+ *
+ * Operators outside the registry are kept, with their attributes as text. Each node has its own operator set version. A
+ * layer version that is not an opset becomes a domain, such as `openvino.extension`.
+ *
  * @param xml the text of the `.xml`, or its bytes in UTF-8
  * @param bin the `.bin`, as bytes or as a file that is read in ranges. Constants stay in the `.bin` until they are
  * read, so the `.bin` must not change while the model is in use. Without a `.bin`, reading a constant throws
@@ -68,6 +70,7 @@ export class NetSource {
  * @throws TensorError `malformed-file` for files that violate the format, `unsupported-file` for another document or
  * encoding and for an unknown data type, `unsupported-model` for another version, `too-large` for a text beyond the
  * limits
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -134,7 +137,7 @@ function graphOfLayers(name: string, layers: readonly Layer[], bin: ByteSource |
   return graph;
 }
 
-/** @throws TensorError `malformed-file` for a `.bin` that is neither bytes nor `{ size, read }` */
+/** Throws `malformed-file` for a `.bin` that is neither bytes nor `{ size, read }`. */
 function asByteSource(bin: unknown): ByteSource {
   return isBytes(bin)
     ? sourceOfBytes(bin, "the .bin must be")
@@ -196,9 +199,8 @@ interface BinRange {
 }
 
 /**
- * Returns a constant's byte range in the `.bin`, from the constant's attributes.
- * @throws TensorError `malformed-file` if an attribute is missing or is not a number, or if the range exceeds the
- * `.bin`
+ * Returns a constant's byte range in the `.bin`, from the constant's attributes. Throws `malformed-file` if an
+ * attribute is missing or is not a number, or if the range exceeds the `.bin`.
  */
 export function binRange(
   data: ReadonlyMap<string, string>,
@@ -218,7 +220,7 @@ export function binRange(
   );
 }
 
-/** @throws TensorError `unsupported-model` without a `.bin` */
+/** Throws `unsupported-model` without a `.bin`. */
 export function readBin(
   { offset, size }: BinRange,
   bin: ByteSource | null,

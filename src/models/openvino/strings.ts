@@ -12,7 +12,7 @@ const WIDTH = 4;
 /** Returns the number of bytes before the first of `count` strings. */
 const headBytes = (count: number): number => WIDTH * (count + 2);
 
-/** @throws TensorError `dtype` for text that UTF-8 cannot encode */
+/** Throws `dtype` for text that UTF-8 cannot encode. */
 export function packStrings(strings: readonly string[], input: string): Uint8Array {
   const broken = strings.findIndex((text) => /\p{Surrogate}/u.test(text));
   if (broken !== -1) {
@@ -34,7 +34,7 @@ export function packStrings(strings: readonly string[], input: string): Uint8Arr
   return packed;
 }
 
-/** @throws TensorError `malformed-file` for bytes that are not `count` strings */
+/** Throws `malformed-file` for bytes that are not `count` strings. */
 export function unpackStrings(packed: Uint8Array, count: number, who: string): string[] {
   const head = headBytes(count);
   const view = new DataView(packed.buffer, packed.byteOffset, packed.length);

@@ -46,11 +46,13 @@ const BIN_ALIGNMENT = 8;
  * Writes a model as the text of an `.xml` and the bytes of its `.bin`. For a model from `readIR`, the output contains
  * all file data that `Model` does not represent, and all later changes. Dimensions that were ranges stay ranges unless
  * they were changed. The producer and dimension names are lost, because an IR cannot store them.
+ *
  * @param given an OpenVINO model, as from `readIR` or `convertModel`
  * @throws TensorError `malformed-file` for an inconsistent graph; `unsupported-model` for parts that an IR cannot
  * express: a version other than 10 and 11, a domain other than openvino, omitted inputs and inputs with a default,
  * lists of texts or tensors in attributes, an input without a type; `dtype` for data types that OpenVINO lacks;
  * `too-large` if memory is exhausted
+ *
  * @example
  * ```ts
  * import { readFileSync, writeFileSync } from "node:fs";

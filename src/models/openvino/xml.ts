@@ -76,10 +76,9 @@ const FORBIDDEN = /[\0-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/;
 const WRAPPER = "document";
 
 /**
- * Parses a document and returns its root element.
- * @throws TensorError `malformed-file` for a document that is not well-formed or contains a construct foreign to IRs,
- * `unsupported-file` for an encoding other than UTF-8, `too-large` for more than 2^25 characters or 2^20 tags, and for
- * more than 2^20 characters or 2^14 attributes in a tag
+ * Parses a document and returns its root element. Throws `malformed-file` for a document that is not well-formed or
+ * contains a construct foreign to IRs, `unsupported-file` for an encoding other than UTF-8, `too-large` for more than
+ * 2^25 characters or 2^20 tags, and for more than 2^20 characters or 2^14 attributes in a tag.
  */
 export function parseXml(xml: string | Bytes): Element {
   const text = typeof xml === "string" ? xml : decodeXml(xml);

@@ -7,9 +7,8 @@ import { needsOf } from "../model/uses.ts";
 
 /**
  * Returns the nodes that compute some values, and all values between them. The names in `given` are known values: graph
- * inputs, and values of enclosing graphs.
- * @throws TensorError `shape-mismatch` for an input without a tensor, `malformed-file` for a value that no node
- * computes
+ * inputs, and values of enclosing graphs. Throws `shape-mismatch` for an input without a tensor, `malformed-file` for a
+ * value that no node computes.
  */
 export function neededNodes(
   graph: Graph,

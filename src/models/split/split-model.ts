@@ -25,6 +25,7 @@ export interface SplitOptions {
  * Splits a model at some values. A cut value becomes an output of the part that computes it, and an input of the parts
  * that use it. The number of parts is minimal. Each node is in one part, and weights are in every part that uses them.
  * Other values that a later part uses also become outputs and inputs.
+ *
  * @param model a model of any format, which stays unchanged
  * @param values names of node outputs in the model's own graph; bodies of If, Loop and Scan are not split
  * @param options types of values that cannot be inferred
@@ -33,6 +34,7 @@ export interface SplitOptions {
  * external data.
  * @throws TensorError `unsupported-model` for a value that no node of the graph computes, and for a value of unknown
  * data type between parts, `malformed-file` for an inconsistent model
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -74,10 +76,12 @@ export function splitModel(
 /**
  * Returns the part of a model that computes some values, as a separate model. The part excludes the nodes, weights and
  * inputs that the values do not need.
+ *
  * @param model a model of any format, which stays unchanged
  * @param values names of values in the model's own graph, which become the part's outputs
  * @throws TensorError `unsupported-model` for a value that the model does not have, `malformed-file` for an
  * inconsistent model
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

@@ -19,10 +19,12 @@ export interface InferredType extends TensorType {
 /**
  * Returns the types of a model's values. The types follow from the model's inputs, constants, declared types, and the
  * rules of ONNX operators.
+ *
  * @param model a model of any format, as from `readModel` or `readOutline`
  * @returns types by value name. For a value in a body or a function, the path of its graph precedes the name, as in `If
  * "choose" / then_branch / y`. Values of unknown type, sequences and optionals are left out.
  * @throws TensorError `malformed-file` for a value that is not a model
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

@@ -81,10 +81,13 @@ export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
 /**
  * Runs an ONNX model in the user's runtime. The function yields every scatter and gather with its actual inputs and the
  * runtime's outputs, graph by graph, in node order. If the runtime fails at a node, the model is cut before this node,
- * so that the node's inputs are captured too. Nodes in functions and in bodies of `If`, `Loop` and `Scan` run in
- * separate models, with the values around them. A function is captured in its first call that runs, or in the call that
- * the option `call` selects. Captured values become outputs, so the runtime's optimizer cannot fuse the nodes. Faults
- * that occur only in fused nodes are therefore not found.
+ * so that the node's inputs are captured too.
+ *
+ * Nodes in functions and in bodies of `If`, `Loop` and `Scan` run in separate models, with the values around them. A
+ * function is captured in its first call that runs, or in the call that the option `call` selects. Captured values
+ * become outputs, so the runtime's optimizer cannot fuse the nodes. Faults that occur only in fused nodes are therefore
+ * not found.
+ *
  * @param bytes the bytes of the ONNX file. `createSession` must tell the runtime where the model's external files are,
  * for example by onnxruntime-node's option `model_external_initializers_file_folder_path`.
  * @param feeds one tensor for each input that the nodes depend on
@@ -93,6 +96,7 @@ export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
  * feed, and for a feed that differs from its declaration; `unsupported-model` for a node other than a scatter or
  * gather; and the errors of `readModel` and `NodeIndex.find`. Errors of the runtime are in the field `problem` of a
  * call.
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";
@@ -198,9 +202,8 @@ function countFrom(options: Record<string, unknown>, name: string): number {
 }
 
 /**
- * Returns the feeds; each feed is read once.
- * @throws TensorError `shape-mismatch`, `dtype`, `rank` for a feed that is not an input of the model, or that differs
- * from its declaration
+ * Returns the feeds; each feed is read once. Throws `shape-mismatch`, `dtype`, `rank` for a feed that is not an input
+ * of the model, or that differs from its declaration.
  */
 export const feedsFrom = (model: Model, feeds: Feeds): ReadonlyMap<string, Tensor> =>
   bindGiven(model.graph, recordFrom("the feeds", feeds));

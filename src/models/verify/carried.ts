@@ -135,8 +135,7 @@ function converted(value: Tensor, dtype: DType): Tensor {
 
 /**
  * Opens a session of a model, or of a copy whose data types the runtime's interface can transfer. If the model was read
- * from a file, `bytes` are its bytes.
- * @throws RuntimeFailure if the runtime cannot load the model
+ * from a file, `bytes` are its bytes. Throws RuntimeFailure if the runtime cannot load the model.
  */
 export async function openModel(
   create: CreateSession,

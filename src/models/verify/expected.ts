@@ -50,10 +50,7 @@ export interface ExpectedReport {
   readonly changes: readonly ExpectedChange[];
 }
 
-/**
- * Checks the expected outputs.
- * @throws TensorError `shape-mismatch` for a name that is not an output of the model
- */
+/** Checks the expected outputs. Throws `shape-mismatch` for a name that is not an output of the model. */
 export function expectedFrom({ graph }: Model, given: unknown): Expected | null {
   if (given === undefined) return null;
   const names = graph.outputs.map(({ name }) => name);

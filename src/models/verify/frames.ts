@@ -62,14 +62,14 @@ export interface Around {
   readonly iteration: number;
   /** The function call to capture, counted from 0 among the calls that run. */
   readonly call: number;
-  /** @throws NotRun for a graph that does not run with these inputs */
+  /** Throws NotRun for a graph that does not run with these inputs. */
   frame(place: Place): Promise<Frame>;
-  /** @throws NotRun for a graph that does not run with these inputs */
+  /** Throws NotRun for a graph that does not run with these inputs. */
   valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Found>>;
   runGraph(frame: Frame, names: readonly string[]): Promise<Values>;
 }
 
-/** @throws NotRun for a graph that does not run with these inputs, or that cannot be traced */
+/** Throws NotRun for a graph that does not run with these inputs, or that cannot be traced. */
 export function frameOf(place: Place, feeds: Values, around: Around): Promise<Frame> | Frame {
   const { outer, graph, opsets, kind } = place;
   if (kind.is === "function") return calledFrame(place, kind, around);
@@ -228,7 +228,7 @@ async function lookUp(
   return found;
 }
 
-/** @throws RuntimeFailure for a value that the runtime could not compute */
+/** Throws RuntimeFailure for a value that the runtime could not compute. */
 function made(value: Outcome | undefined): Tensor | undefined {
   if (value instanceof RuntimeFailure) throw value;
   return value;
@@ -287,8 +287,7 @@ interface Scanned {
 
 /**
  * Returns the scanned inputs of a Scan. A Scan has at least one scanned input, because scanned inputs determine the
- * number of iterations.
- * @throws RuntimeFailure for an input that the runtime could not compute
+ * number of iterations. Throws RuntimeFailure for an input that the runtime could not compute.
  */
 export function scannedInputs(
   owner: ModelNode,

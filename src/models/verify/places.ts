@@ -111,8 +111,8 @@ export class PlaceValues implements Around {
 
   /**
    * Returns values of a graph, if possible from a single session. If the runtime fails, the failing node is located,
-   * and all values that do not depend on this node are computed. Constants are not read.
-   * @throws NotRun for a graph that does not run with these inputs, or that cannot be traced
+   * and all values that do not depend on this node are computed. Constants are not read. Throws NotRun for a graph that
+   * does not run with these inputs, or that cannot be traced.
    */
   async valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Found>> {
     const frame = await this.frame(place);

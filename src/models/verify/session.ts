@@ -65,8 +65,8 @@ export class RuntimeFailure extends Error {
 /** A session that can run a model several times. */
 export interface OpenSession {
   /**
-   * Returns the outputs with the given names.
-   * @throws RuntimeFailure if the runtime cannot run the model, or if an output is not a tensor, such as a sequence
+   * Returns the outputs with the given names. Throws RuntimeFailure if the runtime cannot run the model, or if an
+   * output is not a tensor, such as a sequence.
    */
   run(
     feeds: ReadonlyMap<string, Tensor>,
@@ -76,7 +76,7 @@ export interface OpenSession {
   release(): Promise<void>;
 }
 
-/** @throws RuntimeFailure if the runtime cannot load the model */
+/** Throws RuntimeFailure if the runtime cannot load the model. */
 export async function openSession(create: CreateSession, model: Uint8Array): Promise<OpenSession> {
   const session = await orFailure(() => create(model), true);
   OPEN.sessions++;
@@ -170,7 +170,7 @@ export const sessionTensor = ({
   location: "cpu",
 });
 
-/** @throws TensorError `attribute` for options without a session maker */
+/** Throws `attribute` for options without a session maker. */
 export function createSessionFrom(options: Record<string, unknown>): CreateSession {
   const { createSession } = options;
   if (typeof createSession === "function") return createSession as CreateSession;

@@ -2,6 +2,7 @@
 
 /**
  * The verdicts with their meanings, from best to worst.
+ *
  * @example
  * ```ts
  * VERDICTS.equal; // "every bit of the result is exact"

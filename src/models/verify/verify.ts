@@ -133,14 +133,17 @@ export interface VerifyReport {
 
 /**
  * Runs an ONNX model in the user's runtime, and compares each scatter and gather with the exact result for its actual
- * inputs. Later runs are compared with the first run: a node with the same inputs must give the same result. If an
- * earlier node is not reproducible, later nodes have other inputs, and are compared with the exact result for these
  * inputs.
+ *
+ * Later runs are compared with the first run: a node with the same inputs must give the same result. If an earlier node
+ * is not reproducible, later nodes have other inputs, and are compared with the exact result for these inputs.
+ *
  * @param file the bytes of the ONNX file, as for `captureCalls`
  * @param feeds one tensor per model input, as for `captureCalls`
  * @param options `createSession` is required; `runs` tests reproducibility
  * @throws TensorError the errors of {@link captureCalls}; `attribute` unless `runs` is a whole number from 1 to 10,000,
  * and for a negative tolerance
+ *
  * @example
  * ```ts
  * import { readFileSync } from "node:fs";

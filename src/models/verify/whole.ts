@@ -31,8 +31,8 @@ interface Whole {
 
 /**
  * Loads and runs the whole model. If the model does not load, it is loaded once more without graph optimization. If
- * only one node is verified, `isPart` is true, and a model with missing inputs is only loaded.
- * @throws TensorError `shape-mismatch` for a missing input
+ * only one node is verified, `isPart` is true, and a model with missing inputs is only loaded. Throws `shape-mismatch`
+ * for a missing input.
  */
 export async function runWhole(
   { bytes, model, feeds }: Whole,

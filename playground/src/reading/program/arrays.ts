@@ -1,4 +1,4 @@
-/** Arrays of a program, and the transformations that convert a library's call to the form of an operator. */
+/** Represents a program's arrays, and converts a library's call to an operator's form. */
 
 import { TensorError, type DType } from "ndscatter";
 import { printShape } from "ndscatter/operators";
@@ -7,7 +7,7 @@ import { coordinatesOf, positionOf, sizeOf } from "../../values/shape.ts";
 import type { TensorText } from "../../values/state.ts";
 
 export interface Arr extends TensorText {
-  /** True if the text names the data type; if false, the library and the elements determine it. */
+  /** True if the text names the data type. Otherwise, the library and the elements determine it. */
   readonly isSaid: boolean;
 }
 
@@ -26,7 +26,7 @@ export const filledWith = (like: Arr, shape: readonly number[], text: string): A
   return { ...like, shape, values: Array<string>(sizeOf(shape)).fill(text) };
 };
 
-/** Broadcasts the array to a shape by NumPy's rules. */
+/** Broadcasts an array to a shape by NumPy's rules. */
 export function broadcast(array: Arr, shape: readonly number[]): Arr {
   if (String(array.shape) === String(shape)) return array;
   checkShape(shape, "the array");
@@ -49,7 +49,6 @@ export function broadcast(array: Arr, shape: readonly number[]): Arr {
   return { ...array, shape, values };
 }
 
-/** Returns the common broadcast shape. */
 export function commonShape(shapes: readonly (readonly number[])[]): number[] {
   const rank = Math.max(...shapes.map(({ length }) => length));
   return Array.from({ length: rank }, (_, d) => {
@@ -58,7 +57,6 @@ export function commonShape(shapes: readonly (readonly number[])[]): number[] {
   });
 }
 
-/** Stacks the components of index tuples along a new last axis. */
 export function stacked(components: readonly Arr[]): Arr {
   const [first] = components;
   const shape = commonShape(components.map((one) => one.shape));
@@ -96,7 +94,6 @@ export function transposed(array: Arr): Arr {
   return { ...array, shape, values };
 }
 
-/** Splits an array along its first axis. */
 export function unstacked(array: Arr): Arr[] {
   const [count = 0, ...shape] = array.shape;
   const size = sizeOf(shape);
@@ -107,7 +104,7 @@ export function unstacked(array: Arr): Arr[] {
   }));
 }
 
-/** Returns a library's default data type for elements that do not specify one. */
+/** Returns a library's default data type for untyped elements. */
 export function inferredType(
   words: readonly { text: string; isQuoted: boolean }[],
   library: string,

@@ -1,7 +1,4 @@
-/**
- * Creates drafts of calls from expressions that are scatters or gathers: a call of the table, `x.at[i].add(u)`, `x[i]`
- * or `x[i] = u`.
- */
+/** Recognizes scatters and gathers in expressions: listed functions, `x.at[i].add(u)`, `x[i]` and `x[i] = u`. */
 
 import { roleOf } from "ndscatter/operators";
 import { newestOf } from "../../values/schema.ts";
@@ -11,27 +8,24 @@ import { formOf, type Bound } from "./forms.ts";
 import { libraryOf, Misread, type Scope } from "./scope.ts";
 import { pathOf, type Argument, type Node } from "./syntax.ts";
 
-/** The draft of an expression, its node, and the variable that it changes in place. */
+/** The draft of an expression, with its syntax node and the variable that it changes in place. */
 export interface Found {
   readonly draft: Draft;
   readonly node: Node;
-  /** The name of the array that the call writes to. */
+  /** The name of the array that the call modifies. */
   readonly target: string | null;
-  /** The names that the text does not define. */
+  /** Names that the text does not define. */
   readonly elsewhere: readonly Node[];
 }
 
-/**
- * Returns the array of an input. For a name that the text does not define, returns null and adds the name to
- * `elsewhere`.
- */
+/** Returns an input's array. For an undefined name, returns null and adds the name to `elsewhere`. */
 function inputOf(scope: Scope, node: Node, elsewhere: Node[]): Arr | null {
   if (!scope.isElsewhere(node)) return scope.array(node);
   elsewhere.push(node);
   return null;
 }
 
-/** Returns the draft of a call; null for other expressions. @throws Misread */
+/** Returns the draft of a call, or null for other expressions. */
 export function callOf(scope: Scope, node: Node): Found | null {
   if (node.kind === "index") return subscript(scope, node, null, "none");
   if (node.kind !== "call") return null;
@@ -53,7 +47,6 @@ export function callOf(scope: Scope, node: Node): Found | null {
   return tableCall(scope, node, null, callee.name, [self, ...node.arguments], target);
 }
 
-/** NumPy functions that write to their first argument. */
 const IN_PLACE = /(?:\.at|put_along_axis)$/;
 
 function tableCall(
@@ -120,7 +113,7 @@ function boundOf(
   };
 }
 
-/** Returns the arguments of a call by parameter name. @throws Misread if the call has too many arguments */
+/** Returns a call's arguments by parameter name; throws `Misread` if the call has too many arguments. */
 function argumentsOf(
   scope: Scope,
   parameters: string,
@@ -233,7 +226,7 @@ export function subscript(
 
 const isTupleOf = (node: Node): boolean => node.kind === "call" && pathOf(node.callee) === "tuple";
 
-/** Drafts `helper.make_node("ScatterND", ["data", "indices", "updates"], ["output"], reduction="add")` */
+/** Drafts `helper.make_node("ScatterND", ["data", "indices", "updates"], ["output"], reduction="add")`. */
 function onnxNode(scope: Scope, node: Node & { kind: "call" }): Found {
   const [type, inputs] = ["op_type", "inputs"].map(
     (name, position) =>
@@ -281,7 +274,7 @@ function attributeOf(scope: Scope, node: Node): string {
   throw new Misread("an attribute must be a word or a number", node);
 }
 
-/** Returns the opset that a model in the text imports: `make_opsetid("", 18)`, `opset_version=18`. */
+/** Returns the opset that an ONNX program imports, for example by `make_opsetid("", 18)` or `opset_version=18`. */
 export function opsetIn(text: string): number | null {
   const found =
     /(?:make_opsetid|make_operatorsetid)\(\s{0,9}["'](?:ai\.onnx)?["']\s{0,9},\s{0,9}(\d{1,4})\s{0,9}\)/.exec(
@@ -290,7 +283,7 @@ export function opsetIn(text: string): number | null {
   return found === null ? null : Number(found[1]);
 }
 
-/** Drafts this library's `run(node, [data, indices])`. */
+/** Drafts ndscatter's `run(node, [data, indices])`. */
 function runCall(scope: Scope, node: Node & { kind: "call" }): Found | null {
   const [first, second] = node.arguments.map(({ value }) => value);
   const record = first?.kind === "name" ? scope.others.get(first.name) : first;
@@ -335,7 +328,6 @@ function runCall(scope: Scope, node: Node & { kind: "call" }): Found | null {
 
 const isGiven = (node: Node): boolean => node.kind !== "name" || node.name !== "undefined";
 
-/** The plain functions of this library. */
 const OWN: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
   scatterND: "ScatterND",
   scatterElements: "ScatterElements",

@@ -1,4 +1,4 @@
-/** Converts a draft to a state of the page, in the version that the text specifies, otherwise in the newest version. */
+/** Converts a draft to a page state, in the version that the text specifies or else in the newest version. */
 
 import { run, type OperatorVersion } from "ndscatter";
 import { resolve, roleOf } from "ndscatter/operators";
@@ -21,8 +21,8 @@ function versionOf({ domain, op, opset }: Draft): OperatorVersion | null {
 }
 
 /**
- * Returns the state of a draft, with remarks about facts that are not in the text.
- * @param base the page's call, whose tensors replace those missing from the text
+ * Returns a draft's state, with remarks about facts that the text does not contain. `base` is the page's call, whose
+ * tensors replace those missing from the text.
  */
 export function stateOf(draft: Draft, base: State): { state: State; remarks: string[] } {
   const remarks = [...(draft.remarks ?? [])];
@@ -35,7 +35,7 @@ export function stateOf(draft: Draft, base: State): { state: State; remarks: str
       `${draft.op} is not in opset ${draft.opset}, so version ${version.sinceVersion} is shown.`,
     );
   }
-  // Most texts give every input, and converting the page's tensors to another operator takes longer than the rest.
+  // This step is skipped for texts with all inputs, because converting tensors to another operator is slow.
   let others: State["inputs"] | null = null;
   const inputs = version.inputs.map((schema, position): TensorText | null => {
     const given = draft.inputs[roleOf(schema)];
@@ -73,7 +73,7 @@ function withType(
   return taken === dtype ? text : withDType(text, taken);
 }
 
-/** Returns the output of a state, for later lines that use it; null if the call fails. */
+/** Returns the output of a state for use in later lines; null if the call fails. */
 export function outputOf(state: State): Arr | null {
   const { node, inputs, faults } = readState(state);
   if (faults.length > 0) return null;

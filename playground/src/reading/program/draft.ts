@@ -1,4 +1,4 @@
-/** Represents the operator call that a program intends, and the forms that several libraries share. */
+/** Represents the operator call that a program expresses, in forms that several libraries share. */
 
 import type { Role } from "ndscatter";
 import { sizeOf } from "../../values/shape.ts";
@@ -14,16 +14,16 @@ import {
   type Arr,
 } from "./arrays.ts";
 
-/** An operator with attributes and inputs; null for an input that the text names but does not define. */
+/** An operator with attributes and inputs. An input is null if the text names but does not define it. */
 export interface Draft {
   readonly domain: "ai.onnx" | "openvino";
   readonly op: string;
-  /** Opset of the operator; the newest version if absent. */
+  /** The operator's opset; by default the newest version is used. */
   readonly opset?: number;
   readonly attributes: Readonly<Record<string, string>>;
   readonly inputs: Readonly<Partial<Record<Role, Arr | null>>>;
   readonly remarks?: readonly string[];
-  /** True if the values are placeholders, so the page does not compute an output from them. */
+  /** True if the values are placeholders, from which the page computes no output. */
   readonly isBlind?: boolean;
 }
 
@@ -36,7 +36,7 @@ const axisOf = (axis: number): Record<string, string> => (axis === 0 ? {} : { ax
 
 const axisInput = (axis: number): Arr => numbers([axis], []);
 
-/** OpenVINO's names for reductions. */
+/** OpenVINO's reduction names. */
 const OPENVINO: Readonly<Record<string, string | undefined>> = { add: "sum", mul: "prod" };
 
 /** Broadcasts or crops updates to the shape of indices. */
@@ -49,7 +49,7 @@ function fitted(updates: Input, index: Input): Input {
   return isLarger && sizeOf(index.shape) > 0 ? cropped(updates, index.shape) : updates;
 }
 
-/** Drafts a scatter of elements along an axis. Only OpenVINO has `mean` and can ignore data. */
+/** Drafts a scatter of elements along an axis. Only OpenVINO supports `mean` and can exclude data from the result. */
 export function elements(
   data: Input,
   index: Input,
@@ -87,7 +87,7 @@ export function elements(
   };
 }
 
-/** Drafts a scatter of slices by index tuples. Updates are broadcast to the slices. */
+/** Drafts a scatter of slices by index tuples. Updates are broadcast to the shape of the slices. */
 export function tuples(data: Input, indices: Input, updates: Input, reduction = "none"): Draft {
   const isOnnx = reduction !== "sub";
   const shape =
@@ -119,10 +119,10 @@ const fits = (array: Arr, shape: readonly number[]): boolean =>
   String(commonShape([array.shape, shape])) === String(shape) &&
   array.shape.every((dim, d) => dim === 1 || dim === shape[d + shape.length - array.shape.length]);
 
-/** Combines arrays, one for each axis, into index tuples. */
+/** Combines one array per axis into index tuples. */
 export const tupled = (components: readonly Arr[]): Arr => stacked(components);
 
-/** Drafts a scatter of whole slices along an axis: `x[:, idx] = u`. */
+/** Drafts a scatter of whole slices along an axis, such as `x[:, idx] = u`. */
 export function slices(
   data: Input,
   index: Input,
@@ -182,10 +182,10 @@ export const gatherND = (data: Input, indices: Input, batchDims = 0): Draft => (
   inputs: { data, indices },
 });
 
-/** Flattens an array to one axis, as `np.take` without an axis does. */
+/** Flattens an array to one axis, as `np.take` does without an axis. */
 export const flat = (array: Input): Input =>
   array === null ? null : reshapedTo(array, [array.values.length]);
 
-/** Returns zeros of the updates' data type, for sums without data. */
+/** Returns zeros of the updates' data type, for sums that exclude data. */
 export const zerosLike = (updates: Input, shape: readonly number[]): Input =>
   updates === null ? null : filledWith(updates, shape, "0");

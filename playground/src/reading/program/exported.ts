@@ -1,6 +1,6 @@
 /**
- * Recognizes programs that the page exported. Their first comment names the call. The comment is trusted only if the
- * page writes the same program again for this call with the arrays of the text.
+ * Recognizes programs that the page exported, by the call in their first comment. The comment is trusted only if the
+ * page would export the same program for this call.
  */
 
 import { resolve, roleOf } from "ndscatter/operators";
@@ -13,7 +13,6 @@ import { asTypeScript } from "../../writing/as-typescript.ts";
 import { camelCase } from "../../writing/source-text.ts";
 import type { Scope } from "./scope.ts";
 
-/** Writers, by the sign that begins a comment in their language. */
 const WRITERS = { "#": [asNumPy, asOnnxPython], "//": [asTypeScript] } as const;
 
 /** Matches a first line such as `# ndscatter: ai.onnx/ScatterND/18;reduction=add`. */
@@ -58,7 +57,7 @@ export function exportedState(
   const isSame = WRITERS[mark as keyof typeof WRITERS].some(
     (write) => bare(write(state)) === program,
   );
-  return isSame ? { state, sentence: `This is ${op}-${opset} as the page exported it.` } : null;
+  return isSame ? { state, sentence: `This is ${op}-${opset} as exported by this page.` } : null;
 }
 
 /** Returns a program without blank lines. */

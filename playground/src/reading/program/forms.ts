@@ -1,4 +1,4 @@
-/** A table of library calls that are scatters and gathers. Other calls are not recognized. */
+/** Lists the library functions that are scatters and gathers. Calls of other functions are not recognized. */
 
 import {
   elements,
@@ -14,24 +14,22 @@ import {
 import { broadcast, type Arr } from "./arrays.ts";
 import type { Node } from "./syntax.ts";
 
-/** Arguments of a call, by parameter name. */
 export interface Bound {
-  /** Returns the array; null for a name that the text does not define. */
+  /** Returns an array argument; null for an undefined name. */
   array(name: string): Arr | null;
-  /** Returns a number. @throws Misread if the argument is another value, or is missing without a default */
+  /** Returns a numeric argument; throws `Misread` if the argument is not a number, or is missing without a default. */
   number(name: string, otherwise?: number): number;
-  /** Returns the text of a word or of a boolean; an empty text if the argument is missing. */
+  /** Returns the text of a word or boolean argument; an empty string if the argument is missing. */
   word(name: string): string;
   has(name: string): boolean;
   node(name: string): Node | undefined;
-  /** Returns index tuples from a tuple of arrays, or one array for the first axis. */
+  /** Returns index tuples for a tuple of arrays or for a single array on the first axis. */
   index(name: string): { readonly isTuple: boolean; readonly array: Arr | null };
   readonly name: string;
 }
 
 export interface Form {
   readonly library: string;
-  /** The last names of the path. */
   readonly names: string;
   /**
    * The names of the parameters, separated by a comma and a space. The first parameter is the array that a method is
@@ -60,7 +58,7 @@ const WORDS: Readonly<Record<string, string | undefined>> = {
   mean: "mean",
 };
 
-/** Returns the reduction for a library's name; `none` for an empty name. */
+/** Returns the reduction with this library name; `none` for an empty name. */
 const reductionOf = (word: string): string => (word === "" ? "none" : (WORDS[word] ?? word));
 
 const rowsOrTuples = (
@@ -226,7 +224,7 @@ export const FORMS: readonly Form[] = [
 const positive = (axis: number, data: Arr | null): number =>
   axis < 0 ? axis + (data?.shape.length ?? 1) : axis;
 
-/** Returns the table row of a call: a library function by the end of its path, or a method by its name. */
+/** Returns a call's table row: a library function is found by the end of its path, a method by its name. */
 export function formOf(library: string | null, path: string): { form: Form; name: string } | null {
   const last = path.split(".");
   const ends = [last.slice(-2).join("."), last.slice(-1)[0]].map((one) =>

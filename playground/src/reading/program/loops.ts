@@ -1,4 +1,4 @@
-/** Reads loops over index tuples, the form in which ONNX's documentation writes a scatter. */
+/** Recognizes loops over index tuples, which ONNX's documentation uses to define scatters. */
 
 import type { Found } from "./calls.ts";
 import { tuples } from "./draft.ts";
@@ -26,8 +26,8 @@ const REDUCTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the scatter of a loop; null for any other loop. A loop applies its updates one after the other, so `+=` keeps
- * all of them.
+ * Returns the scatter that a loop performs; null for any other loop. A loop applies updates one after the other, so
+ * `+=` keeps all updates.
  */
 export function loopIn(
   scope: Scope,

@@ -1,7 +1,7 @@
 /**
- * Reads a pasted program as calls of the page's operators. The reader understands assignments of arrays to names, and
- * calls of NumPy, torch, JAX, TensorFlow, ONNX and this library. The text is never executed. Parts that were not
- * understood are marked with their position.
+ * Reads a pasted program as calls of the page's operators. The reader understands array assignments, and calls of
+ * NumPy, torch, JAX, TensorFlow, ONNX and ndscatter. The program is never executed. Each part that was not understood
+ * is marked with its position.
  */
 
 import type { State } from "../../values/state.ts";
@@ -23,7 +23,7 @@ export interface Mark {
 }
 
 export interface ProgramCall {
-  /** The line of the text, truncated to the length of a title. */
+  /** The line of text, truncated to the length of a title. */
   readonly title: string;
   readonly state: State;
   readonly remarks: readonly string[];
@@ -31,20 +31,19 @@ export interface ProgramCall {
 
 export interface Program {
   readonly calls: readonly ProgramCall[];
-  /** Named arrays that no call uses. */
   readonly arrays: ReadonlyMap<string, Arr>;
   /** Remarks about the parts that were understood. */
   readonly understood: readonly string[];
   readonly marks: readonly Mark[];
 }
 
-/** The maximum length of a program, in characters, as in the reader of single tensors. */
+/** The maximum program length in characters, the same as for a single tensor. */
 const LONGEST = 2_000_000;
 /** The maximum number of calls and marks, because users do not read longer lists. */
 const MOST_CALLS = 20;
 const MOST_MARKS = 50;
 
-/** @param base the page's call, whose tensors replace arrays that the text names but does not define */
+/** `base` is the page's call, whose tensors replace arrays that the text names but does not define. */
 export function readProgram(text: string, base: State): Program {
   if (text.length > LONGEST) {
     const sentence = `the text has more than ${LONGEST.toLocaleString("en")} characters`;
@@ -72,14 +71,13 @@ const IDLE =
   /(?:^|\.)(?:make_tensor_value_info|make_graph|make_model|make_opsetid|check_model|ReferenceEvaluator|InferenceSession|run|seed|manual_seed|default_rng|PRNGKey|key|set_printoptions|device)$/;
 const SHOWING =
   /^(?:print|repr|display|pprint|console\.log|str|(?:np|numpy|jnp|torch)\.(?:asarray|array))$/;
-/** The first words of lines that do not change arrays themselves. The lines below these lines are read. */
+/** Keywords of lines that do not change arrays. The indented lines below such a line are read. */
 const IDLE_WORDS: ReadonlySet<string> = new Set(
   "import,from,with,def,async,pass,try,class,global,assert,export,function".split(","),
 );
 /** The first words of lines below which code runs repeatedly or conditionally. */
 const REPEATED: ReadonlySet<string> = new Set("for,while,if,elif,else,except,finally".split(","));
 
-/** Returns the indentation of a statement. */
 const indentOf = (text: string, start: number): number =>
   start - 1 - text.lastIndexOf("\n", start - 1);
 
@@ -89,9 +87,9 @@ class Run {
   readonly calls: ProgramCall[] = [];
   readonly marks: Mark[] = [];
   readonly understood: string[] = [];
-  /** The loop whose lines are being skipped; its lines are indented further than the loop. */
+  /** The loop that is being skipped; its lines have a larger indentation than its first line. */
   block: { readonly start: number; readonly end: number; readonly indent: number } | null = null;
-  /** The number of arrays without a name. */
+  /** The number of unnamed arrays. */
   nameless = 0;
 
   constructor(text: string, base: State) {
@@ -118,7 +116,7 @@ class Run {
     this.attempted(() => this.take(statement), statement);
   }
 
-  /** Reads a known loop as a call; otherwise marks all lines of the loop. */
+  /** Reads a recognized loop as a call; otherwise marks all lines of the loop. */
   endBlock(): void {
     const { block, scope } = this;
     this.block = null;
@@ -186,7 +184,7 @@ class Run {
     this.value(value, names[0] ?? null);
   }
 
-  /** Reads `x[i] += u`. NumPy and torch apply only one update to a target that appears twice. */
+  /** Reads `x[i] += u`. NumPy and torch apply only one of several updates to the same target. */
   update({ target, sign, value, start, end }: Omit<Statement & { kind: "assign" }, "kind">): void {
     const reduction = { "+=": "add", "*=": "mul", "-=": "sub" }[sign];
     const found =
@@ -215,7 +213,7 @@ class Run {
     else this.scope.set(name ?? `array ${++this.nameless}`, this.scope.array(node));
   }
 
-  /** Finds the call in an expression, or in the expression that a call prints. */
+  /** Finds the call in an expression, or in the argument of `print`. */
   within(node: Node, depth: number): Found | null {
     const found = callOf(this.scope, node);
     if (found !== null || depth > 9 || node.kind !== "call") return found;
@@ -236,7 +234,7 @@ class Run {
     return before;
   }
 
-  /** Adds a call that was understood. Later lines may use its result. */
+  /** Adds a recognized call, whose result later lines may use. */
   put({ draft, node, target, elsewhere }: Found, name: string | null): void {
     const { scope } = this;
     for (const one of elsewhere) {
@@ -264,7 +262,7 @@ class Run {
   }
 }
 
-/** Returns the names before `=`; null for any other target. */
+/** Returns the names before `=`, or null if the target is not a name. */
 function namesOf(target: Node): string[] | null {
   if (target.kind === "name") return [target.name];
   if (target.kind === "attribute") {
@@ -276,7 +274,7 @@ function namesOf(target: Node): string[] | null {
   return names.includes(null) ? null : (names as string[]);
 }
 
-/** Checks for expressions that only show a value: `print(x)`, `x`, `x.shape`. */
+/** Recognizes expressions that only show a value, such as `print(x)`, `x` or `x.shape`. */
 function isShown(node: Node): boolean {
   if (node.kind === "name") return true;
   if (node.kind === "attribute") return node.name === "shape" || node.name === "dtype";
@@ -284,7 +282,7 @@ function isShown(node: Node): boolean {
   return path !== null && SHOWING.test(path);
 }
 
-/** Checks for a list of descriptions, such as `inputs = [helper.make_tensor_value_info(…)]` in an ONNX program. */
+/** Recognizes lists of descriptions, such as `inputs = [helper.make_tensor_value_info(…)]` in an ONNX program. */
 const isOfNodes = (node: Node): boolean =>
   node.kind === "list" &&
   node.items.length > 0 &&

@@ -1,4 +1,4 @@
-/** Stores the arrays and numbers that a program has defined so far, and evaluates expressions with them. */
+/** Stores the arrays and numbers that a program has defined so far, and evaluates expressions. */
 
 import { isTensorError, TensorError } from "ndscatter";
 import { checkShape } from "../../values/limits.ts";
@@ -17,7 +17,7 @@ import {
 } from "./arrays.ts";
 import { pathOf, type Node } from "./syntax.ts";
 
-/** Error for a part of the text that was not understood. */
+/** An error for a part of the text that was not understood. */
 export class Misread extends Error {
   readonly start: number;
   readonly end: number;
@@ -28,7 +28,7 @@ export class Misread extends Error {
   }
 }
 
-/** The libraries, by the names under which programs import them. */
+/** Libraries, by the names under which programs import them. */
 const LIBRARIES: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
   np: "numpy",
   numpy: "numpy",
@@ -48,21 +48,21 @@ const LIBRARIES: Readonly<Record<string, string | undefined>> = Object.assign(Ob
   helper: "onnx",
 });
 
-/** Returns the library of a path such as `np.add.at`; null if the first name is not a library. */
+/** Returns the library of a path such as `np.add.at`; null if the path does not start with a library. */
 export const libraryOf = (path: string): string | null => LIBRARIES[path.split(".")[0]] ?? null;
 
-/** Matches calls that give a shape, but whose values are not in the text. */
+/** Matches calls that give a shape but no values. */
 const UNKNOWN =
   /(?:^|\.)(?:rand|randn|random|random_sample|ranf|normal|standard_normal|uniform|empty|randint|integers|randperm|permutation)$/;
 const WHOLE = /(?:randint|integers|randperm|permutation)$/;
 
-/** The maximum number of values in all arrays together. */
+/** The maximum total number of values in all arrays. */
 const MOST_VALUES = 400_000;
 
 export class Scope {
   readonly text: string;
   readonly names = new Map<string, Arr>();
-  /** Expressions that are neither arrays nor calls, such as `{ op: "ScatterND" }`. */
+  /** Expressions that are neither arrays nor calls, such as an object literal. */
   readonly others = new Map<string, Node>();
   readonly remarks: string[] = [];
   values = 0;
@@ -84,7 +84,7 @@ export class Scope {
 
   at = (node: Node): string => this.text.slice(node.start, Math.min(node.end, node.start + 40));
 
-  /** Checks whether an expression is a name that the text does not define, so the array is defined elsewhere. */
+  /** Checks whether an expression is a name that the text does not define. */
   isElsewhere(node: Node): boolean {
     const path = pathOf(node);
     if (path === null || libraryOf(path) !== null) return false;
@@ -95,7 +95,7 @@ export class Scope {
     );
   }
 
-  /** Returns the array of an expression. @throws Misread */
+  /** Returns the array that an expression evaluates to. */
   array(node: Node): Arr {
     try {
       return this.special(node) ?? this.read(node);
@@ -129,8 +129,8 @@ export class Scope {
   }
 
   /**
-   * Returns the text up to the end of an expression, with numbers substituted for `len(x)`, `x.shape[0]`, `2 * n` and
-   * names of numbers. Also returns a function that maps positions in the new text to positions in the program.
+   * Returns the text of an expression in which `len(x)`, `x.shape[0]`, `2 * n` and named numbers are replaced by
+   * numbers. The returned function maps positions in the new text to positions in the program.
    */
   withNumbers(node: Node): { readonly text: string; back(place: number): number } {
     const parts: string[] = [];
@@ -151,7 +151,7 @@ export class Scope {
     };
   }
 
-  /** Returns the parts of an expression, from left to right, that are numbers in another notation. */
+  /** Returns the subexpressions that must be replaced by numbers, from left to right. */
   numbersIn(node: Node, whole: Node): Node[] {
     const isName = node.kind === "name" && this.names.get(node.name)?.shape.length === 0;
     const isComputed = /^(?:operation|call|index|attribute)$/.test(node.kind) && !isSigned(node);
@@ -159,14 +159,14 @@ export class Scope {
     return partsOf(node).flatMap((one) => this.numbersIn(one, whole));
   }
 
-  /** Returns the end of the word or list that begins at a position. */
+  /** Returns the end position of a word or list. */
   wordEnd(start: number): number {
     const rest = this.text.slice(start, start + 60);
     const length = /^(?:[\w.$]+|[[(][^\n\])]*[\])]?)/.exec(rest)?.[0].length ?? 1;
     return start + length;
   }
 
-  /** Returns the library of the first path in an expression, which determines the data type if none is written. */
+  /** Returns the library of the first path in an expression, which determines the data type of untyped elements. */
   libraryIn(node: Node): string {
     const found = /(?:^|[^\w.])(np|numpy|cp|jnp|jax|torch|tf|tensorflow)\./.exec(
       this.text.slice(node.start, Math.min(node.end, node.start + 400)),
@@ -175,8 +175,8 @@ export class Scope {
   }
 
   /**
-   * Evaluates forms that the reader of single tensors does not support: new axes, values that are not in the text, and
-   * arrays like other arrays.
+   * Evaluates expressions that the single-tensor reader does not support: new axes, unknown values, and functions such
+   * as `zeros_like`.
    */
   special(node: Node): Arr | null {
     if (node.kind === "index") return this.withNewAxes(node);
@@ -232,7 +232,7 @@ export class Scope {
     return reshapedTo(array, [...shape, ...array.shape.slice(from)]);
   }
 
-  /** Returns an array whose shape is in the text but whose values are not. The values of the array count up from 0. */
+  /** Returns an array whose shape is known but whose values are not. The placeholder values count up from 0. */
   unknown(node: Node & { kind: "call" }, path: string): Arr {
     const listed = node.arguments.find(
       ({ name, value }) =>
@@ -278,7 +278,7 @@ export class Scope {
     };
   }
 
-  /** Returns an expression as a number; null for other expressions. */
+  /** Returns an expression's numeric value, or null. */
   number(node: Node): number | null {
     if (node.kind === "number") return Number(node.text.replaceAll("_", "").replace(/n$/, ""));
     if (node.kind === "name") {
@@ -312,7 +312,7 @@ export class Scope {
   shapeOf = (node: Node): readonly number[] | null =>
     node.kind === "name" ? (this.names.get(node.name)?.shape ?? null) : null;
 
-  /** Returns the arrays of an index with a part for each axis: `i, j` or `tuple(idx.T)`. */
+  /** Returns the index arrays of an index with one part per axis, such as `i, j` or `tuple(idx.T)`. */
   components(items: readonly Node[]): Arr[] {
     const [only] = items;
     if (items.length === 1 && only.kind === "list" && only.bracket === "(")
@@ -344,7 +344,6 @@ const NO_WORDS: readonly never[] = [];
 const isSigned = (node: Node): boolean =>
   node.kind === "operation" && node.parts.length === 1 && node.parts[0].kind === "number";
 
-/** Returns the subexpressions that may be numbers, from left to right. */
 function partsOf(node: Node): readonly Node[] {
   if (node.kind === "list") return node.items;
   if (node.kind === "operation") return node.parts;
@@ -354,7 +353,6 @@ function partsOf(node: Node): readonly Node[] {
   return [node.callee, ...node.arguments.map(({ value }) => value)];
 }
 
-/** Splits an array along its last axis. */
 function lastAxisParts(array: Arr): Arr[] {
   const count = array.shape.at(-1) ?? 0;
   const shape = array.shape.slice(0, -1);

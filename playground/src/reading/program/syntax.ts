@@ -1,6 +1,6 @@
 /**
- * Parses the Python and TypeScript statements that calls and arrays need. Other text becomes an unreadable statement
- * with the position where parsing stopped; parsing continues on the next line.
+ * Parses the Python and TypeScript statements that define arrays and call functions. Any other text becomes an
+ * unreadable statement, and parsing continues on the next line.
  */
 
 import { MOST_TOKENS, tokensOf, type Token } from "./tokens.ts";
@@ -11,7 +11,7 @@ interface Span {
 }
 
 export interface Argument {
-  /** The keyword of the argument; null for a positional argument. */
+  /** The argument's keyword; null for a positional argument. */
   readonly name: string | null;
   readonly value: Node;
 }
@@ -39,17 +39,17 @@ export type Statement = Span &
         readonly value: Node;
       }
     | { readonly kind: "value"; readonly value: Node }
-    /** A line that begins with a word such as `import` or `for`. */
+    /** A line that begins with a keyword such as `import` or `for`. */
     | { readonly kind: "word"; readonly word: string }
     | { readonly kind: "unread"; readonly sentence: string; readonly at: number }
   );
 
-/** The maximum nesting of brackets, several times the depth of arrays with five axes inside calls. */
+/** The maximum bracket nesting, which is several times the depth of five-axis arrays inside calls. */
 const DEEPEST = 60;
 
 /**
- * The maximum number of consecutive operations, and of names, calls and indices in a chain, because each makes the tree
- * deeper.
+ * The maximum number of consecutive operations, and of names, calls and indices in a chain, because each adds a tree
+ * level.
  */
 const LONGEST_CHAIN = 100;
 
@@ -70,7 +70,7 @@ const WORDS: ReadonlySet<string> = new Set(
 const OPENING = "([{";
 const CLOSING: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
 
-/** Parses the statements of a program, in which comments are blank. The function never throws. */
+/** Parses a program's statements; comments have already been replaced by spaces. The function never throws. */
 export function statementsOf(text: string): Statement[] {
   const tokens = tokensOf(text);
   if (tokens === null) {
@@ -89,7 +89,7 @@ export function statementsOf(text: string): Statement[] {
 class Parser {
   readonly tokens: readonly Token[];
   at = 0;
-  /** The current depth of brackets. Line breaks inside brackets count as spaces. */
+  /** The current bracket depth; line breaks inside brackets count as spaces. */
   inner = 0;
 
   constructor(tokens: readonly Token[]) {
@@ -111,7 +111,7 @@ class Parser {
     while (this.token.kind === "line" && this.at < this.tokens.length - 2) this.at++;
   }
 
-  /** Checks whether the next token has this kind, or is this sign. */
+  /** Checks the kind or the sign of the next token. */
   is(what: string): boolean {
     const { kind, text } = this.token;
     return kind === what || (kind === "sign" && text === what);
@@ -150,7 +150,7 @@ class Parser {
     if (token.kind === "name" && WORDS.has(token.text)) throw this.fail("a value");
     if (token.kind === "name" && /^(?:const|let|var)$/.test(token.text)) this.next();
     const target = this.values();
-    // Parses an annotated assignment, such as x: Tensor = …
+    // The colon starts a type annotation, such as Tensor.
     if (this.is(":")) {
       this.next();
       this.value(0);
@@ -160,7 +160,7 @@ class Parser {
       this.next();
       this.skipLines();
       const value = this.values();
-      // All names in a = b = … get the last value.
+      // In a = b = …, all names get the last value.
       if (this.is("=")) throw this.fail("the end of the statement");
       return this.ended({ kind: "assign", sign, target, value, start, end: value.end });
     }
@@ -172,7 +172,7 @@ class Parser {
     throw this.fail("the end of the line");
   }
 
-  /** Skips to the end of the statement and of its brackets. Returns the end of its last token. */
+  /** Skips to the end of the statement and its brackets. Returns the end position of the statement's last token. */
   skipStatement(): number {
     let depth = 0;
     let { end } = this.token;
@@ -186,7 +186,7 @@ class Parser {
     return end;
   }
 
-  /** Parses a value, or values with commas between them, which form a tuple. */
+  /** Parses a value, or several values separated by commas, which form a tuple. */
   values(): Node {
     const first = this.value(0);
     if (!this.is(",")) return first;
@@ -273,7 +273,7 @@ class Parser {
     return value;
   }
 
-  /** Parses the content of brackets, separated by commas. NumPy prints arrays without commas. */
+  /** Parses the contents of brackets. Commas are optional, because NumPy prints arrays without commas. */
   bracketed<T>(one: () => T): { readonly all: T[]; readonly end: number } {
     const closing = CLOSING[this.token.text];
     this.inner++;
@@ -324,7 +324,7 @@ class Parser {
   argument(depth: number): Argument {
     const value = this.item(depth);
     if (value.kind !== "name" || !this.take("=")) return { name: null, value };
-    // Parses a printed argument, such as grad_fn=<AddBackward0>
+    // Printed arguments such as grad_fn=<AddBackward0> are accepted.
     if (this.take("<")) {
       while (!this.is(">") && !this.is("end") && !this.is("line")) this.next();
       this.take(">");

@@ -1,6 +1,6 @@
 /**
- * Splits a program in Python or TypeScript into words and signs. Comments and prompts become spaces, so positions do
- * not change.
+ * Splits a Python or TypeScript program into words and signs. Comments and prompts become spaces, so positions do not
+ * change.
  */
 
 export interface Token {
@@ -20,10 +20,10 @@ const PIECES = [
   ["sign", /\.\.\.|\*\*|\/\/=?|[=!<>]=|=>|->|[-+*/%@&|^]=|[-+*/%@&|^~<>=.,:;()[\]{}!?]/y],
 ] as const;
 
-/** The maximum number of tokens, enough for three tensors of 20,000 elements with signs and commas. */
+/** The maximum number of tokens, which is enough for three tensors of 20,000 elements. */
 export const MOST_TOKENS = 400_000;
 
-/** Returns the tokens of a text; null if the text has more than {@link MOST_TOKENS} tokens. */
+/** Returns the tokens of a text, or null if the text has more than `MOST_TOKENS` tokens. */
 export function tokensOf(text: string): Token[] | null {
   const tokens: Token[] = [];
   let at = 0;
@@ -64,9 +64,7 @@ function pushPiece(
   push("unknown", at + 1);
 }
 
-/**
- * Returns the end of a string literal that begins at a position, including its prefix; null if no literal begins there.
- */
+/** Returns the end position of a string literal, including its prefix; null if no literal begins here. */
 function textEnd(text: string, start: number): number | null {
   const [, prefix = "", quote] =
     /^([rbfuRBFU]{0,2})("""|'''|["'`])/.exec(text.slice(start, start + 5)) ?? [];
@@ -74,7 +72,7 @@ function textEnd(text: string, start: number): number | null {
   for (let at = start + prefix.length + quote.length; at < text.length; at++) {
     if (text[at] === "\\") at++;
     else if (text.startsWith(quote, at)) return at + quote.length;
-    // An unclosed string ends at the end of its line, and parsing the value reports the error.
+    // An unclosed string ends at the end of its line, and the parser reports the error.
     else if (text[at] === "\n" && quote.length === 1 && quote !== "`") return at;
   }
   return text.length;
@@ -106,7 +104,7 @@ function commentsBlank(text: string): string {
       continue;
     }
     const isBlock = text.startsWith("/*", at);
-    // The signs `//` after a value and spaces are Python's integer division, not a comment.
+    // After a value and spaces, `//` is Python's integer division, not a comment.
     const isLine = character === "#" || (text.startsWith("//", at) && isAfterCode(text, at));
     if (!isBlock && !isLine) continue;
     const closing = isBlock ? text.indexOf("*/", at + 2) + 2 : text.indexOf("\n", at);
@@ -118,9 +116,7 @@ function commentsBlank(text: string): string {
   return parts.join("") + text.slice(from);
 }
 
-/**
- * Checks whether `//` begins a comment: at the start of a line, or after a sign that ends a statement or an element.
- */
+/** Checks whether `//` begins a comment, which is possible at the start of a line or after a delimiter. */
 function isAfterCode(text: string, at: number): boolean {
   let before = at - 1;
   while (text[before] === " " || text[before] === "\t") before--;

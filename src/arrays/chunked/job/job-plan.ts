@@ -13,9 +13,9 @@ import { mostBytes, onDisk, sumOf, type MostBytes, type OutputParts } from "./mo
 import { printSpec, type JobSpec, type Planned, type Shortage, type Stage } from "./spec.ts";
 
 /**
- * The planned work of a job. The figures for bytes and memory are upper bounds, which include chunks at the end of an
- * axis in full, repeated reads, and codecs that expand data. A job may exceed the bounds if interrupted tasks are
- * repeated, or if a server sends more bytes than requested.
+ * The planned work of a job. The figures for bytes and memory are upper bounds, which include whole chunks at the end
+ * of an axis, repeated reads, and expanding codecs. A job may exceed the bounds if interrupted tasks are repeated, or
+ * if a server sends more bytes than requested.
  */
 export interface JobPlan {
   readonly stages: readonly Stage[];

@@ -8,8 +8,8 @@ import { findSpec } from "./spec-file.ts";
 
 /**
  * Checks that a folder does not contain another job. After a job is removed, its folder may contain a new job, which a
- * slow task or a waiting program must not mistake for the old job. A folder without a job passes the check, because
- * tasks fail without stage folders anyway. Throws an `engine` error if the folder contains another job.
+ * slow task must not mistake for the old job. A folder without a job passes the check, because tasks fail without stage
+ * folders anyway. Throws an `engine` error if the folder contains another job.
  */
 export async function checkFolder({ folder, id }: { folder: string; id: string }): Promise<void> {
   const found = await findSpec(folder);

@@ -79,8 +79,8 @@ function sumTook({ id, stages }: Job, names: readonly string[]): Took {
     if (own !== id || Number(task) >= (tasks.get(stage) ?? 0)) continue;
     const took = sizes.map(Number);
     const before = found.get(`${stage} ${Number(task)}`);
-    // If several runs recorded the same task, the record with the most bytes counts, because the other runs may have
-    // done only part of the work.
+    // If several runs recorded the same task, the record with the most bytes counts, because a late run has little work
+    // to do.
     if (before === undefined || before[0] + before[1] < took[0] + took[1])
       found.set(`${stage} ${Number(task)}`, took);
   }

@@ -46,7 +46,7 @@ export const DEFAULT_MEMORY = 2 ** 30;
 
 /**
  * The size of a thread's young generation, in MB. With Node's default of 48 MB, garbage exceeded a thread's share by up
- * to 75 MB; with 6 MB, by up to 35 MB in the same time.
+ * to 75 MB. With 6 MB, the excess was 35 MB and the time the same.
  */
 const YOUNG = 6;
 

@@ -82,8 +82,8 @@ export const isReadByRows = ({ held, location }: ChunkedArray): boolean =>
   held.read === 0 && !isUrl(location.path);
 
 /**
- * Returns the number of data chunks per `apply` task, which is greater than 1 for many small chunks, or if a gather
- * needs few rows of each. In a gather, a task with several chunks processes all pieces of its slices, because these lie
+ * Returns the number of data chunks per `apply` task. Many small chunks share a task, and so do chunks of which a
+ * gather needs few rows. In a gather, a task with several chunks processes all pieces of its slices, because these lie
  * in consecutive chunks.
  */
 export function chunksPerTaskOf({

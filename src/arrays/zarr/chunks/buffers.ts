@@ -1,6 +1,7 @@
 /**
  * Manages memory for chunks. The memory of small buffers is reused. Large buffers are freed explicitly, because the
- * garbage collector reacts slowly to memory outside its heap: with a limit of 512 MB, jobs took up to 1,058 MB.
+ * garbage collector reacts slowly to memory outside its heap. Without this measure, jobs with a limit of 512 MB took up
+ * to 1,058 MB.
  */
 
 import { TensorError } from "../../../core/errors.ts";
@@ -34,8 +35,8 @@ export class Buffers {
   /** Frees the memory of unused bytes, and empties all views of this memory. */
   release({ buffer, byteLength }: Uint8Array): void {
     if (!isUnshared(buffer) || buffer.byteLength < ZARR.release) return;
-    // Small arrays in Node share a buffer of 8 kB (64 kB in Node 24), so a buffer is freed only if the array covers at
-    // least half of it.
+    // Small arrays in Node share a buffer of 8 kB (64 kB in Node 24). Therefore a buffer is freed only if the array
+    // covers at least half of it.
     if (2 * byteLength < buffer.byteLength) return;
     const own: ArrayBuffer & { transfer?(length: number): ArrayBuffer } = buffer;
     if (own.transfer !== undefined) own.transfer(0);

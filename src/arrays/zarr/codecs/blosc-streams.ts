@@ -1,14 +1,14 @@
 /**
- * Decodes LZ4, Snappy and BloscLZ, the streams in blosc for which no available library reports errors, and encodes LZ4.
- * Each decoder copies literals and matches until its target is full, and throws if the stream refers to bytes outside
- * its input or target.
+ * Decodes the blosc streams LZ4, Snappy and BloscLZ, for which no available library reports errors, and encodes LZ4.
+ * Each decoder copies literals and matches until its output is full, and throws if the stream refers to bytes outside
+ * its input or output.
  */
 
 import { printCount } from "../../../core/print-count.ts";
 import { broken } from "./byte-codec.ts";
 import { ZARR } from "../../../core/limits.ts";
 
-/** A stream and its output, with bounds checks at each step. */
+/** A stream and its output, with a bounds check at every step. */
 class Copier {
   readonly #from: Uint8Array;
   readonly #into: Uint8Array;
@@ -47,7 +47,10 @@ class Copier {
     this.#done += count;
   }
 
-  /** Copies `count` bytes of output from `distance` bytes back. A match that overlaps itself repeats its bytes. */
+  /**
+   * Copies `count` bytes of the output from `distance` bytes earlier. If the source and the target overlap, the bytes
+   * repeat.
+   */
   match(distance: number, count: number): void {
     const into = this.#into;
     const [start, end] = [this.#done, this.#done + count];
@@ -70,7 +73,7 @@ class Copier {
   }
 }
 
-/** Decodes LZ4's block format: literals and matches alternate, and no match follows the last literals. */
+/** Decodes LZ4's block format, in which literals and matches alternate and literals come last. */
 export function decodeLz4(from: Uint8Array, into: Uint8Array): void {
   const copier = new Copier(from, into);
   for (;;) {
@@ -83,17 +86,20 @@ export function decodeLz4(from: Uint8Array, into: Uint8Array): void {
   copier.checkFull();
 }
 
-/** Bits of a hash of four bytes. The table of positions takes 64 kB. */
+/** The number of bits in a hash of four bytes. With this number, the table of positions takes 64 kB. */
 const HASH = 14;
 
-/** Limits of LZ4's block format: distance of a match, bytes after the start of the last match, and after its end. */
+/**
+ * The limits of LZ4's block format: the distance of a match, and the number of bytes after the start and the end of the
+ * last match.
+ */
 const FARTHEST = 65_535;
 const LAST_START = 12;
 const LAST_END = 5;
 
 /**
- * Encodes LZ4's block format, with the matches that a table of hashes finds. `acceleration` is the number of bytes
- * between searches, which increases by one after 64 searches without a match.
+ * Encodes LZ4's block format, and finds matches with a hash table. `acceleration` is the distance between searches, in
+ * bytes, which increases by one after 64 searches without a match.
  */
 export function encodeLz4(from: Uint8Array, acceleration: number): Uint8Array {
   const { length } = from;
@@ -141,7 +147,7 @@ export function encodeLz4(from: Uint8Array, acceleration: number): Uint8Array {
   return into.slice(0, done);
 }
 
-/** Reads a length that continues in more bytes as long as each byte is 255. */
+/** Reads a length that continues in the next byte as long as each byte is 255. */
 function lengthOf(copier: Copier, first: number, full: number): number {
   let length = first;
   if (first !== full) return length;
@@ -152,7 +158,7 @@ function lengthOf(copier: Copier, first: number, full: number): number {
   return length;
 }
 
-/** Decodes Snappy's format: a length, then elements whose low two bits are their kind. */
+/** Decodes Snappy's format, which consists of a length and elements whose lowest two bits are their kind. */
 export function decodeSnappy(from: Uint8Array, into: Uint8Array): void {
   const copier = new Copier(from, into);
   for (let byte = 128, bytes = 0; byte >= 128; bytes++) {
@@ -169,10 +175,10 @@ export function decodeSnappy(from: Uint8Array, into: Uint8Array): void {
   copier.checkFull();
 }
 
-/** Limit of BloscLZ's short distances; the value of this distance marks a far match. */
+/** The limit of short distances in BloscLZ, which marks a far match. */
 const FAR = 8191;
 
-/** Decodes BloscLZ's format, which is FastLZ with a second kind of far matches. */
+/** Decodes BloscLZ's format, which adds far matches to FastLZ. */
 export function decodeBloscLz(from: Uint8Array, into: Uint8Array): void {
   const copier = new Copier(from, into);
   let control = copier.byte() & 31;

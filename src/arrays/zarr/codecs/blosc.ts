@@ -1,6 +1,7 @@
 /**
- * Implements the codec `blosc`: blocks are shuffled and compressed separately, in the format of C-Blosc 1. The
- * package numcodecs has C-Blosc, but returns uninitialized memory for a broken chunk, and shuffles every type as if it had 4 bytes.
+ * Implements the codec `blosc`, which shuffles and compresses blocks separately, in the format of C-Blosc 1. The
+ * package numcodecs contains C-Blosc, but returns uninitialized memory for a broken chunk, and shuffles every type as
+ * if elements had 4 bytes.
  */
 
 import { printCount } from "../../../core/print-count.ts";
@@ -21,10 +22,10 @@ import { ZARR } from "../../../core/limits.ts";
 import type { Json } from "../json.ts";
 import type { Codec } from "../metadata.ts";
 
-/** Maximum compression ratio: that of zstd, the highest among blosc's compressors. */
+/** The maximum compression ratio, which is that of zstd, the best of blosc's compressors. */
 const RATIO = 2 ** 15;
 
-/** Number of each shuffle in metadata. */
+/** The number of each shuffle in metadata. */
 export const SHUFFLES: Readonly<Record<string, 0 | 1 | 2>> = {
   noshuffle: 0,
   shuffle: 1,
@@ -32,8 +33,8 @@ export const SHUFFLES: Readonly<Record<string, 0 | 1 | 2>> = {
 };
 
 /**
- * Returns the name of a shuffle that numcodecs, and writers that use it, give as a number; -1 and null leave the choice to
- * the encoder. Other values are returned unchanged.
+ * Returns the name of a shuffle that metadata gives as a number, as numcodecs does; -1 and null leave the choice to the
+ * encoder. All other values are returned unchanged.
  */
 export function nameOfShuffle(value: Json | undefined, typesize: Json | undefined): Json {
   if (value === undefined || value === null || value === -1) {
@@ -42,7 +43,7 @@ export function nameOfShuffle(value: Json | undefined, typesize: Json | undefine
   return Object.keys(SHUFFLES).find((name) => SHUFFLES[name] === value) ?? value;
 }
 
-/** Number of each compressor's format in a chunk header. */
+/** The number of each compressor's format in a chunk header. */
 export const COMPRESSORS: Readonly<Record<string, number>> = {
   blosclz: 0,
   lz4: 1,
@@ -52,10 +53,10 @@ export const COMPRESSORS: Readonly<Record<string, number>> = {
   zstd: 4,
 };
 
-/** Compressors that this package can write. */
+/** The compressors that this package can write. */
 export const WRITTEN: readonly string[] = ["lz4", "lz4hc", "zlib", "zstd"];
 
-/** Returns the blosc compressor that can be read but not written; null if the codecs use none. */
+/** Returns the blosc compressor that this package can read but not write, or null without such a compressor. */
 export function unwrittenOf(codecs: readonly Codec[]): string | null {
   for (const { name, configuration = {} } of codecs) {
     const { cname, codecs: inner } = configuration;
@@ -73,9 +74,9 @@ export interface BloscSettings {
   readonly cname: string;
   readonly clevel: number;
   readonly shuffle: 0 | 1 | 2;
-  /** Block size, in bytes; 0 leaves the choice to the encoder. */
+  /** The block size, in bytes; 0 leaves the choice to the encoder. */
   readonly blocksize: number;
-  /** Element size for shuffling, in bytes. */
+  /** The element size for shuffling, in bytes. */
   readonly typesize: number;
 }
 
@@ -91,8 +92,8 @@ export const makeBloscCodec = (settings: BloscSettings): ByteCodec => ({
 });
 
 /**
- * Returns the memory that encoding and decoding take: the streams of all blocks, which are joined at the end, two
- * copies of a block, and the state of its compressor.
+ * Returns the memory for encoding or decoding: the streams of all blocks, which are finally joined, two copies of a
+ * block, and the compressor's state.
  */
 function heldBy({ cname, clevel, blocksize }: BloscSettings): Held {
   const format = COMPRESSORS[cname];
@@ -106,22 +107,22 @@ function heldBy({ cname, clevel, blocksize }: BloscSettings): Held {
   };
 }
 
-/** C-Blosc uses only odd levels of zstd: level n of blosc is level 2n - 1. */
+/** Level n of blosc is level 2n - 1 of zstd, as in C-Blosc. */
 const levelOf = (format: number, clevel: number): number =>
   format === COMPRESSORS.zstd ? 2 * clevel - 1 : clevel;
 
-/** Size of the header, in bytes. */
+/** The size of the header, in bytes. */
 const HEADER = 16;
 
-/** Flag bits in the header. */
+/** The flag bits in the header. */
 const SHUFFLED = 1;
 const COPIED = 2;
 const BIT_SHUFFLED = 4;
 const UNSPLIT = 16;
 
 /**
- * Limits for split blocks, in bytes. The encoder split a block into rows if its elements have at most `MOST_ROWS` bytes
- * and its rows at least `LEAST_ROW`.
+ * The limits for split blocks, in bytes. A block is split into rows if its elements have at most `MOST_ROWS` bytes and
+ * its rows at least `LEAST_ROW` bytes.
  */
 const MOST_ROWS = 16;
 const LEAST_ROW = 128;
@@ -163,7 +164,7 @@ async function decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array> 
   }
   const blocks = size === 0 ? 0 : Math.ceil(size / blocksize);
   const first = HEADER + 4 * blocks;
-  // Each block takes an offset and a size in the input, so the input length bounds the allocation.
+  // Every block has an offset and a size in the input, so the input length bounds the allocation.
   if (first + 4 * blocks > bytes.length) throw broken("it is truncated");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const into = new Uint8Array(size);
@@ -178,7 +179,7 @@ async function decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array> 
   return into;
 }
 
-/** Decodes a block: each of its rows, or the whole block, is preceded by its size in bytes. */
+/** Decodes a block, in which a size in bytes precedes each row or the whole block. */
 async function decodeBlock(
   from: Uint8Array,
   into: Uint8Array,
@@ -217,7 +218,7 @@ function unshuffleOf(flags: number, typesize: number, length: number): Shuffle |
 
 async function decodeStream(from: Uint8Array, into: Uint8Array, format: number): Promise<void> {
   const { length: size } = into;
-  // Data that compression would not shorten is stored unchanged.
+  // If compression does not shorten the data, the data is stored unchanged.
   if (from.length === size) return into.set(from);
   if (format === COMPRESSORS.lz4) return decodeLz4(from, into);
   if (format === COMPRESSORS.snappy) return decodeSnappy(from, into);
@@ -237,7 +238,7 @@ function streamCodec(format: number, level: number): ByteCodec {
   throw new OtherKind(`its compressor ${format} is not supported`);
 }
 
-/** Maximum chunk size, in bytes, for which block offsets fit in 4 bytes. */
+/** The maximum chunk size, in bytes, for which block offsets fit in 4 bytes. */
 const MOST = 2 ** 31 - HEADER - 1;
 
 const unwritable = (size: number): string | null =>
@@ -249,7 +250,7 @@ async function encode(bytes: Uint8Array, settings: BloscSettings): Promise<Uint8
   if (refusal !== null) throw broken(refusal);
   const { cname, shuffle } = settings;
   if (!WRITTEN.includes(cname)) throw broken(`${cname} can be read but not written`);
-  // The header has one byte for the element size, so larger elements are treated as single bytes.
+  // The header has only one byte for the element size, so larger elements are treated as single bytes.
   const typesize = settings.typesize <= 255 ? settings.typesize : 1;
   const wanted = settings.blocksize === 0 ? ZARR.block : settings.blocksize;
   const unit = 8 * typesize;
@@ -297,7 +298,7 @@ async function encodeBlock(
     shuffleBits,
   ];
   const turn = content.length >= typesize ? shuffles[shuffle] : null;
-  // The content is copied even without a shuffle, because compression is asynchronous.
+  // Even without a shuffle, the content is copied, because compression is asynchronous.
   const shuffled = new Uint8Array(content.length);
   if (turn === null) shuffled.set(content);
   else turn(content, shuffled, typesize);
@@ -306,6 +307,6 @@ async function encodeBlock(
     format === COMPRESSORS.lz4
       ? encodeLz4(shuffled, 10 - clevel)
       : await streamCodec(format, levelOf(format, clevel)).encode(shuffled);
-  // A stream as long as the block would be mistaken for an uncompressed block.
+  // A decoder would mistake a stream as long as the block for an uncompressed block.
   return stream.length < content.length ? stream : shuffled;
 }

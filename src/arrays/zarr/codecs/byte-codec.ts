@@ -1,22 +1,22 @@
 /**
  * Defines the interface of codecs that convert bytes to bytes, such as `gzip`, `zstd`, `blosc` and `crc32c`. The
- * pipeline adds the chunk's name to errors.
+ * pipeline adds the name of the chunk to errors.
  */
 
 import { messageOf } from "../../../core/errors.ts";
 
-/** Known facts about the bytes before encoding. */
+/** Facts about the decoded bytes that are known in advance. */
 export interface Decoded {
-  /** Maximum size, in bytes. */
+  /** The maximum size, in bytes. */
   readonly size: number;
-  /** True if there must be exactly `size` bytes. */
+  /** True if the size must be exactly `size` bytes. */
   readonly isExact: boolean;
 }
 
-/** Frees the memory of bytes that are no longer used. */
+/** Frees the memory of unused bytes. */
 export type Release = (bytes: Uint8Array) => void;
 
-/** Memory that a codec takes for a chunk of `size` bytes, excluding the chunk and the encoded chunk. */
+/** The memory that a codec takes for a chunk of `size` bytes, excluding the chunk itself and the encoded chunk. */
 export interface Held {
   decode(size: number): number;
   encode(size: number): number;
@@ -24,36 +24,39 @@ export interface Held {
 
 export interface ByteCodec {
   readonly name: string;
-  /** Returns the encoded length of `size` bytes if it depends only on `size`; null for compression. */
+  /** Returns the encoded length if it depends only on the size, and null for compression. */
   fixedSize(size: number): number | null;
-  /** Returns the maximum length to which a reasonable encoder expands `size` bytes. */
+  /** Returns the maximum encoded length of `size` bytes with a reasonable encoder. */
   mostEncoded(size: number): number;
   readonly held: Held;
-  /** Maximum decoded bytes per encoded byte; input that declares more is rejected before memory is allocated. */
+  /**
+   * The maximum number of decoded bytes per encoded byte. Input that declares more is rejected before memory is
+   * allocated.
+   */
   readonly ratio: number;
   /**
-   * Decodes bytes. May throw any error; the caller attributes it to the chunk. Allocates at most `decoded.size` bytes
-   * and a margin.
+   * Decodes bytes. The decoder may throw any error, to which the caller adds the chunk's name. The decoder allocates at
+   * most `decoded.size` bytes and a margin.
    */
   decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array>;
   encode(bytes: Uint8Array, release?: Release): Promise<Uint8Array>;
   /**
-   * Returns why `size` bytes cannot be encoded here, although encoded bytes may be decoded; null if they can. Absent if
-   * the codec encodes everything.
+   * Returns the reason why `size` bytes can be decoded but not encoded, or null if they can be encoded. The function is
+   * absent if the codec encodes everything.
    */
   readonly unwritable?: (size: number) => string | null;
 }
 
-/** Returns the maximum compressed length of `size` bytes; random bytes become slightly longer. */
+/** Returns the maximum compressed length of `size` bytes, because compression makes random bytes slightly longer. */
 export const mostCompressed = (size: number): number => size + Math.ceil(size / 8) + 4096;
 
-/** Creates an error for a decoder to throw; the caller includes the text in another error. */
+/** Creates an error for a decoder to throw, whose text the caller includes in another error. */
 export const broken = (reason: string): Error => new Error(reason);
 
-/** Error of a decoder for bytes of a kind that it does not read. */
+/** An error for encoded bytes of a kind that a decoder does not support. */
 export class OtherKind extends Error {}
 
-/** Returns the message of a library's error, in a form that fits within a sentence. */
+/** Returns the message of a library's error, in a form that fits into a sentence. */
 export const reasonOf = (cause: unknown): string =>
   messageOf(cause)
     .split("\n")[0]

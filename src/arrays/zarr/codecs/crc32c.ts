@@ -1,6 +1,6 @@
 /**
- * Implements the codec `crc32c`: the checksum of RFC 3720, in four trailing bytes. Lookup tables process sixteen bytes
- * at a time.
+ * Implements the codec `crc32c`, which appends a checksum of four bytes (RFC 3720). The implementation processes
+ * sixteen bytes at a time with lookup tables.
  */
 
 import { broken, type ByteCodec } from "./byte-codec.ts";
@@ -8,16 +8,15 @@ import { broken, type ByteCodec } from "./byte-codec.ts";
 /** Castagnoli's polynomial, reflected. */
 const POLYNOMIAL = 0x82f63b78;
 
-/** Size of a checksum, in bytes. */
+/** The size of a checksum, in bytes. */
 const WIDTH = 4;
 
-/** Number of bytes that are processed per step. */
+/** The number of bytes per step. */
 const STEP = 16;
 
 /**
- * Makes the lookup tables. Table k has the checksum of each byte followed by k zeros. All tables share a single array
- * of signed numbers, which is twice as fast as one array per table, and three times as fast as arrays of unsigned
- * numbers.
+ * Computes the lookup tables. Table k contains the checksum of each byte followed by k zeros. All tables share one
+ * array of signed numbers, because separate arrays are half as fast, and unsigned numbers a third as fast.
  */
 function makeTables(): Int32Array {
   const tables = new Int32Array(256 * STEP);
@@ -34,8 +33,8 @@ function makeTables(): Int32Array {
 }
 
 /**
- * Returns a function that computes checksums; making its tables takes 20 µs. The second argument is the checksum of the
- * preceding bytes, so that bytes may come in parts.
+ * Returns a function that computes checksums. Computing its tables takes 20 µs. The second argument is the checksum of
+ * all preceding bytes, so that bytes may arrive in parts.
  */
 export function makeCrc32c(): (bytes: Uint8Array, before?: number) => number {
   const t = makeTables();
@@ -73,7 +72,7 @@ export function makeCrc32c(): (bytes: Uint8Array, before?: number) => number {
   };
   return (bytes, before = 0) => {
     const { buffer, byteOffset, length } = bytes;
-    // Words must be read at multiples of four bytes, so leading bytes are processed one by one.
+    // Words must be aligned to four bytes, so leading bytes are processed individually.
     const first = -byteOffset & 3;
     const steps = Math.floor((length - first) / STEP);
     if (steps <= 0) return ~byBytes(~before, bytes) >>> 0;

@@ -1,4 +1,4 @@
-/** Implements the codecs `gzip` and, for Zarr v2, `zlib` with Node's zlib or with a browser's compression streams. */
+/** Implements the codec `gzip` and, for Zarr v2, `zlib`, with Node's zlib or the compression streams of a browser. */
 
 import { printCount } from "../../../core/print-count.ts";
 import type { Transform } from "node:stream";
@@ -7,18 +7,19 @@ import { broken, mostCompressed, type ByteCodec, type Release } from "./byte-cod
 import { moduleOfNode } from "../../boxes/node.ts";
 import { newBytes } from "../chunks/buffers.ts";
 
-/** Maximum compression ratio: at best, deflate stores 258 bytes in two bits. */
+/** The maximum compression ratio, because deflate stores at most 258 bytes in two bits. */
 const RATIO = 1032;
 
-/** Size of a compressor's state, in bytes, from zlib's documentation. A decompressor takes 40 kB. */
+/**
+ * The size of a compressor's state, in bytes, according to zlib's documentation. The state of a decompressor takes 40
+ * kB.
+ */
 const STATE = 2 ** 18;
 
-/**
- * Number of extra output bytes, because zlib requests another buffer when the output is full, even if nothing follows.
- */
+/** The number of extra output bytes, because zlib requests another buffer whenever the output is full. */
 const ROOM = 64;
 
-/** Container formats for deflate, with their functions in Node and their names in a browser. */
+/** The container formats of deflate, with their functions in Node and their names in browsers. */
 const CONTAINERS = {
   gzip: { compress: "createGzip", decompress: "gunzip", stream: "gzip" },
   zlib: { compress: "createDeflate", decompress: "inflate", stream: "deflate" },
@@ -35,7 +36,7 @@ export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): 
     decode(bytes, decoded) {
       const zlib = moduleOfNode("node:zlib");
       if (zlib === null) return inflateStream(new DecompressionStream(stream), bytes, decoded.size);
-      // A single large buffer avoids many 16 kB buffers that would be joined at the end.
+      // One large buffer avoids many 16 kB buffers that must then be joined.
       const room = decoded.size + ROOM;
       const options = { chunkSize: room, maxOutputLength: room };
       return byCallback((done) => zlib[decompress](bytes, options, done));
@@ -58,10 +59,7 @@ export const byCallback = (start: (done: Done) => void): Promise<Uint8Array> =>
     start((error, result) => (error === null ? resolve(result) : reject(error)));
   });
 
-/**
- * Compresses `bytes` with a zlib stream, because zlib's callback functions collect thousands of 16 kB buffers before
- * joining them.
- */
+/** Compresses bytes with a zlib stream, because zlib's callback functions collect thousands of 16 kB buffers. */
 export async function compressed(
   bytes: Uint8Array,
   release: Release | undefined,
@@ -75,7 +73,7 @@ export async function compressed(
   return join(pieces, undefined, release);
 }
 
-/** Decodes with a platform's stream; more than `size` bytes are an error. */
+/** Decodes bytes with a stream of the platform. An output of more than `size` bytes is an error. */
 export async function inflateStream(
   stream: DecompressionStream,
   bytes: Uint8Array,
@@ -96,19 +94,19 @@ export async function inflateStream(
   }
 }
 
-/** Compresses `bytes` with a browser's stream; the browser chooses the level. */
+/** Compresses bytes with a stream of the browser, which chooses the compression level. */
 async function deflateStream(format: Format, bytes: Uint8Array): Promise<Uint8Array> {
   const stream = piped(bytes, new CompressionStream(format));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Passes `bytes` through a stream. The bytes are copied, because a stream may keep its input. */
+/** Passes `bytes` through a stream. The bytes are copied first, because a stream may keep its input. */
 const piped = (
   bytes: Uint8Array,
   through: CompressionStream | DecompressionStream,
 ): ReadableStream<Uint8Array> => new Blob([bytes.slice()]).stream().pipeThrough(through);
 
-/** Joins pieces; a single piece is returned without a copy. `release` is called with each piece that was copied. */
+/** Joins pieces, or returns a single piece without a copy. `release` is called with each piece that was copied. */
 export function join(
   pieces: readonly Uint8Array[],
   length = lengthOf(pieces),
@@ -120,7 +118,7 @@ export function join(
   for (const [i, piece] of pieces.entries()) {
     whole.set(piece, at);
     at += piece.length;
-    // Adjacent pieces may share a buffer, so a buffer is released after its last piece.
+    // Adjacent pieces may share a buffer, which is released only after its last piece.
     if (piece.buffer !== pieces.at(i + 1)?.buffer) release?.(piece);
   }
   return whole;

@@ -1,6 +1,6 @@
 /**
- * Encodes and decodes zstd with libzstd in WebAssembly, for browsers and for Node before 22.15. The glue code of npm
- * packages evaluates strings as JavaScript or fetches a file, which a Content-Security-Policy may forbid.
+ * Encodes and decodes zstd with libzstd in WebAssembly, for browsers and for Node before 22.15. Existing npm packages
+ * evaluate strings as JavaScript or fetch a file, which a Content-Security-Policy may forbid.
  */
 
 import { printCount } from "../../../core/print-count.ts";
@@ -25,31 +25,31 @@ interface WebAssemblyApi {
 
 interface Library {
   readonly memory: Memory;
-  /** Returns 0 if memory is exhausted. */
+  /** The function returns 0 if memory is exhausted. */
   readonly malloc: Run;
   readonly free: Run;
-  /** The parameters are the output, its capacity, the input, its length, and the level. */
+  /** The parameters are the output, its capacity, the input, its length and the level. */
   readonly compress: Run;
   readonly decompress: Run;
   readonly isError: Run;
 }
 
-/** Maximum WebAssembly memory that is kept for later chunks, in bytes, because this memory never shrinks. */
+/** The maximum WebAssembly memory that is kept for later chunks, in bytes, because this memory never shrinks. */
 const MOST_KEPT = 2 ** 26;
 
 const PAGE = 65_536;
 
-/** The instance of libzstd, which takes 5 ms to compile; absent before the first chunk, and after a large one. */
+/** The instance of libzstd, which takes 5 ms to compile; undefined before the first chunk and after a large chunk. */
 const kept: { library?: Library } = {};
 
-/** Decodes a frame, whose header was checked, to at most `size` bytes. */
+/** Decodes a frame with a checked header to at most `size` bytes. */
 export const decodeZstd = (frame: Uint8Array, size: number): Promise<Uint8Array> =>
   convert("decompress", frame, size);
 
 export const encodeZstd = (bytes: Uint8Array, level: number): Promise<Uint8Array> =>
   convert("compress", bytes, mostCompressed(bytes.length), level);
 
-/** Throws `engine` if a policy forbids WebAssembly, `too-large` if its memory is exhausted. */
+/** Throws `engine` if a policy forbids WebAssembly, or `too-large` if WebAssembly memory is exhausted. */
 async function convert(
   name: "compress" | "decompress",
   input: Uint8Array,
@@ -57,7 +57,7 @@ async function convert(
   ...more: readonly number[]
 ): Promise<Uint8Array> {
   const library = kept.library ?? (await load());
-  // A trap leaves the memory in an unknown state, so the instance is kept only after a call that returns.
+  // After a trap, the memory is in an unknown state, so the instance is kept only if the call returns.
   delete kept.library;
   const { memory, malloc, free, isError } = library;
   const [from, into] = [malloc(input.length), malloc(capacity)];
@@ -115,12 +115,12 @@ async function load(): Promise<Library> {
 }
 
 /**
- * Words in the errors of browsers about a policy, and of workerd, which compiles only WebAssembly that was deployed
- * with it.
+ * Words in error messages about a policy, in browsers and in workerd, which allows only WebAssembly that was deployed
+ * with the worker.
  */
 const FORBIDDEN = /unsafe-eval|content.security.policy|\bCSP\b|disallowed by embedder/i;
 
-/** Returns the error for a policy that forbids WebAssembly; null if the cause is something else. */
+/** Returns the error for a policy that forbids WebAssembly, or null for any other cause. */
 export function policyError(cause: unknown): TensorError | null {
   if (!FORBIDDEN.test(messageOf(cause))) return null;
   const expected = "'wasm-unsafe-eval'";

@@ -1,6 +1,6 @@
 /**
  * Implements blosc's shuffles, which group bytes or bits of equal weight, because these are often similar in
- * neighboring numbers. Bytes after a block's last whole element stay in place.
+ * neighboring elements. Bytes after the last whole element of a block are not moved.
  */
 
 export const unshuffleBytes = (from: Uint8Array, into: Uint8Array, width: number): void =>
@@ -9,10 +9,7 @@ export const unshuffleBytes = (from: Uint8Array, into: Uint8Array, width: number
 export const shuffleBytes = (from: Uint8Array, into: Uint8Array, width: number): void =>
   moveBytes(from, into, width, false);
 
-/**
- * Shuffles or unshuffles bytes. Byte j of element e is at `e * width + j` before the shuffle, and at `j * count + e`
- * after it.
- */
+/** Shuffles or unshuffles bytes. The shuffle moves byte j of element e from `e * width + j` to `j * count + e`. */
 function moveBytes(from: Uint8Array, into: Uint8Array, width: number, isBack: boolean): void {
   const count = Math.floor(from.length / width);
   const areWords = (from.byteOffset | into.byteOffset | width | count) % 4 === 0;
@@ -41,8 +38,8 @@ const wordsOf = ({ buffer, byteOffset, length }: Uint8Array): Int32Array =>
   new Int32Array(buffer, byteOffset, length >> 2);
 
 /**
- * Transposes squares of four bytes of four elements, which is the same in both directions and four times as fast as
- * moving single bytes. `width` is the element size, and `count` the length of a row of shuffled bytes, both in words.
+ * Transposes squares of four bytes of four elements, in either direction, which is four times as fast as moving single
+ * bytes. `width` is the element size and `count` is the length of a shuffled row, both in words.
  */
 function moveSquares(
   from: Int32Array,
@@ -62,7 +59,8 @@ function moveSquares(
       const b = from[at + read];
       const c = from[at + 2 * read];
       const d = from[at + 3 * read];
-      // Squares of 2 x 2 bytes are transposed first. `evenAB` has byte 0 of a, byte 0 of b, byte 2 of a, byte 2 of b.
+      // Squares of 2 x 2 bytes are transposed first. `evenAB` contains byte 0 of a, byte 0 of b, byte 2 of a and byte 2
+      // of b.
       const evenAB = (a & 0x00ff00ff) | ((b & 0x00ff00ff) << 8);
       const oddAB = ((a >>> 8) & 0x00ff00ff) | (b & 0xff00ff00);
       const evenCD = (c & 0x00ff00ff) | ((d & 0x00ff00ff) << 8);
@@ -76,8 +74,8 @@ function moveSquares(
 }
 
 /**
- * Returns true if the element count is a multiple of eight. Blosc does not bit-shuffle other blocks, because rows of
- * bits need groups of eight elements.
+ * Returns true if the number of elements is a multiple of eight. Blosc does not bit-shuffle any other blocks, because
+ * rows of bits need groups of eight elements.
  */
 const hasEights = (from: Uint8Array, width: number): boolean =>
   Math.floor(from.length / width) % 8 === 0;
@@ -89,9 +87,9 @@ export const shuffleBits = (from: Uint8Array, into: Uint8Array, width: number): 
   moveBits(from, into, width, false);
 
 /**
- * Shuffles or unshuffles bits. The shuffle moves bit k of element e's byte j to bit `e % 8` of byte `(8j + k) * count /
- * 8 + e / 8`. Bit k of byte e and bit e of byte k are exchanged in squares of 1, 2 and 4 bits ("Hacker's Delight",
- * section 7-3).
+ * Shuffles or unshuffles bits. The shuffle moves bit k of byte j in element e to bit `e % 8` of byte `(8j + k) * count
+ * / 8 + e / 8`. The algorithm exchanges bit k of byte e with bit e of byte k, in squares of 1, 2 and 4 bits ("Hacker's
+ * Delight", section 7-3).
  */
 function moveBits(from: Uint8Array, into: Uint8Array, width: number, isBack: boolean): void {
   if (!hasEights(from, width)) return into.set(from);

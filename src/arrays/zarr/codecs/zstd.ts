@@ -1,7 +1,6 @@
 /**
- * Implements the codec `zstd` (RFC 8878) with Node's zlib or the browser's decompression stream if they support zstd, and
- * otherwise with libzstd in WebAssembly. Frames are checked first, because their headers declare the output size, and a
- * decoder would trust them.
+ * Implements the codec `zstd` (RFC 8878) with the platform's zstd, or otherwise with libzstd in WebAssembly. Frame
+ * headers are checked first, because decoders would trust the output size that a header declares.
  */
 
 import { printCount } from "../../../core/print-count.ts";
@@ -12,12 +11,14 @@ import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from 
 import { byCallback, compressed, inflateStream, join } from "./gzip.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
 
-/** Maximum compression ratio: a block of 128 kB that repeats one byte takes four bytes. */
+/** The maximum compression ratio, because a block of 128 kB that repeats one byte takes four bytes. */
 const RATIO = 2 ** 15;
 
 const MAX_BLOCK = 2 ** 17;
 
-/** Window size, in bytes, that is always accepted; encoders that know the input size need no more. */
+/**
+ * A window size, in bytes, that is always accepted, because encoders that know the input size need no larger window.
+ */
 const LEAST_WINDOW = 2 ** 23;
 
 export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
@@ -29,7 +30,7 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
     unwritable: (size) => (zstdOfNode() === null ? refusalOfWasm(size, checksum) : null),
     held: zstdOfNode() === null ? heldByWasm(level) : heldByNode(level),
     async decode(bytes, decoded) {
-      // Frames are decoded separately, because Node stops at the first empty frame.
+      // Each frame is decoded separately, because Node stops at the first empty frame.
       const pieces: Uint8Array[] = [];
       for (const frame of framesOf(bytes, decoded)) {
         pieces.push(await decodeFrame(frame, decoded.size));
@@ -55,8 +56,8 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
 }
 
 /**
- * Size of a compressor's state, in MB, for levels up to each `level`: at least the result of `ZSTD_estimateCCtxSize`
- * for long inputs.
+ * The size of a compressor's state, in MB, up to each `level`, which is at least `ZSTD_estimateCCtxSize` for long
+ * inputs.
  */
 const STATES: readonly (readonly [level: number, megabytes: number])[] = [
   [4, 8],
@@ -68,7 +69,7 @@ const STATES: readonly (readonly [level: number, megabytes: number])[] = [
   [22, 832],
 ];
 
-/** Maximum size of a compressor's tables for short inputs, as a multiple of the input length. */
+/** The maximum size of a compressor's tables for short inputs, as a multiple of the input length. */
 const STATE_RATIO = 34;
 
 function stateOf(level: number, size: number): number {
@@ -82,9 +83,9 @@ const heldByNode = (level: number): Held => ({
 });
 
 /**
- * Returns the memory that WebAssembly takes: input and output are copied into its memory, which grows by a fifth more
- * than needed and never shrinks. For 32 MB of numbers, this memory grows to 78 MB in a decoder and to 116 MB in an
- * encoder.
+ * Returns the memory that WebAssembly takes, including copies of input and output. This memory grows by a fifth more
+ * than needed, and never shrinks. For 32 MB of numbers, the memory of a decoder grows to 78 MB, and that of an encoder
+ * to 116 MB.
  */
 const heldByWasm = (level: number): Held => ({
   decode: (size) => 2.8 * size + 2 ** 21,
@@ -113,7 +114,9 @@ function streamOfPlatform(): DecompressionStream | null {
   }
 }
 
-/** Maximum chunk size for WebAssembly, in bytes, whose memory holds both the encoded and the decoded chunk. */
+/**
+ * The maximum chunk size for WebAssembly, in bytes, because its memory contains both the encoded and the decoded chunk.
+ */
 const MOST_OF_WASM = 2 ** 29;
 
 function checkMemory(size: number): void {
@@ -131,7 +134,7 @@ function refusalOfWasm(size: number, checksum: boolean): string | null {
 
 type Callback = (error: Error | null, result: Uint8Array) => void;
 
-/** The zstd functions of Node's zlib, available since Node 22.15. */
+/** The zstd functions in Node's zlib, which exist since Node 22.15. */
 interface ZstdOfNode {
   createZstdCompress(options: object): Transform;
   zstdDecompress(bytes: Uint8Array, options: object, done: Callback): void;
@@ -147,10 +150,10 @@ function zstdOfNode(): ZstdOfNode | null {
 }
 
 const MAGIC = 0xfd2fb528;
-/** Magic number of frames without data, the first of sixteen such numbers. */
+/** The first of sixteen magic numbers for frames without data. */
 const SKIPPABLE = 0x184d2a50;
 
-/** Returns the frames that hold data, after checking the sizes that frame and block headers declare. */
+/** Checks the sizes that frame and block headers declare, and returns the frames with data. */
 function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
   const frames: Uint8Array[] = [];
   const cursor = new Cursor(bytes);
@@ -173,7 +176,7 @@ function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
     }
   }
   if (promised === null) {
-    // Without a declared size, only the block count bounds the output; the margin allows for encoders that flush, which
+    // If the size is not declared, only the number of blocks bounds the output. The margin allows for encoders that
     // write small blocks.
     if (most > 8 * size + 8 * MAX_BLOCK) throw broken(`it may decode to ${most} bytes`);
   } else if (isExact ? promised !== size : promised > size) {

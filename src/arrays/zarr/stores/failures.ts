@@ -1,15 +1,15 @@
-/** Explains why a server refused a request, and what to do about it. */
+/** Explains why a server refused a request, and suggests a remedy. */
 
 import { TensorError, isError } from "../../../core/errors.ts";
 import { HTTP } from "../../../core/limits.ts";
 import { codesOf, waitAskedBy } from "./retries.ts";
 import { Silence, textOf } from "./silence.ts";
 
-/** Maximum number of characters that are read from an error response; S3's have a few hundred. */
+/** The maximum number of characters that are read from an error response; those of S3 have a few hundred. */
 const MOST = 16_384;
 
 /**
- * Maximum difference, in ms, between a request's time and the server's; S3 refuses requests with a larger difference.
+ * The maximum difference, in ms, between the time of a request and the server's time, beyond which S3 refuses requests.
  */
 const MOST_SKEW = 15 * 60_000;
 
@@ -25,7 +25,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 const DENIED =
   "check the keys and their permissions; S3 also sends this status for missing objects if the keys may not list the bucket";
 
-/** Returns the error for a response that is neither a success nor expected. Reads the response's body. */
+/** Returns the error for an unexpected response. The function reads the body of the response. */
 export async function refusalOf(
   response: Response,
   method: string,
@@ -72,7 +72,7 @@ const printSkew = (skew: number): string =>
 
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
-/** Reads the beginning of a body as text. An error response may be any page, of any length, and may be cut off. */
+/** Reads the beginning of a body as text. An error response may be any page, and may be very long or truncated. */
 const beginningOf = (response: Response): Promise<string> =>
   textOf(response, undefined, MOST).catch(() => "");
 
@@ -83,8 +83,8 @@ const TRUST =
   "Node does not trust the server's certificate; set the environment variable NODE_EXTRA_CA_CERTS to a file with additional certificates";
 
 /**
- * Returns the error for a request without a response.
- * `secrets` contains texts that must not appear in messages or in the message of the cause.
+ * Returns the error for a request that got no response. `secrets` contains texts that must not appear in messages or in
+ * the message of the cause.
  */
 export function unreachable(what: string, cause: unknown, secrets: readonly string[]): TensorError {
   if (cause instanceof Silence) {
@@ -103,7 +103,10 @@ export function unreachable(what: string, cause: unknown, secrets: readonly stri
   );
 }
 
-/** Returns the error, or only its code if its text has a secret. Deno, for example, puts URLs into its messages. */
+/**
+ * Returns the error itself, or only its code if its text contains a secret. For example, error messages of Deno contain
+ * URLs.
+ */
 function withoutSecrets(cause: unknown, secrets: readonly string[]): unknown {
   const texts: string[] = [];
   for (let one = cause, depth = 0; isError(one) && depth < 5; one = one.cause, depth++) {

@@ -1,6 +1,6 @@
 /**
- * Stores an array in a folder. Files appear complete: each is written under a temporary name in the same folder, then
- * renamed.
+ * Stores arrays in folders. Every file appears complete, because it is written under a temporary name in the same
+ * folder and then renamed.
  */
 
 import type * as PlainFs from "node:fs";
@@ -37,18 +37,18 @@ const { constants } = moduleOfNode("node:fs") as typeof PlainFs;
 const fs = moduleOfNode("node:fs/promises") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 
-/** Returns the result of `action`, or null if the file does not exist. */
+/** Calls `action` and returns its result, or null if the file does not exist. */
 async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
   try {
     return await action();
   } catch (error) {
-    // ENOTDIR means that a parent of the path is a file.
+    // The code ENOTDIR means that a parent of the path is a file.
     if (isCode(error, "ENOENT", "ENOTDIR")) return null;
     throw error;
   }
 }
 
-/** Returns an open file as a source. */
+/** Converts an open file to a source. */
 const fileSource = (handle: OpenFile, size: number): Source => ({
   size,
   bytes: null,
@@ -61,7 +61,7 @@ async function openSource(file: string): Promise<Source | null> {
   if (handle === null) return null;
   try {
     const stat = await handle.stat();
-    // A folder at a chunk's path does not count as a chunk.
+    // A folder at the path of a chunk does not count as a chunk.
     if (stat.isFile()) return fileSource(handle, stat.size);
   } catch (error) {
     await closeFile(handle);
@@ -71,7 +71,7 @@ async function openSource(file: string): Promise<Source | null> {
   return memorySource(new Uint8Array(0));
 }
 
-/** Runs `action`, and creates the folder of `file` only if that fails, because most folders already exist. */
+/** Calls `action`, and creates the file's folder only after a failure, because most folders already exist. */
 async function inFolder<T>(file: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -107,10 +107,10 @@ async function writeFile(
   }
 }
 
-/** Returns a path in the folder of `file` that no other writer uses. */
+/** Returns a unique path in the folder of `file`. */
 const besideOf = (file: string): string => `${file}.${globalThis.crypto.randomUUID()}.tmp`;
 
-/** Writes a file under a temporary name and passes the name to `place`, which renames or links the file. */
+/** Writes a file under a temporary name, which is passed to `place` for renaming or linking. */
 async function writeBeside<T>(
   file: string,
   parts: readonly Uint8Array[],
@@ -124,25 +124,25 @@ async function writeBeside<T>(
     await files.rm(beside, { force: true });
     return placed;
   } catch (error) {
-    // A failed removal must not hide the error: Bun throws EFAULT if a part of the path is a file.
+    // A failed removal must not hide the original error: Bun throws EFAULT if part of the path is a file.
     await files.rm(beside, { force: true }).catch(() => {});
     throw error;
   }
 }
 
-/** Error codes of file systems that do not support links. */
+/** The error codes of file systems without links. */
 const NO_LINKS = ["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EXDEV"];
 
 /**
- * Creates a file with a link, which succeeds for only the first of several writers. On file systems without links, uses
- * a copy that never overwrites.
+ * Creates a file by linking, which succeeds only for the first of several writers. On file systems without links, the
+ * file is copied, without overwriting an existing file.
  */
 const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean> =>
   writeBeside(file, parts, true, async (beside) => {
     try {
       await files.link(beside, file).catch(async (error: unknown) => {
         if (!isCode(error, ...NO_LINKS)) throw error;
-        // `files` is not used, because in Deno the error of the blocking call lacks a code.
+        // Node's function is called directly, because errors of Deno's blocking function lack a code.
         await fs.copyFile(beside, file, constants.COPYFILE_EXCL);
       });
       return true;
@@ -152,7 +152,7 @@ const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean
     }
   });
 
-/** Names of the entries in an array's folder, for both versions of Zarr. */
+/** The names of entries in an array's folder, in Zarr v2 and v3. */
 const OF_AN_ARRAY = /^(?:zarr\.json|\.zarray|\.zattrs|\.ndscatter|c|c(?:\.\d+)+|\d+(?:\.\d+)*)$/;
 
 export class FileStore implements Store {
@@ -169,20 +169,19 @@ export class FileStore implements Store {
     this.staging = new FileStaging(this);
   }
 
-  /** Returns the path of a key. */
   fileOf(key: string): string {
-    // Keys consist of names separated by slashes, so the path needs no normalization.
+    // A key consists of names and slashes, so the path needs no normalization.
     return this.path + path.sep + (path.sep === "/" ? key : key.replaceAll("/", path.sep));
   }
 
-  /** Returns the path of a key for reading. Throws the error of the guard. */
+  /** Returns the path from which a key is read. Throws the error of the guard. */
   async fileToRead(key: string): Promise<string> {
     const file = this.fileOf(key);
     await this.#guard(file);
     return file;
   }
 
-  /** Returns the path of a key for replacing or removing, which do not follow a link at the path. */
+  /** Returns the path of a key for replacing or removing the file, which does not follow links. */
   async fileToWrite(key: string): Promise<string> {
     const file = this.fileOf(key);
     await this.#guard(path.dirname(file));
@@ -215,7 +214,7 @@ export class FileStore implements Store {
   async sizeOf(key: string): Promise<number | null> {
     const file = await this.fileToRead(key);
     const stat = await ifThere(() => files.stat(file));
-    // A folder at a chunk's path does not count as a chunk.
+    // A folder at the path of a chunk does not count as a chunk.
     return stat?.isFile() === true ? stat.size : null;
   }
 
@@ -267,7 +266,7 @@ async function* listFolder(folder: string, prefix: string): AsyncGenerator<Store
 
 class FileStaging implements Staging {
   readonly #store: FileStore;
-  /** True if the last chunk's folder was missing. The next chunk's folder is then created before the rename. */
+  /** True if the folder of the last chunk was missing, so that the next chunk's folder is created in advance. */
   #isNew = false;
 
   constructor(store: FileStore) {
@@ -297,12 +296,12 @@ class FileStaging implements Staging {
   async copy(from: Store, key: string, name: string, most = Infinity): Promise<boolean> {
     if (!(from instanceof FileStore)) return false;
     const [source, file] = [await from.fileToRead(key), await this.#file(name)];
-    // If the source chunk does not exist, nothing is copied. If the target's folder does not exist, the write below
-    // creates it.
+    // Without a source chunk, nothing is copied. If the target folder does not exist, the write below creates it.
     const stat = await ifThere(() => files.stat(source));
     if (stat === null || stat.size > most) return false;
     if (stat.size <= FILES.short) {
-      // Small files are read and written, because the system's copy takes 9 calls, and syncing the copy another 3.
+      // Small files are read and written, because the system's copy function takes 9 calls, and syncing takes another
+      // 3.
       const bytes = await ifThere(() => files.readFile(source));
       if (bytes === null) return false;
       TRAFFIC.read += bytes.length;
@@ -323,14 +322,14 @@ class FileStaging implements Staging {
       ifThere(() => files.rename(staged, file).then(() => true as const));
     if (this.#isNew) await this.#makeFolder(path.dirname(file));
     if ((await rename()) !== null) return true;
-    // The rename failed because the staged file or the target's folder is missing.
+    // The rename has failed because the staged file or the target folder is missing.
     if ((await ifThere(() => files.stat(staged))) === null) return false;
     this.#isNew = true;
     await makeFolders(path.dirname(file));
     return (await rename()) ?? false;
   }
 
-  /** Creates a folder whose parent exists. */
+  /** Creates a folder in an existing folder. */
   async #makeFolder(folder: string): Promise<void> {
     try {
       await files.mkdir(folder);

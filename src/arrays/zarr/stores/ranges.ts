@@ -1,6 +1,7 @@
 /**
- * Reads objects on servers by byte ranges. Servers differ: some refuse HEAD (a URL signed for GET does too), some omit
- * an object's length, some ignore ranges, and some compress in transit. Pages of another origin see few headers.
+ * Reads objects on servers by byte ranges. Some servers refuse HEAD, omit the length of an object, ignore ranges, or
+ * compress objects in transit. A URL that is signed for GET also refuses HEAD. On a page of another origin, few headers
+ * are visible.
  */
 
 import { isTensorError, malformed, TensorError, unsupported } from "../../../core/errors.ts";
@@ -11,23 +12,23 @@ import { isTransient, Pauses, type Request } from "./retries.ts";
 import { eachPiece } from "./silence.ts";
 import { memorySource, type Source } from "./store.ts";
 
-/** Sends requests for one object. */
+/** Sends the requests for an object. */
 export interface ObjectClient {
-  /** The object's name in messages. */
+  /** The name of the object in messages. */
   readonly what: string;
   readonly signal: AbortSignal | undefined;
-  /** True if conditional headers may be sent; requests to another origin would need a preflight request. */
+  /** True if conditional headers may be sent, for which a request to another origin would need a preflight request. */
   readonly hasConditions: boolean;
   /**
    * Returns null if the object does not exist.
    * Throws a TensorError for statuses other than success and those in `expected`.
    */
   send(request: Request, expected?: readonly number[]): Promise<Response | null>;
-  /** Returns the error for a response that was cut off. */
+  /** Returns the error for a truncated response. */
   unreachable(cause: unknown): TensorError;
 }
 
-/** The object's version, from a response. */
+/** The version of an object, according to a response. */
 interface Version {
   readonly etag: string | null;
   readonly modified: string | null;
@@ -37,7 +38,7 @@ interface Head extends Version {
   readonly size: number;
 }
 
-/** Statuses with which a server may refuse HEAD although GET works. */
+/** The status codes with which a server may refuse HEAD but not GET. */
 const NO_HEAD = [400, 403, 405, 501];
 
 export async function openObject(client: ObjectClient): Promise<Source | null> {
@@ -46,7 +47,7 @@ export async function openObject(client: ObjectClient): Promise<Source | null> {
   return new RangeSource(client, found);
 }
 
-/** Returns text that changes when the object changes; empty if the object does not exist. */
+/** Returns text that changes whenever the object changes, or an empty string without an object. */
 export async function stateOfObject(client: ObjectClient): Promise<string> {
   const response = await client.send({ method: "HEAD" }, NO_HEAD);
   if (response === null) return "";
@@ -74,7 +75,7 @@ async function headOf(client: ObjectClient): Promise<Head | Source | null> {
   return size === null ? probe(client) : { size, ...versionOf(response.headers) };
 }
 
-/** Returns the body length in a response's header; null if it is not the object's length. */
+/** Returns the length in a response's headers, or null if it is not the length of the object. */
 function lengthIn({ headers }: Response): number | null {
   const length = headers.get("content-length");
   if (length === null || !/^\d+$/.test(length) || isEncoded(headers)) return null;
@@ -87,11 +88,11 @@ const isEncoded = (headers: Headers): boolean =>
 interface ContentRange {
   readonly start: number;
   readonly end: number;
-  /** The object's length; null if the server does not report it. */
+  /** The length of the object, or null if the server does not report it. */
   readonly total: number | null;
 }
 
-/** Parses the range in a response's headers; returns null if it is missing, or hidden from a page of another origin. */
+/** Parses the range in a response's headers, or returns null if the range is missing or hidden from the page. */
 function rangeIn(headers: Headers): ContentRange | null {
   const pattern = /^\s*bytes\s+(\d+)-(\d+)\/(\d+|\*)\s*$/i;
   const [, start, last, total] = pattern.exec(headers.get("content-range") ?? "") ?? [];
@@ -104,8 +105,8 @@ function rangeIn(headers: Headers): ContentRange | null {
 }
 
 /**
- * Requests the first byte, because the response reports the object's length. Without a length in the response, the
- * whole object is read.
+ * Requests the first byte, because the response contains the object's length. If the response does not contain the
+ * length, the whole object is read.
  */
 async function probe(client: ObjectClient): Promise<Head | Source | null> {
   const first = { method: "GET", headers: { range: "bytes=0-0" } } as const;
@@ -116,14 +117,15 @@ async function probe(client: ObjectClient): Promise<Head | Source | null> {
   const size = status === 206 ? (range?.total ?? null) : lengthIn(response);
   if (status === 200 && size === null) return readWhole(client, response);
   await response.body?.cancel();
-  // An empty object has no first byte, so this request fails.
+  // The request fails for an empty object, which has no first byte.
   if (status === 416) return memorySource(new Uint8Array(0));
   if (size !== null && !isEncoded(headers)) return { size, ...versionOf(headers) };
   return readWhole(client, null);
 }
 
 /**
- * Reads a whole object of unknown length; fetch decompresses it. `first` is the response to the first attempt, if any.
+ * Reads a whole object of unknown length, which fetch may decompress. `first` is the response to an earlier request, if
+ * any.
  */
 async function readWhole(client: ObjectClient, first: Response | null): Promise<Source | null> {
   const pauses = new Pauses(client.signal);
@@ -153,7 +155,7 @@ async function readWhole(client: ObjectClient, first: Response | null): Promise<
   }
 }
 
-/** Waits after a truncated response, or throws a TensorError if no attempt remains. */
+/** Waits after a truncated response, or throws a TensorError if no attempts remain. */
 async function pauseAfter(client: ObjectClient, pauses: Pauses, error: unknown): Promise<void> {
   client.signal?.throwIfAborted();
   const pause = isTransient(error) ? pauses.next(error) : null;
@@ -166,7 +168,7 @@ class RangeSource implements Source {
   readonly bytes = null;
   readonly #client: ObjectClient;
   readonly #version: Version;
-  /** The whole object, after a server without range support has sent it. */
+  /** The whole object, if a server without range support has sent it. */
   #whole: Uint8Array | null = null;
 
   constructor(client: ObjectClient, { size, ...version }: Head) {
@@ -178,8 +180,8 @@ class RangeSource implements Source {
   async close(): Promise<void> {}
 
   /**
-   * Reads a range, with more requests after interruptions or if the server sends less than requested. Retries are limited
-   * only while they make no progress.
+   * Reads a range, with further requests if the server sends less than requested or the connection is lost. The number
+   * of retries is limited only while no bytes arrive.
    */
   async read(offset: number, into: Uint8Array): Promise<void> {
     const pauses = new Pauses(this.#client.signal);
@@ -201,8 +203,8 @@ class RangeSource implements Source {
   }
 
   /**
-   * Reads a range, unless the object's version has changed since it was opened. `count` is called with the length of
-   * each piece.
+   * Reads a range, unless the object has changed after it was opened. `count` is called with the length of each
+   * received piece.
    */
   async #readPart(at: number, into: Uint8Array, count: (length: number) => void): Promise<void> {
     const response = await this.#ask(at, into.length);
@@ -219,7 +221,7 @@ class RangeSource implements Source {
     const skip = status === 206 ? 0 : at;
     const got = await this.#fill(into.subarray(0, length), response, skip, count);
     if (got === length) return;
-    // The body is shorter than its header declares; fetch does not always report this.
+    // The body is shorter than the header declares, which fetch does not always report.
     if (sent !== null) throw new Error("the body is shorter than its range");
     throw changed(this.#client);
   }
@@ -228,7 +230,7 @@ class RangeSource implements Source {
     const { what, hasConditions, send } = this.#client;
     const { etag } = this.#version;
     const range = { range: `bytes=${at}-${at + length - 1}` };
-    // Weak tags never match in an `if-match` condition.
+    // A weak ETag never matches in an `if-match` condition.
     const isTagged = hasConditions && etag !== null && !etag.startsWith("W/");
     const headers = isTagged ? { ...range, "if-match": etag } : range;
     const response = await send({ method: "GET", headers }, [412, 416]);
@@ -240,8 +242,8 @@ class RangeSource implements Source {
   }
 
   /**
-   * Returns true if a response is for another version of the object. The check is needed because some servers ignore
-   * conditions; pages do not see all headers.
+   * Returns true if a response contains another version of the object. The response must be checked, because some
+   * servers ignore conditional headers. Web pages do not see all headers.
    */
   #isOther({ ok, headers }: Response): boolean {
     const { etag, modified } = this.#version;
@@ -253,8 +255,8 @@ class RangeSource implements Source {
   }
 
   /**
-   * Skips `skip` bytes of a body, fills `into` with the following bytes, and cancels the rest. Returns the number of
-   * bytes filled.
+   * Skips `skip` bytes of a body, fills `into` with the next bytes, and cancels the rest. Returns the number of bytes
+   * in `into`.
    */
   async #fill(
     into: Uint8Array,
@@ -279,7 +281,7 @@ class RangeSource implements Source {
 const changed = ({ what }: ObjectClient): TensorError =>
   malformed(`${what} changed while it was read`, { file: what });
 
-/** Describes how a response differs from the request; returns null for a matching response. */
+/** Describes how a response differs from the request, or returns null for a matching response. */
 function wrongAnswer({ status, headers }: Response, at: number): string | null {
   if (status === 206 && isEncoded(headers)) return "a compressed range";
   if (/^multipart\/byteranges/i.test(headers.get("content-type") ?? "")) return "several ranges";

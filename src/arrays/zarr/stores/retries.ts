@@ -1,4 +1,4 @@
-/** Repeats requests after temporary failures and broken connections. */
+/** Retries requests after temporary failures and broken connections. */
 
 import { isError } from "../../../core/errors.ts";
 import { HTTP } from "../../../core/limits.ts";
@@ -10,10 +10,10 @@ export interface Request {
   readonly body?: Uint8Array;
 }
 
-/** Sends one request, until `signal` aborts. */
+/** Sends a request, which `signal` can abort. */
 export type Send = (url: URL, request: Request, signal: AbortSignal) => Promise<Response>;
 
-/** Waits between attempts that make no progress: few, increasing, and limited in total. */
+/** The waits between unsuccessful attempts, which increase and are limited in number and total. */
 export class Pauses {
   readonly #signal: AbortSignal | undefined;
   #count = 0;
@@ -23,21 +23,22 @@ export class Pauses {
     this.#signal = signal;
   }
 
-  /** Begins again, because an attempt made progress. */
+  /** Resets the waits, because an attempt made progress. */
   reset(): void {
     this.#count = 0;
     this.#waited = 0;
   }
 
   /**
-   * Returns the time to wait before the next attempt, in ms; null if no attempt is left. `failure` is the error of the
-   * last attempt; a silent attempt counts as waited. `asked` is the time that the server asks for, in ms.
+   * Returns the time before the next attempt, in ms, or null if no attempts remain. `failure` is the error of the last
+   * attempt, whose time counts as waiting if the server was silent. `asked` is the wait that the server requests, in
+   * ms.
    */
   next(failure?: unknown, asked = 0): number | null {
     const { retries, first, longest, total } = HTTP;
     if (failure instanceof Silence) this.#waited += failure.time;
     if (this.#count >= retries || asked > longest) return null;
-    // The wait is random, so that clients that failed at the same time do not retry at the same time.
+    // The wait is random, so that different clients do not retry at the same time.
     const pause = Math.max(Math.random() * first * 2 ** this.#count, asked);
     if (this.#waited + pause > total) return null;
     this.#count++;
@@ -63,7 +64,7 @@ export class Pauses {
   }
 }
 
-/** Returns the time that the header `retry-after` asks for, as seconds or as a date, in ms. */
+/** Returns the time in the header `retry-after`, which contains seconds or a date, in ms. */
 export function waitAskedBy({ headers }: Response): number {
   const retryAfter = headers.get("retry-after");
   if (retryAfter === null) return 0;
@@ -72,7 +73,7 @@ export function waitAskedBy({ headers }: Response): number {
   return Number.isNaN(time) ? 0 : Math.max(0, time - Date.now());
 }
 
-/** Wraps `send` to retry requests after temporary failures and silence, until no attempt is left. */
+/** Wraps `send` with retries after temporary failures and silence. */
 export function retrying(
   send: Send,
   signal: AbortSignal | undefined,
@@ -100,7 +101,10 @@ export function retrying(
   };
 }
 
-/** Returns the response to a request, whose body may follow. Throws a `Silence` error if the server is silent. */
+/**
+ * Returns the response to a request, possibly before its body has arrived. Throws a `Silence` error if the server is
+ * silent.
+ */
 function answerTo(
   send: Send,
   url: URL,
@@ -114,20 +118,20 @@ function answerTo(
 }
 
 /**
- * Returns true for a request that must not be repeated: a second attempt could find the object that the first attempt
- * created, and mistake it for another writer's.
+ * Returns true for a request that must not be repeated, because a second attempt could mistake the object of the first
+ * attempt for another writer's.
  */
 const isConditional = ({ headers }: Request): boolean => headers?.["if-none-match"] !== undefined;
 
-/** Returns true for a response after which the same request may succeed. */
+/** Returns true for a response after which a repeated request may succeed. */
 function isBusy({ status }: Response, request: Request): boolean {
-  // A server that sends one of these statuses has not processed the request, so even a conditional request may be
+  // With one of these statuses, the server has not processed the request, so even a conditional request may be
   // repeated.
   if (status === 429 || status === 503) return true;
   return status >= 500 && status !== 501 && status !== 505 && !isConditional(request);
 }
 
-/** Error codes of broken connections, in Node and its fetch, and in Bun. */
+/** The error codes of broken connections in Node, Node's fetch and Bun. */
 const BROKEN: ReadonlySet<string> = new Set([
   "ConnectionClosed",
   "EAI_AGAIN",
@@ -141,7 +145,7 @@ const BROKEN: ReadonlySet<string> = new Set([
   "UND_ERR_SOCKET",
 ]);
 
-/** Returns the codes of an error and its causes. */
+/** Returns the codes of an error and all its causes. */
 export function codesOf(error: unknown): string[] {
   const codes: string[] = [];
   for (let one = error, depth = 0; isError(one) && depth < 5; one = one.cause, depth++) {
@@ -151,8 +155,8 @@ export function codesOf(error: unknown): string[] {
 }
 
 /**
- * Returns true for a failure that may be temporary. Browser errors have neither codes nor causes, and Deno errors have
- * a cause without a code.
+ * Returns true for a failure that may be temporary. Browser errors have neither codes nor causes, while Deno errors
+ * have a cause without a code.
  */
 export function isTransient(error: unknown): boolean {
   const codes = codesOf(error);

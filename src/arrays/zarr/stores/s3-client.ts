@@ -1,4 +1,4 @@
-/** Determines the URL of each object on a server, and the settings for requests. */
+/** Determines object URLs and request settings for a server. */
 
 import { printValue, TensorError } from "../../../core/errors.ts";
 import { decoded, hasSecrets, isHidden, shownUrl } from "../../boxes/urls.ts";
@@ -7,22 +7,22 @@ import { settingsOf, type S3Options } from "./s3-options.ts";
 import { senderOf } from "./senders.ts";
 
 export interface S3Client {
-  /** The given location, without secrets. */
+  /** The location without its secrets. */
   readonly location: string;
-  /** The bucket and the key prefix, which name the source of a copy; null for a plain URL. */
+  /** The bucket and the key prefix, with which copy requests name their source; null for a plain URL. */
   readonly prefix: { readonly bucket: string; readonly key: string } | null;
   urlOf(key: string): URL;
   /** The URL that lists the bucket. */
   readonly bucketUrl: URL;
   send(url: URL, request: Request): Promise<Response>;
   readonly signal?: AbortSignal | undefined;
-  /** True if status 403 means a missing object. */
+  /** True if status 403 means that the object is missing. */
   readonly forbiddenIsMissing?: boolean;
-  /** Texts that messages must not contain. */
+  /** Secret texts that messages must not contain. */
   readonly secrets?: readonly string[];
 }
 
-/** `signal` aborts requests, and the waits between them. Throws an `attribute` error for wrong options. */
+/** `signal` aborts requests and the waits between requests. Throws an `attribute` error for invalid options. */
 export async function makeClient(
   location: string,
   given: S3Options = {},
@@ -41,8 +41,7 @@ export async function makeClient(
     (endpoint !== undefined && one.origin === parseUrl(endpoint).origin) || isOfAws(one);
   const { send, secrets } = await senderOf(settings, {
     url,
-    // Keys from the environment are meant for object storage; other servers receive only keys that were given as
-    // options.
+    // Access keys from the environment are only for object storage, so other servers receive only keys from options.
     isSigned: isS3 || (given.accessKeyId ?? "") !== "" || isTrusted(isS3 ? place.bucketUrl : url),
     keepsSigning: isTrusted,
   });
@@ -55,7 +54,10 @@ const isOfAws = ({ host, protocol }: URL): boolean =>
 
 type Place = Pick<S3Client, "location" | "prefix" | "urlOf" | "bucketUrl">;
 
-/** Returns the URLs on a plain server. All objects share the query, which may be a token for the whole folder. */
+/**
+ * Returns the URLs of objects on a plain server. The URLs of all objects have the same query, which may be a token for
+ * the whole folder.
+ */
 function placeOnServer({ origin, pathname, search }: URL, location: string): Place {
   const base = `${origin}${pathname.replace(/\/+$/, "")}/`;
   return {
@@ -99,8 +101,8 @@ function placeInBucket(
 }
 
 /**
- * Returns the URL of a bucket on AWS. The certificate covers only one label before AWS's name, so a bucket name with
- * dots goes into the path.
+ * Returns the URL of a bucket on AWS. A bucket name with dots goes into the path, because the certificate covers only
+ * one label before AWS's name.
  */
 const urlOnAws = (bucket: string, region: string): string =>
   bucket.includes(".")
@@ -111,7 +113,7 @@ function parseUrl(text: string): URL {
   try {
     return new URL(text);
   } catch (cause) {
-    // The text cannot be split, so any part may be secret; the cause is omitted, because it contains the whole text.
+    // Any part of this invalid URL may be secret, so the cause, which contains the whole text, is omitted.
     const isSecret = /[@?]/.test(text);
     const shown = isSecret ? "the location, whose text may be secret," : printValue(text);
     throw new TensorError(

@@ -1,11 +1,11 @@
-/** Address and credentials of object storage, from options or the environment. */
+/** Reads the address and the credentials of object storage from options or the environment. */
 
 import { printValue, TensorError, wrongOption } from "../../../core/errors.ts";
 import { optionsOf } from "../../../core/tensor/options.ts";
 
 /**
- * Address and credentials of object storage. Each option may instead be set in the environment, with AWS's variable
- * names.
+ * The address and the credentials of object storage. Every option can also be set in the environment, with AWS's
+ * variable names.
  */
 export interface S3Options {
   /** The URL of a server that is not AWS, such as `http://127.0.0.1:9000`. */
@@ -15,8 +15,8 @@ export interface S3Options {
   readonly secretAccessKey?: string | undefined;
   readonly sessionToken?: string | undefined;
   /**
-   * `"missing"` treats status 403 as a missing object, because public buckets whose objects may be read but not listed
-   * send 403 for a missing object. By default, 403 is an error, because the object may exist.
+   * With `"missing"`, status 403 means a missing object, as in public buckets that forbid listing. By default, status
+   * 403 is an error, because the object may exist.
    */
   readonly forbidden?: string | undefined;
 }
@@ -39,7 +39,7 @@ const VARIABLES: Readonly<Record<(typeof NAMES)[number], readonly string[]>> = {
   forbidden: ["NDSCATTER_FORBIDDEN"],
 };
 
-/** Throws an `attribute` error for wrong options. */
+/** Throws an `attribute` error for invalid options. */
 export function settingsOf(given: S3Options): S3Options {
   const options = optionsOf(given, NAMES, {});
   const process: { env?: Readonly<Record<string, string | undefined>> } =
@@ -48,14 +48,14 @@ export function settingsOf(given: S3Options): S3Options {
   for (const name of NAMES) {
     const inherited = VARIABLES[name].map((one) => process.env?.[one]).find((one) => one);
     const value = options[name] ?? inherited;
-    // An empty option means that no value is used, even if the environment has one.
+    // An empty option means no value, even if the environment has a value.
     if (value === undefined || value === "") continue;
     const isSecret = name === "secretAccessKey" || name === "sessionToken";
     if (typeof value !== "string") {
       const got = isSecret ? `a ${typeof value}` : printValue(value);
       throw new TensorError("attribute", `${name} must be text, got ${got}`, { key: name, got });
     }
-    // A header cannot contain line breaks, and the error from fetch would show the secret.
+    // A header must not contain line breaks, and fetch's error would reveal the secret.
     if (/[^\x21-\x7e]/.test(value)) {
       throw new TensorError("attribute", `${name} must be printable ASCII text without blanks`, {
         key: name,

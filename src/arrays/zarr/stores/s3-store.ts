@@ -1,6 +1,6 @@
 /**
- * Stores an array in object storage. Objects appear complete. Objects cannot be renamed, so the server copies staged
- * objects, which are then removed. Existing arrays are never overwritten.
+ * Stores arrays in object storage. Objects appear complete. Objects cannot be renamed, so the server copies staged
+ * objects, which are then deleted. An existing array is never overwritten.
  */
 
 import { isTensorError, TensorError } from "../../../core/errors.ts";
@@ -47,7 +47,7 @@ export class S3Store implements Store {
     if (client.prefix !== null) this.staging = new S3Staging(this);
   }
 
-  /** Returns null for status 404. Throws an `engine` error for failures other than `expected` statuses. */
+  /** Returns null for status 404. Throws an `engine` error for statuses that are neither success nor `expected`. */
   async send(
     key: string,
     request: Request,
@@ -71,7 +71,7 @@ export class S3Store implements Store {
       throw unreachable(what, cause, secrets);
     }
     const { ok, status } = response;
-    // A URL may be signed only for GET, so a forbidden HEAD does not mean that the object is missing.
+    // A forbidden HEAD does not mean that the object is missing, because the URL may be signed only for GET.
     const isForbidden = status === 403 && request.method === "GET";
     const isMissing =
       status === 404 ||
@@ -79,12 +79,12 @@ export class S3Store implements Store {
       this.#isPage(response, request);
     if (!isMissing && (ok || expected.includes(status))) return response;
     if (!isMissing) throw await refusalOf(response, request.method, what);
-    // An unread body keeps its connection open.
+    // A response body that is not read would keep its connection open.
     await response.body?.cancel();
     return null;
   }
 
-  /** Returns true for an HTML page, which some servers send for missing objects, with status 200. */
+  /** Returns true for an HTML page, which some servers send with status 200 instead of a missing object. */
   #isPage({ ok, headers }: Response, { method }: Request): boolean {
     const isPage =
       ok &&
@@ -136,7 +136,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** Returns true if an object has these bytes; null if the object does not exist or cannot be read. */
+  /** Returns true if an object has exactly these bytes, or null if the object cannot be read. */
   async holds(key: string, bytes: Uint8Array): Promise<boolean | null> {
     const source = await this.open(key).catch(() => null);
     if (source === null) return null;
@@ -183,7 +183,7 @@ export class S3Store implements Store {
     return names;
   }
 
-  /** Lists the objects whose keys begin with `prefix`. */
+  /** Lists all objects whose keys begin with `prefix`. */
   async *listUnder(prefix: string): AsyncGenerator<StoredObject> {
     for await (const { text, root } of this.#pages(prefix)) {
       for (const [, entry] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
@@ -193,7 +193,10 @@ export class S3Store implements Store {
     }
   }
 
-  /** Lists objects, a thousand per request. `delimiter` is a character; keys that are equal up to it are grouped. */
+  /**
+   * Lists objects, with a request for every thousand objects. `delimiter` is a character, up to which equal keys are
+   * grouped.
+   */
   async *#pages(
     prefix: string,
     delimiter?: string,
@@ -233,7 +236,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** Copies an object on the server. Returns false if it does not exist. */
+  /** Copies an object on the server. Returns false if the source does not exist. */
   async copy(from: S3Store, key: string, to: string): Promise<boolean> {
     const { prefix } = from.client;
     if (prefix === null) return false;
@@ -256,7 +259,7 @@ export class S3Store implements Store {
   }
 }
 
-/** Returns the error for a location where another program has written an array in the meantime. */
+/** Returns the error for a location where another program has just written an array. */
 const takenError = ({ path }: S3Store): TensorError =>
   new TensorError(
     "attribute",
@@ -264,11 +267,11 @@ const takenError = ({ path }: S3Store): TensorError =>
     { key: "out", file: path },
   );
 
-/** Returns true for a failure of a request that may still have stored the object. */
+/** Returns true for a failed request that may nevertheless have stored the object. */
 const isUncertain = (error: unknown): boolean =>
   isTensorError(error, "engine") && !(Number(error.got) < 500);
 
-/** Returns true in a page that was loaded from another origin. */
+/** Returns true on a web page of another origin than the URL. */
 function isOfOtherOrigin({ origin }: URL): boolean {
   const page: { readonly origin?: string } = Reflect.get(globalThis, "location") ?? {};
   return page.origin !== undefined && page.origin !== origin;
@@ -283,8 +286,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the text of the first XML element with a name. The elements that are read from S3's responses contain only
- * text.
+ * Returns the text of the first XML element with this name. In S3's responses, the relevant elements contain only text.
  */
 function elementOf(xml: string, name: string): string | null {
   const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];
@@ -315,7 +317,7 @@ class S3Staging implements Staging {
   }
 
   async copy(from: Store, key: string, name: string): Promise<boolean> {
-    // The server makes the copy, so the data does not pass through this machine.
+    // The server copies the object, so the data does not pass through this machine.
     if (!(from instanceof S3Store)) return false;
     const isSameServer = from.client.bucketUrl.host === this.#store.client.bucketUrl.host;
     return isSameServer && (await this.#store.copy(from, key, STAGING + name));
@@ -331,7 +333,7 @@ class S3Staging implements Staging {
     const store = this.#store;
     const staged = await this.open(name);
     if (staged === null) return false;
-    // The object is sent again, because not all servers can copy under a condition.
+    // The object is sent again, because not all servers support conditional copies.
     const bytes = await readAll(staged);
     const isOwn = (await store.putNew(key, [bytes])) || (await store.holds(key, bytes)) === true;
     if (!isOwn) throw takenError(store);
@@ -346,7 +348,7 @@ class S3Staging implements Staging {
   async end(): Promise<void> {
     const keys: string[] = [];
     for await (const { key } of this.#store.listUnder(STAGING)) keys.push(key);
-    // The claim goes last, because it names the job of the objects that are left.
+    // The claim names the job of the remaining objects, so it is deleted last.
     keys.sort((a, b) => Number(a === STAGING + CLAIM) - Number(b === STAGING + CLAIM));
     for (const key of keys) await this.#store.remove(key);
   }

@@ -1,4 +1,4 @@
-/** Sends requests: plain, with the user in the URL, or signed with AWS Signature Version 4. */
+/** Sends plain requests, requests with a user, and requests with AWS Signature Version 4. */
 
 import { decoded } from "../../boxes/urls.ts";
 import { isRedirect } from "./failures.ts";
@@ -13,15 +13,15 @@ export interface Keys {
 
 export interface Asked {
   readonly url: URL;
-  /** True if requests are to be signed when keys are available. */
+  /** True if requests must be signed whenever keys are available. */
   readonly isSigned: boolean;
-  /** Returns true if a request that is redirected to `url` must also be signed for `url`. */
+  /** Returns true if a request must be signed again after a redirect to `url`. */
   keepsSigning(url: URL): boolean;
 }
 
 export interface Sender {
   readonly send: Send;
-  /** Texts that messages must not contain. */
+  /** Secret texts that messages must not contain. */
   readonly secrets: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export async function senderOf(keys: Keys, asked: Asked): Promise<Sender> {
   const { url } = asked;
   const { accessKeyId, secretAccessKey, sessionToken = "" } = keys;
   if (url.username !== "" || url.password !== "") return senderWithUser(url);
-  // Servers refuse a presigned URL if the request is also signed.
+  // A presigned URL must not be signed again, because servers refuse such requests.
   const isPresigned = /[?&]x-amz-(?:signature|credential)=/i.test(url.search);
   const isSigned = asked.isSigned && !isPresigned;
   if (accessKeyId === undefined || secretAccessKey === undefined || !isSigned) {
@@ -53,13 +53,16 @@ const initOf = (
   ...(body && { body: body.slice() }),
 });
 
-/** Headers that ask for the object's length without encoding. Browsers omit this header. */
+/**
+ * The headers that request an object without compression, so that its length is known. In a browser, fetch omits this
+ * header.
+ */
 const plainLength = (method: Request["method"]): Record<string, string> =>
   method === "HEAD" ? { "accept-encoding": "identity" } : {};
 
 /**
- * Sends the user of a URL in a header, because fetch rejects URLs with a user. The header is not sent to another origin
- * after a redirect.
+ * Sends the user and the password of a URL in a header, because fetch rejects such URLs. After a redirect to another
+ * origin, the header is not sent.
  */
 function senderWithUser({ username, password, search }: URL): Sender {
   const pair = `${decoded(username)}:${decoded(password)}`;
@@ -68,7 +71,7 @@ function senderWithUser({ username, password, search }: URL): Sender {
   return { send: senderWith({ authorization: `Basic ${code}` }), secrets };
 }
 
-/** Maximum number of redirects per request. */
+/** The maximum number of redirects per request. */
 const MOST_REDIRECTS = 5;
 
 async function signingSender(
@@ -99,10 +102,11 @@ async function signingSender(
       };
       // oxlint-disable-next-line no-await-in-loop -- one place after the other
       const signed = await client.sign(strictUrl(url), init);
-      // This header is not signed, because proxies change it.
+      // Proxies change this header, so it is not signed.
       for (const [name, value] of Object.entries(plainLength(method)))
         signed.headers.set(name, value);
-      // If fetch followed the redirect, the request would carry the session token and a signature for another host.
+      // Redirects are followed here, because fetch would send the session token and an invalid signature to the new
+      // host.
       // oxlint-disable-next-line no-await-in-loop
       const response = await fetch(signed, { redirect: "manual", signal });
       const place = isRedirect(response.status) ? response.headers.get("location") : null;
@@ -116,7 +120,7 @@ async function signingSender(
   };
 }
 
-/** Returns a header with the body's hash, which is signed only without TLS, because TLS protects the body. */
+/** Returns a header with the hash of the body, which is signed only without TLS, because TLS protects the body. */
 async function payloadHash(
   { protocol }: URL,
   body: Uint8Array = new Uint8Array(0),
@@ -128,9 +132,9 @@ async function payloadHash(
 }
 
 /**
- * Returns the URL in the form that is signed, with all bytes except letters, digits and `-._~` encoded, so that the
- * signed URL equals the sent URL. The library aws4fetch signs this form, but sends the given URL. The given URL does
- * not encode `!'()*`, and its `+` stands for a space in the query.
+ * Returns a URL in its signed form, in which all bytes except letters, digits and `-._~` are encoded. The encoding is
+ * necessary, because the library aws4fetch signs the encoded URL but sends the given URL. In the given URL, `!'()*` are
+ * not encoded, and `+` in the query means a space.
  */
 function strictUrl(url: URL): URL {
   const strict = new URL(url);

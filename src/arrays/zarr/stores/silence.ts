@@ -1,16 +1,16 @@
 /**
- * Limits how long a server may send nothing. Without a limit, fetch waits five minutes for an answer and for each piece
- * of a body, and each retry waits as long again.
+ * Limits the time for which a server may be silent. Without this limit, fetch waits five minutes for an answer and for
+ * each piece of a body, and again for each retry.
  */
 
 import { HTTP } from "../../../core/limits.ts";
 
-/** Error for a server that sends nothing for too long. */
+/** The error for a server that was silent for too long. */
 export class Silence extends Error {
   override readonly name = "Silence";
-  /** The code of a connection that timed out, after which a request is retried. */
+  /** The code of a timed-out connection, so that the request is retried. */
   readonly code = "ETIMEDOUT";
-  /** Time without an answer, in ms. */
+  /** The time without an answer, in ms. */
   readonly time: number;
 
   constructor(time: number) {
@@ -20,9 +20,8 @@ export class Silence extends Error {
 }
 
 /**
- * Waits for a promise, at most `limit` ms. `stop` is called on silence, and when the signal aborts; ends the awaited
- * action.
- * Throws a `Silence` error after `limit` ms, or the signal's reason when it aborts.
+ * Waits at most `limit` ms for a promise. `stop` is called after silence and after an abort, and ends the awaited
+ * action. Throws a `Silence` error after `limit` ms, or the signal's reason when it aborts.
  */
 export function unlessSilent<T>(
   promise: Promise<T>,
@@ -35,7 +34,7 @@ export function unlessSilent<T>(
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
     };
-    // A stopped promise may resolve, so the error comes first.
+    // A stopped promise may still resolve, so the error has priority.
     const fail = (reason: unknown): void => {
       settle();
       reject(reason as Error);
@@ -50,8 +49,8 @@ export function unlessSilent<T>(
 }
 
 /**
- * Passes the pieces of a body to `take` until `take` returns false.
- * Throws a `Silence` error, or the signal's reason when it aborts.
+ * Passes pieces of a body to `take`, until `take` returns false. Throws a `Silence` error, or the signal's reason when
+ * it aborts.
  */
 export async function eachPiece(
   { body }: Response,
@@ -70,7 +69,7 @@ export async function eachPiece(
   await reader.cancel();
 }
 
-/** Reads a body as text, up to about `most` characters. Throws the errors of `eachPiece`. */
+/** Reads at most about `most` characters of a body as text. Throws the errors of `eachPiece`. */
 export async function textOf(
   response: Response,
   signal: AbortSignal | undefined,

@@ -1,20 +1,20 @@
 /**
- * Interface of stores for arrays: a store holds objects of bytes under keys. Keys consist of metadata names and
- * coordinates.
+ * Declares the interface of stores, which contain objects of bytes under keys. A key is the name of a metadata file or
+ * contains the coordinates of a chunk.
  */
 
 import { factOf, printValue, TensorError } from "../../../core/errors.ts";
 
 /**
- * Bytes that can be read: an object, a part of an object, or bytes in memory. Inner chunks of a shard are therefore
+ * Readable bytes: an object, a part of an object, or bytes in memory. With this interface, inner chunks of a shard are
  * read like chunks.
  */
 export interface Source {
   /** Size, in bytes. */
   readonly size: number;
-  /** All bytes if they are in memory; otherwise null. */
+  /** The bytes if they are in memory, and otherwise null. */
   readonly bytes: Uint8Array | null;
-  /** Fills `into` with the bytes that begin at `offset`. Callers check the range against `size`. */
+  /** Fills `into` with bytes, beginning at `offset`. Callers must check the range against `size`. */
   read(offset: number, into: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }
@@ -28,86 +28,83 @@ export interface StoredObject {
 export interface Store {
   /** An absolute path, or a URL. */
   readonly path: string;
-  /** Maximum number of requests in progress at once. */
+  /** The maximum number of concurrent requests. */
   readonly concurrency: number;
   /** Returns null if the object does not exist. */
   open(key: string): Promise<Source | null>;
   /**
-   * Returns text that changes when an object changes: its size and time, or its ETag; empty if the object does not
-   * exist.
+   * Returns text that changes whenever an object changes: size and time, or the ETag. Without an object, the text is
+   * empty.
    */
   stateOf(key: string): Promise<string>;
-  /** Returns the size of an object, in bytes; null if the object does not exist. */
+  /** Returns the size of an object, in bytes, or null without an object. */
   sizeOf(key: string): Promise<number | null>;
   /**
-   * Writes an object from parts, atomically. `isDurable` is true to sync the bytes before the object is replaced;
-   * otherwise a crash may leave it empty.
+   * Writes an object from parts, atomically. If `isDurable` is true, the bytes are synced before they replace the
+   * object; otherwise a crash may empty it.
    */
   put(key: string, parts: readonly Uint8Array[], isDurable?: boolean): Promise<void>;
-  /** Creates an object like `put`. Returns false, without changing the object, if it exists. */
+  /** Creates an object like `put`. If the object already exists, returns false without changing it. */
   putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean>;
-  /** Removes an object if it exists. */
+  /** Removes an object, if it exists. */
   remove(key: string): Promise<void>;
-  /** Removes the array in this store, its metadata first. */
+  /** Removes the array in this store, beginning with the metadata. */
   clear(): Promise<void>;
-  /** Lists the distinct names between `prefix` and the next slash in keys. */
+  /** Lists the distinct names that follow `prefix` in keys, up to the next slash. */
   folders(prefix: string): Promise<readonly string[]>;
-  /** Lists all objects, including those that do not belong to an array. */
+  /** Lists all objects, including objects that do not belong to an array. */
   list(): AsyncIterable<StoredObject>;
-  /** Returns the first bytes of the file that is at the store's path; null for a folder; absent in stores of objects. */
+  /** Returns the first bytes of a file at the store's path, or null for a folder; undefined in object stores. */
   head?(length: number): Promise<Uint8Array | null>;
-  /** Returns what is at the path of the store, or null; undefined on servers, which have folders only in names. */
+  /** Returns what exists at the store's path, or null; undefined on servers, where folders exist only in names. */
   kindOfPath?(): Promise<"folder" | "file" | null>;
-  /** True once the server has sent an HTML page for an object, which is then missing; absent if a store has no server. */
+  /** True after the server has sent an HTML page instead of a missing object; undefined without a server. */
   readonly sendsPages?: boolean;
-  /** Staging operations; absent if a store cannot rename or copy objects. */
+  /** The staging operations, or undefined if the store can neither rename nor copy objects. */
   readonly staging?: Staging;
 }
 
-/** The folder for hidden files within an array's folder. */
+/** The folder within an array's folder that contains hidden files. */
 export const STAGING = ".ndscatter";
 
-/** The file in the folder `STAGING` that names the job that owns the array. */
+/** The file in the folder `STAGING` that names the owner of the array, which is a job. */
 export const CLAIM = "job";
 
-/** The folder in the folder `STAGING` that records changes in place. */
+/** The folder within `STAGING` in which jobs record changes in place. */
 export const CHANGED = "changed";
 
-/**
- * The file in the folder `STAGING` that marks an array as partly changed, with the number of changed chunks as
- * JSON.
- */
+/** The file in the folder `STAGING` that marks an array as partly changed, and counts the changed chunks in JSON. */
 export const PARTIAL = "partial";
 
-/** Operations on staged objects, which readers ignore. Callers check the names. */
+/** The operations on staged objects, which readers ignore. Callers must check all names. */
 export interface Staging {
   open(name: string): Promise<Source | null>;
-  /** Lists the names in a folder; absent in stores whose arrays are not changed in place. */
+  /** Lists the names in a folder; undefined in stores whose arrays are never changed in place. */
   names?(folder: string): Promise<readonly string[]>;
   /** Syncs the object to disk. */
   put(name: string, parts: readonly Uint8Array[]): Promise<void>;
   putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean>;
   /**
-   * Copies an object from another store of the same kind. `most` is the maximum size of the object, in bytes; a shard
-   * from another encoder may have gaps. Returns false if the object does not exist or is longer.
+   * Copies an object from another store of the same kind. `most` is the maximum size of the object, in bytes, because a
+   * shard from another encoder may have gaps. Returns false if the object does not exist or exceeds `most`.
    */
   copy(from: Store, key: string, name: string, most?: number): Promise<boolean>;
   /** Returns false if nothing is staged as `name`. */
   publish(name: string, key: string): Promise<boolean>;
   /**
-   * Publishes like `publish`, but never replaces an object; absent if objects may be replaced. Throws an `attribute`
-   * error if the key holds another object.
+   * Publishes like `publish`, but without replacing an object; undefined if objects may be replaced. Throws an
+   * `attribute` error if another object exists under the key.
    */
   publishNew?(name: string, key: string): Promise<boolean>;
   remove(name: string): Promise<void>;
   end(): Promise<void>;
 }
 
-/** Returns the end of a sentence about a missing object. */
+/** Returns the end of a sentence about a missing object, which mentions an HTML page. */
 export const orPage = ({ sendsPages }: Store): string =>
   sendsPages === true ? "; its server sends an HTML page instead, so check the URL" : "";
 
-/** Returns bytes in memory as a source. */
+/** Converts bytes in memory to a source. */
 export const memorySource = (bytes: Uint8Array): Source => ({
   size: bytes.length,
   bytes,
@@ -117,7 +114,9 @@ export const memorySource = (bytes: Uint8Array): Source => ({
   async close() {},
 });
 
-/** Returns the `size` bytes at `offset` of a source as another source. Closing the part does not close the whole. */
+/**
+ * Converts `size` bytes at `offset` of a source to another source. Closing the part does not close the whole source.
+ */
 export const partOfSource = (source: Source, offset: number, size: number): Source =>
   source.bytes === null
     ? { size, bytes: null, read: (at, into) => source.read(offset + at, into), async close() {} }
@@ -132,8 +131,8 @@ export async function readAll(source: Source): Promise<Uint8Array> {
 }
 
 /**
- * Runs `action` for each item, `limit` at a time. After an error, no other item begins; the error is thrown when the
- * items in progress have ended.
+ * Calls `action` for each item, with at most `limit` calls at a time. After an error, no further calls begin, and the
+ * error is thrown when all running calls have ended.
  */
 export async function inParallel<T>(
   items: Iterable<T>,
@@ -157,11 +156,11 @@ export async function inParallel<T>(
 }
 
 /**
- * Returns the staging of a store for chunks under a name. Throws an `attribute` error for a name that cannot be a file
- * name, and for a store without staging.
+ * Returns a store's operations for chunks that are staged under a name. Throws an `attribute` error for a name that is
+ * not a valid file name, and for a store without staging.
  */
 export function stagingOf(store: Store, name: string): Staging {
-  // The names of staged chunks become file names and may come from another machine, so they are checked.
+  // A name may come from another machine and becomes a file name, so it must be checked.
   if (typeof name !== "string" || !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name)) {
     const must = "must consist of letters, digits, dots, _ and -, and may not begin with a dot";
     throw new TensorError("attribute", `the name ${printValue(name)} of a staged chunk ${must}`, {

@@ -62,7 +62,7 @@ export const signalAxis: Part = {
   },
 };
 
-/** @throws TensorError `unsupported-model` unless the input is a constant */
+/** Throws `unsupported-model` unless the input is a constant. */
 export function known(step: Step, input: string, name: string): readonly bigint[] {
   const values = step.integersOf(input);
   if (values !== null) return values;

@@ -9,7 +9,7 @@ import { trimmed } from "./node-edits.ts";
 import { Step } from "./step.ts";
 import { HISTORIES } from "./table.ts";
 
-/** @throws TensorError `unsupported-model` for a feature that the target version cannot express */
+/** Throws `unsupported-model` for a feature that the target version cannot express. */
 export function convertVersions(node: ModelNode, opset: number, context: GraphContext): Revised {
   const notes = new Set<string>();
   const isSame = opset === context.target.opset;

@@ -1,4 +1,4 @@
-/** Element-wise operators whose settings became inputs: Clip, Dropout, Resize and Cast. */
+/** The operators Clip, Dropout, Resize and Cast, whose settings became inputs. */
 
 import type { ModelNode } from "../../model/model.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";

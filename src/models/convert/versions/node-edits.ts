@@ -4,7 +4,7 @@ import { malformed } from "../../../core/errors.ts";
 import { isReference, type Attribute, type ModelNode } from "../../model/model.ts";
 import { refusal } from "../meaning.ts";
 
-/** @throws TensorError `unsupported-model` for an attribute whose value comes from a function's caller */
+/** Throws `unsupported-model` for an attribute whose value comes from a function's caller. */
 function attributeOf({ attributes }: ModelNode, name: string): Attribute | undefined {
   if (!Object.hasOwn(attributes, name)) return undefined;
   const { [name]: attribute } = attributes;
@@ -16,8 +16,8 @@ function attributeOf({ attributes }: ModelNode, name: string): Attribute | undef
 type Value = number | string | boolean | readonly (number | bigint | string)[];
 
 /**
- * Returns an attribute's value; undefined if the node does not have the attribute.
- * @throws TensorError `malformed-file` for a tensor or a graph
+ * Returns an attribute's value; undefined if the node does not have the attribute. Throws `malformed-file` for a tensor
+ * or a graph.
  */
 export function attributeValue(node: ModelNode, name: string): Value | undefined {
   const attribute = attributeOf(node, name);
@@ -29,7 +29,7 @@ export function attributeValue(node: ModelNode, name: string): Value | undefined
   return attribute.value;
 }
 
-/** @throws TensorError `malformed-file` for an attribute that is not a number */
+/** Throws `malformed-file` for an attribute that is not a number. */
 export function numberOf<T>(node: ModelNode, name: string, absent: T): number | T {
   const value = attributeValue(node, name);
   if (value === undefined) return absent;
@@ -38,8 +38,8 @@ export function numberOf<T>(node: ModelNode, name: string, absent: T): number | 
 }
 
 /**
- * Returns an integer attribute, rounded if its magnitude exceeds 2^53.
- * @throws TensorError `malformed-file` for an attribute that is not an integer
+ * Returns an integer attribute, rounded if its magnitude exceeds 2^53. Throws `malformed-file` for an attribute that is
+ * not an integer.
  */
 export function intOf<T>(node: ModelNode, name: string, absent: T): number | T {
   const value = numberOf(node, name, null);
@@ -57,8 +57,8 @@ export function exactIntOf<T>(node: ModelNode, name: string, absent: T): bigint 
 }
 
 /**
- * Returns a list of integers from an attribute; undefined if the node does not have the attribute.
- * @throws TensorError `malformed-file` for an attribute that is not a list of integers
+ * Returns a list of integers from an attribute; undefined if the node does not have the attribute. Throws
+ * `malformed-file` for an attribute that is not a list of integers.
  */
 export function intsOf(node: ModelNode, name: string): readonly bigint[] | undefined {
   const attribute = attributeOf(node, name);
@@ -72,8 +72,7 @@ const isWhole = (value: number | bigint): boolean =>
   typeof value === "bigint" || Number.isInteger(value);
 
 /**
- * Returns a nonnegative axis number for a possibly negative axis.
- * @throws TensorError `malformed-file` for an axis outside the rank
+ * Returns a nonnegative axis number for a possibly negative axis. Throws `malformed-file` for an axis outside the rank.
  */
 export function fromFront(axis: number, rank: number): number {
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;

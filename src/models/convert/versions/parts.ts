@@ -1,4 +1,4 @@
-/** Operators that select or extend parts of a tensor: Split, Slice, Pad and TopK. */
+/** The operators Split, Slice, Pad and TopK, which select or extend parts of a tensor. */
 
 import { printCount } from "../../../core/print-count.ts";
 import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";

@@ -1,7 +1,7 @@
 /**
- * Softmax, LogSoftmax and Hardmax. Before version 13, these operators reshaped the input to a matrix and normalized
- * each row. The axes before `axis` became rows, and the other axes became columns. Since version 13, these operators
- * normalize along one axis.
+ * The operators Softmax, LogSoftmax and Hardmax. Before version 13, these operators reshaped the input to a matrix and
+ * normalized each row. The axes before `axis` became rows, and the other axes became columns. Since version 13, these
+ * operators normalize along one axis.
  */
 
 import type { ModelNode } from "../../model/model.ts";

@@ -1,8 +1,11 @@
 /**
  * The table of ONNX operators, with the versions in which they changed. Operators with the same changes share a row.
+ *
  * ONNX: Operator Changelog, and the version converter's adapters (`onnx/version_converter`). Scatters and gathers are
- * in the operator registry instead. Operator versions before 7 used other broadcasting rules and training attributes,
- * which current runtimes reject. The table covers only the simple changes of those versions.
+ * in the operator registry instead.
+ *
+ * Operator versions before 7 used other broadcasting rules and training attributes, which current runtimes reject. The
+ * table covers only the simple changes of those versions.
  */
 
 import { maskOfOneColumn } from "./attention.ts";

@@ -66,7 +66,8 @@ export const where: TypeRule = (view) => {
 };
 
 /**
- * `Sum`, `Mean`, `Max` and `Min`, which broadcast since version 8. In earlier versions, all inputs have the same shape.
+ * `Sum`, `Mean`, `Max` and `Min` broadcast all inputs since version 8. In earlier versions, all inputs have the same
+ * shape.
  */
 export const variadic: TypeRule = (view) => (view.opset >= 8 ? broadcast : alike)(view);
 

@@ -15,7 +15,7 @@ export const constantNode: TypeRule = ({ node, opset }) => {
 
 export const identity: TypeRule = (view) => [view.input(0)];
 
-/** `Cast`, and OpenVINO's `Convert`. */
+/** The rule for `Cast` and OpenVINO's `Convert`. */
 export const cast: TypeRule = (view) => {
   const { node, opset } = view;
   const dtype = destinationOf(node);

@@ -1,7 +1,9 @@
 /**
  * Derives facts about a node's outputs from facts about its inputs. Each operator has a rule in `table.ts`, and
- * scatters and gathers share one rule. Outputs are unknown for an operator without a rule, and for an invalid node.
- * `outputsOf` throws no TensorError; the code in `inspect/` explains why a node is invalid.
+ * scatters and gathers share one rule.
+ *
+ * Outputs are unknown for an operator without a rule, and for an invalid node. `outputsOf` throws no TensorError; the
+ * code in `inspect/` explains why a node is invalid.
  */
 
 import { isTensorError } from "../../../core/errors.ts";

@@ -45,7 +45,7 @@ export const split: TypeRule = (view) => {
   return [holding({ dtype, shape: keeps === 0 ? shape.toSpliced(at, 1) : shape.with(at, size) })];
 };
 
-/** `SequenceAt`, and `OptionalGetElement` of a sequence or a tensor. */
+/** `SequenceAt` and `OptionalGetElement` return a tensor of the sequence or the optional. */
 export const element: TypeRule = (view) => {
   const { type } = view.input(0);
   const item = type ?? itemOf(view, 0);

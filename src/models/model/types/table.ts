@@ -1,8 +1,9 @@
 /**
  * Type rules for operators other than scatters and gathers. The table has one row per ONNX operator, and most rows
  * share a few rules. Operators without a row have unknown outputs: operators on maps produce no tensors, and other
- * missing operators are rare. `values.ts` handles `If`, whose branches are graphs. The rules follow all versions of
- * each operator in ONNX's Operators document.
+ * missing operators are rare. `values.ts` handles `If`, whose branches are graphs.
+ *
+ * The rules follow all versions of each operator in ONNX's Operators document.
  */
 
 import * as attention from "./attention.ts";

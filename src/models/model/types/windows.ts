@@ -156,7 +156,7 @@ function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim
   });
 }
 
-/** `Resize` and `Upsample`. Runtimes round fractional scales differently. */
+/** `Resize` and `Upsample` scale axes. Runtimes round fractional scales differently. */
 export const resize: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
