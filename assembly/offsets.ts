@@ -121,7 +121,7 @@ export function elements<I>(
 
 /**
  * Reads rows in which all indices are equal: `offsets[r] = place of the row + index * stride`, one offset per row.
- * Returns 1 as soon as a row has two different indices.
+ * Returns 1 as soon as it finds a row with two different indices.
  */
 @inline
 export function rows<I>(

@@ -122,7 +122,7 @@ const IMPORTS = [
 ] as const;
 
 /** Maximum size of the packed tarball, in bytes. 82,000 are libzstd, which is deflated already. */
-const MOST_PACKED = 710_000;
+const MOST_PACKED = 720_000;
 
 for (const [entry, name, most] of IMPORTS) {
   test(`to import ${name} of ${entry} takes at most ${most} bytes`, async (t) => {

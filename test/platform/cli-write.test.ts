@@ -110,7 +110,7 @@ test("two hard links count as one file", async () => {
 test("the other hard links of a file keep the old contents, and a note says so", async () => {
   save("first.npy", DATA);
   fs.linkSync(at("first.npy"), at("second.npy"));
-  const note = "note: other hard links of first.npy keep the old contents";
+  const note = "note: other hard links to first.npy keep the old contents";
   const row = prints(`${ADD} first.npy`, written("first.npy"), note);
   checkResult(await ndscatter(row.line), row);
   assert.ok(equals(load("first.npy"), ADDED));

@@ -61,7 +61,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     },
     {
       title: "Example 6: negative indices",
-      question: "Which elements are -2 and -1?",
+      question: "Which elements do the indices -2 and -1 select?",
       note: "On an axis of size 5, -2 means index 3.",
       opset: 8,
       attributes: {},

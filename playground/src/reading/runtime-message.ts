@@ -129,7 +129,7 @@ function differing(
 const NODE =
   /(?:running|Op \(|OpType: ?)\s?(\w{1,60})\)?(?: node)?(?:[^\n]{0,20}?Name: ?'([^'\n]{0,80})')?/;
 
-/** The maximum length of a message with its stack trace, in characters. A longer text is not treated as a message. */
+/** The maximum length of a message with its stack trace, in characters. Text longer than this is not treated as a message. */
 const LONGEST = 20_000;
 
 export interface Message {

@@ -251,7 +251,7 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
 function addTask(job: Command, io: Io): void {
   job
     .command("task")
-    .summary("run some tasks of a stage of a job")
+    .summary("run some of the tasks in one stage of a job")
     .description("Run some tasks of one stage of a job.")
     .argument("<folder>", "the job's folder")
     .argument("<stage>", "the name of the stage: partition, check, apply, place or finish")
@@ -268,7 +268,7 @@ function addTask(job: Command, io: Io): void {
     )
     .option(
       "--wait <seconds>",
-      "the seconds to wait for results that a network folder shows late (default: 0)",
+      "the seconds to wait for results to appear in a slow network folder (default: 0)",
       wholeOption("--wait", 0),
     )
     .addHelpText("after", TASK_HELP)

@@ -35,7 +35,8 @@ const COMMON = {
     {
       name: "indices",
       type: "int64",
-      description: "Indices have rank q >= 1, with tuples of k >= 1 indices in [-s, s-1].",
+      description:
+        "Indices have rank q >= 1 and contain tuples of k >= 1 values, each in [-s, s-1] for an axis of size s.",
     },
   ],
 } as const;

@@ -35,7 +35,7 @@ const inputs = (range: string) => [
   {
     name: "indices",
     type: "Tind",
-    description: `Indices have any rank q, with values in ${range} on an axis of size s.`,
+    description: `Indices may have any rank q, with values in ${range} on an axis of size s.`,
   },
 ];
 

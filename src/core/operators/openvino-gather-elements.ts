@@ -15,7 +15,7 @@ const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "elements" 
     sinceVersion: 6,
     summary:
       "Gathers one element of data for each index. The output has the shape of indices. " +
-      "Each index selects a position along axis, and its own coordinates give the other positions.",
+      "Each index selects the position along axis; its place in indices gives the position along every other axis.",
     attributes: [AXIS_REQUIRED],
     inputs: [
       { name: "data", type: "T", description: "Data has rank r >= 1." },

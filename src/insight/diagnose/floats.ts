@@ -103,7 +103,7 @@ export const FLOATS: readonly Hypothesis[] = [
   floats(
     "wrong-rounding",
     (rule) => isReduced(rule) && rule.data.dtype === "bfloat16",
-    () => [["results were rounded up only if their last bit was odd", { round: roundedIfOdd }]],
+    () => [["results were rounded up only if their last kept bit was 1", { round: roundedIfOdd }]],
   ),
   floats("signed-zero", compares, () => [
     [

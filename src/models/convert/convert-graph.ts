@@ -25,7 +25,7 @@ import { kernelNote } from "./target.ts";
 import { convertVersions } from "./versions/convert-versions.ts";
 
 /**
- * Converts a graph and returns it unchanged if no node changes. A body receives the scope of its enclosing graph as
+ * Converts a graph; returns the same graph if no node needs a change. A body receives the scope of its enclosing graph as
  * `outer`.
  */
 export function convertGraph(graph: Graph, outer: Scope | null, context: ModelContext): Graph {

@@ -66,7 +66,7 @@ export class NodeIndex {
 
   /** Returns the location of a node; the model's own graph for an unknown node. */
   placeOf(node: ModelNode): Place {
-    // The main graph is searched first, because a visit of all nodes takes a thousand times as long.
+    // The main graph is searched first, because visiting every node takes a thousand times as long.
     if (findIn(this.model.graph.nodes, (one) => one === node) !== undefined) return this.#own;
     const isIt = (placed: PlacedNode): boolean => placed.node === node;
     return (this.nodes.find(isIt) ?? this.#defining?.find(isIt))?.place ?? this.#own;

@@ -176,7 +176,7 @@ export async function verifyModel(
   const isPart = own.node !== undefined;
   const { loads, problem } = await runWhole(whole, asked.runtimes[0].createSession, isPart);
   const how = loads === "unoptimized" ? withoutOptimization(asked) : asked;
-  // A model that does not load runs only once, because more runs cannot test reproducibility.
+  // A model that fails to load is tried only once, because further attempts say nothing about reproducibility.
   const runs = loads === "never" ? 1 : how.runs;
   const tolerance = asked.likeness;
   const [{ createSession }] = how.runtimes;

@@ -123,7 +123,7 @@ export function startPool(options: PoolOptions = {}, freeOf: FreeSpace = freeSpa
     run: (folder, stage, task, signal, id) =>
       presence.during(folder, id, () => {
         return new Promise((resolve, reject) => {
-          if (isOver) return reject(new TensorError("engine", "the thread pool has ended"));
+          if (isOver) return reject(new TensorError("engine", "the thread pool was shut down"));
           const message = { folder, stage, task, id };
           waiting.push({ message, signal, resolve, reject });
           next();
@@ -132,7 +132,7 @@ export function startPool(options: PoolOptions = {}, freeOf: FreeSpace = freeSpa
     async end() {
       isOver = true;
       for (const { reject } of waiting.splice(0)) {
-        reject(new TensorError("engine", "the thread pool has ended"));
+        reject(new TensorError("engine", "the thread pool was shut down"));
       }
       await Promise.all([presence.end(), ...slots.map((slot) => slot.end())]);
     },

@@ -53,7 +53,7 @@ export const roundOf = (worker: number): number => HEADER + worker * WORKER_WORD
 
 /** Writes one worker's calls into the control words. */
 export function writeCalls(words: Int32Array, worker: number, calls: readonly Call[]): void {
-  // More calls would overwrite the calls of the next worker.
+  // Calls beyond this limit would overwrite the next worker's calls.
   if (calls.length > MOST_CALLS) throw new Error(`${calls.length} calls, but ${MOST_CALLS} fit`);
   const at = roundOf(worker);
   words[at + 1] = calls.length;
