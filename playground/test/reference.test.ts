@@ -410,7 +410,7 @@ test("the colours that were chosen on the page are those of the reference", asyn
   assert.notEqual(await ground(), dark);
 });
 
-test("the pages of the reference are under 130 kB gzipped, none over 18 kB, and no picture over 3 kB", (t) => {
+test("the pages of the reference are under 132 kB gzipped, none over 18 kB, and no picture over 3 kB", (t) => {
   const sizes = fs.readdirSync(FOLDER).map((name) => ({
     name,
     size: gzipSync(fs.readFileSync(path.join(FOLDER, name))).length,
@@ -421,7 +421,7 @@ test("the pages of the reference are under 130 kB gzipped, none over 18 kB, and 
   for (const { name, size } of pages) t.diagnostic(`${name}: ${size} bytes`);
   const total = pages.reduce((sum, { size }) => sum + size, 0);
   t.diagnostic(`${pages.length} pages, ${total} bytes; ${pictures.length} pictures`);
-  assert.ok(total < 130_000, `${total}`);
+  assert.ok(total < 132_000, `${total}`);
   assert.deepEqual(
     pages.filter(({ size }) => size > 18_000),
     [],

@@ -31,6 +31,7 @@ export interface NodeResults {
   readonly problem: string | null;
 }
 
+/** The results and the duration of repeated runs of a whole model. */
 export interface ModelRuns {
   readonly runs: number;
   /** The number of distinct results. If all runs gave the same bits, the number is 1. */

@@ -29,6 +29,7 @@ import type { Place } from "./places.ts";
 
 type Opsets = Place["opsets"];
 
+/** Tensors by the names of their values. */
 export type Tensors = Readonly<Record<string, Tensor>>;
 
 /**

@@ -82,7 +82,8 @@ const WRAPPER = "document";
  */
 export function parseXml(xml: string | Bytes): Element {
   const text = typeof xml === "string" ? xml : decodeXml(xml);
-  if (text === xml && text !== "" && !text.includes("<")) {
+  // A short text without tags is probably a path.
+  if (text === xml && text !== "" && text.length < 4096 && !text.includes("<")) {
     const must = "the XML must be the text of an IR, or its bytes";
     const sentence = `${must}, got ${printValue(text)}; pass the contents of the file: await readFile(path)`;
     throw malformed(sentence, { key: "xml", got: factOf(text) });

@@ -115,6 +115,7 @@ export async function checkFree(array: ChunkedArray): Promise<void> {
   if (format === "zarr" && !isUrl(place)) await checkUnclaimed(place, null);
 }
 
+/** A summary of a job. */
 export interface JobFacts {
   /** The name of the operator or plain function. */
   readonly call: string;
