@@ -189,6 +189,28 @@ test("libzstd decodes after an error, and finds what does not fit", async () => 
   }
 });
 
+test("chunks that are decoded at once load libzstd once, and a large chunk gives its memory back", async () => {
+  const frame = await Zstd.fromConfig({ id: "zstd", level: 3 }).encode(sample(5000, 1));
+  const api = Reflect.get(globalThis, "WebAssembly") as {
+    instantiate: (...args: never[]) => unknown;
+  };
+  const { instantiate } = api;
+  let loaded = 0;
+  api.instantiate = (...args) => {
+    loaded++;
+    return Reflect.apply(instantiate, api, args);
+  };
+  try {
+    await decodeZstd(frame, 2 ** 26);
+    loaded = 0;
+    const decoded = await Promise.all(Array.from({ length: 8 }, () => decodeZstd(frame, 5000)));
+    for (const one of decoded) assertSame(one, sample(5000, 1));
+    assert.equal(loaded, 1);
+  } finally {
+    api.instantiate = instantiate;
+  }
+});
+
 test("zstd is what numcodecs decodes and encodes", async () => {
   const bytes = sample(200_000, 7);
   for (const level of [-5, 0, 1, 19]) {

@@ -39,8 +39,11 @@ const MOST_KEPT = 2 ** 26;
 
 const PAGE = 65_536;
 
-/** The instance of libzstd, which takes 5 ms to compile; undefined before the first chunk and after a large chunk. */
-const kept: { library?: Library } = {};
+/**
+ * The instance of libzstd, which takes 5 ms to compile; undefined before the first chunk and after a large chunk.
+ * Chunks that are decoded at once wait for the same `loading`: 64 chunks took 560 ms when each loaded an instance.
+ */
+const kept: { library?: Library; loading?: Promise<void> } = {};
 
 /** Decodes a frame with a checked header to at most `size` bytes. */
 export const decodeZstd = (frame: Uint8Array, size: number): Promise<Uint8Array> =>
@@ -56,7 +59,10 @@ async function convert(
   capacity: number,
   ...more: readonly number[]
 ): Promise<Uint8Array> {
-  const library = kept.library ?? (await load());
+  // The loop repeats if an earlier call that waited for the same instance did not keep it.
+  // oxlint-disable-next-line no-await-in-loop
+  while (kept.library === undefined) await (kept.loading ??= load());
+  const { library } = kept;
   // After a trap, the memory is in an unknown state, so the instance is kept only if the call returns.
   delete kept.library;
   const { memory, malloc, free, isError } = library;
@@ -81,7 +87,15 @@ const abort = (): never => {
   throw broken("libzstd was aborted");
 };
 
-async function load(): Promise<Library> {
+async function load(): Promise<void> {
+  try {
+    kept.library = await newLibrary();
+  } finally {
+    delete kept.loading;
+  }
+}
+
+async function newLibrary(): Promise<Library> {
   const packed = Uint8Array.from(atob(LIBZSTD), (one) => one.charCodeAt(0));
   const bytes = await inflateStream(new DecompressionStream("deflate"), packed, SIZE);
   const api: WebAssemblyApi | undefined = Reflect.get(globalThis, "WebAssembly");
