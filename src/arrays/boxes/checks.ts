@@ -36,7 +36,7 @@ export function checkCoordinates(given: unknown, rank: number, name: string): nu
       expected: rank,
     });
   }
-  return given.map((one, axis) => {
+  return Array.from(given, (one, axis) => {
     if (Number.isSafeInteger(one) && Number(one) >= 0) return Number(one) + 0;
     const sentence = `${name} must be integers of 0 or more, got ${printValue(one)}`;
     throw new TensorError("shape-mismatch", sentence, { key: name, axis, got: factOf(one) });

@@ -5,7 +5,7 @@ import { factOf, isArray, isTensorError, TensorError, wrongOption } from "../../
 import { SlicedArray } from "../boxes/slice.ts";
 import { isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { checkNames, optionsOf } from "../../core/tensor/options.ts";
-import { bytesOf } from "../../core/tensor/storage.ts";
+import { bytesOf, classOf } from "../../core/tensor/storage.ts";
 import { checkDType } from "../../core/tensor/dtype-name.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
 import type { ScalarInput } from "../../core/tensor/values.ts";
@@ -145,7 +145,7 @@ function newMetadata(options: CreateOptions, where: string): Metadata {
 /** Converts a list of integers, which may be a typed array, to JSON. */
 function needed(value: unknown, name: string): Json {
   if (isArray(value)) return [...value] as Json;
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return [...(value as Int32Array)];
+  if (classOf(value) !== undefined) return Array.from(value as Int32Array, Number);
   throw wrongOption(name, "a list of integers", value);
 }
 

@@ -22,7 +22,7 @@ export type JsonObject = { readonly [name: string]: Json };
  * The maximum nesting depth, because deeper input could overflow the stack. Real metadata has at most five levels, and
  * attributes have perhaps ten.
  */
-const MAX_DEPTH = 100;
+export const MAX_DEPTH = 100;
 
 /** The maximum size of a metadata file, in bytes; real metadata takes about 1 kB. */
 export const MAX_JSON_BYTES = 2 ** 24;

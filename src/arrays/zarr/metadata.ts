@@ -5,6 +5,7 @@
 
 import {
   factOf,
+  isArray,
   malformed,
   printValue,
   TensorError,
@@ -15,7 +16,15 @@ import type { DType } from "../../core/tensor/dtype.ts";
 import { MAX_RANK, printShape, product } from "../../core/tensor/shape.ts";
 import { gridOf } from "../boxes/boxes.ts";
 import { parseDataType, parseFillValue, printDataType, printFillValue } from "./data-types.ts";
-import { isList, isObject, mapNumbers, printJson, type Json, type JsonObject } from "./json.ts";
+import {
+  isList,
+  isObject,
+  mapNumbers,
+  MAX_DEPTH,
+  printJson,
+  type Json,
+  type JsonObject,
+} from "./json.ts";
 
 /** A codec, as described by metadata. */
 export interface Codec {
@@ -206,7 +215,7 @@ export function parseShape(value: Json | undefined, field: string, where: string
     });
   }
   return value.map((dim) => {
-    if (typeof dim === "bigint" && dim > 0n) {
+    if (typeof dim === "bigint" && dim > Number.MAX_SAFE_INTEGER) {
       const sentence = `the ${field} of ${where} has the dimension ${dim}, greater than 2^53 - 1`;
       throw new TensorError("too-large", sentence, {
         key: field,
@@ -301,11 +310,20 @@ export function newAttributes(value: Json): JsonObject {
   return mapNumbers(value, (one) => (Number.isFinite(one) ? one : String(one))) as JsonObject;
 }
 
-/** Throws an `attribute` error for a value such as undefined or a Date, which JSON cannot hold. */
-function checkJson(value: unknown, name: string): void {
+/**
+ * Throws an `attribute` error for a value such as undefined or a Date, which JSON cannot hold, and for nesting that
+ * `parseJson` refuses: the attributes in consolidated metadata are at depth 4.
+ */
+function checkJson(value: unknown, name: string, depth = 4): void {
+  if (depth > MAX_DEPTH) {
+    const sentence = `attributes must not nest more than ${MAX_DEPTH} levels, or contain themselves`;
+    throw new TensorError("attribute", sentence, { key: "attributes", limit: MAX_DEPTH });
+  }
   const kind = printValue(value);
   if (kind === "an object" || kind === "a list") {
-    for (const [key, one] of Object.entries(value as object)) checkJson(one, key);
+    // A copy of a list has undefined in place of holes.
+    const parts = isArray(value) ? [...value] : (value as object);
+    for (const [key, one] of Object.entries(parts)) checkJson(one, key, depth + 1);
   } else if (value !== null && !/^(?:string|number|bigint|boolean)$/.test(typeof value)) {
     const sentence = `the attribute ${printValue(name)} must be a value of JSON, got ${kind}`;
     throw new TensorError("attribute", sentence, { key: name, got: factOf(value) });
