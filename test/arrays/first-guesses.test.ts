@@ -9,6 +9,7 @@ import * as http from "node:http";
 import type { AddressInfo } from "node:net";
 import * as path from "node:path";
 import { after, test } from "node:test";
+import { runInNewContext } from "node:vm";
 import { createWorker, submitJob } from "../../src/entries/bullmq.ts";
 import * as chunked from "../../src/entries/chunked.ts";
 import * as zarr from "../../src/entries/zarr.ts";
@@ -66,6 +67,9 @@ const scatter =
 const absent = (name: string) => ({ file: at(name), expected: "array" });
 const values = tensor("float32", [1, 2], [1, 2]);
 const later = Promise.resolve(array);
+const endless: Record<string, unknown> = {};
+endless["self"] = endless;
+const removed = { folder: at("empty"), id: "0123456789ab", stages: [{ name: "apply", tasks: 2 }] };
 
 // prettier-ignore
 const ROWS: readonly (readonly [name: string, code: ErrorCode, facts: Facts, words: RegExp, call: () => unknown])[] = [
@@ -96,12 +100,20 @@ const ROWS: readonly (readonly [name: string, code: ErrorCode, facts: Facts, wor
   ["createArray with a list of attributes", "attribute", { key: "attributes", got: "a list" }, /object/, made({ attributes: [1] })],
   ["createArray with an attribute that is undefined", "attribute", { key: "a" }, /JSON/, made({ attributes: { a: undefined } })],
   ["createArray with a date as attribute", "attribute", { key: "a", got: "a Date" }, /JSON/, made({ attributes: { a: new Date(0) } })],
+  ["createArray with attributes that contain themselves", "attribute", { key: "attributes", limit: 96 }, /contain themselves/,
+    made({ attributes: endless })],
+  ["createArray with a hole in an attribute", "attribute", { key: "0", got: "undefined" }, /JSON/, made({ attributes: { a: Array(1) } })],
+  ["createArray with a hole in the shape", "attribute", { key: "shape" }, /list of integers/, made({ shape: Array(1) })],
+  ["createArray with a DataView as shape", "attribute", { key: "shape", got: "a DataView" }, /list of integers/,
+    made({ shape: runInNewContext("new DataView(new ArrayBuffer(8))") })],
   ["createArray below a file", "attribute", { key: "location" }, /is a file/, () => zarr.createArray(at("note.txt/a.zarr"), NEW)],
   ["createGroup at a file", "attribute", { key: "location" }, /is a file/, () => zarr.createGroup(at("note.txt"))],
   ["createGroup with a list of attributes", "attribute", { key: "attributes" }, /object/,
     () => loose(zarr.createGroup)(at("new.zarr"), { attributes: [1] })],
   ["createPending without options", "attribute", { key: "options" }, /undefined/, pending(undefined)],
   ["createPending with a number as shape", "attribute", { key: "shape", got: 2 }, /list of integers/, pending({ dtype: "int8", shape: 2 })],
+  ["createPending with a hole in the shape", "shape-mismatch", { key: "the shape", axis: 0 }, /integers/,
+    pending({ dtype: "int8", shape: Array(1) })],
   ["append to a path", "attribute", { key: "array", got: "a.zarr" }, /openArray/, () => loose(zarr.append)("a.zarr", values)],
   ["append with a word for onProgress", "attribute", { key: "onProgress" }, /function/,
     () => loose(zarr.append)(array, values, { onProgress: "x" })],
@@ -139,6 +151,10 @@ const ROWS: readonly (readonly [name: string, code: ErrorCode, facts: Facts, wor
   ["remainingTasks of a folder", "attribute", { key: "job", got: "job" }, /openJob/, () => loose(chunked.remainingTasks)("job", "apply")],
   ["remainingTasks of a misspelled stage", "attribute", { key: "name", nearest: "apply" }, /apply/,
     () => loose(chunked.remainingTasks)({ folder: "job", id: "x", stages: [] }, "aply")],
+  ["remainingTasks of a removed job", "malformed-file", { file: at("empty") }, /no job\.json/,
+    () => loose(chunked.remainingTasks)(removed, "apply")],
+  ["taskRate of a removed job", "malformed-file", { file: at("empty") }, /no job\.json/, () => loose(chunked.taskRate)(removed, "apply")],
+  ["slurmScript of a removed job", "malformed-file", { file: at("empty") }, /no job\.json/, () => loose(chunked.slurmScript)(removed)],
   ["taskRate of null", "attribute", { key: "job", got: null }, /openJob/, () => loose(chunked.taskRate)(null, "apply")],
   ["workersOf of an object", "attribute", { key: "job" }, /openJob/, () => loose(chunked.workersOf)({})],
   ["jobFailure of a promise", "attribute", { key: "job" }, /await it/, () => loose(chunked.jobFailure)(later)],
@@ -164,8 +180,20 @@ test("a shape may be a typed array", async () => {
   const { shape } = await zarr.createArray(at("typed.zarr"), {
     ...NEW,
     shape: Int32Array.of(2) as never,
+    chunkShape: BigInt64Array.of(1n) as never,
   });
   assert.deepEqual(shape, [2]);
+});
+
+test("attributes of the maximum depth are read, also from consolidated metadata", async () => {
+  const group = await zarr.createGroup(at("deep.zarr"));
+  const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) });
+  await zarr.createArray(at("deep.zarr/a"), { ...NEW, attributes: nested(96) as never });
+  await group.consolidate();
+  assert.equal((await (await zarr.openGroup(at("deep.zarr"))).members()).length, 1);
+  await assertRejectedCode("attribute", { limit: 96 }, () =>
+    zarr.createArray(at("deep.zarr/b"), { ...NEW, attributes: nested(97) as never }),
+  );
 });
 
 test("an NPY file gets the folders of its path, as a Zarr array does", async () => {

@@ -310,14 +310,17 @@ export function newAttributes(value: Json): JsonObject {
   return mapNumbers(value, (one) => (Number.isFinite(one) ? one : String(one))) as JsonObject;
 }
 
+/** The maximum depth of a value in attributes, which are themselves at depth 4 in consolidated metadata. */
+const MOST_LEVELS = MAX_DEPTH - 4;
+
 /**
- * Throws an `attribute` error for a value such as undefined or a Date, which JSON cannot hold, and for nesting that
- * `parseJson` refuses: the attributes in consolidated metadata are at depth 4.
+ * Throws an `attribute` error for a value such as undefined or a Date, which JSON cannot hold, and for deeper nesting,
+ * which could not be read.
  */
-function checkJson(value: unknown, name: string, depth = 4): void {
-  if (depth > MAX_DEPTH) {
-    const sentence = `attributes must not nest more than ${MAX_DEPTH} levels, or contain themselves`;
-    throw new TensorError("attribute", sentence, { key: "attributes", limit: MAX_DEPTH });
+function checkJson(value: unknown, name: string, depth = 0): void {
+  if (depth > MOST_LEVELS) {
+    const sentence = `attributes must not contain themselves, or nest more than ${MOST_LEVELS} levels`;
+    throw new TensorError("attribute", sentence, { key: "attributes", limit: MOST_LEVELS });
   }
   const kind = printValue(value);
   if (kind === "an object" || kind === "a list") {

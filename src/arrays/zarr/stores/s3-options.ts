@@ -21,16 +21,7 @@ export interface S3Options {
   readonly forbidden?: string | undefined;
 }
 
-const NAMES = [
-  "endpoint",
-  "region",
-  "accessKeyId",
-  "secretAccessKey",
-  "sessionToken",
-  "forbidden",
-] as const;
-
-const VARIABLES: Readonly<Record<(typeof NAMES)[number], readonly string[]>> = {
+const VARIABLES: Readonly<Record<keyof S3Options, readonly string[]>> = {
   endpoint: ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
   region: ["AWS_REGION", "AWS_DEFAULT_REGION"],
   accessKeyId: ["AWS_ACCESS_KEY_ID"],
@@ -41,12 +32,12 @@ const VARIABLES: Readonly<Record<(typeof NAMES)[number], readonly string[]>> = {
 
 /** Throws an `attribute` error for invalid options. */
 export function settingsOf(given: S3Options): S3Options {
-  const options = optionsOf(given, NAMES, {});
+  const options = optionsOf(given, Object.keys(VARIABLES), {});
   const process: { env?: Readonly<Record<string, string | undefined>> } =
     Reflect.get(globalThis, "process") ?? {};
   const settings: Record<string, string> = {};
-  for (const name of NAMES) {
-    const inherited = VARIABLES[name].map((one) => process.env?.[one]).find((one) => one);
+  for (const [name, variables] of Object.entries(VARIABLES)) {
+    const inherited = variables.map((one) => process.env?.[one]).find((one) => one);
     const value = options[name] ?? inherited;
     // An empty option means no value, even if the environment has a value.
     if (value === undefined || value === "") continue;
