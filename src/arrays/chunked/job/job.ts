@@ -3,12 +3,14 @@
  * done. A listing of the folder therefore shows the progress and the remaining tasks, no matter who runs tasks and how
  * often.
  *
- * partition shuffle/<block> one task per block of positions check checked/<lead> only if duplicates are an error: one
- * per column of chunks apply applied/<task> one per chunk of data, or one for several small chunks place placed/<block>
- * only in a gather finish done
+ *     partition   shuffle/<block>   one task per block of positions
+ *     check       checked/<lead>    only if duplicates are an error: one task per column of chunks
+ *     apply       applied/<task>    one task per chunk of data, or one for several small chunks
+ *     place       placed/<block>    only in a gather
+ *     finish      done
  *
  * A task that finds bad indices leaves `<number>.bad` instead of its file. After a bad index, the stage continues,
- * because the job must report the error of the first block with a bad index.
+ * because the job must report the error of the first block with a bad index, but later stages do not begin.
  */
 
 import { randomBytes } from "node:crypto";
@@ -24,7 +26,7 @@ import { checkJob, checkPath, checkStage } from "./arguments.ts";
 import { openArrays } from "./open-arrays.ts";
 import { checkFolder } from "./owner.ts";
 import { receiveError, sendError, type SentError } from "../run/sent-error.ts";
-import { isDone, readSpec } from "./spec-file.ts";
+import { isDone, noJob, readSpec } from "./spec-file.ts";
 import type { JobSpec, Stage, StageName } from "./spec.ts";
 
 export type { Stage, StageName } from "./spec.ts";
@@ -114,7 +116,7 @@ export const stagesOf = (tasks: {
  *
  * @param job a job from `openJob`
  * @param name the name of the stage
- * @throws TensorError `attribute` for other values; file system errors
+ * @throws TensorError `malformed-file` for a removed job, `attribute` for other values; file system errors
  *
  * @example
  * ```ts
@@ -146,8 +148,9 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   checkJob(job);
   checkStage(name);
   const tasks = job.stages.find((stage) => stage.name === name)?.tasks ?? 0;
-  await checkFolder(job);
+  const hasJob = await checkFolder(job);
   if (await isDone(job.folder)) return [];
+  if (!hasJob) throw noJob(job.folder);
   if (name === "finish") return [0];
   const { done, bad } = await listTasks(job.folder, name);
   // Blocks after the first block with a bad index do not affect the job's error.
@@ -174,7 +177,7 @@ export async function checkUnchanged(
  *
  * @param job a job from `openJob`
  * @param name the name of the stage
- * @throws TensorError `attribute` for other values; file system errors
+ * @throws TensorError `malformed-file` for a removed job, `attribute` for other values; file system errors
  *
  * @example
  * ```ts
@@ -203,6 +206,7 @@ export async function taskRate(job: Job, name: StageName): Promise<number | null
   checkJob(job);
   checkStage(name);
   const { folder } = job;
+  if (!(await checkFolder(job))) throw noJob(folder);
   if (name === "finish") return null;
   const done = [...(await listTasks(folder, name)).done];
   const step = Math.ceil(done.length / CHUNKED.rated);

@@ -8,12 +8,13 @@ import { findSpec } from "./spec-file.ts";
 
 /**
  * Checks that a folder does not contain another job. After a job is removed, its folder may contain a new job, which a
- * slow task must not mistake for the old job. A folder without a job passes the check, because tasks fail without stage
- * folders anyway. Throws an `engine` error if the folder contains another job.
+ * slow task must not mistake for the old job. Returns false for a folder without a job, in which tasks fail anyway,
+ * because the folder has no stage folders. Throws an `engine` error if the folder contains another job.
  */
-export async function checkFolder({ folder, id }: { folder: string; id: string }): Promise<void> {
+export async function checkFolder(job: { folder: string; id: string }): Promise<boolean> {
+  const { folder, id } = job;
   const found = await findSpec(folder);
-  if (found === null || found.id === id) return;
+  if (found === null || found.id === id) return found !== null;
   throw new TensorError("engine", replaced(folder, id, found.id), {
     file: folder,
     got: found.id,
