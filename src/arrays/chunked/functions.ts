@@ -3,12 +3,15 @@
  *
  * The files of a job's code, by the question that each file answers:
  *
- * job/spec.ts, job.ts what does a job consist of, and what is done? job/create-job.ts, stages/budget.ts, job/disk.ts
- * what is checked before there is a job? stages/address.ts, locate.ts which chunk and row does each position lead to?
- * stages/partition.ts, check.ts, apply.ts, place.ts, job/finish.ts what does each task do? stages/fragments.ts what do
- * stages leave for each other? stages/publish.ts how does a chunk get into the output once? job/claim.ts whose is an
- * array, and how much of it is changed? job/owner.ts, spec-file.ts is it still the same job? run/run-job.ts, pool.ts,
- * runner.ts, worker.ts, tasks.ts who runs tasks in this process?
+ *     job/spec.ts, job.ts                                               what does a job consist of, and what is done?
+ *     job/create-job.ts, stages/budget.ts, job/disk.ts                  what is checked before a job begins?
+ *     stages/address.ts, locate.ts                                      which chunk and row does each position lead to?
+ *     stages/partition.ts, check.ts, apply.ts, place.ts, job/finish.ts  what does each task do?
+ *     stages/fragments.ts                                               which files do stages leave for later stages?
+ *     stages/publish.ts                                                 how does a chunk get into the output once?
+ *     job/claim.ts                                                      which job owns an array, and what has changed?
+ *     job/owner.ts, spec-file.ts                                        does the folder still hold the same job?
+ *     run/run-job.ts, pool.ts, runner.ts, worker.ts, tasks.ts           who runs tasks in this process?
  */
 
 import { availableParallelism } from "node:os";

@@ -4,12 +4,14 @@
  *
  * The files of GPU calls, by the question that each file answers:
  *
- * kernels/kernel.ts, recording.ts, gpu.ts what is a kernel, and how do its numbers and buffers get there?
- * kernels/targets.ts, read-indices.ts, repeats.ts where do positions go? kernels/scatter.ts which kernels does a
- * reduction take? kernels/moves.ts, combine.ts, divide.ts, sort.ts what do they do? kernels/arithmetic.ts,
- * soft-float.ts, integers.ts how are numbers added without floats? kernels/status.ts, checks.ts, calls/checks.ts how
- * does the host learn of bad indices? calls/core.ts, watched.ts, kernels/kernel-list.ts in which order, what if the
- * device refuses, what if it only compiles? kernels/counts.ts how much does the device have to do?
+ *     kernels/kernel.ts, recording.ts, gpu.ts            what is a kernel, and how does it get numbers and buffers?
+ *     kernels/targets.ts, read-indices.ts, repeats.ts    where do positions go?
+ *     kernels/scatter.ts                                 which kernels does a reduction use?
+ *     kernels/moves.ts, combine.ts, divide.ts, sort.ts   what do these kernels do?
+ *     kernels/arithmetic.ts, soft-float.ts, integers.ts  how are numbers added without floats?
+ *     kernels/status.ts, checks.ts, calls/checks.ts      how does the host learn of bad indices?
+ *     calls/core.ts, watched.ts, kernels/kernel-list.ts  in which order do kernels run, and what if the device refuses?
+ *     kernels/counts.ts                                  how much work does the device have?
  */
 
 import { checkDuplicates } from "../../core/call/duplicates.ts";

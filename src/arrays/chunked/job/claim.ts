@@ -3,6 +3,10 @@
  * half of the changes. A new array also belongs to its job until the array is complete. The array's folder names the
  * job and counts the changed chunks, for machines without access to the job's folder. In object storage, where arrays
  * are never changed in place, a claim is an object that must not exist yet.
+ *
+ *     .ndscatter/job                the claim: the job that owns the array
+ *     .ndscatter/changed/<n>.<c>    task n has changed c chunks in place, or is about to
+ *     .ndscatter/partial            a job was abandoned after it had changed some chunks
  */
 
 import { printCount } from "../../../core/print-count.ts";

@@ -129,7 +129,10 @@ export async function abandon(spec: JobSpec): Promise<void> {
   await fs.rmdir(out.path).catch(() => {});
 }
 
-/** Removes this run's unfinished output after another run has completed the output. */
+/**
+ * Removes this run's unfinished output after another run has completed the output. The function `abandon` would remove
+ * parts of the complete output.
+ */
 export async function withdraw(spec: JobSpec): Promise<void> {
   const { out } = spec;
   if (out.format === "npy") return removePart(spec);

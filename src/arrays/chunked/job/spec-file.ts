@@ -102,7 +102,10 @@ async function open(folder: string): Promise<OpenFile | null> {
   }
 }
 
-/** The file `done` counts only if the output is complete, because any program may create the file. */
+/**
+ * The file `done` counts only if the output is complete, because any program may create the file. A folder with this
+ * file but without `job.json` contains a job that is done and is being removed.
+ */
 export async function isDone(folder: string): Promise<boolean> {
   if (!(await isThere(fileOf.done(folder)))) return false;
   const handle = await open(folder);

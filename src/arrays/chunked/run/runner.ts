@@ -86,6 +86,7 @@ export class Runner {
     const spec = await readSpec(folder);
     // The paths are checked again, because links may have changed since the last task.
     if (this.#roots !== null) await checkJobIn(this.#roots, folder, spec);
+    // The code is `attribute`, because queues repeat tasks after an `engine` error.
     if (id !== undefined && spec.id !== id)
       throw new TensorError("attribute", replaced(folder, id, spec.id), {
         key: "folder",

@@ -3,6 +3,12 @@
  * block's updates for one chunk, or a chunk's gathered slices for one block. Each file is synced under a temporary name
  * before it is renamed, so a file with its final name is complete.
  *
+ *     magic, number of fragments G, number of entries n    16 bytes, little-endian
+ *     starts        uint32[G + 1]    the entries of fragment g are those from starts[g] to starts[g + 1]
+ *     checksums     uint32[G] each   crc32c of each fragment's part of a section; the sections follow in this order
+ *     columns       uint32[n] each   numbers that belong to the entries
+ *     slices        the elements of the entries: for each piece of a slice, those of all entries
+ *
  * The checksum of a fragment is compared when its last entry is read. A file with a wrong checksum is renamed, so that
  * its task runs again.
  */
