@@ -26,7 +26,10 @@ export function reword(meaning: Meaning, context: GraphContext): Meaning {
   return plain.settings.reduction === "sub" ? negated(plain, context) : plain;
 }
 
-/** Replaces the reduction `sub` by `add` with negated updates. */
+/**
+ * Replaces the reduction `sub` by `add` with negated updates. a - b equals a + (-b) for integers, which wrap around,
+ * and for floats, including NaN and the signs of zeros, but not for booleans.
+ */
 function negated(meaning: Meaning, { target, scope, additions }: GraphContext): Meaning {
   const row = targetVersion(meaning.op, target);
   if (row === null || wordOf(row, "sub") !== null || wordOf(row, "add") === null) return meaning;
@@ -82,7 +85,7 @@ function fromSlices(meaning: Meaning, context: GraphContext): Meaning {
   }
   if (isBack && certainShape(data, scope) === null) {
     meaning.trusted.add(
-      onlyDeclared("rank", data, "the axis was counted from the front according to this shape"),
+      onlyDeclared("rank", data, "the axis was counted from the front according to this rank"),
     );
   }
   const { axis: _, ...inputs } = meaning.inputs;

@@ -176,7 +176,7 @@ function valueInfo(name: string, type: TensorType | null): ValueInfo {
 }
 
 function attributeFrom(value: AttributeInput, name: string): Attribute {
-  if (value instanceof Tensor) return { type: "tensor", value: constant("", value) };
+  if (Tensor.isTensor(value)) return { type: "tensor", value: constant("", value) };
   if (typeof value === "string") return { type: "string", value };
   if (typeof value === "boolean") return { type: "boolean", value };
   if (typeof value === "bigint" || Number.isInteger(value))

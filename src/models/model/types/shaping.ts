@@ -133,7 +133,7 @@ export const squeeze: TypeRule = (view) => {
   if (axes === null) {
     const count = axisCount(view);
     if (count !== null && count > dims.length)
-      throw wrongNode("perm must not name more axes than the input has");
+      throw wrongNode("axes must not name more axes than the input has");
     return [output(view.dtype(0), count === null ? null : unknownDims(dims.length - count))];
   }
   if (axes === undefined) {

@@ -44,7 +44,7 @@ function windowsOf(view: NodeView, axes: number, weights: PartialShape): Windows
   if (kernel === null || strides === null || dilations === null) return null;
   if (pads === null || autoPad === null) return null;
   if ([...strides, ...dilations].some((one) => one < 1))
-    throw wrongNode("strides must be positive");
+    throw wrongNode("strides and dilations must be positive");
   if (kernel.some((one) => typeof one === "number" && one < 1))
     throw wrongNode("a kernel must not be empty");
   return { kernel, strides, dilations, pads, autoPad };
