@@ -90,7 +90,7 @@ export function withAdvice(failure: Failure, command: string, cwd: string): stri
 /** Matches data types that NumPy supports. */
 const NUMPY = /^(bool|u?int(8|16|32|64)|float(16|32|64)|complex(64|128))$/;
 
-/** Preferred data types for advice, if a message allows several types. */
+/** Preferred data types for advice, if a message allows several types. For floats, the type keeps fractions. */
 const USUAL = ["int64", "float32"] as const;
 const USUAL_OF_FLOATS = ["float32"] as const;
 

@@ -87,8 +87,7 @@ export function addInspectCommand(program: Command, io: Io, fail: (status: Statu
     .addHelpText("after", HELP)
     .action(async (files: readonly string[], options: InspectOptions) => {
       checkOneInput(files);
-      // An empty name is refused, because it usually comes from an unset shell variable. An empty path is refused,
-      // because it would mean the current folder.
+      // An empty name usually comes from an unset shell variable. As a path, the name would mean the current folder.
       if (files.includes(""))
         throw wrongUsage("a file name is empty; give a model, a folder, or - for standard input");
       const [file] = files;

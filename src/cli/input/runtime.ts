@@ -131,8 +131,8 @@ export async function makeSessions(
 }
 
 /**
- * Returns the settings to pass to a session. A thread count is not passed to onnxruntime-web, which has one thread
- * count for all sessions.
+ * Returns the settings to pass to a session. Settings with a thread count are not passed to onnxruntime-web, which has
+ * one thread count for all sessions.
  */
 function settingsFor({ name }: Runtime, settings: SessionSettings = {}): SessionSettings {
   if (name === "onnxruntime-node" || !("intraOpNumThreads" in settings)) return { ...settings };

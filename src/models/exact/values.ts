@@ -15,6 +15,7 @@ import {
 
 /** A value created by the runtime or by this package. */
 export class Value {
+  /** The tensor from the caller or the runtime; null if this package created the value. */
   readonly given: unknown;
   /** True if the current run allocated the value's memory. */
   readonly isOwn: boolean;

@@ -33,6 +33,7 @@ const mostParts = (bytes: number): number => Math.min(2 ** 21, 2 ** 16 + Math.fl
  */
 const MAX_VALUES = 2 ** 24;
 
+/** The maximum number of bytes in a varint, the last of which contains bit 63. */
 export const MAX_VARINT = 10;
 
 /** Called with a record's field number, its wire type and the range of its payload. */
