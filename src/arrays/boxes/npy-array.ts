@@ -371,7 +371,7 @@ class PendingNpyArray extends NpyArray implements PendingArray {
 /** Throws a `shape-mismatch` error unless the chunks are contiguous in a file of shape `shape`. */
 export function checkContiguous(chunkShape: readonly number[], shape: readonly number[]): void {
   if (!isArray(chunkShape)) throw wrongOption("chunkShape", "a list of integers", chunkShape);
-  if (areContiguous(chunkShape, shape)) return;
+  if (areContiguous([...chunkShape], shape)) return;
   throw new TensorError(
     "shape-mismatch",
     `the chunks of an NPY file of shape ${printShape(shape)} must be contiguous, got ${printShape(chunkShape)}; ` +

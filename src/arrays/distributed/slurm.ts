@@ -227,7 +227,10 @@ function checkOptions(options: SlurmOptions): void {
     if (value !== undefined) checkCount(name, value);
   }
   for (const [name, words] of Object.entries({ command, sbatch })) {
-    if (words === undefined || (isArray(words) && words.every((one) => typeof one === "string")))
+    if (
+      words === undefined ||
+      (isArray(words) && [...words].every((one) => typeof one === "string"))
+    )
       continue;
     throw wrongOption(name, "a list of words", words);
   }

@@ -42,7 +42,10 @@ async function lackOf(store: Store, what: "array" | "group", older: string): Pro
 }
 
 /** Throws an `attribute` error if a file exists where a folder must be created. */
-export async function unblocked<T>({ path }: Store, action: () => Promise<T>): Promise<T> {
+export async function unblocked<T>(
+  { path }: Pick<Store, "path">,
+  action: () => Promise<T>,
+): Promise<T> {
   try {
     return await action();
   } catch (cause) {

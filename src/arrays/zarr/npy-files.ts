@@ -16,6 +16,7 @@ import { checkDType } from "../../core/tensor/dtype-name.ts";
 import { checkCoordinates } from "../boxes/checks.ts";
 import { rowOf } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
+import { unblocked } from "./absent.ts";
 import { isList } from "./json.ts";
 import { checkOverwrite, MEANT, type CreateOptions } from "./create.ts";
 import type { Store } from "./stores/store.ts";
@@ -71,12 +72,14 @@ export async function createNpy(path: string, given: CreateOptions): Promise<Pen
   const dims = shape ?? like?.shape;
   if (!isList(dims) || dims.length > MAX_RANK)
     throw wrongOption("shape", "a list of integers", dims);
-  const { createPendingNpy } = await load(path);
+  const { checkContiguous, createPendingNpy } = await load(path);
   const checked = checkCoordinates(dims, dims.length, "the shape");
   const chunks = chunkShape ?? defaultChunks(checked, rowOf(type).bytes);
+  checkContiguous(chunks, checked);
   const fs = moduleOfNode("node:fs/promises") as typeof Fs;
   const nodePath = moduleOfNode("node:path") as typeof Path;
-  await makeFolders(nodePath.dirname(nodePath.resolve(path)));
+  const folder = nodePath.dirname(nodePath.resolve(path));
+  await unblocked({ path: folder }, () => makeFolders(folder));
   if (overwrite === true) {
     await fs.rm(`${path}.part`, { force: true });
   } else if ((await fs.stat(path).catch(() => null)) !== null) {
