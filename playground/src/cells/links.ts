@@ -30,7 +30,7 @@ export class Tuple implements IndexStory {
   }
 }
 
-/** The number of letters, A to Z. A call with more tuples shows no letters, because readers could not tell tuples apart. */
+/** The number of letters. A call with more tuples shows no letters, because readers could not tell tuples apart. */
 export const MOST_LETTERS = 26;
 
 /** Returns the letters A to Z, then AA, AB and so on. */

@@ -104,8 +104,8 @@ export function searchIn<T>(
       prefix: (term) => term.length > 2,
       bm25: { k: 1.2, b: 0.4, d: 0.5 },
       weights: { fuzzy: 0.3, prefix: 0.2 },
-      // Only words are matched with typing errors, because people copy names and numbers. The memory for this match grows
-      // with the square of the length.
+      // Only words are matched with typing errors, because people copy names and numbers. The memory of this match
+      // grows with the square of the length.
       fuzzy: (term) => (/^[a-z]{5,30}$/.test(term) ? 0.2 : false),
     },
   });
