@@ -72,8 +72,11 @@ export function checkIndexBytes(
 ): void {
   const size = data.at(settings.axis ?? 0) ?? 0;
   const who = { ...fields, input };
-  if (size > 256 && isUint8Array(given)) throw wrongBytes(given, "int32", who);
-  checkNotBytes(given, "int32", 0, who);
+  const check = (): void => {
+    if (size > 256 && isUint8Array(given)) throw wrongBytes(given, "int32", who);
+    checkNotBytes(given, "int32", 0, who);
+  };
+  readForeign(check, "dtype", "the values cannot be read", "values", who);
 }
 
 /**
