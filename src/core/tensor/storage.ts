@@ -106,7 +106,7 @@ export function checkNotBytes(
   const { bytes } = DTYPES[dtype];
   const isRaw = isUint8Array(values)
     ? bytes > 1 && (isNodeBuffer(values) || (size > 0 && values.length === size * bytes))
-    : /(?:ArrayBuffer|DataView)$/.test(printValue(values));
+    : bytes > 0 && /(?:ArrayBuffer|DataView)$/.test(printValue(values));
   if (isRaw) throw wrongBytes(values, dtype, fields);
 }
 
