@@ -51,10 +51,11 @@ function indexTensor(
   call: OperatorCall,
   input: string,
 ): Tensor {
-  if (!Tensor.isTensor(given)) {
-    if (!isArray(given)) checkIndexBytes(given, data, call, input);
-    const tensor = isArray(given) ? typedNumbers("int32", given) : null;
+  if (isArray(given)) {
+    const tensor = typedNumbers("int32", given);
     if (tensor !== null) return tensor;
+  } else if (!Tensor.isTensor(given)) {
+    checkIndexBytes(given, data, call, input);
   }
   return listOrTensor("int64", given, call.fields, input);
 }
@@ -72,11 +73,8 @@ export function checkIndexBytes(
 ): void {
   const size = data.at(settings.axis ?? 0) ?? 0;
   const who = { ...fields, input };
-  const check = (): void => {
-    if (size > 256 && isUint8Array(given)) throw wrongBytes(given, "int32", who);
-    checkNotBytes(given, "int32", 0, who);
-  };
-  readForeign(check, "dtype", "the values cannot be read", "values", who);
+  if (size > 256 && isUint8Array(given)) throw wrongBytes(given, "int32", who);
+  checkNotBytes(given, "int32", 0, who);
 }
 
 /**
