@@ -1,7 +1,7 @@
 /**
  * Minifies the files of the package, which take 590 kB of the packed tarball as they are written, and 435 kB afterwards.
- * Source maps would take as much again, and are not published: a build of the same version makes the same files, so a
- * position in a stack trace can be looked up there.
+ * Source maps would take as much as the code, and are not published: a build of the same version makes the same files,
+ * so a position in a stack trace can be looked up there.
  */
 
 import fs from "node:fs";

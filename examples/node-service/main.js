@@ -13,9 +13,9 @@ function sumByGroup({ groups, values, count }) {
 }
 
 /** Returns the status and the body of a response. */
-function answer(body) {
+async function answer(request) {
   try {
-    return [200, sumByGroup(JSON.parse(body))];
+    return [200, sumByGroup(JSON.parse(await text(request)))];
   } catch (error) {
     if (isTensorError(error)) return [400, { message: error.message, ...error }];
     return [400, { message: "the body must be JSON with groups, values and count" }];
@@ -23,7 +23,7 @@ function answer(body) {
 }
 
 const server = http.createServer(async (request, response) => {
-  const [status, value] = answer(await text(request));
+  const [status, value] = await answer(request);
   response.writeHead(status, { "content-type": "application/json" });
   response.end(`${JSON.stringify(value)}\n`);
 });

@@ -162,4 +162,5 @@ test("words without an ending, synonyms and misspelled words find the same secti
   assert.equal(first("twice"), first("duplicates"));
   assert.equal(first("performence"), first("performance"));
   assert.deepEqual(find("xyzzyplugh"), []);
+  assert.deepEqual(find("z".repeat(100_000)), []);
 });

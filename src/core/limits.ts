@@ -21,7 +21,7 @@ export const WASM = {
   indices: 256,
   /** Longest slice, in bytes, that moves faster in WebAssembly even if both tensors must be copied. */
   slice: 1024,
-  /** Time that WebAssembly saves per moved element, as bytes that can be copied meanwhile; combining saves twice. */
+  /** Time that WebAssembly saves per moved element, as bytes that can be copied meanwhile; twice this if combined. */
   element: 32,
   /** Fixed cost of a reduction on copies, as bytes that can be copied meanwhile; a move costs three times as much. */
   call: 12_288,
@@ -67,7 +67,7 @@ export const GPU = {
   pending: 256,
   /** Maximum number of workgroups in a dispatch, which every device supports. */
   workgroups: 65_535,
-  /** Maximum invocations in a dispatch of atomic updates, each of which may wait 1 µs for a shared word. */
+  /** Maximum invocations in a dispatch of atomic updates. One word may take all in turn, each within 1 µs. */
   atomics: 1_048_576,
   /** Maximum table entries per position to clear the whole table: clearing 16 entries costs one random access. */
   sparse: 16,
@@ -75,7 +75,7 @@ export const GPU = {
   alone: 256,
   /** Sorted positions in a block. Drivers kill long dispatches, and llvmpipe silently ends loops after 65,535 rounds. */
   block: 15_360,
-  /** Maximum blocks of one target in a command buffer. One invocation applies all updates, two per loop round. */
+  /** Maximum blocks of one target in a command buffer. One invocation applies all their updates, two per loop round. */
   blocks: 8,
   /** Positions that one invocation of the GPU sort places in a pass. */
   run: 32,

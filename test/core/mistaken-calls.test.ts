@@ -75,6 +75,8 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [scatterND, [...inputs, { reduction: "multiply" }], "reduction", { got: "multiply", nearest: "mul" }],
   [scatterND, [...inputs, { reduction: "maximum" }], "reduction", { got: "maximum", nearest: "max" }],
   [scatterND, [data, indices, { reduction: "add" }], "dtype", { input: "updates", got: "an object" }],
+  [gather, [data, [1], "add"], "attribute", { key: "options", got: '"add"' }],
+  [scatterND, [...inputs, 1], "attribute", { key: "options", got: "1" }],
   [createEngine, [4], "attribute", { key: "options", got: 4 }],
   // Iterators instead of lists.
   [gather, [data, [1, 2].values()], "dtype", { input: "indices", got: "an Array Iterator (use [...values])" }],
@@ -92,6 +94,7 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [tensor, ["float32", [1], [1], 2], "shape-mismatch", { key: "arguments" }],
   [tensor, [[1, 2], { dtype: "int32" }], "dtype", { key: "dtype", got: "an object" }],
   [tensor, [[1, 2], Int32Array], "dtype", { key: "dtype", got: "a function" }],
+  [tensor, ["string", [1], raw.buffer], "shape-mismatch", { key: "values", got: "an ArrayBuffer" }],
   [tensor, [data], "dtype", { key: "values", got: "an object" }],
   [tensor, [Uint8Array.of(0x93, 78, 85, 77, 80, 89, 1, 0)], "dtype", { key: "values", got: "a Uint8Array" }],
   [tensor, [nodeBuffer(Uint8Array.of(0x93, 78, 85, 77, 80, 89))], "dtype", { key: "values", got: "a Uint8Array" }],
@@ -111,8 +114,11 @@ const ROWS: readonly (readonly [make: Function, args: readonly unknown[], code: 
   [run, [{ op: "ScatterND" }, inputs], "unknown-operator", { key: "opset", got: "undefined" }],
   // Gradients.
   [vjp, ["scatterND", inputs, data, { reduction: "add" }], "attribute", { key: "reduction", nearest: "function" }],
+  [vjp, [node, inputs, data, { reduction: "add" }], "attribute", { key: "reduction", nearest: "node.attributes.reduction" }],
   [vjp, ["Gather", [data, [1]], one], "unknown-operator", { key: "function", got: "Gather", nearest: "gather" }],
   [vjp, [{ function: "gatherNd" }, [data, [1]], one], "unknown-operator", { key: "function", nearest: "gatherND" }],
+  [vjp, [{ function: { toString: null } }, [data, [1]], one], "unknown-operator", { key: "function", got: "an object" }],
+  [vjp, [{ function: ["gather"] }, [data, [1]], one], "unknown-operator", { key: "function", got: "a list" }],
   [vjp, [gather, [data, [1]], one], "unknown-operator", { key: "function", got: "a function" }],
   [vjp, ["gather", data, [1], one], "shape-mismatch", { key: "inputs", got: "a tensor" }],
   [vjp, ["gather", [data, [1]]], "dtype", { input: "outputGradient" }],

@@ -122,7 +122,7 @@ test("a list that cannot be a tensor", () => {
   const fields = { ...WHO, input: "updates" };
   const refused = (code: ErrorCode, dtype: Tensor["dtype"], values: unknown, more: ErrorFields) =>
     assertFails(code, more, () => fromNested(dtype, values, fields));
-  refused("shape-mismatch", "complex64", Float32Array.of(1, 2, 3), { axis: 0, got: 1.5 });
+  refused("shape-mismatch", "complex64", Float32Array.of(1, 2, 3), { got: 3, expected: [1] });
   refused("dtype", "float32", [1, throwing], {});
   refused("dtype", "float32", new Proxy([1], { get: fail }), {});
   refused("dtype", "complex64", 5, { got: 5, at: [], expected: "complex64" });

@@ -323,7 +323,7 @@ test("known-faults.md says what the table says, with a model of less than 1 kB a
       `**Seen in.** ${seen}.`,
       `**Specification.** ${specification}`,
     ];
-    const more = [`**Cure.** ${cure}`, `**Model.** \`${model}\`, ${size} bytes.`];
+    const more = [`**Fix.** ${cure}`, `**Model.** \`${model}\`, ${size} bytes.`];
     const command = `\`\`\`sh ndscatter fix ${model} --random \`\`\``;
     return `${[id, ...[...facts, ...more].map((one) => `- ${one}`), command].join(" ")} `;
   });

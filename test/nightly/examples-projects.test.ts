@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
+import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { after, before, test, type TestContext } from "node:test";
@@ -177,6 +178,16 @@ test("node-service: it adds values by group, and refuses a bad group with the fi
     assert.deepEqual([code, at, got, expected], ["index-out-of-range", [1], 3, [0, 2]]);
     for (const body of ["{", "null", "{}", '{"count":-1}'])
       assert.equal((await post(body))[0], 400);
+    // A client that breaks off must not end the service.
+    const socket = net.connect(Number(new URL(address).port), "localhost");
+    socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{");
+    await new Promise((resolve) => void setTimeout(resolve, 200));
+    socket.destroy();
+    await new Promise((resolve) => void setTimeout(resolve, 200));
+    assert.deepEqual(await post(JSON.stringify({ groups: [1], values: [4], count: 2 })), [
+      200,
+      [0, 4],
+    ]);
   } finally {
     await server.end();
   }

@@ -8,10 +8,6 @@ export interface Known {
 
 export const KNOWN: readonly Known[] = [
   { pattern: /data type UNDEFINED/, reason: "UNDEFINED is not a type of elements" },
-  {
-    pattern: /^onnx (has|lacks) IR /,
-    reason: "the package reads any IR version, and writes 8, which every runtime loads",
-  },
   { pattern: /gather_tree/, reason: "GatherTree decodes beams, and does not index" },
   { pattern: /slice_scatter/, reason: "SliceScatter addresses a range, without indices" },
   {

@@ -10,7 +10,7 @@ import { NEWEST_OPSETS, roleOf, type OperatorVersion } from "../../src/core/oper
 import { operators } from "../../src/core/operators/registry.ts";
 import { DTYPE_NAMES, rowOf, type DType } from "../../src/core/tensor/dtype.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
-import { IR_VERSION } from "../../src/models/model/opset.ts";
+import { firstIrVersion } from "../../src/models/model/opset.ts";
 import { makePipeline } from "../../src/arrays/zarr/chunks/pipeline.ts";
 import { parseDataType } from "../../src/arrays/zarr/data-types.ts";
 import { isTensorError } from "../../src/core/errors.ts";
@@ -46,7 +46,7 @@ function onnxVersion(version: OperatorVersion): string[] {
 }
 
 const onnx: Lines = () => [
-  ...[`opset ${NEWEST_OPSETS["ai.onnx"]}`, `IR ${IR_VERSION}`],
+  ...[`opset ${NEWEST_OPSETS["ai.onnx"]}`, `IR ${firstIrVersion(NEWEST_OPSETS["ai.onnx"])}`],
   ...DTYPE_NAMES.map((dtype) => {
     const { name = dtype, number } = rowOf(dtype).onnx;
     return `data type ${name.toUpperCase()} = ${number}`;

@@ -1,8 +1,11 @@
 /** The stand-in for `node:assert/strict` that browsers get says of all pairs of values what Node's says. */
 
 import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
 import { test } from "node:test";
 import standIn from "../runners/browser/node-assert.ts";
+import { ROOT } from "../support/root.ts";
 import { tensor, zeros } from "../../src/core/tensor/tensor.ts";
 
 class Named {
@@ -30,7 +33,7 @@ const isHeld = (action: () => void): boolean => {
   }
 };
 
-for (const name of ["deepEqual", "equal", "notEqual"] as const) {
+for (const name of ["deepEqual", "notDeepEqual", "equal", "notEqual"] as const) {
   test(`${name} is Node's`, () => {
     for (const [i, a] of VALUES.entries()) {
       for (const [j, b] of VALUES.entries()) {
@@ -44,6 +47,22 @@ for (const name of ["deepEqual", "equal", "notEqual"] as const) {
     }
   });
 }
+
+test("the stand-in has every function of assert that a test calls", () => {
+  const folder = path.join(ROOT, "test");
+  const sources = fs
+    .readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !name.includes("node_modules"))
+    .map((name) => fs.readFileSync(path.join(folder, name), "utf8"));
+  const names = new Set(
+    sources.flatMap((text) => [...text.matchAll(/\bassert\.(\w+)\(/g)].map(([, name]) => name)),
+  );
+  assert.ok(names.size > 8);
+  assert.deepEqual(
+    [...names].filter((name) => !Object.hasOwn(standIn, name)),
+    [],
+  );
+});
 
 test("ok, match and doesNotMatch are Node's", () => {
   for (const value of VALUES) {

@@ -199,6 +199,7 @@ export const HOSTILE_VALUES: readonly (readonly [title: string, make: () => unkn
   ...OWN_PROPERTIES.map((name) =>
     [`an array with its own ${String(name)}`, () => lying(new Float32Array(2), name, 1e6)] as const),
   ["bytes that say they are floats", () => lying(new Uint8Array(3), Symbol.toStringTag, "Float32Array")],
+  ["bytes of a class that throws", () => Object.setPrototypeOf(new Uint8Array(2), throwing(Uint8Array.prototype))],
   ["a Proxy of a typed array", () => new Proxy(new Float32Array(2), {})],
   // Tensors.
   ["a Proxy of a tensor", () => new Proxy(f32(), {})],

@@ -30,10 +30,7 @@ export class Tuple implements IndexStory {
   }
 }
 
-/**
- * The letters A to Z. A call with more tuples than A to Z shows no letters, because readers could not tell the tuples
- * apart.
- */
+/** The number of letters. A call with more tuples shows no letters, because readers could not tell tuples apart. */
 export const MOST_LETTERS = 26;
 
 /** Returns the letters A to Z, then AA, AB and so on. */

@@ -13,7 +13,7 @@ export interface History {
   readonly future: readonly Packed[];
 }
 
-/** A document whose inputs may be stored as differences from the next more recent document. */
+/** A document whose inputs may be stored as differences from its neighbour on the side of the present document. */
 interface Packed {
   readonly document: Document;
   readonly inputs: readonly (TensorText | null | Difference)[];

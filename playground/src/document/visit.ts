@@ -120,7 +120,7 @@ function firstArrival(): Omit<Arrival, "document"> & { readonly history: History
   const hash = isHere ? (left?.to ?? location.hash) : location.hash;
   const found = arrivalAt(hash, null);
   const own = left?.own == null ? null : fromHash(left.own);
-  // The user's own call is opened before the state in the URL, so that back navigation leads to the call.
+  // The user's own call is opened before the state in the URL, so that the new document preserves the call.
   const { document } =
     own === null || "error" in own ? found : arrivalAt(hash, documentOf(own.state, null));
   const isSame = isHere && left?.to === `#${toHash(document.state)}`;

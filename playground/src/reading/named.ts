@@ -24,14 +24,14 @@ export interface Match {
 
 /** Input names that are common in programs and files. The operator's own input names take precedence. */
 const NAMES: Readonly<Record<Role, readonly string[]>> = {
-  data: "data,x,input,input_0,cache,past_cache,params,tensor,self,a,arr,table,tables,sums,base".split(
-    ",",
+  data: "data x input input_0 cache past_cache params tensor self a arr table tables sums base".split(
+    " ",
   ),
   indices:
-    "indices,index,idx,ids,i,input_1,where,indexes,targets,positions,write_indices,rows,start".split(
-      ",",
+    "indices index idx ids i input_1 where indexes targets positions write_indices rows start".split(
+      " ",
     ),
-  updates: "updates,update,u,upd,input_2,values,value,src,source,key,messages,new,v".split(","),
+  updates: "updates update u upd input_2 values value src source key messages new v".split(" "),
   axis: ["axis", "dim", "input_3"],
 };
 

@@ -354,21 +354,21 @@ const table = (
 ): Readonly<Record<string, Make | undefined>> =>
   Object.assign(
     Object.create(null),
-    Object.fromEntries(rows.flatMap(([names, make]) => names.split(",").map((one) => [one, make]))),
+    Object.fromEntries(rows.flatMap(([names, make]) => names.split(" ").map((one) => [one, make]))),
   );
 
 const FUNCTIONS = table([
   [
-    "array,copy,asarray,asanyarray,ascontiguousarray,matrix,tensor,as_tensor,Tensor,Parameter,Variable,constant," +
-      "convert_to_tensor,from_numpy,Array,DeviceArray,list,tuple,Size,tensor1d,tensor2d,tensor3d,tensor4d,scalar",
+    "array copy asarray asanyarray ascontiguousarray matrix tensor as_tensor Tensor Parameter Variable constant " +
+      "convert_to_tensor from_numpy Array DeviceArray list tuple Size tensor1d tensor2d tensor3d tensor4d scalar",
     wrapped,
   ],
   ["complex", complex],
   ["zeros", filled("0")],
   ["ones", filled("1")],
-  ["full,fill", full],
-  ["arange,range", arange],
-  ["eye,identity", eye],
+  ["full fill", full],
+  ["arange range", arange],
+  ["eye identity", eye],
 ]);
 
 /** Returns the function with this name: a listed function, a data type or a typed array. */
@@ -384,14 +384,14 @@ function functionOf(name: string): Make | undefined {
 }
 
 const METHODS = table([
-  ["reshape,view", reshape],
-  ["flatten,ravel", flat],
-  ["T,t,transpose", transposed],
-  ["astype,to,type", castTo],
+  ["reshape view", reshape],
+  ["flatten ravel", flat],
+  ["T t transpose", transposed],
+  ["astype to type", castTo],
   ...["float", "double", "half", "int", "long", "bool"].map((name) => {
     // The type int has 32 bits in torch and 64 bits in Python.
     const dtype = name === "int" ? "int32" : (dtypeNamed(`torch.${name}`) ?? "float32");
     return [name, casting(dtype)] as const;
   }),
-  ["tolist,numpy,cpu,cuda,detach,clone,copy,contiguous,item,requires_grad_", same],
+  ["tolist numpy cpu cuda detach clone copy contiguous item requires_grad_", same],
 ]);

@@ -89,10 +89,7 @@ const PAIRS: ReadonlySet<string> = new Set([
   "updates indices",
 ]);
 
-/**
- * Returns the first row to show: the current first row if the target row is visible, or else the start of a page that
- * contains it.
- */
+/** Returns the first row to show: the current first row if the target row is visible, or else the target row. */
 const turnTo = (row: number, first: number, count: number): number =>
   row >= first && row < first + count ? first : row;
 

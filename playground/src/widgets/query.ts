@@ -7,11 +7,11 @@ import MiniSearch, { type SearchResult } from "minisearch";
 /** Words that occur in questions but do not describe a topic. */
 const STOP_WORDS = new Set(
   (
-    "a,about,am,an,and,any,are,as,at,be,been,but,by,can,could,did,do,does,for,from,get,gets,give,gives,had," +
-    "happen,happens,has,have,how,i,if,in,into,is,it,its,let,make,makes,me,much,must,my,not,of,on,or,our,own,same," +
-    "should,so,some,than,that,the,their,them,then,there,these,they,this,those,to,use,used,using,want,was,way," +
-    "we,were,what,when,where,which,who,why,will,with,would,you,your"
-  ).split(","),
+    "a about am an and any are as at be been but by can could did do does for from get gets give gives had " +
+    "happen happens has have how i if in into is it its let make makes me much must my not of on or our own same " +
+    "should so some than that the their them then there these they this those to use used using want was way " +
+    "we were what when where which who why will with would you your"
+  ).split(" "),
 );
 
 const SINGULARS = new Map(Object.entries({ axes: "axis", indices: "index" }));
@@ -104,8 +104,9 @@ export function searchIn<T>(
       prefix: (term) => term.length > 2,
       bm25: { k: 1.2, b: 0.4, d: 0.5 },
       weights: { fuzzy: 0.3, prefix: 0.2 },
-      // Only words are matched with typing errors, because people copy names and numbers.
-      fuzzy: (term) => (/^[a-z]{5,}$/.test(term) ? 0.2 : false),
+      // Only words are matched with typing errors, because people copy names and numbers. The memory of this match
+      // grows with the square of the length.
+      fuzzy: (term) => (/^[a-z]{5,30}$/.test(term) ? 0.2 : false),
     },
   });
   engine.addAll(items.map((item, id) => ({ ...textsOf(item), id })));

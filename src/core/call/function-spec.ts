@@ -30,9 +30,9 @@ export function callFrom(node: NodeSpec | FunctionSpec | FunctionName): GivenCal
   const call = typeof node === "string" ? {} : objectOf("the call", node, {});
   checkNames("key of a call", call, ["function", "options"], {});
   const { options } = call;
-  if (!Object.hasOwn(FUNCTIONS, name)) {
+  if (!isFunctionName(name)) {
     const allowed = Object.keys(FUNCTIONS);
-    const nearest = nearestName(String(name), allowed);
+    const nearest = nearestName(typeof name === "string" ? name : "", allowed);
     const hint =
       nearest === null ? `the functions are ${allowed.join(", ")}` : `did you mean "${nearest}"?`;
     const sentence = `unknown function ${printValue(name)}; ${hint}`;
@@ -48,9 +48,13 @@ export function callFrom(node: NodeSpec | FunctionSpec | FunctionName): GivenCal
   return { call: known.call, known };
 }
 
-/** Returns the name of a plain function; undefined for a node. */
-function functionOf(node: unknown): FunctionSpec["function"] | undefined {
-  if (typeof node === "string") return node as FunctionName;
+// Only text is looked up: `Object.hasOwn` would convert an object with the object's own `toString`.
+const isFunctionName = (name: unknown): name is FunctionName =>
+  typeof name === "string" && Object.hasOwn(FUNCTIONS, name);
+
+/** Returns what a call has as the name of a plain function; undefined for a node. */
+function functionOf(node: unknown): unknown {
+  if (typeof node === "string") return node;
   if (typeof node === "function") {
     const sentence =
       'a call must be the name of a function, such as "gather", or a node; got a function';
@@ -58,11 +62,5 @@ function functionOf(node: unknown): FunctionSpec["function"] | undefined {
   }
   if (typeof node !== "object" || node === null) return undefined;
   const read = (): unknown => Reflect.get(node, "function");
-  const name = readForeign(
-    read,
-    "unknown-operator",
-    "a call must be an object that can be read",
-    "call",
-  );
-  return name as FunctionSpec["function"] | undefined;
+  return readForeign(read, "unknown-operator", "a call must be an object that can be read", "call");
 }

@@ -51,10 +51,11 @@ function indexTensor(
   call: OperatorCall,
   input: string,
 ): Tensor {
-  if (!Tensor.isTensor(given)) {
-    if (!isArray(given)) checkIndexBytes(given, data, call, input);
-    const tensor = isArray(given) ? typedNumbers("int32", given) : null;
+  if (isArray(given)) {
+    const tensor = typedNumbers("int32", given);
     if (tensor !== null) return tensor;
+  } else if (!Tensor.isTensor(given)) {
+    checkIndexBytes(given, data, call, input);
   }
   return listOrTensor("int64", given, call.fields, input);
 }

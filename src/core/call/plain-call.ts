@@ -89,18 +89,18 @@ export function plainCallOf(operator: Operator, options: unknown): GivenOptions 
 
 /**
  * Refuses a value instead of options, such as `"add"` or another input.
- * @throws TensorError `attribute`, with an object that has the value where possible
+ * @throws TensorError `attribute`, with an object that has the value if an attribute takes it
  */
 function refuseOptions(operator: Operator, options: unknown, fields: ErrorContext): never {
   const { attributes, inputs } = plainVersionOf(operator);
-  const type = typeof options === "number" ? "int" : "string";
-  const { name = "bounds", values = ["", "clip"] } =
-    attributes.find((one) => one.type === type) ?? {};
-  const word = typeof options === "string" ? (reductionOf(options) ?? options) : values[1];
-  const example = printValue(type === "int" ? options : word);
+  const type = Number.isInteger(options) ? "int" : "string";
+  const attribute = attributes.find((one) => one.type === type);
+  const { name = "bounds", values = ["error", "clip"] } = attribute ?? {};
+  const word = typeof options === "string" ? (reductionOf(options) ?? options) : "";
+  const example = attribute?.type === "int" ? options : values.includes(word) ? word : values[1];
   const must = `options must be an object after ${inputs.map((one) => one.name).join(", ")}`;
   const got = Tensor.isTensor(options) ? "a tensor" : printValue(options);
-  const sentence = `${must}, such as { ${name}: ${example} }, got ${got}`;
+  const sentence = `${must}, such as { ${name}: ${printValue(example)} }, got ${got}`;
   throw new TensorError("attribute", sentence, { ...fields, key: "options", got });
 }
 

@@ -6,7 +6,7 @@ import type { Inputs } from "../operators/operator.ts";
 import { optionsOf } from "../tensor/options.ts";
 import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
-import type { NodeSpec } from "./call.ts";
+import { MEANT_OPTIONS, type NodeSpec } from "./call.ts";
 import { callNow } from "./execute.ts";
 import { callFrom, type FunctionSpec } from "./function-spec.ts";
 import type { FunctionName } from "../operators/plain.ts";
@@ -119,7 +119,13 @@ function checked(
 ): CheckedVjp {
   const { form, tensors } = formFrom(node, inputs);
   const { signature, fields } = form.call;
-  const given = optionsOf(options, known, fields, "options", MEANT_OPTIONS);
+  const given = optionsOf(
+    options,
+    known,
+    fields,
+    "options",
+    fields.opset === undefined ? MEANT_FOR_FUNCTION : MEANT_OPTIONS,
+  );
   const { engine } = given;
   const executor = engine === undefined ? byDefault() : executorOf(engine, fields);
   const gradient = outputGradientOf(outputGradient, form, tensors);
@@ -162,8 +168,8 @@ function outputGradientOf(given: unknown, form: Form, tensors: Inputs<Tensor>): 
   return gradient;
 }
 
-/** Options of functions, which people pass to `vjp` itself. */
-const MEANT_OPTIONS = Object.fromEntries(
+/** Options of functions, which people pass to `vjp` itself; a node has its own. */
+const MEANT_FOR_FUNCTION = Object.fromEntries(
   ["reduction", "axis", "batchDims", "bounds", "negative", "includeSelf", "duplicates", "mode"].map(
     (name) => [name, 'function: "…", options: { … }'],
   ),

@@ -111,7 +111,7 @@ export interface OperatorVersion {
   readonly stays?: Stays;
   /**
    * True if the specification promises indices from 0 to s - 1, and only the reference implementation defines other
-   * indices. Conversions to such a version rely on the promise.
+   * indices. Conversions to such a version rely on the promise; conversions from it need not treat other indices.
    */
   readonly promisesRange?: true;
   /** Name of the operator that replaces a deprecated version. A deprecated version still runs. */

@@ -39,16 +39,10 @@ export function readOffsets(
   const { bad } = offsets;
   return offsetsByRules(job, bad, rules, read, (position) => {
     const k = axesOf(job).length;
-    const advice = k > 1 ? flatAdvice(indices.shape) : "";
-    return outOfRangeError(
-      indices,
-      position,
-      dataShape,
-      axis + (position % k),
-      rules,
-      fields,
-      advice,
-    );
+    // Only plain functions are called with lists; the indices of a model rarely have rank 1 by mistake.
+    const advice = k > 1 && fields.opset === undefined ? flatAdvice(indices.shape) : "";
+    const at = axis + (position % k);
+    return outOfRangeError(indices, position, dataShape, at, rules, fields, advice);
   });
 }
 
@@ -137,8 +131,7 @@ function outOfRangeError(
   const size = dataShape[axis];
   const expected = [negative ? 0 - size : 0, size - 1] as const;
   const facts = { ...fields, input: "indices", at, axis, got, size, expected };
-  // Only plain functions are called with lists; the indices of a model rarely have rank 1 by mistake.
-  return indexError(facts, data, fields.opset ? "" : advice);
+  return indexError(facts, data, advice);
 }
 
 /** Advice for `indices` of rank 1, a single tuple that is often meant as several indices; empty for other ranks. */

@@ -8,8 +8,9 @@ import { MAX_RANK } from "./shape.ts";
 type Plain = Float32Array | Float64Array | Int32Array;
 
 /**
- * Returns the shape and the elements of a nested list of ordinary numbers, in a fifth of the time that `storageFor` takes. Returns null for anything unusual, such as a number that the type cannot hold, text, or lists of
- * different lengths; `storageFor` then reads the list again and reports the error.
+ * Returns the shape and the elements of a nested list of ordinary numbers, in a fifth of the time that `storageFor`
+ * takes. Returns null for anything unusual, such as a number that the type cannot hold, text, or lists of different
+ * lengths; `storageFor` then reads the list again and reports the error.
  */
 export function numbersOf(
   dtype: "float32" | "float64" | "int32",

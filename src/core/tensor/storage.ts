@@ -89,7 +89,14 @@ export const isUint8Array = (value: unknown): value is Uint8Array =>
   classOf(value) === "Uint8Array";
 
 /** Returns true for a `Buffer` of Node, Bun or Deno, or of a polyfill, in any realm. */
-const isNodeBuffer = (value: object): boolean => "readInt32LE" in value;
+function isNodeBuffer(value: object): boolean {
+  try {
+    return "readInt32LE" in value;
+  } catch {
+    // A class that throws is refused where its values are read.
+    return false;
+  }
+}
 
 /**
  * Checks that values are not the bytes of larger numbers: an ArrayBuffer, a Buffer, or a Uint8Array of the size that
@@ -106,19 +113,20 @@ export function checkNotBytes(
   const { bytes } = DTYPES[dtype];
   const isRaw = isUint8Array(values)
     ? bytes > 1 && (isNodeBuffer(values) || (size > 0 && values.length === size * bytes))
-    : /(?:ArrayBuffer|DataView)$/.test(printValue(values));
+    : bytes > 0 && /(?:ArrayBuffer|DataView)$/.test(printValue(values));
   if (isRaw) throw wrongBytes(values, dtype, fields);
 }
 
 /** Creates the error for bytes that were passed as numbers of several bytes. */
-export function wrongBytes(bytes: unknown, dtype: DType, fields: ErrorContext): TensorError {
+export function wrongBytes(given: unknown, dtype: DType, fields: ErrorContext): TensorError {
   const who = fields.input ?? "values";
-  const expected = /indices/i.test(who) ? "Int32Array" : DTYPES[dtype].storage.name;
-  const got = isUint8Array(bytes) && isNodeBuffer(bytes) ? "a Buffer" : printValue(bytes);
+  const { storage, bytes, lanes } = DTYPES[/indices/i.test(who) ? "int32" : dtype];
+  const expected = storage.name;
+  const got = isUint8Array(given) && isNodeBuffer(given) ? "a Buffer" : printValue(given);
   // A Uint8Array of a DataView would be empty.
   const buffer =
     got === "a DataView"
-      ? `${who}.buffer, ${who}.byteOffset, ${who}.byteLength / ${Number(/\d+/.exec(expected)) / 8}`
+      ? `${who}.buffer, ${who}.byteOffset, ${who}.byteLength / ${bytes / lanes}`
       : `new Uint8Array(${who}).buffer`;
   const sentence = `${who} must be numbers, got bytes in ${got}; use new ${expected}(${buffer})`;
   return new TensorError("dtype", sentence, { ...named(fields, "values"), got, expected });

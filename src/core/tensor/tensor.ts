@@ -376,7 +376,7 @@ export function fromNested(
   const shape = readForeign(nesting, "dtype", "the values cannot be read", "values", fields);
   if (DTYPES[dtype].family === "complex") {
     // A complex typed array has two entries per element; in other lists, the innermost list is a pair, if any exists.
-    if (classOf(values) !== undefined) shape[0] /= 2;
+    if (classOf(values) !== undefined) shape[0] = Math.floor(shape[0] / 2);
     else if (shape[shape.length - 1] !== 0) shape.pop();
   }
   return build(dtype, shape, values, fields, kind).tensor;

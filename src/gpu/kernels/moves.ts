@@ -41,7 +41,7 @@ export const UNLESS_BAD = `  let isBad = status[params.slot] != FINE;
   if (isBad && params.isNew == 0u) { return; }`;
 
 /**
- * Gathers slices: Computes `out[p] = data[target p]`, or 0 without a target. If the call has failed, a new `out` is
+ * Gathers slices: computes `out[p] = data[target p]`, or 0 without a target. If the call has failed, a new `out` is
  * filled with zeros, and any other `out` is left unchanged.
  */
 export function gatherOnGpu(

@@ -21,7 +21,7 @@ interface Lack {
 }
 
 export interface DialectRecord {
-  /** The dialect version that was tested or documented. */
+  /** The dialect version that was tested, or whose source or documentation was read. */
   readonly version: string;
   /** URL of the dialect's documentation or source. */
   readonly source: string;

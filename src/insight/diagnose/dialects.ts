@@ -64,7 +64,7 @@ export interface DialectFact {
 /** A runtime or library, with its known behavior. */
 export interface Dialect {
   readonly id: DialectId;
-  /** The dialect version that was tested or documented. */
+  /** The dialect version that was tested, or whose source or documentation was read. */
   readonly version: string;
   /**
    * The URL of the dialect's documentation or source. The file `docs/other-systems.md` lists the URLs for individual

@@ -112,8 +112,8 @@ export interface VerifyReport {
   /** Nodes at which the runtime failed in the first run, if other nodes depend on them. Each node is listed once. */
   readonly failures: readonly FailedNode[];
   /**
-   * How the runtime loads the whole model: as it is, only without graph optimization, or never. Nodes are compared in
-   * parts of the model, so nodes may be equal even if the runtime cannot load the model.
+   * Whether the runtime loads the whole model: unchanged, only without graph optimization, or never. Nodes are compared
+   * in parts of the model, so nodes may be equal even if the runtime cannot load the model.
    */
   readonly loads: Loads;
   /**

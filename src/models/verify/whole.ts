@@ -14,7 +14,7 @@ import { openModel } from "./carried.ts";
 import { findIteration } from "./search-loop.ts";
 import { RuntimeFailure, type CreateSession } from "./session.ts";
 
-/** How the runtime loads a model: as it is, only without graph optimization, or never. */
+/** Whether the runtime loads a model: unchanged, only without graph optimization, or never. */
 export type Loads = "as-is" | "unoptimized" | "never";
 
 export interface WholeRun {

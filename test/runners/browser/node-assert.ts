@@ -111,6 +111,8 @@ const assert = {
     check(!Object.is(a, b), message, "is", a, b),
   deepEqual: (a: unknown, b: unknown, message?: string) =>
     check(isSame(a, b), message, "is not", a, b),
+  notDeepEqual: (a: unknown, b: unknown, message?: string) =>
+    check(!isSame(a, b), message, "is", a, b),
   match: (text: string, pattern: RegExp, message?: string) =>
     check(pattern.test(text), message, "does not match", text, pattern),
   doesNotMatch: (text: string, pattern: RegExp, message?: string) =>

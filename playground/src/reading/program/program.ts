@@ -73,10 +73,10 @@ const SHOWING =
   /^(?:print|repr|display|pprint|console\.log|str|(?:np|numpy|jnp|torch)\.(?:asarray|array))$/;
 /** Keywords of lines that do not change arrays. The indented lines below such a line are read. */
 const IDLE_WORDS: ReadonlySet<string> = new Set(
-  "import,from,with,def,async,pass,try,class,global,assert,export,function".split(","),
+  "import from with def async pass try class global assert export function".split(" "),
 );
 /** The first words of lines below which code runs repeatedly or conditionally. */
-const REPEATED: ReadonlySet<string> = new Set("for,while,if,elif,else,except,finally".split(","));
+const REPEATED: ReadonlySet<string> = new Set("for while if elif else except finally".split(" "));
 
 const indentOf = (text: string, start: number): number =>
   start - 1 - text.lastIndexOf("\n", start - 1);

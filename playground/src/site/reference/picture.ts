@@ -28,7 +28,7 @@ export interface Drawn {
   readonly files: readonly { readonly name: string; readonly text: string }[];
 }
 
-/** The size of the picture. Minimum width of the text column on a desktop; a picture scrolls separately on a phone. */
+/** The size of the picture. A desktop's text column is at least as wide; on a phone, the picture scrolls separately. */
 const ROOM = { width: 760, height: 320, isNarrow: false, least: 22, isFrame: false, bar: 0 };
 const WIDEST = 1560;
 
