@@ -139,7 +139,10 @@ test("Ctrl-C takes a job back, and says how to go on", { skip }, async () => {
 for (const [args, message] of [
   [[], "--redis is missing, and NDSCATTER_REDIS is not set; give the URL of Redis in one of them"],
   [["--redis", "x", "--threads", "0"], '--threads must be a positive integer, got "0"'],
-  [["--redis", "x", "--memory", "much"], '--memory must be an amount of memory, such as 512M or 1G, got "much"'],
+  [
+    ["--redis", "x", "--memory", "much"],
+    '--memory must be an amount of memory, such as 512M or 1G, got "much"',
+  ],
 ] as const) {
   test(`wrong use of worker: ${args.join(" ")}`, async () => {
     await assert.rejects(startCommand(surroundings(), ...args), { status: 2, message });
