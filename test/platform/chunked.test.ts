@@ -22,7 +22,8 @@ import {
   remainingTasks,
   stagesOf,
 } from "../../src/arrays/chunked/job/job.ts";
-import type { JobSpec } from "../../src/arrays/chunked/job/spec.ts";
+import { specFile } from "../../src/arrays/chunked/job/spec-file.ts";
+import { printSpec, type JobSpec } from "../../src/arrays/chunked/job/spec.ts";
 import { runTask } from "../../src/arrays/chunked/run/tasks.ts";
 import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
 import { defaultExecutor } from "../../src/core/engines/default.ts";
@@ -74,7 +75,7 @@ function jobFor(call: CallSpec, inputs: readonly Tensor[], divided: Divided): Jo
     data: memory,
     indices: memory,
     updates: memory,
-    out: memory,
+    out: inPlace ? memory : { format: "zarr", path: "out" },
     inPlace,
     blockShape,
     chunks: new Grid(data.shape, chunkShape).size,
@@ -112,7 +113,9 @@ function jobFor(call: CallSpec, inputs: readonly Tensor[], divided: Divided): Jo
     apply: Math.ceil(chunks.size / chunksPerTask),
     place: updates === undefined ? blocks.size : null,
   });
-  return { ...context, spec: { ...spec, stages } };
+  const staged = { ...spec, stages };
+  fs.writeFileSync(specFile(folder), printSpec(staged));
+  return { ...context, spec: staged };
 }
 
 /** One for all tasks, as a thread has it, so that a task finds what an earlier one of another job has left. */
