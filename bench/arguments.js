@@ -13,14 +13,16 @@ export const HELP = `npm run bench -- [options], or without building: node bench
                     mode undisposed
   --only TEXT       only rows whose name contains TEXT; may be repeated
   --peers A,B       only peers whose name starts with A or B, or "none"   (all)
-  --parts A,B       only these of times, curve, first, cpp, scaling,
-                    memory                                                (all)
+  --parts A,B       only these of times, curve, first, cpp, native,
+                    scaling, memory                                       (all)
   --curve           the same as --parts curve,first
   --sizes A,B       numbers of updates of the curve           (1, 4, 16 ... 10^7)
   --slices A,B      its elements an update                            (1,16,128)
   --kinds A,B       its operations                             (none,add,gather)
   --samples N       samples of each contestant of a row                   (15)
   --scale X         shrinks the first axes, for a trial: --scale 0.01     (1)
+  --python FILE     Python with onnx, onnxruntime and openvino, for the part
+                    native                                          (python3)
   --kind KIND       engine for heap tensors: auto, js or wasm             (auto)
   --processes N     processes of C++ and of the library in the part cpp   (5)
   --compare FILE    also says what changed since the run of FILE, for example
@@ -36,7 +38,7 @@ What a call costs beside hand-written JavaScript, in 20 seconds, from dist/:
   node bench/main.js --curve --peers none --sizes 4,64,256,4096 --slices 1
 `;
 
-const PARTS = ["times", "curve", "first", "cpp", "scaling", "memory"];
+const PARTS = ["times", "curve", "first", "cpp", "native", "scaling", "memory"];
 /**
  * The parts of a quick run; parts that start processes for each row are left out, because that takes longer than the
  * samples.
@@ -63,6 +65,7 @@ export function readArguments() {
       kinds: { type: "string" },
       samples: { type: "string" },
       scale: string("1"),
+      python: string("python3"),
       kind: string("auto"),
       processes: { type: "string" },
       compare: { type: "string" },
@@ -109,6 +112,7 @@ export function readArguments() {
     curve,
     scale,
     kind,
+    python: values.python,
     peers: (values.peers ?? (quick ? QUICK_PEERS : undefined))?.split(","),
     pace: {
       ...(quick ? QUICK : {}),

@@ -9,6 +9,7 @@ import { measureCurve, peersOfCurve, pointsOf } from "./curve.js";
 import { measureFirstCalls } from "./first-call.js";
 import { copyRate as measureCopyRate } from "./measure.js";
 import { measureMemory } from "./memory.js";
+import { compareWithNative } from "./native/main.js";
 import { createOurs } from "./ours.js";
 import { loadPeers, versions } from "./peers/index.js";
 import { publish } from "./publish.js";
@@ -39,14 +40,15 @@ async function main({ from, before, out, publishes, ...settings }) {
   }
   if (publishes) {
     publish(record);
-    tell("docs/curve.svg and the table of docs/performance.md are new");
+    tell("docs/curve.svg and the tables of docs/performance.md are new");
   }
   const { findings, workloads } = record;
   return findings.some(({ ours }) => ours) || workloads.some(({ cpp }) => cpp?.agrees === false);
 }
 
 /** Returns all measurements, in the form of results.json. */
-async function measureAll({ rows, parts, scale, kind, peers: wanted, pace, processes, curve }) {
+async function measureAll({ rows, parts, scale, kind, python, peers: wanted, ...settings }) {
+  const { pace, processes, curve } = settings;
   const has = (part) => parts.includes(part);
   const ours = createOurs(lib, kind);
   tell(`ndscatter: ${ours.about}`);
@@ -90,10 +92,22 @@ async function measureAll({ rows, parts, scale, kind, peers: wanted, pace, proce
   }
   compiled?.close();
   const most = 1e7 * Math.min(1, scale);
+  const native = has("native") ? await compareWithNative({ python, tell }) : null;
   const scaling = has("scaling") ? await measureScaling(lib, ours.heap, { pace, most, tell }) : [];
   ours.close();
   const { about, missing } = ours;
-  return { machine, about, missing, scale, workloads, scaling, first, curve: points, findings };
+  return {
+    machine,
+    about,
+    missing,
+    scale,
+    workloads,
+    native,
+    scaling,
+    first,
+    curve: points,
+    findings,
+  };
 }
 
 /** Returns the facts that the numbers depend on. */

@@ -1,13 +1,14 @@
 /**
- * Writes the results of a run into the documents: the curve as docs/curve.svg, and the table of docs/performance.md.
+ * Writes the results of a run into the documents: the curve as docs/curve.svg, and the tables of docs/performance.md.
  */
 
 import fs from "node:fs";
 import { drawCurve } from "./chart.js";
+import { nativeRows } from "./native/report.js";
+import { markdownTable } from "./table.js";
 
 const DOCUMENT = new URL("../docs/performance.md", import.meta.url);
 const PICTURE = new URL("../docs/curve.svg", import.meta.url);
-const [START, END] = ["<!-- performance -->\n", "<!-- /performance -->"];
 
 /** The rows of the table: ScatterND with `add` of single float32. */
 const SIZES = [4, 64, 256, 4096, 65_536, 1_048_576];
@@ -21,16 +22,24 @@ const COLUMNS = {
 };
 
 /**
- * @param {any} record with a curve
- * @throws {Error} if docs/performance.md lacks the marks of the table
+ * @param {any} record with a curve or a comparison with native runtimes
+ * @throws {Error} if docs/performance.md lacks the marks of a table
  */
-export function publish({ machine, curve }) {
+export function publish({ machine, curve, native }) {
   const where = `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${machine.date}`;
-  fs.writeFileSync(PICTURE, drawCurve(curve, where));
+  if (curve.length > 0) {
+    fs.writeFileSync(PICTURE, drawCurve(curve, where));
+    replaceTable("performance", tableOf(curve), where);
+  }
+  const rows = native === null ? null : nativeRows(native);
+  if (rows !== null) replaceTable("native", markdownTable(...rows), where);
+}
+
+function replaceTable(mark, table, where) {
   const text = fs.readFileSync(DOCUMENT, "utf8");
-  const [start, end] = [text.indexOf(START) + START.length, text.indexOf(END)];
-  if (end < start) throw new Error(`docs/performance.md lacks ${START.trim()} and ${END}`);
-  const table = tableOf(curve);
+  const [first, last] = [`<!-- ${mark} -->\n`, `<!-- /${mark} -->`];
+  const [start, end] = [text.indexOf(first) + first.length, text.indexOf(last)];
+  if (end < start) throw new Error(`docs/performance.md lacks ${first.trim()} and ${last}`);
   fs.writeFileSync(DOCUMENT, `${text.slice(0, start)}${table}\n${where}.\n${text.slice(end)}`);
 }
 
@@ -45,9 +54,7 @@ function tableOf(curve) {
     const [updates, into] = [point.updates, point.into].map((count) => count.toLocaleString("en"));
     return [[`${updates} into ${into}`, ...cells]];
   });
-  const head = ["updates", ...Object.keys(COLUMNS)];
-  const rows = [head, head.map(() => "---"), ...lines];
-  return rows.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
+  return markdownTable(["updates", ...Object.keys(COLUMNS)], lines);
 }
 
 /** Returns a time; for the library also as a multiple of the checked hand-written loop. */

@@ -2,6 +2,7 @@
 
 import { callTargets, FIRST_CALL, printCurve, printFirstCalls } from "./report-curve.js";
 import { judgedMode } from "./judged.js";
+import { printNative } from "./native/report.js";
 import { TOLERANCE } from "./scaling.js";
 import { geometricMean } from "./statistics.js";
 import { table } from "./table.js";
@@ -29,6 +30,7 @@ const MB = 2 ** 20;
 /** A whole record, as text. */
 export function print(record) {
   const { machine, about, missing, scale, workloads, scaling, first, curve, findings } = record;
+  const { native = null } = record;
   const text = [
     `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${machine.date}; ndscatter: ${about}\n`,
     ...(missing.length === 0 ? [] : [`Not measured: ${missing.join("; ")}\n`]),
@@ -40,6 +42,7 @@ export function print(record) {
     printFirstCalls(first),
     printFindings(findings),
     printBaseline(workloads),
+    printNative(native),
     printScaling(scaling),
     printMemory(workloads),
     printTargets(record),

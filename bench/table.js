@@ -12,3 +12,9 @@ export function table(head, lines) {
       .trimEnd();
   return rows.map((row) => `  ${line(row)}\n`).join("");
 }
+
+/** Returns a table in Markdown. */
+export function markdownTable(head, lines) {
+  const rows = [head, head.map(() => "---"), ...lines];
+  return rows.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
+}

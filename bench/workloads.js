@@ -5,14 +5,14 @@ import { below, randomBits, seedOf } from "./random.js";
 /**
  * @typedef {object} Workload
  * @property {string} name
- * @property {"scatterND" | "scatterElements" | "gatherND"} op
+ * @property {"scatterND" | "scatterElements" | "gatherND" | "gather" | "gatherElements"} op
  * @property {"float32" | "int64" | "float16"} dtype of data; indices are int64
  * @property {"none" | "add" | "max"} [reduction] of scatters
- * @property {number} [axis] of scatterElements
+ * @property {number} [axis] of scatterElements and gatherElements; gather uses axis 0
  * @property {number} [batchDims] of gatherND
  * @property {readonly number[]} data shape
  * @property {readonly number[]} indices shape
- * @property {"random" | "distinct" | "uniform rows" | "heads"} fill the way to draw the indices
+ * @property {"random" | "distinct" | "uniform rows" | "heads" | "tokens"} fill the way to draw the indices
  * @property {boolean} [inPlace] a scatter that writes few elements into many: judged, and compared with C++, with `out
  * === data`
  * @property {boolean} [fixed] true if `--scale` leaves the row unchanged
@@ -42,7 +42,7 @@ export const WORKLOADS = [
 ];
 
 /** @returns {Workload} */
-function nd(name, reduction, data, indices, more = {}) {
+export function nd(name, reduction, data, indices, more = {}) {
   return {
     name,
     op: "scatterND",
@@ -56,12 +56,12 @@ function nd(name, reduction, data, indices, more = {}) {
 }
 
 /** @returns {Workload} */
-function elements(name, axis, reduction, data, indices, more = {}) {
+export function elements(name, axis, reduction, data, indices, more = {}) {
   return { ...nd(name, reduction, data, indices, more), op: "scatterElements", axis };
 }
 
 /** @returns {Workload} */
-function gather(name, data, indices, more = {}) {
+export function gather(name, data, indices, more = {}) {
   return {
     name,
     op: "gatherND",
@@ -86,19 +86,24 @@ export function scaled(row, scale) {
   return { ...row, data: shrink(row.data), indices: shrink(row.indices) };
 }
 
-export const isScatter = (/** @type {Workload} */ row) => row.op !== "gatherND";
+export const isScatter = (/** @type {Workload} */ row) => row.op.startsWith("scatter");
+
+/** True for the operators whose indices are numbers along one axis instead of tuples. */
+const hasAxis = (/** @type {Workload} */ { op }) => op === "gather" || op.endsWith("Elements");
 
 /** Returns the options of a row's call of the library. */
-export function optionsOf(/** @type {Workload} */ { op, reduction, axis, batchDims }) {
+export function optionsOf(/** @type {Workload} */ { op, reduction, axis = 0, batchDims }) {
   if (op === "gatherND") return { batchDims };
-  return op === "scatterND" ? { reduction } : { reduction, axis };
+  if (op === "scatterND") return { reduction };
+  return op === "scatterElements" ? { reduction, axis } : { axis };
 }
 
 const product = (shape) => shape.reduce((size, dim) => size * dim, 1);
 
 /** @param {Workload} row @returns {readonly number[]} shape of the updates of a scatter, of the output of a gather */
 function sequentialShape({ op, data, indices, batchDims = 0 }) {
-  if (op === "scatterElements") return indices;
+  if (op.endsWith("Elements")) return indices;
+  if (op === "gather") return [...indices, ...data.slice(1)];
   return [
     ...indices.slice(0, -1),
     ...data.slice(batchDims + /** @type {number} */ (indices.at(-1))),
@@ -120,7 +125,7 @@ export function weights(row) {
   const data = product(row.data) * bytes;
   const sequential = product(sequentialShape(row)) * bytes;
   const indices = product(row.indices) * 8;
-  const count = product(row.indices) / (row.op === "scatterElements" ? 1 : row.indices.at(-1));
+  const count = product(row.indices) / (hasAxis(row) ? 1 : row.indices.at(-1));
   const output = isScatter(row) ? data : sequential;
   const inputs = data + indices + (isScatter(row) ? sequential : 0);
   const passes = !isScatter(row) || row.reduction === "none" ? 2 : 3;
@@ -180,7 +185,7 @@ function values(dtype, size, bits) {
 
 /** @param {Workload} row */
 function indicesOf(row, bits) {
-  const { op, data, indices: shape, fill, axis = 0, batchDims = 0 } = row;
+  const { data, indices: shape, fill, axis = 0, batchDims = 0 } = row;
   const size = product(shape);
   // Indices are written as pairs of 32-bit words, the low word first, which is a hundred times faster than writing
   // bigints.
@@ -202,10 +207,15 @@ function indicesOf(row, bits) {
       words[6 * head + 2] = head % data[1];
       words[6 * head + 4] = below(bits, data[2]);
     }
+  } else if (fill === "tokens") {
+    for (let token = 0; token < size / 2; token++) {
+      words[4 * token] = token;
+      words[4 * token + 2] = below(bits, data[1]);
+    }
   } else {
-    const length = op === "scatterElements" ? 1 : /** @type {number} */ (shape.at(-1));
+    const length = hasAxis(row) ? 1 : /** @type {number} */ (shape.at(-1));
     for (let p = 0; p < size; p++) {
-      const limit = op === "scatterElements" ? data[axis] : data[batchDims + (p % length)];
+      const limit = hasAxis(row) ? data[axis] : data[batchDims + (p % length)];
       words[2 * p] = below(bits, limit);
     }
   }

@@ -13,6 +13,7 @@ const { scalars, slices, tryHand } = await load("hand.js");
 const { ratioOfRounds } = await load("statistics.js");
 const { compare } = await load("compare.js");
 const { drawCurve } = await load("chart.js");
+const { nativeRows, printNative } = await load("native/report.js");
 
 /** Each number as a slice of so many elements. */
 const wide = (slice: number, ...values: number[]): Float32Array =>
@@ -111,4 +112,28 @@ test("the curve is drawn as XML, for light and dark, with a label at each line",
   for (const label of ["new", "into", "kept plan", "hand-written", "tfjs"])
     assert.equal(svg.split(`>${label}</text>`).length - 1, 2, label);
   assert.doesNotMatch(svg, /NaN|undefined/);
+});
+
+test("the ratios of native runtimes are their times divided by ours, and missing runtimes are named", () => {
+  const times = (first: number, second: number): Record<string, number> => ({
+    "ScatterND set 1M scalars": first,
+    "GatherND 100k rows of 64": second,
+  });
+  const ours = { plain: times(2, 4), engine: times(1, 1), "engine, 2 threads": times(1, 1) };
+  const missing = ["openvino: No module named 'openvino'"];
+  const native = {
+    versions: { onnxruntime: "1.32.0" },
+    missing,
+    wrong: [],
+    ours,
+    peers: { "onnxruntime 1": times(1, 8), "onnxruntime 2": { "ScatterND set 1M scalars": 3 } },
+  };
+  const [head, lines] = nativeRows(native);
+  assert.equal(head.length, 4);
+  const lineOf = (name: string): string[] => lines.find(([own]: string[]) => own === name).slice(1);
+  assert.deepEqual(lineOf("ScatterND set 1M scalars"), ["0.50", "1.00", "3.00"]);
+  assert.deepEqual(lineOf("GatherND 100k rows of 64"), ["2.00", "8.00", ""]);
+  assert.deepEqual(lineOf("geometric mean"), ["1.00", "2.83", "3.00"]);
+  assert.match(printNative(native), /not measured: openvino: No module/);
+  assert.equal(nativeRows({ ...native, peers: {} }), null);
 });
