@@ -7,7 +7,7 @@ import { printCount } from "../../core/print-count.ts";
 import { fieldsOf, type NodeSpec } from "../../core/call/call.ts";
 import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import { vjpOn } from "../../core/call/vjp.ts";
-import { createJs } from "../../core/engines/js.ts";
+import { Executor } from "../../core/engines/executor.ts";
 import { isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { reader } from "../../core/tensor/scalar.ts";
@@ -102,7 +102,7 @@ export function explainGradient(
   const call = explain(node, inputs);
   const tensors = call.inputs.map(({ tensor }) => tensor ?? undefined);
   const gradientsOf = (gradient: unknown, given = ties): readonly (Tensor | null)[] =>
-    vjpOn(createJs, node, tensors, gradient, { ties: given });
+    vjpOn(() => new Executor(), node, tensors, gradient, { ties: given });
   const refused = (error: TensorError): GradientExplanation => ({
     ...{ call, error, gradients: [] },
     cell: () => {
