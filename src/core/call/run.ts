@@ -8,14 +8,13 @@
 
 import { defaultExecutor } from "../engines/choice.ts";
 import type { Executor, Session, SyncSession } from "../engines/executor.ts";
-import { factOf, hasCode, isArray, printValue, TensorError, type ErrorContext } from "../errors.ts";
+import { hasCode, TensorError, type ErrorContext } from "../errors.ts";
+import { factOf, isArray, optionsOf, printValue } from "../foreign.ts";
 import { divide } from "../kernels/divide.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
-import { checkDType } from "../tensor/dtype-name.ts";
-import { isNumericStorage, type DType, type Storage } from "../tensor/dtype.ts";
+import { checkDType, isNumericStorage, type DType, type Storage } from "../tensor/dtype.ts";
 import { isSame } from "../tensor/memory.ts";
-import { optionsOf } from "../tensor/options.ts";
 import { part, shapeOf } from "../tensor/shape.ts";
 import { clear, copy } from "../tensor/storage.ts";
 import { Tensor, type Mutable, type RuntimeTensor } from "../tensor/tensor.ts";

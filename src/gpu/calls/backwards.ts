@@ -4,7 +4,8 @@
  */
 
 import { divisorOf, type Reducing } from "../../core/call/steps.ts";
-import { printValue, TensorError, type ErrorContext } from "../../core/errors.ts";
+import { printValue } from "../../core/foreign.ts";
+import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Ties } from "../../core/kernels/backwards.ts";
 import { DTYPES, type DType, type NumericStorage, type Steps } from "../../core/tensor/dtype.ts";
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";

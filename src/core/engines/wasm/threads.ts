@@ -3,7 +3,7 @@
  * continues. `createEngine` passes this code to the engine, so bundlers omit it from pages that create no engine.
  */
 
-import { transferred } from "../../tensor/lost-memory.ts";
+import { transferred } from "../../tensor/memory.ts";
 import type { ReadIndices } from "../../plan/index-job.ts";
 import type { Plan } from "../../plan/plan.ts";
 import {
