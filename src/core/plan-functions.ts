@@ -8,7 +8,7 @@ import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
 import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
 import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
 import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";
-import type { IndexLists } from "./tensor/values.ts";
+import type { IndexLists } from "./tensor/arguments.ts";
 import type { AxisOption, BatchOption } from "./typed-shape.ts";
 
 type Indices = Tensor | RuntimeTensor | IndexLists;

@@ -31,7 +31,7 @@ import { scatterND as scatterNDOperator } from "../core/operators/scatter-nd.ts"
 import { scatter as scatterOperator } from "../core/operators/scatter.ts";
 import { tensorScatter as tensorScatterOperator } from "../core/operators/tensor-scatter.ts";
 import type { RuntimeTensor, Tensor } from "../core/tensor/tensor.ts";
-import type { IndexLists } from "../core/tensor/values.ts";
+import type { IndexLists } from "../core/tensor/arguments.ts";
 
 export * from "../surface.ts";
 

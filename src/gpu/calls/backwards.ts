@@ -4,7 +4,8 @@
  */
 
 import { divisorOf, type Reducing } from "../../core/call/steps.ts";
-import { oneOf, printValue, TensorError, type ErrorContext } from "../../core/errors.ts";
+import { oneOf, TensorError, type ErrorContext } from "../../core/errors.ts";
+import { printValue } from "../../core/foreign.ts";
 import { DTYPES, type DType, type Reduction, type Steps } from "../../core/tensor/dtype.ts";
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
 import { gatherOnGpu, clearOnGpu } from "../kernels/moves.ts";

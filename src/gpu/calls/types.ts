@@ -8,7 +8,7 @@ import type { RepeatedTarget } from "../../core/call/kept-plan.ts";
 import type { GpuBuffer, GpuDevice } from "../kernels/webgpu.ts";
 import type { DType, Reduction } from "../../core/tensor/dtype.ts";
 import type { RuntimeTensor, Tensor } from "../../core/tensor/tensor.ts";
-import type { IndexLists, UpdateLists } from "../../core/tensor/values.ts";
+import type { IndexLists, UpdateLists } from "../../core/tensor/arguments.ts";
 import type {
   AxisOption,
   BatchOption,

@@ -7,7 +7,7 @@ import {
 } from "../../core/call/gradient-options.ts";
 import { checkShape, GATHER_OPTIONS, SCATTERED } from "../../core/call/kept-plan.ts";
 import { checkLike } from "../../core/call/out.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
+import { optionsOf } from "../../core/foreign.ts";
 import { checkGradientArithmetic, gatherGradient, scatterGradients } from "./backwards.ts";
 import { dataOnGpu, outOnGpu } from "./inputs.ts";
 import { scatterInputs, type PlanOnGpu } from "./kept-on-gpu.ts";

@@ -15,7 +15,7 @@ import { checkLike } from "../../core/call/out.ts";
 import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
 import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Inputs } from "../../core/operators/operator.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
+import { optionsOf } from "../../core/foreign.ts";
 import { checkGradientArithmetic, gatherGradient, scatterGradients } from "./backwards.ts";
 import { sourceOf } from "./call.ts";
 import type { GpuCore } from "./core.ts";
