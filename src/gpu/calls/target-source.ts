@@ -3,9 +3,8 @@
  * GPU, the Plan of the operator supplies everything except the offsets, such as the rules for reading indices.
  */
 
-import { repeatError } from "../../core/call/duplicates.ts";
-import type { Policies } from "../../core/call/policies.ts";
-import { refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
+import { repeatError } from "../../core/call/check.ts";
+import { refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/check.ts";
 import { checkIndices, type CheckedCall } from "../kernels/checks.ts";
 import { jobReading, sequenceReading, type Reading } from "../kernels/read-indices.ts";
 import type { Recording, Span } from "../kernels/recording.ts";
@@ -87,13 +86,9 @@ const formOf = (plan: Plan, positions: number): Plan =>
   plan.source === undefined ? plan : { ...plan, count: positions };
 
 /** Returns the targets of indices on the GPU, which kernels read and check. */
-export function checkedTargets(
-  prepared: PreparedCall,
-  policies: Policies,
-  indices: DeviceTensor,
-): CheckedTargets {
+export function checkedTargets(prepared: PreparedCall, indices: DeviceTensor): CheckedTargets {
   const { call, planInputs } = prepared;
-  const rules = { ...rulesOf(call, policies), merge: false };
+  const rules = { ...rulesOf(call), merge: false };
   const step = indices.dtype === "int64" ? 2 : 1;
   return {
     record(recording, checked) {
@@ -103,9 +98,7 @@ export function checkedTargets(
           : tuplesOf(prepared, rules, step);
       const words = recording.scratch(4 * placed.words);
       const targets = placed.at(words);
-      const between = refusesRepeats(call, policies)
-        ? () => findRepeat(recording, targets, checked)
-        : null;
+      const between = refusesRepeats(call) ? () => findRepeat(recording, targets, checked) : null;
       checkIndices(recording, checked, reading, { ...indices.span, step }, words, between);
       return { targets, arrangements: arrangementsOf(targets) };
     },
@@ -169,7 +162,7 @@ function sequencesOf(prepared: PreparedCall, step: 1 | 2): Placing {
 function slicesOf({ call, planInputs }: PreparedCall): Plan {
   const { dtype, shape } = planInputs.indices;
   const indices = zeros(dtype, shape);
-  const rules = { ...rulesOf(call, {}), merge: false };
+  const rules = { ...rulesOf(call), merge: false };
   return planIndices({ ...planInputs, indices }, call, rules, zeroOffsets);
 }
 

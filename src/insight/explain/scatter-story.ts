@@ -7,7 +7,7 @@ import type { Executor } from "../../core/engines/executor.ts";
 import { callNow, scatterNow } from "../../core/call/run.ts";
 import { stepOf } from "../../core/call/steps.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import type { PreparedCall } from "../../core/call/prepare.ts";
+import type { PreparedCall } from "../../core/call/check.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { coordinatesOf } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
