@@ -27,13 +27,8 @@ function codecOf(dtype: DType): Codec {
   switch (family) {
     case "string":
       return { decode: same, encode: (value) => (typeof value === "string" ? value : null) };
-    case "bool": {
-      const encode = (value: unknown): Entry | null => {
-        const bit = typeof value === "boolean" || typeof value === "bigint" ? Number(value) : value;
-        return bit === 0 || bit === 1 ? bit : null;
-      };
-      return { decode: (entry) => entry !== 0, encode };
-    }
+    case "bool":
+      return { decode: (entry) => entry !== 0, encode: bitOf };
     case "float":
     case "complex":
       return { decode: same, encode: ofNumber(same) };
@@ -66,6 +61,11 @@ function codecOf(dtype: DType): Codec {
 }
 
 const same = <T>(value: T): T => value;
+
+function bitOf(value: unknown): 0 | 1 | null {
+  const bit = typeof value === "boolean" || typeof value === "bigint" ? Number(value) : value;
+  return bit === 0 || bit === 1 ? bit : null;
+}
 
 /** Returns a function that reads the element at a position in `data`. */
 export function reader<D extends DType>(
