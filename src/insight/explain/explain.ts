@@ -137,17 +137,16 @@ function storyOf(
   // in a session's memory.
   const rules = { ...rulesOf(call, {}), merge: false };
   const plan = planIndices(planInputs, call, rules, readIndices);
-  const { fields } = call;
-  if (updates === undefined) {
-    const output = callNow(executor, fields, executeMade, () =>
-      gatherExecution(executor, plan, data, shape, size, undefined),
-    );
-    return { output, story: gatherStory(prepared, plan, output) };
-  }
-  const output = callNow(executor, fields, executeMade, () =>
-    scatterExecution(executor, plan, data, updates, call.settings, undefined),
+  const output = callNow(executor, call.fields, executeMade, () =>
+    updates === undefined
+      ? gatherExecution(executor, plan, data, shape, size, undefined)
+      : scatterExecution(executor, plan, data, updates, call.settings, undefined),
   );
-  return { output, story: scatterStory(executor, prepared, plan, updates, output) };
+  const story =
+    updates === undefined
+      ? gatherStory(prepared, plan, output)
+      : scatterStory(executor, prepared, plan, updates, output);
+  return { output, story };
 }
 
 /** Returns data and indices, or null if data, indices or an axis input is missing. */
