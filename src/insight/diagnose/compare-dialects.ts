@@ -6,15 +6,13 @@ import { prepare } from "../../core/call/prepare.ts";
 import { DTYPES, isNumericStorage, type Reduction } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { roundingError } from "./arithmetic.ts";
-import { cellUpdatesOf, valuesOf } from "./cell-values.ts";
-import { cellsOf, differingCells } from "./cells.ts";
+import { cellsOf, cellUpdatesOf, differ, differingCells, isSame, valuesOf } from "./cells.ts";
 import { exactOf, readCall } from "./diagnose.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { DIALECTS, type DialectId, type DialectRecord } from "./dialect-table.ts";
-import { wordsOf, type GathersWord, type ScattersWord, type Words } from "./dialect-words.ts";
-import { DIALECT_IDS, idsOf } from "./dialects.ts";
+import { DIALECT_IDS, idsOf, wordsOf, type Words } from "./dialects.ts";
 import type { Facts, VariantName } from "./hypothesis.ts";
-import { openOrder } from "./race.ts";
+import { openOrder } from "./races.ts";
 import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
 import { axisOf, isWhole } from "./settings.ts";
@@ -100,7 +98,7 @@ const isComparison = (reduction: Reduction): boolean => reduction === "max" || r
 /** Returns true if a dialect supports the operator, the reduction and the data type of a call. */
 function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean {
   const { indexForm } = call.version;
-  if (!record.hasText && !isNumericStorage(data.data)) return false;
+  if (record.hasText !== true && !isNumericStorage(data.data)) return false;
   if (record.dtypes?.includes(data.dtype) === false) return false;
   if (record.without?.includes(data.dtype) === true) return false;
   if (updates === undefined) {
@@ -118,7 +116,7 @@ function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean 
       self === includeSelf,
   );
   if (isLacking === true) return false;
-  const { halves } = wordsOf(record.facts, indexForm);
+  const { halves } = wordsOf(record, indexForm);
   return reduction === "none" || isComparison(reduction) || halves !== "none" || !isHalf(data);
 }
 
@@ -133,7 +131,7 @@ interface Made {
 function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefined" {
   const { rule, facts, exact } = given;
   const { version, settings } = rule.call;
-  const words = wordsOf(record.facts, version.indexForm, rule.data.dtype);
+  const words = wordsOf(record, version.indexForm, rule.data.dtype);
   if (version.indexForm === "sequences") {
     const isRefused = facts.isError || (facts.hasNegative && words.negative === "error");
     return isRefused ? "error" : { rule, output: exact, ids: [] };
@@ -182,7 +180,10 @@ function withOwnWays(made: Made, facts: Facts, { types, means, wholes, strings }
 
 /** Hypothesis variants for out-of-range indices, by word. */
 const READINGS: Readonly<
-  Record<Exclude<ScattersWord | GathersWord, "error" | "undefined">, VariantName | undefined>
+  Record<
+    Exclude<NonNullable<Words["scatters" | "gathers"]>, "error" | "undefined" | "unknown">,
+    VariantName | undefined
+  >
 > = {
   "out-of-range-dropped": undefined,
   "out-of-range-clipped": "nearest-place",
@@ -240,10 +241,8 @@ function withUpdatesFirst(made: Made, facts: Facts): Made {
 /** Compares operands like the dialect's max and min. */
 function withComparison(made: Made, facts: Facts, word: Words["compares"]): Made {
   if (word === null || word === "unknown") return made;
-  const [id, name] =
-    word === "exact"
-      ? (["nan-one-operand", "ieee"] as const)
-      : ([word.word, `${word.stays}-stays`] as const);
+  const [id = "nan-one-operand"] = idsOf(word);
+  const name = word === "exact" ? "ieee" : word.endsWith("data") ? "data-stays" : "update-stays";
   // A version that returns one operand unchanged differs from the other rules for both NaN and zeros.
   const { stays } = made.rule.call.settings;
   const seen = stays === undefined ? id : "nan-one-operand";
@@ -273,8 +272,6 @@ function followed(made: Made, rule: Rule, ids: readonly DiagnosisId[]): Made {
   return { rule, output, ids: differ(made.output, output) ? [...made.ids, ...ids] : made.ids };
 }
 
-const differ = (a: Tensor, b: Tensor): boolean => differingCells(cellsOf(a), cellsOf(b)).length > 0;
-
 /** Cells whose values a dialect does not define, and the diagnosis for these cells. */
 interface Open {
   readonly cells: ReadonlySet<number>;
@@ -284,7 +281,7 @@ interface Open {
 function openCells(record: DialectRecord, rule: Rule): Open {
   const { version, settings } = rule.call;
   const { reduction } = settings;
-  const { compares } = wordsOf(record.facts, version.indexForm);
+  const { compares } = wordsOf(record, version.indexForm);
   const word = openOrder(record, rule);
   if (rule.updates !== undefined) {
     if (isComparison(reduction) && compares === "unknown") return openComparisons(rule);
@@ -298,7 +295,7 @@ function openCells(record: DialectRecord, rule: Rule): Open {
 function openRepeats(rule: Rule, updates: Tensor): Open {
   const given = cellsOf(updates);
   const cells = cellsWhere(rule, 2, ([first, ...others]) =>
-    others.some((element) => !given.isSameAs(given, element, first)),
+    others.some((element) => !isSame(given, given, element, first)),
   );
   return { cells, id: "any-order" };
 }

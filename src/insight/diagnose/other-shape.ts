@@ -5,7 +5,7 @@
 
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { printShape } from "../../core/tensor/shape.ts";
-import { bitsOf } from "./cell-sets.ts";
+import { bitsOf } from "./races.ts";
 import { cellsOf, differingCells } from "./cells.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import type { Change } from "./hypothesis.ts";
