@@ -30,7 +30,7 @@ import {
   type DialectAspect,
   type DialectFact,
 } from "../../src/insight/diagnose/dialects.ts";
-import { isWhole } from "../../src/insight/diagnose/settings.ts";
+import { isWhole } from "../../src/insight/diagnose/hypothesis.ts";
 import { randomFrom, seedOf } from "../support/random.ts";
 import { ROOT } from "../support/root.ts";
 import { tfjsOn, WITHOUT_TFJS } from "../support/tfjs.ts";

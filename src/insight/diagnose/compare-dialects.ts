@@ -11,11 +11,12 @@ import { exactOf, readCall } from "./diagnose.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { DIALECTS, type DialectId, type DialectRecord } from "./dialect-table.ts";
 import { DIALECT_IDS, idsOf, wordsOf, type Words } from "./dialects.ts";
-import type { Facts, VariantName } from "./hypothesis.ts";
+import { isComparison, isWhole, type VariantName } from "./hypothesis.ts";
+import { resultOf } from "./predict.ts";
 import { openOrder } from "./races.ts";
-import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
+import { isFloating, leavesOut, type Facts, type Rule } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
-import { axisOf, isWhole } from "./settings.ts";
+import { axisOf } from "./call-hypotheses.ts";
 
 /** The result of a call under one dialect's rules. */
 export interface DialectComparison {
@@ -93,8 +94,6 @@ function compare(dialect: DialectId, given: Given): DialectComparison {
 
 const isHalf = ({ dtype }: Tensor): boolean => DTYPES[dtype].family === "half";
 
-const isComparison = (reduction: Reduction): boolean => reduction === "max" || reduction === "min";
-
 /** Returns true if a dialect supports the operator, the reduction and the data type of a call. */
 function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean {
   const { indexForm } = call.version;
@@ -117,7 +116,9 @@ function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean 
   );
   if (isLacking === true) return false;
   const { halves } = wordsOf(record, indexForm);
-  return reduction === "none" || isComparison(reduction) || halves !== "none" || !isHalf(data);
+  return (
+    reduction === "none" || /^(max|min)$/.test(reduction) || halves !== "none" || !isHalf(data)
+  );
 }
 
 /** A dialect's rule and result, with the ids of visible changes. */
@@ -144,7 +145,7 @@ function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefi
   const made = withOwnWays(placed, facts, { ...words, wholes });
   if (rule.updates === undefined || settings.reduction === "none") return made;
   if (words.sums === "updates-first") return withUpdatesFirst(made, facts);
-  if (isComparison(settings.reduction)) return withComparison(made, facts, words.compares);
+  if (isComparison(rule)) return withComparison(made, facts, words.compares);
   return isHalf(rule.data) ? withHalves(made, facts, words.halves) : made;
 }
 
@@ -226,10 +227,6 @@ function withPlaces(
   return { rule, output, ids: isSeen ? ids : [] };
 }
 
-/** Returns true if a rule skips an index instead of assigning it a position. */
-const leavesOut = (rule: Rule): boolean =>
-  planOf(rule).offsets.length < placingOf(rule).base.length;
-
 /** Sums updates, starting at 0, and then adds the sums to all elements of data, which converts every -0 to 0. */
 function withUpdatesFirst(made: Made, facts: Facts): Made {
   const summed = followed(made, changed(made.rule, facts, "updates-first"), ["updates-first"]);
@@ -284,9 +281,9 @@ function openCells(record: DialectRecord, rule: Rule): Open {
   const { compares } = wordsOf(record, version.indexForm);
   const word = openOrder(record, rule);
   if (rule.updates !== undefined) {
-    if (isComparison(reduction) && compares === "unknown") return openComparisons(rule);
+    if (isComparison(rule) && compares === "unknown") return openComparisons(rule);
     if (reduction === "none" && word !== null) return openRepeats(rule, rule.updates);
-    if (!isComparison(reduction) && word !== null) return openSums(rule, word === "lost-updates");
+    if (!isComparison(rule) && word !== null) return openSums(rule, word === "lost-updates");
   }
   return { cells: new Set(), id: "any-order" };
 }

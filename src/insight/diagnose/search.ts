@@ -4,16 +4,15 @@ import { DIAGNOSE } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { cellsOf, cellUpdatesOf, isSame, type Cells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";
-import { COORDINATES, COUNTING } from "./coordinates.ts";
 import { DIALECTS, type DialectId } from "./dialect-table.ts";
 import { dialectsWith } from "./dialects.ts";
-import { FLOATS } from "./floats.ts";
-import type { Aspect, Facts, Hypothesis, Variant } from "./hypothesis.ts";
-import { INPUTS } from "./inputs.ts";
-import { PLACES } from "./places.ts";
+import { INPUTS, SETTINGS } from "./call-hypotheses.ts";
+import { FLOATS } from "./float-hypotheses.ts";
+import type { Aspect, Hypothesis, Variant } from "./hypothesis.ts";
+import { COORDINATES, COUNTING, PLACES } from "./index-hypotheses.ts";
 import { bitsOf, CELL_SETS, openOrder, raceSets, type CellSet } from "./races.ts";
-import { pick, predict, type Probe, type Rule } from "./rule.ts";
-import { SETTINGS } from "./settings.ts";
+import { pick, predict, type Probe } from "./predict.ts";
+import type { Facts, Rule } from "./rule.ts";
 
 /** A diagnosis without its list of dialects, which is added later. */
 export type Found = Omit<Diagnosis, "dialects">;
