@@ -41,7 +41,7 @@ const ASPECTS: readonly DialectAspect[] = [
 ];
 
 /** The kind of evidence for a fact. With `run`, this project observed the behavior in the listed dialect version. */
-export type DialectEvidence = Evidence | "not verified";
+export type DialectEvidence = "run" | "source" | "document" | "not verified";
 
 const EVIDENCE: readonly Evidence[] = ["run", "source", "document"];
 

@@ -1,10 +1,10 @@
 /** Computes the results of rules, with the same kernels as `run`. */
 
-import { divisorOf, isOneStep, stepsOf } from "../../core/call/steps.ts";
-import { createJs } from "../../core/engines/js.ts";
+import { scatterSteps, stepOf } from "../../core/call/steps.ts";
+import { Executor } from "../../core/engines/executor.ts";
 import { divide } from "../../core/kernels/divide.ts";
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
-import { countTargets, split } from "../../core/plan/repeats.ts";
+import { split } from "../../core/plan/repeats.ts";
 import { allocate, type Storage } from "../../core/tensor/dtype.ts";
 import { product, sameShape } from "../../core/tensor/shape.ts";
 import { copy } from "../../core/tensor/storage.ts";
@@ -76,9 +76,7 @@ export function pick(
 ): Tensor {
   const count = offsets.length;
   const out = allocate(dtype, count);
-  void createJs()
-    .begin()
-    .gather(flatPlan(offsets, 1, size), dtype, data, out);
+  new Executor().begin().gather(flatPlan(offsets, 1, size), dtype, data, out);
   return new Tensor(dtype, [...shape], count, out);
 }
 
@@ -104,7 +102,7 @@ function gathered({ data, shape, fill }: Rule, plan: Plan): Storage {
   // Elements that are not in the Plan are not written.
   const zeros = new Tensor(dtype, [size], size, allocate(dtype, size));
   const out = fill === "nan" ? encode(zeros, new Float64Array(size).fill(NaN)).data : zeros.data;
-  void createJs().begin().gather(plan, dtype, data.data, out);
+  new Executor().begin().gather(plan, dtype, data.data, out);
   return out;
 }
 
@@ -113,13 +111,13 @@ function scattered(rule: Rule, plan: Plan, data: Tensor, updates: Tensor): Stora
   const { arithmetic } = rule;
   if (arithmetic !== null) {
     const out = decode(data);
-    scatterSteps(rule, plan, decode(updates), out, arithmetic);
+    applySteps(rule, plan, decode(updates), out, arithmetic);
     return encode(data, out, plan).data;
   }
   const out = allocate(dtype, data.size);
   copy(data.data, out);
-  const session = createJs().begin();
-  scatterSteps(rule, plan, updates.data, out, {
+  const session = new Executor().begin();
+  applySteps(rule, plan, updates.data, out, {
     apply: (part, step, from, to) => session.scatter(part, dtype, step, to, from, to),
     divide: (to, { slice, offsets }, counts) =>
       (rule.truncates ? truncate : divide)(dtype, to, slice, offsets, counts),
@@ -141,29 +139,24 @@ const truncate: typeof divide = (_, data, slice, offsets, counts) => {
  * Runs a scatter's Plan like `run`, or with different steps if the rule keeps the first update or combines updates
  * first.
  */
-function scatterSteps<S extends Storage>(
+function applySteps<S extends Storage>(
   { call: { settings }, data, stays, updatesFirst }: Rule,
   plan: Plan,
   updates: S,
   out: S,
   machine: Machine<S>,
 ): void {
-  const { reduction } = settings;
-  const steps = stepsOf(settings, data.dtype);
-  const isUsual = (stays === "last" || reduction !== "none") && !updatesFirst;
-  if (isUsual && isOneStep(settings)) return machine.apply(plan, steps.later, updates, out);
-  const { first, later } = split(plan);
+  const { parts, division } = scatterSteps(plan, settings, data.dtype);
   if (updatesFirst) {
+    const step = stepOf(settings, data.dtype);
+    const { first, later } = split(plan);
     const combined = out.slice() as S;
     machine.apply(first, "none", updates, combined);
-    machine.apply(later, steps.later === "sub" ? "add" : steps.later, updates, combined);
+    machine.apply(later, step === "sub" ? "add" : step, updates, combined);
     const source = first.offsets.map((offset) => offset / first.slice);
-    machine.apply({ ...first, source }, steps.first, combined, out);
-  } else {
-    machine.apply(first, steps.first, updates, out);
-    if (reduction !== "none") machine.apply(later, steps.later, updates, out);
-  }
-  if (!steps.divides) return;
-  const divisors = countTargets(first, later).map((count) => divisorOf(settings, count));
-  machine.divide(out, first, divisors);
+    machine.apply({ ...first, source }, step, combined, out);
+  } else if (stays === "first" && settings.reduction === "none") {
+    machine.apply(split(plan).first, "none", updates, out);
+  } else for (const part of parts) machine.apply(part.plan, part.step, updates, out);
+  if (division !== null) machine.divide(out, division.targets, division.divisors);
 }

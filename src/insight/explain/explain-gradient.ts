@@ -3,13 +3,12 @@
  * sum, so factors are computed with the same steps as gradients.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount, wrongOption, optionsOf } from "../../core/foreign.ts";
+import { isTensorError, type TensorError } from "../../core/errors.ts";
 import { fieldsOf, type NodeSpec } from "../../core/call/call.ts";
 import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import { vjpOn } from "../../core/call/vjp.ts";
-import { createJs } from "../../core/engines/js.ts";
-import { isTensorError, wrongOption, type TensorError } from "../../core/errors.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
+import { Executor } from "../../core/engines/executor.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
 import { DTYPES, type Scalar } from "../../core/tensor/dtype.ts";
@@ -101,7 +100,7 @@ export function explainGradient(
   const call = explain(node, inputs);
   const tensors = call.inputs.map(({ tensor }) => tensor ?? undefined);
   const gradientsOf = (gradient: unknown, given = ties): readonly (Tensor | null)[] =>
-    vjpOn(createJs, node, tensors, gradient, { ties: given });
+    vjpOn(() => new Executor(), node, tensors, gradient, { ties: given });
   const { version, output, story } = call;
   try {
     if (version === null || output === null || story === null) throw call.error;

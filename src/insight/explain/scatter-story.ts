@@ -4,7 +4,7 @@
  * updates, so the number of an update is its Plan position.
  */
 
-import { callNow, executeMade, scatterExecution } from "../../core/call/execute.ts";
+import { callNow, scatterNow } from "../../core/call/run.ts";
 import type { PreparedCall } from "../../core/call/prepare.ts";
 import { divisorOf, stepOf, stepsOf } from "../../core/call/steps.ts";
 import type { Executor } from "../../core/engines/executor.ts";
@@ -185,7 +185,10 @@ function outputAfter(
   const isMean = settings.reduction === "mean";
   // Means are computed as sums, which are divided after the last update.
   const reducing = isMean && !isAll ? { ...settings, reduction: "add" as const } : settings;
-  return callNow(executor, fields, executeMade, () =>
-    scatterExecution(executor, plan, data, updates, reducing, undefined),
+  return callNow(
+    executor,
+    fields,
+    (session) => scatterNow(session, executor, plan, data, updates, reducing, undefined),
+    undefined,
   );
 }
