@@ -3,12 +3,11 @@
  * GPU, the Plan of the operator supplies everything except the offsets, such as the rules for reading indices.
  */
 
-import { repeatError } from "../../core/call/check.ts";
-import { refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/check.ts";
-import { checkIndices, type CheckedCall } from "../kernels/checks.ts";
+import { refusesRepeats, repeatError, rulesOf, type PreparedCall } from "../../core/call/check.ts";
+import { checkIndices, findRepeat, type CheckedCall } from "../kernels/checks.ts";
 import { jobReading, sequenceReading, type Reading } from "../kernels/read-indices.ts";
-import type { Recording, Span } from "../kernels/recording.ts";
-import { findRepeat } from "../kernels/repeats.ts";
+import type { Span } from "../kernels/kernel.ts";
+import type { Recording } from "../kernels/recording.ts";
 import { arrangementsOf, type Arrangements } from "../kernels/scatter.ts";
 import { sortOnHost } from "../kernels/sort.ts";
 import type { BadIndex, RepeatFound } from "../kernels/status.ts";
