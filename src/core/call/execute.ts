@@ -4,7 +4,7 @@ import type { Executor, Session } from "../engines/executor.ts";
 import { hasCode, TensorError, type ErrorContext } from "../errors.ts";
 import { divide } from "../kernels/divide.ts";
 import type { Plan } from "../plan/plan.ts";
-import { countTargets, split } from "../plan/repeats.ts";
+import { countTargets, split } from "../plan/targets.ts";
 import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
 import { part, shapeOf } from "../tensor/shape.ts";
 import { clear, copy } from "../tensor/storage.ts";

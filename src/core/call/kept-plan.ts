@@ -5,11 +5,10 @@
 import type { Executor, Session } from "../engines/executor.ts";
 import { factOf, oneOf, TensorError, type ErrorContext } from "../errors.ts";
 import { planIndices, type Operator } from "../operators/operator.ts";
-import { noReduction } from "../operators/dtypes.ts";
+import { noReduction, signatureOf } from "../operators/signature.ts";
 import { settingsOf } from "../operators/settings.ts";
-import { signatureOf } from "../operators/signature.ts";
 import type { Plan } from "../plan/plan.ts";
-import { split } from "../plan/repeats.ts";
+import { split } from "../plan/targets.ts";
 import { hasReduction, type DType, type Reduction } from "../tensor/dtype.ts";
 import { coordinatesOf, part, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";

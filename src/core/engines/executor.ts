@@ -3,7 +3,7 @@
  * depend on operators.
  */
 
-import type { ReadIndices } from "../plan/index-job.ts";
+import type { ReadIndices } from "../plan/indices.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { DType, NumericStorage, Step, Storage } from "../tensor/dtype.ts";
 import type { Queue } from "./queue.ts";

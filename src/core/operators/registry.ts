@@ -3,21 +3,18 @@
  */
 
 import { factOf, printValue, readForeign, TensorError, type ErrorContext } from "../errors.ts";
-import { gatherElements } from "./gather-elements.ts";
-import { gatherND } from "./gather-nd.ts";
-import { gather } from "./gather.ts";
-import { openvinoGatherElements } from "./openvino-gather-elements.ts";
-import { openvinoGatherND } from "./openvino-gather-nd.ts";
+import {
+  gatherElements,
+  openvinoGatherElements,
+  scatterElementsUpdate,
+  scatterElements,
+  scatter,
+} from "./elements.ts";
+import { gatherND, openvinoGatherND, scatterNDUpdate, scatterND } from "./tuples.ts";
+import { gather, openvinoGather, scatterUpdate } from "./slices.ts";
 import { nearestName } from "../tensor/nearest.ts";
-import { openvinoGather } from "./openvino-gather.ts";
 import type { Domain, Operator, OperatorVersion } from "./operator.ts";
-import { scatterElementsUpdate } from "./scatter-elements-update.ts";
-import { scatterElements } from "./scatter-elements.ts";
-import { scatterNDUpdate } from "./scatter-nd-update.ts";
-import { scatterND } from "./scatter-nd.ts";
-import { scatterUpdate } from "./scatter-update.ts";
-import { scatter } from "./scatter.ts";
-import { tensorScatter } from "./tensor-scatter.ts";
+import { tensorScatter } from "./sequences.ts";
 
 const OPERATORS: readonly Operator[] = /* @__PURE__ */ frozen([
   scatterND,

@@ -1,7 +1,7 @@
 /** Defines hypotheses about mistaken coordinates, such as counting from 1 or listing the last axis first. */
 
 import { isTensorError } from "../../core/errors.ts";
-import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
+import { indexAt, indexWordsOf } from "../../core/plan/indices.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import {
   droppingOutside,

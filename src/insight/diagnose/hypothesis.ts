@@ -4,7 +4,7 @@
  */
 
 import type { DiagnosisId } from "./diagnosis.ts";
-import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
+import { indexAt, indexWordsOf } from "../../core/plan/indices.ts";
 import { placingOf, type PlaceOf, type Rule } from "./rule.ts";
 
 /** Facts about a call that are known before any hypothesis is tested. */

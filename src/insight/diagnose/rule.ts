@@ -11,9 +11,9 @@ import { isTensorError } from "../../core/errors.ts";
 import { divide } from "../../core/kernels/divide.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices, type PlanInputs, type Settings } from "../../core/operators/operator.ts";
-import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
+import { indexAt, indexWordsOf } from "../../core/plan/indices.ts";
 import { absoluteOffsets, without, type Plan } from "../../core/plan/plan.ts";
-import { countTargets, split } from "../../core/plan/repeats.ts";
+import { countTargets, split } from "../../core/plan/targets.ts";
 import {
   allocate,
   DTYPES,

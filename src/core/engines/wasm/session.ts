@@ -1,7 +1,7 @@
 /** A synchronous call on the WebAssembly executor, which chooses the memory and the number of threads. */
 
 import type { WasmLimits } from "../../limits.ts";
-import type { IndexJob, ReadIndices } from "../../plan/index-job.ts";
+import type { IndexJob, ReadIndices } from "../../plan/indices.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { hasCode } from "../../errors.ts";
 import {
