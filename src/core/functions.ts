@@ -35,7 +35,7 @@ import type {
   ScatterOptions,
   Shape,
 } from "./typed-shape.ts";
-import type { IndexLists, UpdateLists } from "./tensor/values.ts";
+import type { IndexLists, UpdateLists } from "./tensor/arguments.ts";
 
 /**
  * Returns a copy of `data` in which each index tuple's element or slice is replaced by, or combined with, its update.

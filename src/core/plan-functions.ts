@@ -12,7 +12,7 @@ import {
   scatterND as scatterNDOperator,
 } from "./operators/tuples.ts";
 import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";
-import type { IndexLists } from "./tensor/values.ts";
+import type { IndexLists } from "./tensor/arguments.ts";
 import type { AxisOption, BatchOption } from "./typed-shape.ts";
 
 type Indices = Tensor | RuntimeTensor | IndexLists;

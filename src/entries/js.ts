@@ -35,7 +35,7 @@ import { gather as gatherOperator } from "../core/operators/slices.ts";
 import type { Operator } from "../core/operators/operator.ts";
 import { tensorScatter as tensorScatterOperator } from "../core/operators/sequences.ts";
 import type { RuntimeTensor, Tensor } from "../core/tensor/tensor.ts";
-import type { IndexLists } from "../core/tensor/values.ts";
+import type { IndexLists } from "../core/tensor/arguments.ts";
 
 export * from "../surface.ts";
 

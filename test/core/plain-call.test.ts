@@ -11,7 +11,8 @@ import { createJs } from "../../src/core/engines/js.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import { FUNCTIONS } from "../../src/core/operators/plain.ts";
 import { CALLS } from "../../src/core/limits.ts";
-import { equals, tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import { setLimits } from "../support/limits.ts";
 
 type Values = readonly (number | bigint | string | boolean)[];

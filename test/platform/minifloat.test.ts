@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isTensorError } from "../../src/core/errors.ts";
-import { minifloat, type MinifloatName } from "../../src/core/tensor/minifloat.ts";
+import { minifloat, type MinifloatName } from "../../src/core/tensor/scalar.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 
 /** The bits of numbers, both ways, and of numbers that are rounded to them. */

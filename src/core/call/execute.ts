@@ -5,10 +5,15 @@ import { hasCode, TensorError, type ErrorContext } from "../errors.ts";
 import { divide } from "../kernels/divide.ts";
 import type { Plan } from "../plan/plan.ts";
 import { countTargets, split } from "../plan/targets.ts";
-import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
+import {
+  isNumericStorage,
+  type DType,
+  type Step,
+  type Storage,
+  checkDType,
+} from "../tensor/dtype.ts";
 import { part, shapeOf } from "../tensor/shape.ts";
 import { clear, copy } from "../tensor/storage.ts";
-import { checkDType } from "../tensor/dtype-name.ts";
 import { isSame } from "../tensor/memory.ts";
 import { Tensor, type Mutable } from "../tensor/tensor.ts";
 import { divisorOf, isOneStep, stepOf, stepsOf, type Reducing } from "./steps.ts";

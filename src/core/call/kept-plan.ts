@@ -3,7 +3,8 @@
  */
 
 import type { Executor, Session } from "../engines/executor.ts";
-import { factOf, oneOf, TensorError, type ErrorContext } from "../errors.ts";
+import { factOf, checkNames, objectOf, optionsOf } from "../foreign.ts";
+import { oneOf, TensorError, type ErrorContext } from "../errors.ts";
 import { planIndices, type Operator } from "../operators/operator.ts";
 import { noReduction, signatureOf } from "../operators/signature.ts";
 import { settingsOf } from "../operators/settings.ts";
@@ -12,7 +13,7 @@ import { split } from "../plan/targets.ts";
 import { hasReduction, type DType, type Reduction } from "../tensor/dtype.ts";
 import { coordinatesOf, part, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
-import type { UpdateLists } from "../tensor/values.ts";
+import type { UpdateLists } from "../tensor/arguments.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import { plainVersionOf } from "./call.ts";
 import { callNow, gatherNow, scatterNow } from "./execute.ts";
@@ -24,7 +25,6 @@ import {
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkAlive, checkIndexBytes, listOrTensor } from "./inputs.ts";
-import { checkNames, objectOf, optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
 import { rulesOf } from "./prepare.ts";
 import type { Reducing } from "./steps.ts";

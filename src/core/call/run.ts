@@ -8,7 +8,8 @@
 
 import { defaultExecutor } from "../engines/default.ts";
 import type { Executor, Session } from "../engines/executor.ts";
-import { factOf, isArray, printValue, TensorError, type ErrorContext } from "../errors.ts";
+import { factOf, isArray, printValue, optionsOf } from "../foreign.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RuntimeTensor, Tensor } from "../tensor/tensor.ts";
@@ -25,7 +26,6 @@ import {
 } from "./execute.ts";
 import { tensorsOf, tensorsOrLists } from "./inputs.ts";
 import { withOrder } from "./order.ts";
-import { optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
 import { knownForm, plainCallOf } from "./plain-call.ts";
 import { policiesOf } from "./policies.ts";

@@ -3,7 +3,7 @@
 import { defaultExecutor } from "../engines/default.ts";
 import type { Executor, Session } from "../engines/executor.ts";
 import type { Inputs } from "../operators/operator.ts";
-import { optionsOf } from "../tensor/options.ts";
+import { optionsOf } from "../foreign.ts";
 import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import { MEANT_OPTIONS, type NodeSpec } from "./call.ts";

@@ -2,17 +2,17 @@
  * The list of all operators, and the lookup of a node's version. The list of operators has a line for each operator.
  */
 
-import { factOf, printValue, readForeign, TensorError, type ErrorContext } from "../errors.ts";
+import { factOf, printValue, readForeign, nearestName } from "../foreign.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
 import {
   gatherElements,
   openvinoGatherElements,
-  scatterElementsUpdate,
-  scatterElements,
   scatter,
+  scatterElements,
+  scatterElementsUpdate,
 } from "./elements.ts";
-import { gatherND, openvinoGatherND, scatterNDUpdate, scatterND } from "./tuples.ts";
 import { gather, openvinoGather, scatterUpdate } from "./slices.ts";
-import { nearestName } from "../tensor/nearest.ts";
+import { gatherND, openvinoGatherND, scatterND, scatterNDUpdate } from "./tuples.ts";
 import type { Domain, Operator, OperatorVersion } from "./operator.ts";
 import { tensorScatter } from "./sequences.ts";
 

@@ -3,7 +3,8 @@
  * of rows (from a worker or from JSON) or any other value, so each value is read once and checked.
  */
 
-import { factOf, isArray, printValue, readForeign, TensorError } from "../errors.ts";
+import { factOf, isArray, printValue, readForeign } from "../foreign.ts";
+import { TensorError } from "../errors.ts";
 import type { OperatorVersion, ParameterSchema, Role } from "./operator.ts";
 import { roleOf as roleOfRow } from "./operator.ts";
 import { operators } from "./registry.ts";

@@ -4,7 +4,8 @@
  * different forms.
  */
 
-import { factOf, oneOf, printValue, TensorError, type ErrorContext } from "../errors.ts";
+import { oneOf, TensorError, type ErrorContext } from "../errors.ts";
+import { factOf, printValue } from "../foreign.ts";
 import { hasReduction, reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
 import { roleOf, type Inputs, type OperatorVersion, type Role } from "./operator.ts";
 import { TIND } from "./schemas.ts";

@@ -20,7 +20,7 @@ import {
   type IndexRules,
 } from "../plan/indices.ts";
 import { without, type Planner } from "../plan/plan.ts";
-import { printCount } from "../print-count.ts";
+import { printCount } from "../foreign.ts";
 import { part, product } from "../tensor/shape.ts";
 import {
   operatorOf,

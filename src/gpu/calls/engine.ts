@@ -3,7 +3,8 @@
 import { splitArguments } from "../../core/call/call.ts";
 import { keptParts } from "../../core/call/kept-plan.ts";
 import { createJs } from "../../core/engines/js.ts";
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, printValue, optionsOf } from "../../core/foreign.ts";
+import { TensorError } from "../../core/errors.ts";
 import {
   forEach,
   FUNCTIONS,
@@ -11,7 +12,6 @@ import {
   type FunctionName,
 } from "../../core/operators/plain.ts";
 import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { tensorOver, typeOf } from "./buffers.ts";
 import { callOnGpu } from "./call.ts";

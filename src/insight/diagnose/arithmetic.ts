@@ -6,8 +6,15 @@
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import { combineNumbers } from "../../core/kernels/combine.ts";
 import { DTYPES, allocate, plainStep, type DType, type Step } from "../../core/tensor/dtype.ts";
-import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../../core/tensor/half.ts";
-import { halfFormat, reader, writer } from "../../core/tensor/scalar.ts";
+import {
+  BFLOAT16,
+  decodeHalf,
+  encodeHalf,
+  FLOAT16,
+  halfFormat,
+  reader,
+  writer,
+} from "../../core/tensor/scalar.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 
 /** Float arithmetic. `apply` and `divide` modify `out`, which initially contains the values of data. */

@@ -7,10 +7,10 @@ import { MEANT_OPTIONS, nodeFrom, type NodeSpec } from "../../core/call/call.ts"
 import { tensorsOf } from "../../core/call/inputs.ts";
 import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
 import { checkLike } from "../../core/call/out.ts";
-import { isTensorError, oneOf, wrongOption, type ErrorContext } from "../../core/errors.ts";
+import { isTensorError, oneOf, type ErrorContext } from "../../core/errors.ts";
+import { wrongOption, optionsOf } from "../../core/foreign.ts";
 import type { Reduction } from "../../core/tensor/dtype.ts";
 import { sameShape } from "../../core/tensor/shape.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { cellsOf, differingCells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";

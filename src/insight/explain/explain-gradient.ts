@@ -3,13 +3,12 @@
  * sum, so factors are computed with the same steps as gradients.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount, wrongOption, optionsOf } from "../../core/foreign.ts";
+import { isTensorError, TensorError } from "../../core/errors.ts";
 import { fieldsOf, type NodeSpec } from "../../core/call/call.ts";
 import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import { vjpOn } from "../../core/call/vjp.ts";
 import { createJs } from "../../core/engines/js.ts";
-import { isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
 import { DTYPES, type Reduction, type Scalar } from "../../core/tensor/dtype.ts";

@@ -9,9 +9,9 @@ import {
   type Scalar,
   type Storage,
 } from "../../core/tensor/dtype.ts";
-import { factOf, named, TensorError, type ErrorContext } from "../../core/errors.ts";
-import { minifloat, type MinifloatName } from "../../core/tensor/minifloat.ts";
-import { reader, writer } from "../../core/tensor/scalar.ts";
+import { factOf } from "../../core/foreign.ts";
+import { named, TensorError, type ErrorContext } from "../../core/errors.ts";
+import { minifloat, type MinifloatName, reader, writer } from "../../core/tensor/scalar.ts";
 import { coordinatesOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";

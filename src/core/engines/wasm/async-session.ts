@@ -4,7 +4,7 @@
  * call.
  */
 
-import { transferred } from "../../tensor/lost-memory.ts";
+import { transferred } from "../../tensor/memory.ts";
 import type { ReadIndices } from "../../plan/indices.ts";
 import type { Plan } from "../../plan/plan.ts";
 import {
