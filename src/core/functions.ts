@@ -7,7 +7,7 @@
  */
 
 import type { DType } from "./tensor/dtype.ts";
-import { defaultExecutor } from "./engines/default.ts";
+import { defaultExecutor } from "./engines/choice.ts";
 import { gather as gatherOperator } from "./operators/slices.ts";
 import {
   gatherElements as gatherElementsOperator,

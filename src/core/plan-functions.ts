@@ -1,7 +1,7 @@
 /** Functions that compile the indices of a plain function once, into a kept plan. */
 
 import { keepPlan, type KeptPlan } from "./call/kept-plan.ts";
-import { defaultExecutor } from "./engines/default.ts";
+import { defaultExecutor } from "./engines/choice.ts";
 import { gather as gatherOperator } from "./operators/slices.ts";
 import {
   gatherElements as gatherElementsOperator,

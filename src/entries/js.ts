@@ -18,8 +18,7 @@ import { splitArguments } from "../core/call/call.ts";
 import { keepPlan, type KeptPlan } from "../core/call/kept-plan.ts";
 import { runOn, runPlain, type run as runByDefault } from "../core/call/run.ts";
 import { vjpOn, type vjp as vjpByDefault } from "../core/call/vjp.ts";
-import { createJs } from "../core/engines/js.ts";
-import type { Executor } from "../core/engines/executor.ts";
+import { Executor } from "../core/engines/executor.ts";
 import type * as functions from "../core/functions.ts";
 import type * as planFunctions from "../core/plan-functions.ts";
 import {
@@ -40,7 +39,7 @@ import type { IndexLists } from "../core/tensor/arguments.ts";
 export * from "../surface.ts";
 
 let executor: Executor | undefined;
-const jsExecutor = (): Executor => (executor ??= createJs());
+const jsExecutor = (): Executor => (executor ??= new Executor());
 
 const functionOf =
   (operator: Operator) =>

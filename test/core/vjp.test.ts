@@ -5,7 +5,7 @@ import type { NodeSpec } from "../../src/core/call/call.ts";
 import { run, runPlain } from "../../src/core/call/run.ts";
 import type { FunctionSpec } from "../../src/core/call/function-spec.ts";
 import { vjp } from "../../src/core/call/vjp.ts";
-import { defaultExecutor } from "../../src/core/engines/default.ts";
+import { defaultExecutor } from "../../src/core/engines/choice.ts";
 import { planGather } from "../../src/core/plan-functions.ts";
 import { FUNCTIONS } from "../../src/core/operators/plain.ts";
 import { roleOf, type OperatorVersion } from "../../src/core/operators/operator.ts";

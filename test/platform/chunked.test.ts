@@ -26,7 +26,7 @@ import { specFile } from "../../src/arrays/chunked/job/spec-file.ts";
 import { printSpec, type JobSpec } from "../../src/arrays/chunked/job/spec.ts";
 import { runTask } from "../../src/arrays/chunked/run/tasks.ts";
 import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
-import { defaultExecutor } from "../../src/core/engines/default.ts";
+import { defaultExecutor } from "../../src/core/engines/choice.ts";
 import { isTensorError, type TensorError } from "../../src/core/errors.ts";
 import { FUNCTIONS } from "../../src/core/operators/plain.ts";
 import { DTYPE_NAMES, reductionsOf, type DType } from "../../src/core/tensor/dtype.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createJs } from "../../src/core/engines/js.ts";
+import { Executor } from "../../src/core/engines/executor.ts";
 import { absoluteOffsets, coarsen, type Plan } from "../../src/core/plan/plan.ts";
 import { split } from "../../src/core/plan/targets.ts";
 import { seedOf } from "../support/random.ts";
 
-const js = createJs().begin();
+const js = new Executor().begin();
 const seed = seedOf("plan");
 
 const plan = (offsets: number[], slice: number, size: number, batches = 1): Plan => ({

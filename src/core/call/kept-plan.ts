@@ -2,7 +2,7 @@
  * Plans that users keep to apply the same indices many times, such as those of a KV cache, an embedding or graph edges.
  */
 
-import type { Executor, Session } from "../engines/executor.ts";
+import type { Executor, SyncSession } from "../engines/executor.ts";
 import { factOf, checkNames, objectOf, optionsOf } from "../foreign.ts";
 import { oneOf, TensorError, type ErrorContext } from "../errors.ts";
 import { planIndices, type Operator } from "../operators/operator.ts";
@@ -16,7 +16,7 @@ import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import type { UpdateLists } from "../tensor/arguments.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import { plainVersionOf } from "./call.ts";
-import { callNow, gatherNow, scatterNow } from "./execute.ts";
+import { callNow, gatherNow, scatterNow } from "./run.ts";
 import {
   checkDifferentiable,
   chooseGradients,
@@ -133,7 +133,7 @@ export function keptParts(
   const { positions, addressed } = operator.layout(inputs, call);
   const { shape, size } = shapeOf([...positions, ...dataDims.slice(addressed)], fields);
   const rules = { ...rulesOf(call, {}), merge: false };
-  const planIn = ({ readIndices }: Session<void>): Plan => {
+  const planIn = ({ readIndices }: SyncSession): Plan => {
     const made = planIndices(inputs, call, rules, readIndices);
     // The offsets are copied, because they outlive the session.
     return { ...made, offsets: made.offsets.slice(), isKept: true, derived: new Map() };
@@ -271,10 +271,10 @@ interface KeptScatter extends KeptGather {
   readonly reducing: Reducing;
 }
 
-const gatherKept = (session: Session<void>, { parts, data, target }: KeptGather): Tensor =>
+const gatherKept = (session: SyncSession, { parts, data, target }: KeptGather): Tensor =>
   gatherNow(session, parts.executor, parts.plan, data, parts.dims, parts.size, target);
 
-const scatterKept = (session: Session<void>, call: KeptScatter): Tensor => {
+const scatterKept = (session: SyncSession, call: KeptScatter): Tensor => {
   const { parts, data, updates, reducing, target } = call;
   return scatterNow(session, parts.executor, parts.plan, data, updates, reducing, target);
 };

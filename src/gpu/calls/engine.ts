@@ -2,7 +2,7 @@
 
 import { splitArguments } from "../../core/call/call.ts";
 import { keptParts } from "../../core/call/kept-plan.ts";
-import { createJs } from "../../core/engines/js.ts";
+import { Executor } from "../../core/engines/executor.ts";
 import { factOf, printValue, optionsOf } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import {
@@ -48,7 +48,7 @@ type PlanFunctions = Pick<GpuEngine, keyof typeof PLAN_FUNCTIONS>;
 
 function engineOn(core: GpuCore): GpuEngine {
   // A kept plan reads its indices on the host.
-  const host = createJs();
+  const host = new Executor();
   const functions = forEach(
     FUNCTIONS,
     (operator) =>

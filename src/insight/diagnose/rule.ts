@@ -6,7 +6,7 @@
 
 import type { Call } from "../../core/call/call.ts";
 import { divisorOf, stepsOf } from "../../core/call/steps.ts";
-import { createJs } from "../../core/engines/js.ts";
+import { Executor } from "../../core/engines/executor.ts";
 import { isTensorError } from "../../core/errors.ts";
 import { divide } from "../../core/kernels/divide.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
@@ -167,9 +167,7 @@ export function pick(
 ): Tensor {
   const count = offsets.length;
   const out = allocate(dtype, count);
-  void createJs()
-    .begin()
-    .gather(flatPlan(offsets, 1, size), dtype, data, out);
+  new Executor().begin().gather(flatPlan(offsets, 1, size), dtype, data, out);
   return new Tensor(dtype, [...shape], count, out);
 }
 
@@ -312,7 +310,7 @@ function gathered({ data, shape, fill }: Rule, plan: Plan): Storage {
   // Elements that are not in the Plan are not written.
   const zeros = new Tensor(dtype, [size], size, allocate(dtype, size));
   const out = fill === "nan" ? encode(zeros, new Float64Array(size).fill(NaN)).data : zeros.data;
-  void createJs().begin().gather(plan, dtype, data.data, out);
+  new Executor().begin().gather(plan, dtype, data.data, out);
   return out;
 }
 
@@ -334,7 +332,7 @@ function scattered(rule: Rule, plan: Plan, data: Tensor, updates: Tensor): Stora
   }
   const out = allocate(dtype, data.size);
   copy(data.data, out);
-  const session = createJs().begin();
+  const session = new Executor().begin();
   const apply: Apply<Storage> = (part, step, from, to) =>
     session.scatter(part, dtype, step, to, from, to);
   const divideBy: Divide<Storage> = (to, { slice, offsets }, counts) => {

@@ -8,7 +8,7 @@ import { isTensorError, TensorError } from "../../core/errors.ts";
 import { fieldsOf, type NodeSpec } from "../../core/call/call.ts";
 import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import { vjpOn } from "../../core/call/vjp.ts";
-import { createJs } from "../../core/engines/js.ts";
+import { Executor } from "../../core/engines/executor.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
 import { DTYPES, type Reduction, type Scalar } from "../../core/tensor/dtype.ts";
@@ -101,7 +101,7 @@ export function explainGradient(
   const call = explain(node, inputs);
   const tensors = call.inputs.map(({ tensor }) => tensor ?? undefined);
   const gradientsOf = (gradient: unknown, given = ties): readonly (Tensor | null)[] =>
-    vjpOn(createJs, node, tensors, gradient, { ties: given });
+    vjpOn(() => new Executor(), node, tensors, gradient, { ties: given });
   const refused = (error: TensorError): GradientExplanation => ({
     ...{ call, error, gradients: [] },
     cell: () => {

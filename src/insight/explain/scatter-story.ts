@@ -4,7 +4,7 @@
  */
 
 import type { Executor } from "../../core/engines/executor.ts";
-import { callNow, executeMade, scatterExecution } from "../../core/call/execute.ts";
+import { callNow, scatterNow } from "../../core/call/run.ts";
 import { stepOf } from "../../core/call/steps.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { PreparedCall } from "../../core/call/prepare.ts";
@@ -117,7 +117,10 @@ function outputAfter(
   const isMean = settings.reduction === "mean";
   // Means are computed as sums, which are divided after the last update.
   const reducing = isMean && !isAll ? { ...settings, reduction: "add" as const } : settings;
-  return callNow(executor, call.fields, executeMade, () =>
-    scatterExecution(executor, plan, data, updates, reducing, undefined),
+  return callNow(
+    executor,
+    call.fields,
+    (session) => scatterNow(session, executor, plan, data, updates, reducing, undefined),
+    undefined,
   );
 }
