@@ -348,7 +348,7 @@ function build(
   checkDType(dtype, fields);
   checkGiven(values, fields);
   const { shape, size } = shapeOf(given, fields);
-  const { data, isView } = storageFor(dtype, shape, size, values, fields, kind);
+  const { data, isView } = storageFor({ dtype, shape, size, fields, kind }, values);
   return { tensor: new Tensor(dtype, shape, size, data), isView };
 }
 

@@ -52,23 +52,14 @@ interface Destination {
  * copy.
  * @throws TensorError `dtype`, `shape-mismatch`, `disposed`, `too-large`
  */
-export function storageFor(
-  dtype: DType,
-  shape: readonly number[],
-  size: number,
-  values: unknown,
-  fields: ErrorContext,
-  kind?: string,
-): StoredValues {
-  const target = { dtype, shape, size, fields, kind };
-  return readForeign(
+export const storageFor = (target: Destination, values: unknown): StoredValues =>
+  readForeign(
     () => store(target, values),
     "dtype",
     "the values cannot be read",
     "values",
-    fields,
+    target.fields,
   );
-}
 
 function store(target: Destination, values: unknown): StoredValues {
   const { dtype, size, fields } = target;
@@ -110,31 +101,25 @@ function convert(target: Destination, values: unknown): Storage {
   const nesting = nestingOf(values);
   const isPaired = isComplex && nesting.length === 2 && nesting[1] === 2;
   const isParts = isComplex && nesting.length === 1;
-  if (isList(values) && (nesting.length === 1 || isPaired)) {
-    const count = isParts ? 2 * size : size;
+  const isFlat = isList(values) && (nesting.length === 1 || isPaired);
+  const count = isParts ? 2 * size : size;
+  if (isFlat) {
     checkCount(nesting[0], count, target);
-    const data = allocate(dtype, size);
-    const write = writerOf(target, isParts ? componentOf(dtype) : dtype, data);
-    for (let position = 0; position < count; position++) {
-      const value = values[position];
-      if (!write(position, value)) {
-        throw refusal(value, isParts ? Math.floor(position / 2) : position, target);
-      }
-    }
-    return data;
-  }
-  // The depth is checked before any element is visited, because a list may contain itself many times.
-  if (nesting.length > shape.length + (isComplex ? 1 : 0)) {
+  } else if (nesting.length > shape.length + (isComplex ? 1 : 0)) {
+    // The depth is checked before any element is visited, because a list may contain itself many times.
     throw wrongNesting(`lists ${nesting.length} deep`, target);
+  } else {
+    visit(values, target, null);
   }
-  checkNesting(values, target);
   const data = allocate(dtype, size);
-  const write = writerOf(target, dtype, data);
+  const write = writerOf(target, isParts ? componentOf(dtype) : dtype, data);
+  const put = (position: number, value: unknown): void => {
+    if (write(position, value)) return;
+    throw refusal(value, isParts ? Math.floor(position / 2) : position, target);
+  };
   let position = 0;
-  eachElement(values, target, (value) => {
-    if (!write(position, value)) throw refusal(value, position, target);
-    position++;
-  });
+  if (isFlat) for (; position < count; position++) put(position, values[position]);
+  else if (size > 0) visit(values, target, (value) => put(position++, value));
   return data;
 }
 
@@ -147,31 +132,26 @@ function writerOf({ kind }: Destination, dtype: DType, data: Storage): ReturnTyp
 }
 
 /**
- * Checks that the lists are nested like the shape. If the shape has no elements, each list is checked only once, no
- * matter how often it occurs: 62 lists that each contain the next one twice would count as 2^62 lists.
+ * Checks that lists are nested like the shape, and visits the elements in row-major order; null only checks. If the shape
+ * has no elements, each list is checked only once, no matter how often it occurs: 62 lists that each contain the next one
+ * twice would count as 2^62 lists.
  */
-function checkNesting(values: unknown, target: Destination): void {
+function visit(
+  values: unknown,
+  target: Destination,
+  element: ((value: unknown) => void) | null,
+): void {
   const { shape, size } = target;
   const seen = size === 0 ? shape.map(() => new Set<unknown>()) : null;
-  const enter = (list: unknown, axis: number): void => {
-    if (seen?.[axis].has(list) === true) return;
-    seen?.[axis].add(list);
-    const items = itemsOf(list, axis, target);
-    if (axis === shape.length - 1) return;
-    for (let i = 0; i < shape[axis]; i++) enter(items[i], axis + 1);
-  };
-  if (shape.length > 0) enter(values, 0);
-}
-
-/** Visits the elements of a nested list in row-major order. */
-function eachElement(values: unknown, target: Destination, visit: (value: unknown) => void): void {
-  const { shape, size } = target;
+  const depth = element === null ? shape.length - 1 : shape.length;
   const enter = (value: unknown, axis: number): void => {
-    if (axis === shape.length) return visit(value);
+    if (axis === shape.length) return element?.(value);
+    if (seen?.[axis].has(value) === true) return;
+    seen?.[axis].add(value);
     const items = itemsOf(value, axis, target);
-    for (let i = 0; i < shape[axis]; i++) enter(items[i], axis + 1);
+    if (axis < depth) for (let i = 0; i < shape[axis]; i++) enter(items[i], axis + 1);
   };
-  if (size > 0) enter(values, 0);
+  enter(values, 0);
 }
 
 /**
