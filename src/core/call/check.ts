@@ -6,7 +6,6 @@
 import { named, TensorError, type ErrorContext } from "../errors.ts";
 import { factOf, printValue, readForeign } from "../foreign.ts";
 import { readIndices } from "../kernels/read-indices.ts";
-import { checkDTypes } from "../operators/dtypes.ts";
 import {
   planIndices,
   type Inputs,
@@ -15,10 +14,10 @@ import {
   type TensorType,
 } from "../operators/operator.ts";
 import { axisFrom } from "../operators/settings.ts";
-import { rolesOf, type ByRole } from "../operators/signature.ts";
-import type { IndexRules } from "../plan/index-job.ts";
+import { checkDTypes, rolesOf, type ByRole } from "../operators/signature.ts";
+import type { IndexRules } from "../plan/indices.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
-import { firstRepeat, type Repeat } from "../plan/repeats.ts";
+import { firstRepeat, type Repeat } from "../plan/targets.ts";
 import { checkDType } from "../tensor/dtype.ts";
 import { transferred } from "../tensor/memory.ts";
 import {

@@ -7,7 +7,7 @@ import { hasCode, sentenceOf, TensorError, type ErrorContext } from "../errors.t
 import { isArray, printValue, readForeign } from "../foreign.ts";
 import type { Inputs, OperatorCall, OperatorVersion } from "../operators/operator.ts";
 import { rolesOf } from "../operators/signature.ts";
-import { TIND } from "../operators/types.ts";
+import { TIND } from "../operators/schemas.ts";
 import { checkNotBytes, isUint8Array, wrongBytes } from "../tensor/bytes.ts";
 import { isNumericStorage, type DType } from "../tensor/dtype.ts";
 import { isSame, overlaps } from "../tensor/memory.ts";
