@@ -4,9 +4,8 @@ import { isArray, printValue, readForeign } from "../foreign.ts";
 import { TensorError, type ErrorContext } from "../errors.ts";
 import type { Inputs, OperatorCall, OperatorVersion } from "../operators/operator.ts";
 import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
-import { numbersOf } from "../tensor/values.ts";
-import { checkNotBytes, isUint8Array, wrongBytes } from "../tensor/bytes.ts";
-import { isList } from "../tensor/storage.ts";
+import { numbersOf, checkNotBytes, wrongBytes } from "../tensor/values.ts";
+import { isUint8Array, isList } from "../tensor/storage.ts";
 import type { Call } from "./call.ts";
 
 /** Returns the inputs of a node as tensors; `undefined` for omitted optional inputs. */
