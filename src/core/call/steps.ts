@@ -1,6 +1,6 @@
 /**
  * Defines the steps of a reduction: how to apply the first update of a target, how to apply later updates, and whether
- * a mean is divided at the end. `run.ts` performs the steps on tensors, `diagnose/rule.ts` under the rules of other
+ * a mean is divided at the end. `run.ts` performs the steps on tensors, `diagnose/predict.ts` under the rules of other
  * systems, `chunked/stages/move.ts` chunk by chunk, and `gpu/kernels/scatter.ts` on a GPU.
  */
 

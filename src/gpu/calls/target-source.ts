@@ -6,10 +6,10 @@
 import { repeatError } from "../../core/call/duplicates.ts";
 import type { Policies } from "../../core/call/policies.ts";
 import { refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
-import { checkIndices, type CheckedCall } from "../kernels/checks.ts";
+import { checkIndices, findRepeat, type CheckedCall } from "../kernels/checks.ts";
 import { jobReading, sequenceReading, type Reading } from "../kernels/read-indices.ts";
-import type { Recording, Span } from "../kernels/recording.ts";
-import { findRepeat } from "../kernels/repeats.ts";
+import type { Span } from "../kernels/kernel.ts";
+import type { Recording } from "../kernels/recording.ts";
 import { arrangementsOf, type Arrangements } from "../kernels/scatter.ts";
 import { sortOnHost } from "../kernels/sort.ts";
 import type { BadIndex, RepeatFound } from "../kernels/status.ts";

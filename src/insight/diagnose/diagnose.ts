@@ -15,11 +15,11 @@ import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { cellsOf, differingCells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { DIALECT_IDS, dialectsWith, type DialectId } from "./dialects.ts";
-import { droppingOutside, factsOf, type Facts } from "./hypothesis.ts";
-import { predict, resultOf, type Rule } from "./rule.ts";
+import { PLACES } from "./index-hypotheses.ts";
+import { predict, resultOf } from "./predict.ts";
+import { droppingOutside, factsOf, type Facts, type Rule } from "./rule.ts";
 import { searchShape } from "./other-shape.ts";
 import { search, type Case, type Found } from "./search.ts";
-import { PLACES } from "./places.ts";
 import { callWithout, reductionsThatGive, withReduction } from "./unknown-reduction.ts";
 
 /** Known facts about the runtime that produced a result. */
