@@ -198,7 +198,7 @@ export function checkInputCount(
 
 /**
  * Returns `out` as a tensor, after checking that it has the result's data type and shape, and shares no memory with an
- * input.
+ * input. Returns undefined if `out` is not given.
  * @param names the input names, in the order of the inputs
  * @param inPlace the name of the only input whose whole memory `out` may be; null if `out` must be separate from all
  *   inputs
@@ -212,7 +212,8 @@ export function checkOut(
   inputs: Inputs<Tensor>,
   inPlace: string | null,
   who: ErrorContext,
-): Tensor {
+): Tensor | undefined {
+  if (given === undefined) return undefined;
   const out = writable(given, dtype, who);
   if (out !== given) checkAlive(names, inputs, who);
   checkLike(out, dtype, shape, "out", who);

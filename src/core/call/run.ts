@@ -112,7 +112,7 @@ function runParsed(
   const executor = engine === undefined ? byDefault() : executorOf(engine, call.fields);
   try {
     const form = formOf({ ...call, policies }, tensors);
-    return [runChecked({ executor, form, tensors, out: outOf(form, tensors, out) })];
+    return [runNow({ executor, form, tensors, out: outOf(form, tensors, out) })];
   } catch (error) {
     throw withOrder(error, call, tensors, tensors);
   }
@@ -128,7 +128,7 @@ export const readCall = (node: NodeSpec): Call => callOf(nodeFrom(node));
 export function runCall(call: Call, inputs: readonly unknown[], out?: Tensor): Tensor {
   const tensors = tensorsOf(call, inputs);
   const form = formOf(call, tensors);
-  return runChecked({ executor: defaultExecutor(), form, tensors, out: outOf(form, tensors, out) });
+  return runNow({ executor: defaultExecutor(), form, tensors, out: outOf(form, tensors, out) });
 }
 
 /**
@@ -141,8 +141,7 @@ export function runPlain(
   inputs: Inputs<unknown>,
   options?: unknown,
 ): Tensor {
-  const call = checkedPlain(executor, operator, inputs, options);
-  return callNow(executor, call.form.call.fields, runNow, call);
+  return runNow(checkedPlain(executor, operator, inputs, options));
 }
 
 /**
@@ -214,23 +213,26 @@ function checkedPlain(
 
 /** Returns the checked tensor that the result is written to; undefined for a new tensor. */
 function outOf(form: Form, tensors: Inputs<Tensor>, out: unknown): Tensor | undefined {
-  if (out === undefined) return undefined;
   const { shape, inPlace, call, positions } = form;
   const { dtype } = tensors[positions.data] as Tensor;
   return checkOut(out, dtype, shape, call.signature.inputs, tensors, inPlace, call.fields);
 }
 
-const runChecked = (call: CheckedCall): Tensor =>
-  callNow(call.executor, call.form.call.fields, runNow, call);
-
-function runNow(session: SyncSession, { executor, form, tensors, out }: CheckedCall): Tensor {
-  const plan = planOf(session, form, tensors);
-  const { positions, shape, size, step } = form;
-  // The casts below are safe: every version requires data, and every scatter requires updates.
-  const data = tensors[positions.data] as Tensor;
-  if (positions.updates < 0) return gatherNow(session, executor, plan, data, shape, size, out);
-  const updates = tensors[positions.updates] as Tensor;
-  return scatterNow(session, executor, plan, data, updates, form.call.settings, out, step);
+function runNow({ executor, form, tensors, out }: CheckedCall): Tensor {
+  const { positions, shape, size, step, call } = form;
+  const session = executor.begin();
+  try {
+    const plan = planOf(session, form, tensors);
+    // The casts below are safe: every version requires data, and every scatter requires updates.
+    const data = tensors[positions.data] as Tensor;
+    if (positions.updates < 0) return gatherNow(session, executor, plan, data, shape, size, out);
+    const updates = tensors[positions.updates] as Tensor;
+    return scatterNow(session, executor, plan, data, updates, call.settings, out, step);
+  } catch (error) {
+    throw withOperator(error, call.fields);
+  } finally {
+    session.end();
+  }
 }
 
 /**
@@ -248,19 +250,15 @@ export function planOf(
   return plan;
 }
 
-/**
- * Runs a synchronous call: calls `use` with a session and returns its result.
- * @param what the second argument for `use`, so that `use` need not be a closure
- */
-export function callNow<W, T>(
+/** Calls `use` with the session of a synchronous call, and returns its result. */
+export function callNow<T>(
   executor: Executor,
   fields: ErrorContext,
-  use: (session: SyncSession, what: W) => T,
-  what: W,
+  use: (session: SyncSession) => T,
 ): T {
   const session = executor.begin();
   try {
-    return use(session, what);
+    return use(session);
   } catch (error) {
     throw withOperator(error, fields);
   } finally {

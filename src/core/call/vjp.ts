@@ -75,7 +75,7 @@ export function vjpOn(
   options: VjpOptions,
 ): (Tensor | null)[] {
   const call = checked(byDefault, node, inputs, outputGradient, options);
-  return callNow(call.executor, call.form.call.fields, vjpNow, call);
+  return callNow(call.executor, call.form.call.fields, (session) => vjpNow(session, call));
 }
 
 /**
@@ -100,7 +100,7 @@ export async function vjpAsync(
   };
   return executor.queue.enqueue(async () => {
     check();
-    return callNow(executor, call.fields, vjpNow, given);
+    return callNow(executor, call.fields, (session) => vjpNow(session, given));
   });
 }
 
