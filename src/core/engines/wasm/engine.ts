@@ -206,39 +206,30 @@ export class WasmSession implements WasmActions, IndexReader {
     });
   }
 
-  gather(plan: Plan, dtype: DType, data: Storage, out: Storage): boolean {
-    if (!isNumericStorage(data) || !isNumericStorage(out)) return false;
-    if (!this.#pays(plan, dtype, "none", data, out, false)) return false;
-    const { threading } = this.#engine;
-    if (threading?.gather(this.#engine, this, plan, dtype, data, out)) return true;
-    const done = attempt(() => {
-      const arena = this.arenaOf(bytesFor(plan, dtype), data, out);
-      const kernel = arena.memory.kernels().gather(DTYPES[dtype].bytes);
-      const job = { kernel, dtype, isGather: true, random: data, data, sequential: out };
-      return this.#carryOut(arena, plan, job);
-    });
-    return done ?? false;
-  }
-
-  scatter(
+  perform(
     plan: Plan,
     dtype: DType,
-    step: Step,
+    step: Step | null,
     data: Storage | null,
-    updates: Storage,
-    out: Storage,
+    random: Storage,
+    sequential: Storage,
   ): boolean {
-    if (!isNumericStorage(updates) || !isNumericStorage(out)) return false;
-    if (!this.#pays(plan, dtype, step, out, updates, data === out)) return false;
+    if (!isNumericStorage(random) || !isNumericStorage(sequential)) return false;
+    const { shared, threading } = this.#engine;
+    const isGather = step === null;
+    const isInPlace = !isGather && data === random;
+    if (!this.#pays(plan, dtype, step ?? "none", random, sequential, isInPlace)) return false;
+    if (isGather && threading?.gather(this.#engine, this, plan, dtype, random, sequential))
+      return true;
     const done = attempt(() => {
       // Every memory can look up kernels, so a memory that is large enough for the call is created only if a kernel
-      // exists.
-      const known = this.#engine.shared ?? this.#engine.scratch(0);
-      const kernel = scatterKernel(known, dtype, step);
-      if (kernel === undefined) return false;
-      const arena = this.arenaOf(bytesFor(plan, dtype), updates, out);
+      // exists. The kernels of gathers always exist.
+      const known = isGather ? null : (shared ?? this.#engine.scratch(0));
+      if (known !== null && kernelOf(known, dtype, step) === undefined) return false;
+      const arena = this.arenaOf(bytesFor(plan, dtype), sequential, random);
+      const kernel = kernelOf(arena.memory, dtype, step) as number;
       const from = data as NumericStorage | null;
-      const job = { kernel, dtype, random: out, data: from, sequential: updates };
+      const job = { kernel, dtype, isGather, random, data: from, sequential };
       return this.#carryOut(arena, plan, job);
     });
     return done ?? false;
@@ -386,11 +377,17 @@ export class WasmSession implements WasmActions, IndexReader {
   }
 }
 
-/** Returns the kernel for a scatter; undefined if JavaScript must do the work. */
-export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): number | undefined =>
-  step === "none"
-    ? memory.kernels().scatter(DTYPES[dtype].bytes)
-    : memory.kernels().combine(dtype, step);
+/** Returns the kernel for a step, or for a gather if `step` is null; undefined if JavaScript must do the work. */
+export function kernelOf(
+  memory: KernelMemory,
+  dtype: DType,
+  step: Step | null,
+): number | undefined {
+  const kernels = memory.kernels();
+  const { bytes } = DTYPES[dtype];
+  if (step === null) return kernels.gather(bytes);
+  return step === "none" ? kernels.scatter(bytes) : kernels.combine(dtype, step);
+}
 
 /**
  * Returns the scratch bytes that a Plan needs: a batch of the random side, a merged slice of up to that length, and the
