@@ -107,7 +107,10 @@ function runParsed(
     "options",
     MEANT_OPTIONS,
   );
-  const policies = policiesOf(call.operator, { duplicates }, call.fields);
+  const policies =
+    duplicates === undefined
+      ? call.policies
+      : policiesOf(call.operator, { duplicates }, call.fields);
   const tensors = tensorsOf(call, inputs);
   const executor = engine === undefined ? byDefault() : executorOf(engine, call.fields);
   try {
@@ -203,7 +206,7 @@ function checkedPlain(
   const call = plainCallOf(operator, given);
   const tensors = tensorsOrLists(call, inputs);
   try {
-    const form = recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors));
+    const form = recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors), tensors);
     const { out } = given;
     return { executor, form, tensors, out: out === undefined ? out : outOf(form, tensors, out) };
   } catch (error) {

@@ -194,7 +194,7 @@ function formFrom(
     const tensors = tensorsOf(call, inputs);
     return { form: formOf(call, tensors), tensors };
   }
-  const given = checkInputCount(call, readInputs(call.version, inputs, call.fields));
+  const given = checkInputCount(call, readInputs(call.signature, inputs, call.fields));
   const tensors = tensorsOrLists(call, given);
-  return { form: recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors)), tensors };
+  return { form: recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors), tensors), tensors };
 }

@@ -18,6 +18,7 @@ import {
   indexAxis,
   indexWordsOf,
   readOffsets,
+  type IndexAxis,
   type IndexRules,
 } from "../plan/indices.ts";
 import { without, type Planner } from "../plan/plan.ts";
@@ -332,7 +333,9 @@ function planner(
   // Indices of shape [2^32 - 1, 0] take no memory, but their offsets would. Empty slices get no offsets, because their
   // offsets would have no effect.
   const count = k === 0 && slice === 0 ? 0 : product(shape, 0, last);
-  const axes = Array.from({ length: k }, (_, j) => indexAxis(data, batchDims + j, rules));
+  // `Array.from` takes half as long as a small call.
+  const axes: IndexAxis[] = [];
+  for (let j = 0; j < k; j++) axes.push(indexAxis(data, batchDims + j, rules));
   const batches = product(data, 0, batchDims);
   const perBatch = batches === 0 ? 0 : count / batches;
   const size = product(data);
