@@ -14,10 +14,9 @@ import type { GpuBufferLike, GpuDeviceLike } from "../kernels/webgpu.ts";
 import { GPU } from "../../core/limits.ts";
 import { DTYPES, viewOf, type DType, type NumericStorage } from "../../core/tensor/dtype.ts";
 import { part } from "../../core/tensor/shape.ts";
-import { CallCheck } from "./checks.ts";
 import type { Placed, TargetSource } from "./target-source.ts";
 import { DeviceTensor, type TensorOwner } from "./tensor.ts";
-import { watched, withFields } from "./watched.ts";
+import { CallCheck, watched, withFields } from "./outcome.ts";
 
 /** A call that has passed all checks on the host. */
 export interface GpuCall {

@@ -11,9 +11,8 @@ import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Inputs } from "../../core/operators/operator.ts";
 import { isNumericStorage, type DType } from "../../core/tensor/dtype.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
-import { checkHolds, runtimeTensor } from "./buffers.ts";
 import type { GpuCore } from "./core.ts";
-import { DeviceTensor } from "./tensor.ts";
+import { checkHolds, DeviceTensor, runtimeTensor } from "./tensor.ts";
 
 /** The type of an input, for checks, and its elements. */
 export type GpuInput =
