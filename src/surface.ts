@@ -68,10 +68,10 @@ export type {
   OperatorVersion,
   ParameterSchema,
   Role,
-  Term,
   TensorType,
   TypeConstraint,
 } from "./core/operators/operator.ts";
+export type { Term } from "./core/operators/shapes.ts";
 export { operators, type OperatorId } from "./core/operators/registry.ts";
 export type { RunOptions } from "./core/call/run.ts";
 export type { GradientOptions } from "./core/call/gradient-options.ts";

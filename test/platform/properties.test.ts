@@ -8,7 +8,7 @@ import { isTensorError } from "../../src/core/errors.ts";
 import { coordinatesOf } from "../../src/core/tensor/shape.ts";
 import { infer } from "../../src/core/call/infer.ts";
 import type { NodeSpec } from "../../src/core/call/call.ts";
-import { gather } from "../../src/core/operators/gather.ts";
+import { gather } from "../../src/core/operators/slices.ts";
 import { roleOf, type TensorType } from "../../src/core/operators/operator.ts";
 import { copy as copyStorage } from "../../src/core/tensor/storage.ts";
 import { equals } from "../../src/core/tensor/compare.ts";

@@ -6,7 +6,7 @@ import { TensorError, type ErrorContext } from "../errors.ts";
 import { readIndices } from "../kernels/read-indices.ts";
 import { planIndices, type PlanInputs } from "../operators/operator.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
-import { firstRepeat, type Repeat } from "../plan/repeats.ts";
+import { firstRepeat, type Repeat } from "../plan/targets.ts";
 import { coordinatesOf, printShape } from "../tensor/shape.ts";
 import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
 import { tensorsOf } from "./inputs.ts";

@@ -3,7 +3,7 @@
 import { hasCode, sentenceOf, TensorError } from "../errors.ts";
 import type { Inputs } from "../operators/operator.ts";
 import { rolesOf } from "../operators/signature.ts";
-import { TIND } from "../operators/types.ts";
+import { TIND } from "../operators/schemas.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { isList } from "../tensor/storage.ts";
 import type { Call } from "./call.ts";

@@ -1,6 +1,6 @@
 /** Checks a call before its indices are read: data types, ranks, axis and shapes. */
 
-import { checkDTypes } from "../operators/dtypes.ts";
+import { checkDTypes, rolesOf, type ByRole } from "../operators/signature.ts";
 import type {
   Inputs,
   InputShapes,
@@ -9,8 +9,7 @@ import type {
   TensorType,
 } from "../operators/operator.ts";
 import { axisFrom } from "../operators/settings.ts";
-import { rolesOf, type ByRole } from "../operators/signature.ts";
-import type { IndexRules } from "../plan/index-job.ts";
+import type { IndexRules } from "../plan/indices.ts";
 import type { Planner } from "../plan/plan.ts";
 import { sizeOf, type PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";

@@ -6,7 +6,7 @@
 
 import type { Settings } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
-import { countTargets, split } from "../plan/repeats.ts";
+import { countTargets, split } from "../plan/targets.ts";
 import { DTYPES, type DType, type Step, type Steps } from "../tensor/dtype.ts";
 
 /** A reduction, whether it starts with the value in data, and how max and min compare floats. */

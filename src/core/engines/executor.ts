@@ -10,7 +10,7 @@ import { scatterCombine } from "../kernels/combine.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
 import { readIndices } from "../kernels/read-indices.ts";
 import { OFFSETS, POOL, type WasmLimits } from "../limits.ts";
-import type { IndexJob, ReadIndices } from "../plan/index-job.ts";
+import type { IndexJob, ReadIndices } from "../plan/indices.ts";
 import { coarsen, type Plan } from "../plan/plan.ts";
 import { MEMORY } from "../resources.ts";
 import {

@@ -16,7 +16,7 @@ import {
 } from "../../core/operators/operator.ts";
 import { byRole } from "../../core/operators/signature.ts";
 import { lookUp } from "../../core/operators/registry.ts";
-import { joinTerms, printTerms } from "../../core/operators/terms.ts";
+import { joinTerms, printTerms } from "../../core/operators/shapes.ts";
 import { callOf, fieldsOf, nodeFrom, type Call, type NodeSpec } from "../../core/call/call.ts";
 import { prepare, rulesOf, withAxis } from "../../core/call/prepare.ts";
 import { checkInputCount, readInputs } from "../../core/call/inputs.ts";
@@ -170,7 +170,8 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
   const shapes = {
     data: known.data.shape,
     indices: known.indices.shape,
-    updates: roles.updates?.shape ?? null,
+    // Only a sequence has a length of its own; other updates may be wrong, and must not affect what is derived.
+    updates: version.indexForm === "sequences" ? (roles.updates?.shape ?? null) : null,
   };
   return operator.derive(shapes, settled).map(({ of, terms, orOneElement }) => {
     const position = version.inputs.findIndex((schema) => roleOf(schema) === of);

@@ -6,8 +6,13 @@ import { contiguousChunks, Grid } from "../../boxes/grid.ts";
 import { isTensorError, type ErrorOf, type TensorError } from "../../../core/errors.ts";
 import { readIndices } from "../../../core/kernels/read-indices.ts";
 import { CHUNKED } from "../../../core/limits.ts";
-import { indexError, readOffsets } from "../../../core/plan/bounds.ts";
-import { indexWordsOf, type IndexRules, type ReadIndices } from "../../../core/plan/index-job.ts";
+import {
+  indexError,
+  readOffsets,
+  indexWordsOf,
+  type IndexRules,
+  type ReadIndices,
+} from "../../../core/plan/indices.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import type { Tensor } from "../../../core/tensor/tensor.ts";
 import type { ResolvedCall } from "../job/call-spec.ts";

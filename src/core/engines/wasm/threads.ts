@@ -4,7 +4,7 @@
  */
 
 import { transferred } from "../../tensor/memory.ts";
-import type { ReadIndices } from "../../plan/index-job.ts";
+import type { ReadIndices } from "../../plan/indices.ts";
 import type { Plan } from "../../plan/plan.ts";
 import {
   DTYPES,
