@@ -18,7 +18,7 @@ import { callOnGpu } from "./call.ts";
 import { GpuCore } from "./core.ts";
 import { numericTensor } from "./inputs.ts";
 import { gpuPlan } from "./kept-plan.ts";
-import { DeviceTensor, tensorOver, typeOf } from "./tensor.ts";
+import { checkedShape, DeviceTensor, tensorOver } from "./tensor.ts";
 import type { GpuEngine, GpuEngineOptions } from "./types.ts";
 import { vjpOnGpu } from "./vjp.ts";
 
@@ -86,7 +86,7 @@ function alloc<D extends DType>(
   dtype: D,
   shape: readonly number[],
 ): DeviceTensor<D> {
-  const { shape: dims, size } = typeOf(dtype, shape);
+  const { shape: dims, size } = checkedShape(dtype, shape);
   return core.make(dtype, dims, size, null) as DeviceTensor<D>;
 }
 

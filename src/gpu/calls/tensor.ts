@@ -88,6 +88,11 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     return { buffer: this.#buffer, bytes: this.size * DTYPES[this.dtype].bytes };
   }
 
+  /** Returns true if the buffer contains elements of another tensor. */
+  sharesMemory(other: DeviceTensor): boolean {
+    return this.#buffer === other.#buffer && other.size > 0;
+  }
+
   /** The last call that writes to this tensor, or null without such a call. */
   get check(): CallCheck | null {
     return this.#check;
@@ -168,7 +173,7 @@ export function tensorOver<D extends DType>(
   shape: unknown,
   fields: ErrorContext = {},
 ): DeviceTensor<D> {
-  const { shape: dims, size } = typeOf(dtype, shape, fields);
+  const { shape: dims, size } = checkedShape(dtype, shape, fields);
   const who = fields.input === undefined ? "the buffer" : `the buffer of ${fields.input}`;
   const { bytes: length, usage } = bufferParts(buffer, who, fields);
   const needed = paddedBytes(size * DTYPES[dtype].bytes);
@@ -189,7 +194,7 @@ export function tensorOver<D extends DType>(
 }
 
 /** Throws `dtype` for text and for an unknown data type, or the errors of `zeros` about shapes. */
-export function typeOf(
+export function checkedShape(
   dtype: DType,
   shape: unknown,
   fields: ErrorContext = {},
