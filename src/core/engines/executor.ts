@@ -23,11 +23,12 @@ import {
   type Step,
   type Storage,
 } from "../tensor/dtype.ts";
+import { part } from "../tensor/shape.ts";
 import { bytesOf, copy, isUnshared } from "../tensor/storage.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import { BufferPool, type MemorySource } from "./pool.ts";
 import type { Arena } from "./wasm/arena.ts";
 import type { Kernel, KernelSource } from "./wasm/kernels.ts";
-import { isEnough } from "./wasm/pays.ts";
 
 /** A call on an executor. The call owns its scratch memory until `end`. */
 export interface Session<Done> {
@@ -96,6 +97,13 @@ export interface WasmActions {
   extend(source: KernelSource, bytes: number, arrays: NumericStorage[]): Extension | null;
   end(): void;
 }
+
+/**
+ * Returns true if a Plan has at least `least` elements and no `source`. Plans that omit offsets have a `source`, which
+ * only JavaScript handles.
+ */
+export const isEnough = ({ batches, count, slice, source }: Plan, least: number): boolean =>
+  source === undefined && batches * count * slice >= least;
 
 /** A synchronous call. */
 export class SyncSession implements Session<void> {
@@ -222,6 +230,16 @@ export class Executor {
     if (bytes < POOL.least) return allocate(dtype, size);
     const buffer = this.#pool.take(bytes) ?? this.#reserve?.take(bytes);
     return buffer === undefined ? allocate(dtype, size) : viewOf(dtype, buffer);
+  }
+
+  /** Allocates a tensor like `allocate`. */
+  newTensor(dtype: DType, shape: readonly number[], size: number): Tensor {
+    return new Tensor(dtype, part(shape, 0), size, this.allocate(dtype, size), this);
+  }
+
+  /** Allocates a tensor with the data type and shape of another like `allocate`. */
+  newLike(tensor: Tensor): Tensor {
+    return Tensor.like(tensor, this.allocate(tensor.dtype, tensor.size), this);
   }
 
   /**

@@ -9,12 +9,12 @@
  *     kernels/scatter.ts                                 which kernels does a reduction use?
  *     kernels/moves.ts, combine.ts, packed.ts, sort.ts   what do these kernels do?
  *     kernels/arithmetic.ts, soft-float.ts, integers.ts  how are numbers added without floats?
- *     kernels/status.ts, checks.ts, calls/checks.ts      how does the host learn of bad indices?
- *     calls/core.ts, watched.ts                          in which order do kernels run, and what if the device refuses?
+ *     kernels/status.ts, checks.ts, calls/outcome.ts     how does the host learn of bad indices?
+ *     calls/core.ts                                      in which order do kernels run, and what if the device refuses?
  */
 
-import { plainCallOf } from "../../core/call/plain-call.ts";
-import { prepare } from "../../core/call/prepare.ts";
+import { plainCallOf, plainOptions } from "../../core/call/call.ts";
+import { prepare } from "../../core/call/check.ts";
 import { stepsOf, type Reducing } from "../../core/call/steps.ts";
 import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Inputs, Operator } from "../../core/operators/operator.ts";
@@ -23,9 +23,9 @@ import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
 import { gatherOnGpu } from "../kernels/moves.ts";
 import { applyUpdates, type Operands } from "../kernels/scatter.ts";
 import type { GpuCore } from "./core.ts";
-import { gpuInputs, onGpu, outOnGpu, typeOf, type GpuInput } from "./inputs.ts";
+import { gpuInputs, outOnGpu } from "./inputs.ts";
 import { sourceOf, type TargetSource } from "./target-source.ts";
-import { DeviceTensor } from "./tensor.ts";
+import { DeviceTensor, onGpu, typeOf, type GpuInput } from "./tensor.ts";
 
 /** Runs a call of a plain function on GPU tensors. */
 export function callOnGpu(
@@ -34,9 +34,9 @@ export function callOnGpu(
   given: Inputs<unknown>,
   options: unknown,
 ): DeviceTensor {
-  const { known, out: givenOut } = plainCallOf(operator, options);
-  const { call } = known;
-  const { fields, signature, settings, policies } = call;
+  const own = plainOptions(operator, options);
+  const call = plainCallOf(operator, own);
+  const { fields, signature, settings } = call;
   const inputs = gpuInputs(core, call, given);
   const types = inputs.map((input) => input && typeOf(input));
   const prepared = prepare(call, types);
@@ -47,8 +47,8 @@ export function callOnGpu(
   const { dtype } = data;
   if (updates !== undefined) checkArithmetic(dtype, settings, fields);
   const { inputs: names } = signature;
-  const out = outOnGpu(core, givenOut, dtype, shape, names, inputs, inPlace, fields);
-  const source = sourceOf(prepared, policies, inputs[at.indices]);
+  const out = outOnGpu(core, own["out"], dtype, shape, names, inputs, inPlace, fields);
+  const source = sourceOf(prepared, inputs[at.indices]);
   const work = { core, source, data, out, shape, size };
   return updates === undefined ? gatherWork(work) : scatterWork(work, updates, settings);
 }

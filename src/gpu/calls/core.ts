@@ -308,8 +308,7 @@ export class GpuCore implements TensorOwner {
 /** Returns all tensors that a call reads. */
 const inputsOf = ({ inputs, source }: GpuCall): DeviceTensor[] => [...inputs, ...source.inputs];
 
-const checksOf = (call: GpuCall): CallCheck[] =>
-  inputsOf(call).flatMap(({ check }) => check ?? []);
+const checksOf = (call: GpuCall): CallCheck[] => inputsOf(call).flatMap(({ check }) => check ?? []);
 
 /** Returns the slots of the pending calls that compute the inputs. */
 const slotsOf = (call: GpuCall): number[] => checksOf(call).flatMap(({ slot }) => slot ?? []);

@@ -4,26 +4,20 @@
  */
 
 import type { Call } from "../../core/call/call.ts";
-import { checkAlive, checkIndexBytes, listOrTensor } from "../../core/call/inputs.ts";
-import { checkLike, sharedOut } from "../../core/call/out.ts";
+import {
+  checkAlive,
+  checkIndexBytes,
+  checkLike,
+  listOrTensor,
+  sharedOut,
+} from "../../core/call/inputs.ts";
 import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import { printValue } from "../../core/foreign.ts";
 import type { Inputs } from "../../core/operators/operator.ts";
 import { isNumericStorage, type DType } from "../../core/tensor/dtype.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import type { GpuCore } from "./core.ts";
-import { checkHolds, DeviceTensor, runtimeTensor } from "./tensor.ts";
-
-/** A tensor of the engine or, for indices and updates, a tensor on the host. */
-export type GpuInput = DeviceTensor | Tensor;
-
-/** Returns an input for the checks of all engines: for a GPU tensor, a tensor of the same type without elements. */
-export const typeOf = (input: GpuInput): Tensor =>
-  DeviceTensor.isTensor(input) ? DeviceTensor.typeOf(input) : input;
-
-/** Returns the inputs on the GPU. */
-export const onGpu = (inputs: Inputs<GpuInput>): DeviceTensor[] =>
-  inputs.filter((input) => DeviceTensor.isTensor(input));
+import { checkHolds, DeviceTensor, runtimeTensor, typeOf, type GpuInput } from "./tensor.ts";
 
 /** Throws the errors of the plain functions, or `dtype` if data is not on the GPU. */
 export function gpuInputs(core: GpuCore, call: Call, given: Inputs<unknown>): Inputs<GpuInput> {

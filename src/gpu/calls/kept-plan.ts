@@ -18,11 +18,11 @@ import {
   wrongDType,
   type KeptParts,
 } from "../../core/call/kept-plan.ts";
-import { checkLike } from "../../core/call/out.ts";
+import { checkLike } from "../../core/call/inputs.ts";
 import { stepsOf, type Reducing } from "../../core/call/steps.ts";
 import { TensorError } from "../../core/errors.ts";
 import { optionsOf } from "../../core/foreign.ts";
-import { firstRepeat, replacedSlices } from "../../core/plan/targets.ts";
+import { replacedSlices } from "../../core/plan/targets.ts";
 import type { DType, Step } from "../../core/tensor/dtype.ts";
 import { isOrderFree } from "../kernels/combine.ts";
 import { NOWHERE } from "../kernels/kernel.ts";
@@ -37,9 +37,9 @@ import {
 } from "../kernels/targets.ts";
 import { checkArithmetic, gatherWork, scatterWork } from "./call.ts";
 import type { GpuCore } from "./core.ts";
-import { dataOnGpu, inputOf, outOnGpu, typeOf, type GpuInput } from "./inputs.ts";
+import { dataOnGpu, inputOf, outOnGpu } from "./inputs.ts";
 import type { TargetSource } from "./target-source.ts";
-import type { DeviceTensor } from "./tensor.ts";
+import { type DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
 import type { GpuPlan } from "./types.ts";
 import { checkGradientArithmetic, gatherGradient, outsOnGpu, scatterGradients } from "./vjp.ts";
 
@@ -95,7 +95,8 @@ class PlanOnGpu {
     const { plan } = this.#parts;
     const { length } = plan.offsets;
     if (which === "targets") return [targetsFrom(plan, length)];
-    if (which === "sorted") return sortOnHost(flatTargetsFrom(plan, length), plan.size / plan.slice);
+    if (which === "sorted")
+      return sortOnHost(flatTargetsFrom(plan, length), plan.size / plan.slice);
     const last = flatTargetsFrom(plan, length).slice();
     for (const position of replacedSlices(plan)) last[position] = NOWHERE;
     return [last];
@@ -105,15 +106,15 @@ class PlanOnGpu {
   #source(dtype: DType, step: Step | null): TargetSource {
     const { plan, fields } = this.#parts;
     const [words] = this.#upload("targets");
-    const known = { isPartial: false, isDistinct: firstRepeat(plan) === null };
+    const known = { isPartial: false, isDistinct: false };
     const targets = targetsOf(plan, words.size, words.span, known);
-    const isUsed = step !== null && positionsOf(targets) > 0;
-    const last = isUsed && step === "none" && !known.isDistinct ? this.#upload("last") : [];
-    const sorted =
-      isUsed && step !== "none" && !isOrderFree(dtype, step) ? this.#upload("sorted") : [];
+    const used = positionsOf(targets) === 0 ? null : step;
+    const last = used === "none" && replacedSlices(plan).length > 0 ? this.#upload("last") : [];
+    const isSorted = used !== null && used !== "none" && !isOrderFree(dtype, used);
+    const sorted = isSorted ? this.#upload("sorted") : [];
     const arrangements = {
       ...arrangementsOf(targets),
-      last: () => (known.isDistinct ? targets : flatTargets(targets, last[0].span, true)),
+      last: () => (last.length === 0 ? targets : flatTargets(targets, last[0].span, true)),
       hasTable: () => false,
       sorted() {
         const [keys, positions] = sorted;
@@ -183,7 +184,7 @@ class PlanOnGpu {
     const { dtype } = gradient;
     checkDifferentiable(typeOf(gradient), "outputGradient", fields);
     checkShape(typeOf(gradient), dims, fields, "outputGradient");
-    checkGradientArithmetic(dtype, null, fields);
+    checkGradientArithmetic(dtype, undefined, fields);
     const names = [{ name: "outputGradient" }];
     const dataOut = outOnGpu(core, out, dtype, dataDims, names, [gradient], null, fields);
     const source = this.#source(dtype, "add");

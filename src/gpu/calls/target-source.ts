@@ -3,9 +3,7 @@
  * GPU, the Plan of the operator supplies everything except the offsets, such as the rules for reading indices.
  */
 
-import { checkDuplicates, repeatError } from "../../core/call/duplicates.ts";
-import type { Policies } from "../../core/call/policies.ts";
-import { refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
+import { checkDuplicates, repeatError, rulesOf, type PreparedCall } from "../../core/call/check.ts";
 import { isTensorError, type ErrorContext, type TensorError } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices } from "../../core/operators/operator.ts";
@@ -22,8 +20,7 @@ import { arrangementsOf, type Arrangements } from "../kernels/scatter.ts";
 import { sortOnHost } from "../kernels/sort.ts";
 import type { BadIndex, RepeatFound } from "../kernels/status.ts";
 import { flatTargetsFrom, targetsFrom, targetsOf, type Targets } from "../kernels/targets.ts";
-import { DeviceTensor } from "./tensor.ts";
-import type { GpuInput } from "./inputs.ts";
+import { DeviceTensor, type GpuInput } from "./tensor.ts";
 
 /** The targets and their arrangements for reductions. */
 export interface Placed {
@@ -44,16 +41,12 @@ export interface TargetSource {
 }
 
 /** Returns the source of a call's targets: indices on the GPU, or indices on the host, which are read immediately. */
-export function sourceOf(
-  prepared: PreparedCall,
-  policies: Policies,
-  indices: GpuInput | undefined,
-): TargetSource {
+export function sourceOf(prepared: PreparedCall, indices: GpuInput | undefined): TargetSource {
   const { call, planInputs } = prepared;
-  const rules = { ...rulesOf(call, policies), merge: false };
-  if (DeviceTensor.isTensor(indices)) return checkedTargets(prepared, policies, rules, indices);
+  const rules = { ...rulesOf(call), merge: false };
+  if (DeviceTensor.isTensor(indices)) return checkedTargets(prepared, rules, indices);
   const plan = planIndices(planInputs, call, rules, readIndices);
-  if (refusesRepeats(call, policies)) checkDuplicates(plan, call, planInputs);
+  if (prepared.refusesRepeats) checkDuplicates(plan, call, planInputs);
   const sequential = prepared.updates?.size ?? prepared.size;
   const positions = plan.slice === 0 ? 0 : sequential / plan.slice;
   const record = (recording: Recording): Placed => uploaded(recording, plan, positions);
@@ -92,7 +85,6 @@ function uploaded(recording: Recording, plan: Plan, positions: number): Placed {
 /** Returns the targets of indices on the GPU, which kernels read and check. */
 function checkedTargets(
   prepared: PreparedCall,
-  policies: Policies,
   rules: IndexRules,
   indices: DeviceTensor,
 ): TargetSource {
@@ -105,7 +97,7 @@ function checkedTargets(
       const isPartial = rules.bounds === "drop" || rules.bounds === "fill";
       const span = recording.scratch(4 * words);
       const targets = targetsOf(plan, words, span, { isPartial, isDistinct });
-      const between = refusesRepeats(call, policies)
+      const between = prepared.refusesRepeats
         ? () => findRepeat(recording, targets, checked)
         : null;
       checkIndices(recording, checked, reading, { ...indices.span, step }, span, between);

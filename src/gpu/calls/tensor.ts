@@ -161,6 +161,17 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   }
 }
 
+/** A tensor of the engine or, for indices and updates, a tensor on the host. */
+export type GpuInput = DeviceTensor | Tensor;
+
+/** Returns an input for the checks of all engines: for a GPU tensor, a tensor of the same type without elements. */
+export const typeOf = (input: GpuInput): Tensor =>
+  DeviceTensor.isTensor(input) ? DeviceTensor.typeOf(input) : input;
+
+/** Returns the inputs on the GPU. */
+export const onGpu = (inputs: readonly (GpuInput | undefined)[]): DeviceTensor[] =>
+  inputs.filter((input) => DeviceTensor.isTensor(input));
+
 /**
  * Creates a tensor over an existing buffer. If the tensor is disposed of, the buffer is not destroyed. Throws `dtype`
  * for text, `attribute` for a value that is not a usable `GPUBuffer`, `shape-mismatch` for a buffer that is too short,
