@@ -95,8 +95,7 @@ class PlanOnGpu {
     const { plan } = this.#parts;
     const { length } = plan.offsets;
     if (which === "targets") return [targetsFrom(plan, length)];
-    if (which === "sorted")
-      return sortOnHost(flatTargetsFrom(plan, length), plan.size / plan.slice);
+    if (which === "sorted") return sortOnHost(plan);
     const last = flatTargetsFrom(plan, length).slice();
     for (const position of replacedSlices(plan)) last[position] = NOWHERE;
     return [last];

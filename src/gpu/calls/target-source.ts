@@ -19,7 +19,7 @@ import type { Recording } from "../kernels/recording.ts";
 import { arrangementsOf, type Arrangements } from "../kernels/scatter.ts";
 import { sortOnHost } from "../kernels/sort.ts";
 import type { BadIndex, RepeatFound } from "../kernels/status.ts";
-import { flatTargetsFrom, targetsFrom, targetsOf, type Targets } from "../kernels/targets.ts";
+import { targetsFrom, targetsOf, type Targets } from "../kernels/targets.ts";
 import { DeviceTensor, type GpuInput } from "./tensor.ts";
 
 /** The targets and their arrangements for reductions. */
@@ -74,7 +74,7 @@ function uploaded(recording: Recording, plan: Plan, positions: number): Placed {
       last: () => moving().last(recording),
       hasTable: () => moving().hasTable(),
       sorted: () => {
-        const [keys, order] = sortOnHost(flatTargetsFrom(plan, positions), targets.slices);
+        const [keys, order] = sortOnHost(plan);
         const sorted = { count: keys.length, slice: plan.slice, slices: targets.slices };
         return { ...sorted, keys: recording.upload(keys), positions: recording.upload(order) };
       },
