@@ -10,9 +10,10 @@ import {
   type Storage,
 } from "../../src/core/tensor/dtype.ts";
 import * as reference from "../support/reference.ts";
-import { scatterND } from "../../src/core/operators/scatter-nd.ts";
+import { scatterND } from "../../src/core/operators/tuples.ts";
 import { EXECUTOR, run, runPlain } from "../../src/core/call/run.ts";
-import { equals, tensor, Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import { ENGINES } from "../support/engines.ts";
 
 /** `data`, then each update in turn, gives `result`. Written as bits where a string of hex digits, else as a value. */

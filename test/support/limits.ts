@@ -47,8 +47,6 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     blocks: 1,
     run: 1,
     bits: 1,
-    few: 0,
-    digit: 1,
   },
   KERNELS: { ahead: { to: 64, step: 64 }, far: 0, long: 0, prefetched: 0, narrow: 0 },
   MOVE: {

@@ -4,11 +4,11 @@ import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
 import type { DType, Steps } from "../../core/tensor/dtype.ts";
 import { combineInAnyOrder, combineInOrder, isOrderFree, type SortedTargets } from "./combine.ts";
-import { divideOnGpu } from "./divide.ts";
+import type { Guard, Span } from "./kernel.ts";
+import { divideOnGpu } from "./packed.ts";
 import { copyOnGpu, isPullShorter, pullOnGpu, scatterOnGpu } from "./moves.ts";
-import type { Recording, Span } from "./recording.ts";
+import type { Recording } from "./recording.ts";
 import { sortTargets } from "./sort.ts";
-import type { Guard } from "./status.ts";
 import {
   chosenTargets,
   countsOfTargets,
@@ -45,12 +45,11 @@ export const arrangementsOf = (targets: Targets): Arrangements => ({
 
 const areFew = (targets: Targets): boolean => positionsOf(targets) <= GPU.alone;
 
-/** `result` receives the last positions, by default in scratch memory of the call. */
-export function lastOf(recording: Recording, targets: Targets, result?: Span): Targets {
+function lastOf(recording: Recording, targets: Targets): Targets {
   if (targets.isDistinct) return targets;
-  if (areFew(targets)) return lastOfFew(recording, targets, result);
+  if (areFew(targets)) return lastOfFew(recording, targets);
   const table = keysOfTargets(recording, targets, "last");
-  return chosenTargets(recording, targets, table, "last", true, result);
+  return chosenTargets(recording, targets, table, "last", true);
 }
 
 /** The operands of a scatter, except for the targets. */
