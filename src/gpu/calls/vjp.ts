@@ -4,7 +4,6 @@
  */
 
 import { callFrom, type FunctionSpec, type NodeSpec } from "../../core/call/call.ts";
-import { prepare } from "../../core/call/check.ts";
 import {
   checkDifferentiable,
   GRADIENT_OPTIONS,
@@ -29,7 +28,7 @@ import { applyUpdates, checkCounted, copyData } from "../kernels/scatter.ts";
 import { countsOfTargets, positionsOf, type Targets } from "../kernels/targets.ts";
 import { resultOf } from "./call.ts";
 import type { GpuCore } from "./core.ts";
-import { checkStillAlive, dataOnGpu, gpuInputs, outOnGpu } from "./inputs.ts";
+import { checkStillAlive, dataOnGpu, formOnGpu, gpuInputs, outOnGpu } from "./inputs.ts";
 import { sourceOf, type TargetSource } from "./target-source.ts";
 import { DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
 
@@ -46,26 +45,23 @@ export function vjpOnGpu(
   const list = readInputs(call.version, given, fields);
   const inputs = gpuInputs(core, call, "forms" in call ? list.given : checkInputCount(call, list));
   checkAxisOnHost(inputs, signature.inputs, fields);
-  const prepared = prepare(
-    call,
-    inputs.map((input) => input && typeOf(input)),
-  );
+  const form = formOnGpu(call, inputs);
   const chosen = optionsOf(options, GRADIENT_OPTIONS, fields);
   const { data: at, updates: updatesAt } = signature.positions;
   const data = inputs[at] as DeviceTensor;
   const updates = inputs[updatesAt];
-  checkDifferentiable(prepared.data, signature.inputs[at].name, fields);
+  checkDifferentiable(typeOf(data), signature.inputs[at].name, fields);
   const gradient = dataOnGpu(core, outputGradient, fields, "outputGradient");
-  checkLike(typeOf(gradient), data.dtype, prepared.shape, "outputGradient", fields);
+  checkLike(typeOf(gradient), data.dtype, form.shape, "outputGradient", fields);
   const { wanted, outs } = readGradientOptions(chosen, signature, fields);
-  const { settings: reducing } = prepared.call;
+  const { settings: reducing } = form.call;
   checkGradientArithmetic(data.dtype, updates && reducing.reduction, fields);
   // Even an omitted optional input has a position, which precedes the gradient.
   const all = [...signature.inputs.map((_, position) => inputs[position]), gradient];
   const own = outsOnGpu(core, outs, signature, all, fields);
   checkStillAlive(all, [...signature.inputs, { name: "outputGradient" }], fields);
   const common = {
-    ...{ core, source: sourceOf(prepared, inputs[signature.positions.indices]), gradient },
+    ...{ core, source: sourceOf(form, inputs[form.positions.indices]), gradient },
     ...{ dataShape: data.shape, dataSize: data.size, dataOut: own[at] ?? null },
   };
   const results: (DeviceTensor | null)[] = signature.inputs.map(() => null);
