@@ -67,8 +67,8 @@ export function gatherWork({ core, source, data, out, shape, size }: Work): Devi
   const { dtype } = data;
   return core.call({
     ...{ source, inputs: [data], out, dtype, shape, size },
-    record(recording, { targets }, result, guard) {
-      gatherOnGpu(recording, targets, dtype, data.span, result, out === null, guard);
+    record(recording, { targets }, result) {
+      gatherOnGpu(recording, targets, dtype, data.span, result, out === null);
     },
   });
 }
@@ -81,7 +81,7 @@ export function scatterWork(
   const { dtype } = data;
   return core.call({
     ...{ source, inputs: [data, ...onGpu([updates])], out, dtype, shape, size },
-    record(recording, { targets, arrangements }, span, guard) {
+    record(recording, { targets, arrangements }, span) {
       const operands: Operands = {
         dtype,
         data: data.span,
@@ -91,7 +91,7 @@ export function scatterWork(
         out: span,
         result: resultOf(data, out),
       };
-      applyUpdates(recording, targets, arrangements, stepsOf(reducing, dtype), operands, guard);
+      applyUpdates(recording, targets, arrangements, stepsOf(reducing, dtype), operands);
     },
   });
 }

@@ -109,7 +109,7 @@ function checkedTargets(unplanned: Unplanned, indices: DeviceTensor): TargetSour
       const isPartial = rules.bounds === "drop" || rules.bounds === "fill";
       const span = recording.scratch(4 * words);
       const targets = targetsOf(plan, words, span, { isPartial, isDistinct });
-      const between = refusesRepeats ? () => findRepeat(recording, targets, checked) : null;
+      const between = refusesRepeats ? () => findRepeat(recording, targets) : null;
       checkIndices(recording, checked, reading, { ...indices.span, step }, span, between);
       return { targets, arrangements: arrangementsOf(targets) };
     },
