@@ -198,7 +198,7 @@ const runChecked = (call: CheckedCall): Tensor =>
 
 function executeCall(session: Session<void>, call: CheckedCall): Tensor {
   const { executor, form, tensors, out } = call;
-  const plan = planOf(session, call);
+  const plan = planOf(session, call, form.updates < 0);
   // The casts below are safe: every version requires data, and every scatter requires updates.
   const data = tensors[form.data] as Tensor;
   if (form.updates < 0) return gatherNow(session, executor, plan, data, form.shape, form.size, out);
@@ -208,7 +208,7 @@ function executeCall(session: Session<void>, call: CheckedCall): Tensor {
 
 function executionOf(session: Session<unknown>, call: CheckedCall): Execution {
   const { executor, form, tensors, out } = call;
-  const plan = planOf(session, call);
+  const plan = planOf(session, call, form.updates < 0);
   const data = tensors[form.data] as Tensor;
   if (form.updates < 0) return gatherExecution(executor, plan, data, form.shape, form.size, out);
   const updates = tensors[form.updates] as Tensor;
@@ -218,13 +218,16 @@ function executionOf(session: Session<unknown>, call: CheckedCall): Execution {
 /**
  * Reads the indices and creates the Plan. After the Plan is created, a call can fail only if memory runs out or an
  * engine fails.
+ * @param isToGather true if only the session's next gather uses the Plan
  */
 export function planOf(
-  { readIndices }: Session<unknown>,
+  session: Session<unknown>,
   { form, tensors }: Pick<CheckedCall, "form" | "tensors">,
+  isToGather = false,
 ): Plan {
   const indices = (tensors[form.indices] ?? form.defaultIndices) as Tensor;
-  const plan = form.planner(indices, readIndices);
+  const read = (isToGather && session.readToGather) || session.readIndices;
+  const plan = form.planner(indices, read);
   if (form.refusesRepeats) checkDuplicates(plan, form.call, { ...form.shapes, indices });
   return plan;
 }

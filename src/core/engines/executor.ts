@@ -48,6 +48,11 @@ export interface Session<Done> {
    * Converts indices to the offsets of a Plan, which are valid until the next call of `readIndices`, or until `end`.
    */
   readonly readIndices: ReadIndices;
+  /**
+   * Reads indices like `readIndices`, but only `gather` may use the offsets: an engine may check the indices without
+   * computing offsets. Absent if the engine always computes offsets.
+   */
+  readonly readToGather?: ReadIndices;
   /** Computes `out[p] = data[offset p]`, bit for bit. The arrays must not overlap. */
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Done;
   /**

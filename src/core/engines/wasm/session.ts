@@ -1,7 +1,7 @@
 /** A synchronous call on the WebAssembly executor, which chooses the memory and the number of threads. */
 
 import type { WasmLimits } from "../../limits.ts";
-import type { IndexJob, ReadIndices } from "../../plan/index-job.ts";
+import type { ElementJob, IndexJob, ReadIndices } from "../../plan/index-job.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { hasCode } from "../../errors.ts";
 import {
@@ -16,7 +16,7 @@ import { copy } from "../../tensor/storage.ts";
 import type { Executor, Extension, Session } from "../executor.ts";
 import type { KernelSource } from "./kernels.ts";
 import { runCalls, type Call } from "./calls.ts";
-import { readByKernels, type IndexReader } from "./index-reader.ts";
+import { checkIndices, gatherByIndices, readByKernels, type IndexReader } from "./index-reader.ts";
 import { Arena } from "./arena.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
 import { isEnough, windowsPay } from "./pays.ts";
@@ -39,6 +39,7 @@ export type Path =
   | "windows"
   | "shared windows"
   | "one thread"
+  | "by indices"
   | Split
   | `indices ${"js" | "windows" | number}`;
 
@@ -92,6 +93,8 @@ export class WasmSession implements Session<void>, IndexReader {
   readonly #arenas: Arena[] = [];
   /** Number of threads that read the indices in place; 0 if indices were read through a window. */
   #indexThreads = 0;
+  /** Indices that `readToGather` has only checked, and the array that stands for their offsets. */
+  #checked: { readonly job: ElementJob; readonly offsets: Uint32Array } | null = null;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -109,8 +112,21 @@ export class WasmSession implements Session<void>, IndexReader {
     return this.#js.readIndices(job);
   };
 
-  gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
+  readonly readToGather: ReadIndices = (job) => {
+    const { limits, shared } = this.#parts;
+    const isHere = job.count >= Math.max(limits.indices, 1) && shared?.has(job.words) === true;
+    if (!isHere || !checkIndices(this, this.arenaIn(shared), job)) return this.readIndices(job);
+    this.#parts.trace(`indices ${this.#indexThreads}`);
+    const offsets = shared.wordsAt(0, job.count);
+    this.#checked = { job, offsets };
+    return offsets;
+  };
+
+  gather(given: Plan, dtype: DType, data: Storage, out: Storage): void {
     const { limits, trace, threading } = this.#parts;
+    const job = given.offsets === this.#checked?.offsets ? this.#checked.job : null;
+    if (job !== null && this.#gatherByIndices(job, dtype, data, out)) return;
+    const plan = job === null ? given : { ...given, offsets: this.readIndices(job) as Uint32Array };
     const isDone =
       // The size is tested first, because most calls are small.
       isEnough(plan, limits.work) &&
@@ -177,7 +193,21 @@ export class WasmSession implements Session<void>, IndexReader {
     });
   }
 
+  /** Gathers without offsets if data is in the engine's memory; returns false if nothing was written. */
+  #gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean {
+    const { shared, limits, trace } = this.#parts;
+    if (!isNumericStorage(data) || !isNumericStorage(out) || !shared?.has(data)) return false;
+    // Several threads gather a large result for the heap.
+    if (this.#parts.threading && out.byteLength >= limits.heap && !shared.has(out)) return false;
+    const { bytes } = DTYPES[dtype];
+    const arena = this.arenaIn(shared);
+    const isDone = attempt(() => gatherByIndices(this, arena, job, data, out, bytes));
+    if (isDone === true) trace("by indices");
+    return isDone === true;
+  }
+
   end(): void {
+    this.#checked = null;
     // A session that kept its arena would also keep scratch memory after a larger memory replaced it.
     if (this.#arenas.length > 0) for (const arena of this.#arenas.splice(0)) arena.release();
     this.#parts.ended(this);
