@@ -1,6 +1,6 @@
 /**
  * Arithmetic of float16 and bfloat16, with eight elements per register. Each step is computed in float32 and rounded to
- * nearest even, as in `src/core/tensor/half.ts`.
+ * nearest even, as in `src/core/tensor/scalar.ts`.
  */
 
 import { ADD, MAX, MAX_DATA, MAX_UPDATE, MIN, MIN_DATA, MUL } from "./reduction";

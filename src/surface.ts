@@ -82,16 +82,17 @@ export type { Ties } from "./core/kernels/backwards.ts";
 export { infer } from "./core/call/infer.ts";
 export type { NodeSpec } from "./core/call/call.ts";
 export type { Dim, PartialShape } from "./core/tensor/shape.ts";
+export { equals, firstDifference } from "./core/tensor/compare.ts";
 export {
-  equals,
-  firstDifference,
   full,
   tensor,
   zeros,
   type RuntimeTensor,
   type Tensor,
+  toRuntime,
+  type RuntimeDType,
+  type ToRuntime,
 } from "./core/tensor/tensor.ts";
-export { toRuntime, type RuntimeDType, type ToRuntime } from "./core/tensor/to-runtime.ts";
 export type {
   IndexLists,
   Lists,
@@ -99,4 +100,4 @@ export type {
   ScalarInput,
   UpdateLists,
   Values,
-} from "./core/tensor/values.ts";
+} from "./core/tensor/arguments.ts";

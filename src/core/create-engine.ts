@@ -1,23 +1,22 @@
 /** Engines that users configure: the package's functions, run by an executor with its own memory and threads. */
 
-import { oneOf, wrongOption } from "./errors.ts";
-import { allocTensor } from "./call/execute.ts";
+import { oneOf } from "./errors.ts";
+import { wrongOption, optionsOf } from "./foreign.ts";
+import { allocTensor } from "./call/run.ts";
 import { splitArguments, type NodeSpec } from "./call/call.ts";
 import type { GradientOptions } from "./call/gradient-options.ts";
 import { keepPlan } from "./call/kept-plan.ts";
-import { optionsOf } from "./tensor/options.ts";
 import { EXECUTOR, runPlain, runPlainAsync, type EngineLike } from "./call/run.ts";
 import type { FunctionSpec } from "./call/function-spec.ts";
 import { vjpAsync } from "./call/vjp.ts";
-import { chooseExecutor } from "./engines/choice.ts";
 import { threadsOf } from "./engines/wasm/threads.ts";
-import { ENGINE_KINDS, type Choice, type EngineKind } from "./engines/kinds.ts";
+import { chooseExecutor, ENGINE_KINDS, type Choice, type EngineKind } from "./engines/choice.ts";
 import type * as plain from "./functions.ts";
 import type * as plans from "./plan-functions.ts";
 import { forEach, FUNCTIONS, PLAN_FUNCTIONS, type FunctionName } from "./operators/plain.ts";
 import type { DType } from "./tensor/dtype.ts";
 import type { Mutable, RuntimeTensor, Tensor } from "./tensor/tensor.ts";
-import type { IndexLists, UpdateLists } from "./tensor/values.ts";
+import type { IndexLists, UpdateLists } from "./tensor/arguments.ts";
 import type { AxisOption, BatchOption, GatherChoices, ScatterChoices } from "./typed-shape.ts";
 
 const MOST_THREADS = 64;

@@ -7,7 +7,7 @@
  */
 
 import type { DType } from "./tensor/dtype.ts";
-import { defaultExecutor } from "./engines/default.ts";
+import { defaultExecutor } from "./engines/choice.ts";
 import { gather as gatherOperator } from "./operators/gather.ts";
 import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
 import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
@@ -31,7 +31,7 @@ import type {
   ScatterOptions,
   Shape,
 } from "./typed-shape.ts";
-import type { IndexLists, UpdateLists } from "./tensor/values.ts";
+import type { IndexLists, UpdateLists } from "./tensor/arguments.ts";
 
 /**
  * Returns a copy of `data` in which each index tuple's element or slice is replaced by, or combined with, its update.

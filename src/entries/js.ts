@@ -18,8 +18,7 @@ import { splitArguments } from "../core/call/call.ts";
 import { keepPlan, type KeptPlan } from "../core/call/kept-plan.ts";
 import { runOn, runPlain, type run as runByDefault } from "../core/call/run.ts";
 import { vjpOn, type vjp as vjpByDefault } from "../core/call/vjp.ts";
-import { createJs } from "../core/engines/js.ts";
-import type { Executor } from "../core/engines/executor.ts";
+import { Executor } from "../core/engines/executor.ts";
 import type * as functions from "../core/functions.ts";
 import type * as planFunctions from "../core/plan-functions.ts";
 import { gatherElements as gatherElementsOperator } from "../core/operators/gather-elements.ts";
@@ -31,12 +30,12 @@ import { scatterND as scatterNDOperator } from "../core/operators/scatter-nd.ts"
 import { scatter as scatterOperator } from "../core/operators/scatter.ts";
 import { tensorScatter as tensorScatterOperator } from "../core/operators/tensor-scatter.ts";
 import type { RuntimeTensor, Tensor } from "../core/tensor/tensor.ts";
-import type { IndexLists } from "../core/tensor/values.ts";
+import type { IndexLists } from "../core/tensor/arguments.ts";
 
 export * from "../surface.ts";
 
 let executor: Executor | undefined;
-const jsExecutor = (): Executor => (executor ??= createJs());
+const jsExecutor = (): Executor => (executor ??= new Executor());
 
 const functionOf =
   (operator: Operator) =>

@@ -9,7 +9,8 @@ import { createEngine } from "../../src/core/create-engine.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import * as functions from "../../src/core/functions.ts";
 import { planGather } from "../../src/core/plan-functions.ts";
-import { equals, full, tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { full, tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import { nodeBuffer } from "../support/node-buffer.ts";
 import { assertRefused, type Facts } from "../support/refusal.ts";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DType, Scalar } from "../../src/core/tensor/dtype.ts";
-import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../../src/core/tensor/half.ts";
+import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../../src/core/tensor/scalar.ts";
 import { printScalar } from "../../src/core/tensor/print.ts";
 import { assertRefused } from "../support/refusal.ts";
 

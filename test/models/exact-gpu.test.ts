@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { TensorError } from "../../src/core/errors.ts";
 import { FUNCTIONS } from "../../src/core/operators/plain.ts";
 import { runPlain } from "../../src/core/call/run.ts";
-import { defaultExecutor } from "../../src/core/engines/default.ts";
+import { defaultExecutor } from "../../src/core/engines/choice.ts";
 import { asTensor, tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import {
   createExactSession,

@@ -17,7 +17,7 @@ import { DTYPES, integerRange, type DType } from "../../src/core/tensor/dtype.ts
 import { reader } from "../../src/core/tensor/scalar.ts";
 import { sameShape } from "../../src/core/tensor/shape.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
-import { cellUpdatesOf } from "../../src/insight/diagnose/cell-values.ts";
+import { cellUpdatesOf } from "../../src/insight/diagnose/cells.ts";
 import { cellsOf, differingCells } from "../../src/insight/diagnose/cells.ts";
 import {
   compareDialects,
@@ -30,7 +30,7 @@ import {
   type DialectAspect,
   type DialectFact,
 } from "../../src/insight/diagnose/dialects.ts";
-import { isWhole } from "../../src/insight/diagnose/settings.ts";
+import { isWhole } from "../../src/insight/diagnose/hypothesis.ts";
 import { randomFrom, seedOf } from "../support/random.ts";
 import { ROOT } from "../support/root.ts";
 import { tfjsOn, WITHOUT_TFJS } from "../support/tfjs.ts";

@@ -12,7 +12,8 @@ import {
 import * as reference from "../support/reference.ts";
 import { scatterND } from "../../src/core/operators/scatter-nd.ts";
 import { EXECUTOR, run, runPlain } from "../../src/core/call/run.ts";
-import { equals, tensor, Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import { ENGINES } from "../support/engines.ts";
 
 /** `data`, then each update in turn, gives `result`. Written as bits where a string of hex digits, else as a value. */

@@ -6,7 +6,7 @@ import {
   encodeHalf,
   FLOAT16,
   type HalfFormat,
-} from "../../src/core/tensor/half.ts";
+} from "../../src/core/tensor/scalar.ts";
 
 /** The value of 16 bits by the definition of IEEE 754, in plain arithmetic. */
 function definition(bits: number, { fractionBits, minExponent }: HalfFormat): number {

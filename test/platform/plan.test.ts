@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createJs } from "../../src/core/engines/js.ts";
+import { Executor } from "../../src/core/engines/executor.ts";
 import { elementPlanner } from "../../src/core/plan/elements.ts";
 import { tuplePlanner } from "../../src/core/plan/tuples.ts";
 import { readIndices } from "../../src/core/kernels/read-indices.ts";
@@ -10,7 +10,7 @@ import { split } from "../../src/core/plan/repeats.ts";
 import { tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import { seedOf } from "../support/random.ts";
 
-const js = createJs().begin();
+const js = new Executor().begin();
 const seed = seedOf("plan");
 const rules = { negative: true, bounds: "error" as const, merge: false };
 

@@ -15,7 +15,8 @@ import type {
 } from "../../src/insight/explain/explanation.ts";
 import { DTYPES } from "../../src/core/tensor/dtype.ts";
 import { coordinatesOf, product } from "../../src/core/tensor/shape.ts";
-import { equals, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 
 /** The elements of a slice or of an element, as bits if the type has bits. */
 function piece({ dtype, data }: Tensor, begin: number, length: number): Tensor {

@@ -2,7 +2,7 @@
 
 import type { Signal } from "../../core/platform-types.ts";
 import * as path from "node:path";
-import { namesOf, optionsOf } from "../../core/tensor/options.ts";
+import { namesOf, optionsOf } from "../../core/foreign.ts";
 import { checkPath, checkRunOptions } from "../chunked/job/arguments.ts";
 import type { Job, StageName } from "../chunked/job/job.ts";
 import { checkCount } from "../chunked/stages/budget.ts";

@@ -1,7 +1,7 @@
 /** A worker takes tasks of any job from a queue and runs them in a thread pool. */
 
 import * as os from "node:os";
-import { namesOf, optionsOf } from "../../core/tensor/options.ts";
+import { namesOf, optionsOf } from "../../core/foreign.ts";
 import { checkRunOptions } from "../chunked/job/arguments.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
 import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";

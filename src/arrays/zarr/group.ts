@@ -5,8 +5,8 @@
 
 import type { Signal } from "../../core/platform-types.ts";
 import type { ChunkedArray } from "../boxes/array.ts";
-import { factOf, malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
+import { factOf, printValue, optionsOf } from "../../core/foreign.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import {
   isObject,
   MAX_JSON_BYTES,

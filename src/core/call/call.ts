@@ -12,7 +12,7 @@ import {
 import { lookUp, partsOf, type OperatorId } from "../operators/registry.ts";
 import { settingsOf, type Attributes } from "../operators/settings.ts";
 import { signatureOf, type Signature } from "../operators/signature.ts";
-import { checkNames, objectOf } from "../tensor/options.ts";
+import { checkNames, objectOf } from "../foreign.ts";
 
 /** A model node: an operator at an opset, and its attributes. */
 export interface NodeSpec extends OperatorId {

@@ -1,9 +1,8 @@
 /** Calls whose gradients are computed: nodes, and plain functions with their options. */
 
-import { factOf, printValue, readForeign, TensorError } from "../errors.ts";
+import { factOf, printValue, readForeign, nearestName, checkNames, objectOf } from "../foreign.ts";
+import { TensorError } from "../errors.ts";
 import { FUNCTIONS, type FunctionName } from "../operators/plain.ts";
-import { nearestName } from "../tensor/nearest.ts";
-import { checkNames, objectOf } from "../tensor/options.ts";
 import { callOfKnown, type Call, type NodeSpec } from "./call.ts";
 import { plainCallOf, type GivenOptions } from "./plain-call.ts";
 

@@ -1,20 +1,13 @@
 /** Options of gradients: the inputs to differentiate, the output tensors, and the treatment of ties. */
 
-import { printCount } from "../print-count.ts";
-import {
-  isArray,
-  oneOf,
-  readForeign,
-  TensorError,
-  wrongOption,
-  type ErrorContext,
-} from "../errors.ts";
+import { printCount, isArray, readForeign, wrongOption } from "../foreign.ts";
+import { oneOf, TensorError, type ErrorContext } from "../errors.ts";
 import { TIES, type Ties } from "../kernels/backwards.ts";
 import type { Inputs } from "../operators/operator.ts";
 import type { Signature } from "../operators/signature.ts";
 import { dtypesWhere } from "../tensor/dtype.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
-import { transferred } from "../tensor/lost-memory.ts";
+import { transferred } from "../tensor/memory.ts";
 import { checkLike, checkOut } from "./out.ts";
 
 /** Gradient options for `vjp` and for kept plans. */

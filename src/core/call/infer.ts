@@ -1,17 +1,11 @@
 /** Infers output types from input types. */
 
-import {
-  factOf,
-  named,
-  printValue,
-  readForeign,
-  TensorError,
-  type ErrorContext,
-} from "../errors.ts";
+import { factOf, printValue, readForeign } from "../foreign.ts";
+import { named, TensorError, type ErrorContext } from "../errors.ts";
 import type { TensorType } from "../operators/operator.ts";
 import { rolesOf } from "../operators/signature.ts";
 import { isKnown, partialShapeOf, sizeOf } from "../tensor/shape.ts";
-import { checkDType } from "../tensor/dtype-name.ts";
+import { checkDType } from "../tensor/dtype.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { callOfKnown, type NodeSpec } from "./call.ts";
 import { checkInputCount, readInputs } from "./inputs.ts";

@@ -1,11 +1,12 @@
 /** Checks the inputs of a call: their number, and that each is a tensor or can become one. */
 
-import { isArray, printValue, readForeign, TensorError, type ErrorContext } from "../errors.ts";
+import { isArray, printValue, readForeign } from "../foreign.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
 import type { Inputs, OperatorCall, OperatorVersion } from "../operators/operator.ts";
 import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
-import { numbersOf } from "../tensor/numbers.ts";
-import { checkNotBytes, isUint8Array, wrongBytes } from "../tensor/storage.ts";
-import { isList } from "../tensor/values.ts";
+import { numbersOf } from "../tensor/values.ts";
+import { checkNotBytes, isUint8Array, wrongBytes } from "../tensor/bytes.ts";
+import { isList } from "../tensor/storage.ts";
 import type { Call } from "./call.ts";
 
 /** Returns the inputs of a node as tensors; `undefined` for omitted optional inputs. */

@@ -2,8 +2,9 @@
  * Plans that users keep to apply the same indices many times, such as those of a KV cache, an embedding or graph edges.
  */
 
-import type { Executor, Session } from "../engines/executor.ts";
-import { factOf, oneOf, TensorError, type ErrorContext } from "../errors.ts";
+import type { Executor, SyncSession } from "../engines/executor.ts";
+import { factOf, checkNames, objectOf, optionsOf } from "../foreign.ts";
+import { oneOf, TensorError, type ErrorContext } from "../errors.ts";
 import { planIndices, type Operator } from "../operators/operator.ts";
 import { noReduction } from "../operators/dtypes.ts";
 import { settingsOf } from "../operators/settings.ts";
@@ -13,10 +14,10 @@ import { split } from "../plan/repeats.ts";
 import { hasReduction, type DType, type Reduction } from "../tensor/dtype.ts";
 import { coordinatesOf, part, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
-import type { UpdateLists } from "../tensor/values.ts";
+import type { UpdateLists } from "../tensor/arguments.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import { plainVersionOf } from "./call.ts";
-import { callNow, gatherNow, scatterNow } from "./execute.ts";
+import { callNow, gatherNow, scatterNow } from "./run.ts";
 import {
   checkDifferentiable,
   chooseGradients,
@@ -25,7 +26,6 @@ import {
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkAlive, checkIndexBytes, listOrTensor } from "./inputs.ts";
-import { checkNames, objectOf, optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
 import { rulesOf } from "./prepare.ts";
 import type { Reducing } from "./steps.ts";
@@ -134,7 +134,7 @@ export function keptParts(
   const { positions, addressed } = operator.layout(inputs, call);
   const { shape, size } = shapeOf([...positions, ...dataDims.slice(addressed)], fields);
   const rules = { ...rulesOf(call, {}), merge: false };
-  const planIn = ({ readIndices }: Session<void>): Plan => {
+  const planIn = ({ readIndices }: SyncSession): Plan => {
     const made = planIndices(inputs, call, rules, readIndices);
     // The offsets are copied, because they outlive the session.
     return { ...made, offsets: made.offsets.slice(), isKept: true, derived: new Map() };
@@ -272,10 +272,10 @@ interface KeptScatter extends KeptGather {
   readonly reducing: Reducing;
 }
 
-const gatherKept = (session: Session<void>, { parts, data, target }: KeptGather): Tensor =>
+const gatherKept = (session: SyncSession, { parts, data, target }: KeptGather): Tensor =>
   gatherNow(session, parts.executor, parts.plan, data, parts.dims, parts.size, target);
 
-const scatterKept = (session: Session<void>, call: KeptScatter): Tensor => {
+const scatterKept = (session: SyncSession, call: KeptScatter): Tensor => {
   const { parts, data, updates, reducing, target } = call;
   return scatterNow(session, parts.executor, parts.plan, data, updates, reducing, target);
 };

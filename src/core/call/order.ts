@@ -5,7 +5,7 @@ import type { Inputs } from "../operators/operator.ts";
 import { rolesOf } from "../operators/signature.ts";
 import { TIND } from "../operators/types.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { isList } from "../tensor/values.ts";
+import { isList } from "../tensor/storage.ts";
 import type { Call } from "./call.ts";
 
 /**

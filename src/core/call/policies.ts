@@ -1,6 +1,7 @@
 /** Policies, which are options of the plain functions that the specifications do not have, and their allowed values. */
 
-import { TensorError, wrongOption, type ErrorContext } from "../errors.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
+import { wrongOption } from "../foreign.ts";
 import type { Bounds } from "../plan/index-job.ts";
 import type { Operator } from "../operators/operator.ts";
 

@@ -14,7 +14,7 @@ import type { IndexRules } from "../plan/index-job.ts";
 import type { Planner } from "../plan/plan.ts";
 import { sizeOf, type PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { transferred } from "../tensor/lost-memory.ts";
+import { transferred } from "../tensor/memory.ts";
 import type { Call } from "./call.ts";
 import type { Policies } from "./policies.ts";
 

@@ -1,13 +1,12 @@
 /** Computes the gradients of a call's inputs from the gradient of the call's output. */
 
-import { defaultExecutor } from "../engines/default.ts";
-import type { Executor, Session } from "../engines/executor.ts";
+import { defaultExecutor } from "../engines/choice.ts";
+import type { Executor, SyncSession } from "../engines/executor.ts";
 import type { Inputs } from "../operators/operator.ts";
-import { optionsOf } from "../tensor/options.ts";
+import { optionsOf } from "../foreign.ts";
 import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import { MEANT_OPTIONS, type NodeSpec } from "./call.ts";
-import { callNow } from "./execute.ts";
 import { callFrom, type FunctionSpec } from "./function-spec.ts";
 import type { FunctionName } from "../operators/plain.ts";
 import {
@@ -22,7 +21,7 @@ import {
 import { checkAlive, checkInputCount, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
 import { knownForm } from "./plain-call.ts";
 import { checkMemory, formOf, type Form } from "./prepare.ts";
-import { executorOf, planOf, type EngineLike } from "./run.ts";
+import { callNow, executorOf, planOf, type EngineLike } from "./run.ts";
 
 /** Options of `vjp`. */
 export interface VjpOptions extends GradientOptions {
@@ -134,12 +133,12 @@ function checked(
 }
 
 const vjpNow = (
-  session: Session<void>,
+  session: SyncSession,
   { executor, form, tensors, gradient, chosen }: CheckedVjp,
 ): (Tensor | null)[] => {
   const { signature, settings: reducing } = form.call;
   const { positions } = signature;
-  const plan = planOf(session, { form, tensors });
+  const plan = planOf(session.readIndices, form, tensors);
   const results: (Tensor | null)[] = [];
   for (let position = 0; position < signature.inputs.length; position++) results.push(null);
   const data = tensors[form.data] as Tensor;

@@ -1,12 +1,21 @@
 /** Chooses an executor: the requested kind, or the next best kind that the platform supports. */
 
-import { createJs } from "./js.ts";
+import { Executor } from "./executor.ts";
 import type { MemorySource } from "./pool.ts";
-import type { Choice, EngineKind } from "./kinds.ts";
-import { WasmExecutor } from "./wasm/executor.ts";
+import { WasmEngine } from "./wasm/engine.ts";
 import type { KernelMemory } from "./wasm/kernel-memory.ts";
 import { WasmPlatform } from "./wasm/platform.ts";
 import type { Threading } from "./wasm/session.ts";
+
+export const ENGINE_KINDS = ["auto", "js", "wasm"] as const;
+
+export type EngineKind = (typeof ENGINE_KINDS)[number];
+
+/** An executor, and the reason why its kind or thread count differs from the request; null if it does not differ. */
+export interface Choice {
+  readonly executor: Executor;
+  readonly why: () => string | null;
+}
 
 /** Creates the threads of an engine; `threadsOf` in wasm/threads.ts implements this interface. */
 export interface WantedThreads {
@@ -29,8 +38,7 @@ let platform: WasmPlatform | undefined;
  * nothing and starts no workers.
  */
 export function chooseExecutor(kind: EngineKind, threads: WantedThreads | null = null): Choice {
-  if (kind === "js") return { executor: createJs(), why: () => null };
-  const js = createJs(threads?.reserve);
+  if (kind === "js") return { executor: new Executor(), why: () => null };
   const wasm = (platform ??= new WasmPlatform());
   let found: SharedMemory | undefined;
   const shared = (): SharedMemory => (found ??= findSharedMemory(wasm));
@@ -38,9 +46,15 @@ export function chooseExecutor(kind: EngineKind, threads: WantedThreads | null =
   const memory = threads && whyOne === null ? shared().memory : null;
   const threading = threads && memory && threads.make(memory);
   const makeShared = (): KernelMemory | null => shared().memory;
-  const executor = new WasmExecutor({ js, platform: wasm, makeShared, threading });
+  const engine = new WasmEngine({ platform: wasm, makeShared, threading });
+  const executor = new Executor(engine, threads?.reserve);
   return { executor, why: () => wasm.whyNone ?? whyOne ?? threading?.pool.whyUnavailable ?? null };
 }
+
+let byDefault: Executor | undefined;
+
+/** Returns the executor of the package's plain functions, which is created when it is first needed. */
+export const defaultExecutor = (): Executor => (byDefault ??= chooseExecutor("auto").executor);
 
 /** The memory for one engine's tensors, or the reason why it is unavailable. */
 interface SharedMemory {

@@ -14,8 +14,7 @@ import {
   type Step,
   type Storage,
 } from "../tensor/dtype.ts";
-import { decodeHalf, encodeHalf } from "../tensor/half.ts";
-import { halfFormat } from "../tensor/scalar.ts";
+import { decodeHalf, encodeHalf, halfFormat } from "../tensor/scalar.ts";
 import { combineNumbers, nanWriter } from "./combine.ts";
 import { divider } from "./divide.ts";
 

@@ -16,9 +16,8 @@ import {
   type Storage,
 } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
-import { decodeHalf, encodeHalf } from "../tensor/half.ts";
+import { decodeHalf, encodeHalf, halfFormat } from "../tensor/scalar.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
-import { halfFormat } from "../tensor/scalar.ts";
 
 /** Arguments of a kernel in addition to the two arrays. */
 interface CombineArgs {

@@ -7,8 +7,7 @@ import {
   type NumericStorage,
   type Storage,
 } from "../tensor/dtype.ts";
-import { decodeHalf, encodeHalf } from "../tensor/half.ts";
-import { halfFormat } from "../tensor/scalar.ts";
+import { decodeHalf, encodeHalf, halfFormat } from "../tensor/scalar.ts";
 import { nanWriter } from "./combine.ts";
 
 /**

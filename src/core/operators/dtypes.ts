@@ -1,6 +1,7 @@
 /** Checks the data types of a call's inputs against the type constraints of the operator version. */
 
-import { factOf, oneOf, printValue, TensorError, type ErrorContext } from "../errors.ts";
+import { factOf, printValue } from "../foreign.ts";
+import { oneOf, TensorError, type ErrorContext } from "../errors.ts";
 import { hasReduction, reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
 import type { OperatorVersion } from "./operator.ts";
 import { typesIn, type Signature } from "./signature.ts";

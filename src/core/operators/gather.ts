@@ -1,6 +1,6 @@
 /** Gather of ai.onnx: each index selects a slice of data along one axis. */
 
-import { printCount } from "../print-count.ts";
+import { printCount } from "../foreign.ts";
 import { TensorError, type ErrorContext } from "../errors.ts";
 import { part, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { bySlices } from "./addressing.ts";

@@ -2,13 +2,13 @@
  * The list of all operators, and the lookup of a node's version. The list of operators has a line for each operator.
  */
 
-import { factOf, printValue, readForeign, TensorError, type ErrorContext } from "../errors.ts";
+import { factOf, printValue, readForeign, nearestName } from "../foreign.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
 import { gatherElements } from "./gather-elements.ts";
 import { gatherND } from "./gather-nd.ts";
 import { gather } from "./gather.ts";
 import { openvinoGatherElements } from "./openvino-gather-elements.ts";
 import { openvinoGatherND } from "./openvino-gather-nd.ts";
-import { nearestName } from "../tensor/nearest.ts";
 import { openvinoGather } from "./openvino-gather.ts";
 import type { Domain, Operator, OperatorVersion } from "./operator.ts";
 import { scatterElementsUpdate } from "./scatter-elements-update.ts";

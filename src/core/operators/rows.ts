@@ -3,7 +3,8 @@
  * of rows (from a worker or from JSON) or any other value, so each value is read once and checked.
  */
 
-import { factOf, isArray, printValue, readForeign, TensorError } from "../errors.ts";
+import { factOf, isArray, printValue, readForeign } from "../foreign.ts";
+import { TensorError } from "../errors.ts";
 import { changesBetween, type VersionChange } from "./compare.ts";
 import type { OperatorVersion, ParameterSchema, Role } from "./operator.ts";
 import { roleOf as roleOfRow } from "./operator.ts";

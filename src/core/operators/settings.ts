@@ -4,17 +4,10 @@
  */
 
 import { REDUCTIONS, type Reduction } from "../tensor/dtype.ts";
-import {
-  factOf,
-  oneOf,
-  printValue,
-  TensorError,
-  wrongOption,
-  type ErrorContext,
-} from "../errors.ts";
+import { factOf, printValue, wrongOption, nearestName } from "../foreign.ts";
+import { oneOf, TensorError, type ErrorContext } from "../errors.ts";
 import { isKnown, printShape, product } from "../tensor/shape.ts";
 import { asTensor, Tensor } from "../tensor/tensor.ts";
-import { nearestName } from "../tensor/nearest.ts";
 import {
   roleOf,
   type AttributeSchema,

@@ -1,5 +1,6 @@
 /** The memory of a tensor: its state, its owner, and views of it. */
 
+import { named, TensorError, type ErrorContext } from "../errors.ts";
 import { isNumericStorage, type NumericStorage, type Storage } from "./dtype.ts";
 import { isDetached } from "./storage.ts";
 
@@ -127,3 +128,18 @@ export function isSame(one: Memory, other: Memory): boolean {
     one.buffer === other.buffer && a.byteOffset === b.byteOffset && a.byteLength === b.byteLength
   );
 }
+
+/** Creates the error for a tensor that was disposed of, or whose buffer was transferred. */
+export const gone = (what: string, fields: ErrorContext): TensorError =>
+  new TensorError(
+    "disposed",
+    `the memory of ${what} is gone (disposed, transferred or resized)`,
+    named(fields, "tensor"),
+  );
+
+/** Creates the error for an input whose memory was transferred while its call was queued. */
+export const transferred = (input: string, fields: ErrorContext): TensorError =>
+  new TensorError("disposed", `the memory of ${input} was transferred before the call ended`, {
+    ...fields,
+    input,
+  });

@@ -4,10 +4,18 @@
  * programs.
  */
 
-import { factOf, printValue, readForeign, TensorError } from "../errors.ts";
+import { factOf, printValue, readForeign } from "../foreign.ts";
+import { TensorError } from "../errors.ts";
 import { DTYPE_NAMES, DTYPES, isDType, type DType, type Scalar, type Storage } from "./dtype.ts";
-import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16, type HalfFormat } from "./half.ts";
-import { pairOf, reader } from "./scalar.ts";
+import {
+  BFLOAT16,
+  decodeHalf,
+  encodeHalf,
+  FLOAT16,
+  type HalfFormat,
+  pairOf,
+  reader,
+} from "./scalar.ts";
 import { product } from "./shape.ts";
 
 /** Parts of a tensor that printing needs. */

@@ -5,15 +5,8 @@
  * for `every`, and 100 ns instead of 17 ns for `slice`.
  */
 
-import {
-  factOf,
-  isArray,
-  named,
-  printValue,
-  readForeign,
-  TensorError,
-  type ErrorContext,
-} from "../errors.ts";
+import { factOf, isArray, printValue, readForeign } from "../foreign.ts";
+import { named, TensorError, type ErrorContext } from "../errors.ts";
 
 /** A dimension of a partly known shape: a size, a name for a size, or null for an unknown size. */
 export type Dim = number | string | null;

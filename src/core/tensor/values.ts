@@ -6,7 +6,10 @@
  * element is checked as it is written.
  */
 
-import { printCount } from "../print-count.ts";
+import { named, TensorError, type ErrorContext, type ErrorFields } from "../errors.ts";
+import { printCount, factOf, isArray, printValue, readForeign } from "../foreign.ts";
+import { LISTS } from "../limits.ts";
+import { checkNotBytes } from "./bytes.ts";
 import {
   allocate,
   DTYPES,
@@ -14,70 +17,19 @@ import {
   storedRange,
   viewOf,
   type DType,
-  type NumericStorage,
   type Storage,
 } from "./dtype.ts";
-import {
-  factOf,
-  isArray,
-  named,
-  printValue,
-  readForeign,
-  TensorError,
-  type ErrorContext,
-  type ErrorFields,
-} from "../errors.ts";
 import { writer } from "./scalar.ts";
 import { coordinatesOf, MAX_RANK, printShape } from "./shape.ts";
-import { checkNotBytes, classOf, isDetached, plainArray, typedLength } from "./storage.ts";
-
-/** A list of `T`, nested to any depth; a bare `T` at rank 0. */
-export type Nested<T> = T | readonly Nested<T>[];
-
-/**
- * Elements `T` in lists that are nested like the shape `S`: `T[][]` for rank 2. If the compiler does not know the rank,
- * use `Array.isArray` to distinguish lists from elements, except complex elements, which are lists themselves.
- */
-export type Lists<T, S extends readonly unknown[]> = S extends readonly []
-  ? T
-  : S extends readonly [unknown, ...infer Rest]
-    ? Lists<T, Rest>[]
-    : AnyLists<T>;
-
-/** Lists of elements `T`, of any rank. */
-export type AnyLists<T> = T | AnyLists<T>[];
-
-/** Accepted values of an element. Integers may be number or bigint; booleans may also be 0 or 1. */
-export type ScalarInput<D extends DType = DType> = D extends "string"
-  ? string
-  : D extends "complex64" | "complex128"
-    ? readonly [number, number]
-    : D extends "bool"
-      ? boolean | number
-      : number | bigint;
-
-/** A Float16Array, which some platforms do not have. */
-export interface Float16Like {
-  readonly BYTES_PER_ELEMENT: number;
-  readonly buffer: ArrayBufferLike;
-  readonly byteOffset: number;
-  readonly length: number;
-  readonly [Symbol.toStringTag]: "Float16Array";
-}
-
-/** An array of numbers or bigints, of any class. */
-export type TypedArray = NumericStorage | Uint8ClampedArray | Float16Like;
-
-/** Lists and typed arrays that calls accept as indices. */
-export type IndexLists = Nested<number | bigint | TypedArray>;
-
-/** Lists and typed arrays that calls accept as updates of the data type `D`. */
-export type UpdateLists<D extends DType = DType> = Nested<ScalarInput<D> | TypedArray>;
-
-/** Values that `tensor` accepts. */
-export type Values<D extends DType = DType> =
-  | UpdateLists<D>
-  | (D extends "complex64" | "complex128" ? readonly number[] : never);
+import {
+  classOf,
+  isDetached,
+  isFloat16Array,
+  isList,
+  plainArray,
+  typedLength,
+  type Float16Like,
+} from "./storage.ts";
 
 /** Storage of values; `isView` is true if the storage is the memory of the given values. */
 export interface StoredValues {
@@ -100,23 +52,14 @@ interface Destination {
  * copy.
  * @throws TensorError `dtype`, `shape-mismatch`, `disposed`, `too-large`
  */
-export function storageFor(
-  dtype: DType,
-  shape: readonly number[],
-  size: number,
-  values: unknown,
-  fields: ErrorContext,
-  kind?: string,
-): StoredValues {
-  const target = { dtype, shape, size, fields, kind };
-  return readForeign(
+export const storageFor = (target: Destination, values: unknown): StoredValues =>
+  readForeign(
     () => store(target, values),
     "dtype",
     "the values cannot be read",
     "values",
-    fields,
+    target.fields,
   );
-}
 
 function store(target: Destination, values: unknown): StoredValues {
   const { dtype, size, fields } = target;
@@ -158,31 +101,25 @@ function convert(target: Destination, values: unknown): Storage {
   const nesting = nestingOf(values);
   const isPaired = isComplex && nesting.length === 2 && nesting[1] === 2;
   const isParts = isComplex && nesting.length === 1;
-  if (isList(values) && (nesting.length === 1 || isPaired)) {
-    const count = isParts ? 2 * size : size;
+  const isFlat = isList(values) && (nesting.length === 1 || isPaired);
+  const count = isParts ? 2 * size : size;
+  if (isFlat) {
     checkCount(nesting[0], count, target);
-    const data = allocate(dtype, size);
-    const write = writerOf(target, isParts ? componentOf(dtype) : dtype, data);
-    for (let position = 0; position < count; position++) {
-      const value = values[position];
-      if (!write(position, value)) {
-        throw refusal(value, isParts ? Math.floor(position / 2) : position, target);
-      }
-    }
-    return data;
-  }
-  // The depth is checked before any element is visited, because a list may contain itself many times.
-  if (nesting.length > shape.length + (isComplex ? 1 : 0)) {
+  } else if (nesting.length > shape.length + (isComplex ? 1 : 0)) {
+    // The depth is checked before any element is visited, because a list may contain itself many times.
     throw wrongNesting(`lists ${nesting.length} deep`, target);
+  } else {
+    visit(values, target, null);
   }
-  checkNesting(values, target);
   const data = allocate(dtype, size);
-  const write = writerOf(target, dtype, data);
+  const write = writerOf(target, isParts ? componentOf(dtype) : dtype, data);
+  const put = (position: number, value: unknown): void => {
+    if (write(position, value)) return;
+    throw refusal(value, isParts ? Math.floor(position / 2) : position, target);
+  };
   let position = 0;
-  eachElement(values, target, (value) => {
-    if (!write(position, value)) throw refusal(value, position, target);
-    position++;
-  });
+  if (isFlat) for (; position < count; position++) put(position, values[position]);
+  else if (size > 0) visit(values, target, (value) => put(position++, value));
   return data;
 }
 
@@ -195,31 +132,26 @@ function writerOf({ kind }: Destination, dtype: DType, data: Storage): ReturnTyp
 }
 
 /**
- * Checks that the lists are nested like the shape. If the shape has no elements, each list is checked only once, no
- * matter how often it occurs: 62 lists that each contain the next one twice would count as 2^62 lists.
+ * Checks that lists are nested like the shape, and visits the elements in row-major order; null only checks. If the shape
+ * has no elements, each list is checked only once, no matter how often it occurs: 62 lists that each contain the next one
+ * twice would count as 2^62 lists.
  */
-function checkNesting(values: unknown, target: Destination): void {
+function visit(
+  values: unknown,
+  target: Destination,
+  element: ((value: unknown) => void) | null,
+): void {
   const { shape, size } = target;
   const seen = size === 0 ? shape.map(() => new Set<unknown>()) : null;
-  const enter = (list: unknown, axis: number): void => {
-    if (seen?.[axis].has(list) === true) return;
-    seen?.[axis].add(list);
-    const items = itemsOf(list, axis, target);
-    if (axis === shape.length - 1) return;
-    for (let i = 0; i < shape[axis]; i++) enter(items[i], axis + 1);
-  };
-  if (shape.length > 0) enter(values, 0);
-}
-
-/** Visits the elements of a nested list in row-major order. */
-function eachElement(values: unknown, target: Destination, visit: (value: unknown) => void): void {
-  const { shape, size } = target;
+  const depth = element === null ? shape.length - 1 : shape.length;
   const enter = (value: unknown, axis: number): void => {
-    if (axis === shape.length) return visit(value);
+    if (axis === shape.length) return element?.(value);
+    if (seen?.[axis].has(value) === true) return;
+    seen?.[axis].add(value);
     const items = itemsOf(value, axis, target);
-    for (let i = 0; i < shape[axis]; i++) enter(items[i], axis + 1);
+    if (axis < depth) for (let i = 0; i < shape[axis]; i++) enter(items[i], axis + 1);
   };
-  if (size > 0) enter(values, 0);
+  enter(values, 0);
 }
 
 /**
@@ -297,23 +229,12 @@ function checkRange({ dtype, shape, fields }: Destination, data: Storage): void 
   }
 }
 
-/** Returns true if `value` is an array or a typed array. */
-export const isList = (value: unknown): value is ArrayLike<unknown> =>
-  isArray(value) || classOf(value) !== undefined;
-
 /**
  * Returns the length that a list reports, or null if the value is not a list. A Proxy of an array may report any
  * length.
  */
 const lengthOf = (value: unknown): number | null =>
   isArray(value) ? Number(value.length) : classOf(value) === undefined ? null : typedLength(value);
-
-/**
- * Returns true for a Float16Array. The test reads the tag, because some platforms do not have the class, and polyfills
- * have their own.
- */
-export const isFloat16Array = (value: unknown): value is Float16Like =>
-  Object.prototype.toString.call(value) === "[object Float16Array]";
 
 const bitsOf = ({ buffer, byteOffset, length }: Float16Like, fields: ErrorContext): Storage =>
   readForeign(
@@ -341,4 +262,59 @@ export function nestingOf(values: unknown): number[] {
     list = (list as ArrayLike<unknown>)[0];
   }
   return lengths;
+}
+
+/** Arrays that `numbersOf` writes; their classes store numbers unchanged. */
+type Plain = Float32Array | Float64Array | Int32Array;
+
+/**
+ * Returns the shape and the elements of a nested list of ordinary numbers, in a fifth of the time that `storageFor`
+ * takes. Returns null for anything unusual, such as a number that the type cannot hold, text, or lists of different
+ * lengths; `storageFor` then reads the list again and reports the error.
+ */
+export function numbersOf(
+  dtype: "float32" | "float64" | "int32",
+  values: unknown,
+): { readonly shape: number[]; readonly size: number; readonly data: Plain } | null {
+  try {
+    const shape: number[] = [];
+    let size = 1;
+    for (let list = values; Array.isArray(list); list = (list as readonly unknown[])[0]) {
+      size *= shape.push(list.length) > MAX_RANK ? 0 : list.length;
+      if (size === 0 || size > LISTS.numbers) return null;
+    }
+    if (shape.length === 0) return null;
+    const data = allocate(dtype, size) as Plain;
+    return writeNumbers(data, 0, values, shape, 0) === size ? { shape, size, data } : null;
+  } catch {
+    // The value has a getter or a Proxy that threw.
+    return null;
+  }
+}
+
+/**
+ * Writes the numbers of a list, starting at position `at`, and returns the position after them; -1 if a number is
+ * unusual.
+ */
+function writeNumbers(
+  data: Plain,
+  at: number,
+  list: unknown,
+  shape: readonly number[],
+  axis: number,
+): number {
+  const length = shape[axis];
+  if (!Array.isArray(list) || list.length !== length) return -1;
+  const isInt = data instanceof Int32Array;
+  for (let i = 0; i < length; i++) {
+    const value: unknown = list[i];
+    if (axis < shape.length - 1) {
+      at = writeNumbers(data, at, value, shape, axis + 1);
+      if (at === -1) return -1;
+    } else {
+      if (typeof value !== "number" || (isInt && (value | 0) !== value)) return -1;
+      data[at++] = value;
+    }
+  }
+  return at;
 }

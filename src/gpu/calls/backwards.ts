@@ -4,30 +4,17 @@
  */
 
 import { divisorOf, type Reducing } from "../../core/call/steps.ts";
-import { printValue, TensorError, type ErrorContext } from "../../core/errors.ts";
-import type { Ties } from "../../core/kernels/backwards.ts";
-import { DTYPES, type DType, type NumericStorage, type Steps } from "../../core/tensor/dtype.ts";
+import { oneOf, TensorError, type ErrorContext } from "../../core/errors.ts";
+import { printValue } from "../../core/foreign.ts";
+import { DTYPES, type DType, type Reduction, type Steps } from "../../core/tensor/dtype.ts";
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
-import {
-  clearOnGpu,
-  markEqual,
-  negateOnGpu,
-  productsAfter,
-  productsBefore,
-  reversed,
-  sharesOfData,
-  sharesOfUpdates,
-  type Extremes,
-} from "../kernels/backwards.ts";
-import { combineInOrder } from "../kernels/combine.ts";
-import { divideOnGpu } from "../kernels/divide.ts";
-import { gatherOnGpu } from "../kernels/moves.ts";
+import { gatherOnGpu, clearOnGpu } from "../kernels/moves.ts";
+import { divideOnGpu, negateOnGpu } from "../kernels/packed.ts";
 import type { Recording, Span } from "../kernels/recording.ts";
 import { applyUpdates, checkCounted, copyData, type Operands } from "../kernels/scatter.ts";
 import type { Guard } from "../kernels/status.ts";
 import { countsOfTargets, positionsOf, type Targets } from "../kernels/targets.ts";
-import { scatterWork } from "./call.ts";
-import type { GpuCall, GpuCore } from "./core.ts";
+import type { GpuCore } from "./core.ts";
 import type { GpuInput } from "./inputs.ts";
 import type { Placed, TargetSource } from "./target-source.ts";
 import type { DeviceTensor } from "./tensor.ts";
@@ -49,10 +36,8 @@ interface Differentiated {
 
 /** A scatter whose gradients are computed. */
 export interface DifferentiatedScatter extends Differentiated {
-  readonly data: DeviceTensor;
   readonly updates: GpuInput;
   readonly reducing: Reducing;
-  readonly ties: Ties;
   readonly wantsData: boolean;
   readonly wantsUpdates: boolean;
   readonly updatesOut: DeviceTensor | null;
@@ -61,15 +46,22 @@ export interface DifferentiatedScatter extends Differentiated {
 const ADD: Steps = { first: "add", later: "add", divides: false };
 const REPLACE: Steps = { first: "none", later: "none", divides: false };
 
+/** The reductions whose gradients only move, add, negate or divide. The host computes the other gradients. */
+const SUPPORTED: readonly string[] = ["none", "add", "sub", "mean"] satisfies Reduction[];
+
 /**
- * `reduction` is null for a gather. Throws a `dtype` error for gradients that need arithmetic on a data type without
- * arithmetic on the GPU.
+ * `reduction` is null for a gather. Throws a `reduction` error for a product and for extreme values, and a `dtype` error
+ * for gradients that need arithmetic on a data type without arithmetic on the GPU.
  */
 export function checkGradientArithmetic(
   dtype: DType,
   reduction: Reducing["reduction"] | null,
   fields: ErrorContext,
 ): void {
+  if (reduction !== null && !SUPPORTED.includes(reduction)) {
+    const sentence = `the reduction must be ${oneOf(SUPPORTED)} for a gradient on a GPU, got ${printValue(reduction)}; vjp in ndscatter computes the gradient on the host`;
+    throw new TensorError("reduction", sentence, { ...fields, got: reduction, allowed: SUPPORTED });
+  }
   if (reduction === "none" || reduction === "add" || hasGpuArithmetic(dtype)) return;
   const what = reduction === null ? "of a gather" : `of the reduction ${printValue(reduction)}`;
   const sentence = `data must be float16, bfloat16 or float32 for the gradient ${what}, because the GPU engine has no arithmetic for ${dtype}; vjp in ndscatter computes the gradient on the host`;
@@ -102,47 +94,29 @@ const dataCall = ({ fields, source, gradient, dataShape, dataSize, dataOut }: Di
 export function scatterGradients(
   call: DifferentiatedScatter,
 ): readonly [data: DeviceTensor | null, updates: DeviceTensor | null] {
-  const { reduction } = call.reducing;
-  if (reduction === "max" || reduction === "min") return extremeGradients(call);
-  const ofUpdates = call.wantsUpdates
-    ? reduction === "mul"
-      ? productGradient(call)
-      : movedGradient(call)
-    : null;
+  // The gradient of data is computed last, because it may overwrite the gradient of the result.
+  const ofUpdates = call.wantsUpdates ? updatesGradient(call) : null;
   return [call.wantsData ? dataGradient(call) : null, ofUpdates];
 }
 
-/** Submits a call that computes the gradient of updates. */
-const updatesCall = (
-  { core, fields, source, gradient, updates: { type }, updatesOut: out }: DifferentiatedScatter,
-  inputs: readonly DeviceTensor[],
-  record: GpuCall["record"],
-): DeviceTensor => {
-  const { shape, size } = type;
-  const { dtype } = gradient;
-  return core.call({
-    ...{ fields, source, out, dtype, shape, size, inputs },
-    record(recording, placed, span, guard) {
-      if (size > 0) record(recording, placed, span, guard);
-    },
-  });
-};
-
-/** Computes the gradient of updates for reductions that only move, negate or divide gradients. */
-function movedGradient(call: DifferentiatedScatter): DeviceTensor {
-  const { gradient, reducing, others, updatesOut } = call;
+function updatesGradient(call: DifferentiatedScatter): DeviceTensor {
+  const { core, fields, source, gradient, reducing, others, updates, updatesOut: out } = call;
   const { reduction, includeSelf } = reducing;
   const { dtype } = gradient;
-  const isNew = updatesOut === null;
-  return updatesCall(call, [gradient, ...others], (recording, placed, span, guard) => {
-    const { targets, arrangements } = placed;
-    // In a mean, the gradient of each update is the quotient at the update's target.
-    const from = reduction === "mean" ? quotients(recording, call, targets, guard) : gradient.span;
-    const taken = reduction === "none" ? arrangements.last(recording) : targets;
-    gatherOnGpu(recording, taken, dtype, from, span, isNew, guard);
-    if (reduction !== "sub") return;
-    const minus = includeSelf ? targets : arrangements.split(recording).later;
-    negateOnGpu(recording, minus, dtype, span, guard);
+  const { shape, size } = updates.type;
+  return core.call({
+    ...{ fields, source, out, dtype, shape, size, inputs: [gradient, ...others] },
+    record(recording, { targets, arrangements }, span, guard) {
+      if (size === 0) return;
+      // In a mean, the gradient of each update is the quotient at the update's target.
+      const from =
+        reduction === "mean" ? quotients(recording, call, targets, guard) : gradient.span;
+      const taken = reduction === "none" ? arrangements.last(recording) : targets;
+      gatherOnGpu(recording, taken, dtype, from, span, out === null, guard);
+      if (reduction !== "sub") return;
+      const minus = includeSelf ? targets : arrangements.split(recording).later;
+      negateOnGpu(recording, minus, dtype, span, guard);
+    },
   });
 }
 
@@ -176,12 +150,10 @@ function divideTargets(
 
 /** Computes the gradient of data, which is the gradient of the result except at the targets. */
 function dataGradient(call: DifferentiatedScatter): DeviceTensor {
-  const { core, gradient, updates, reducing, others } = call;
-  const isProduct = reducing.reduction === "mul" && reducing.includeSelf;
-  const inputs = isProduct && updates.device !== null ? [updates.device] : [];
+  const { core, gradient, reducing, others } = call;
   return core.call({
     ...dataCall(call),
-    inputs: [gradient, ...inputs, ...others],
+    inputs: [gradient, ...others],
     record(recording, placed, span, guard) {
       const { targets } = placed;
       const operands = operandsOf(call, span);
@@ -190,9 +162,9 @@ function dataGradient(call: DifferentiatedScatter): DeviceTensor {
       if (hasTargets && replacesData(reducing)) replaceByZeros(recording, placed, operands, guard);
       else {
         copyData(recording, operands, guard);
-        if (!hasTargets) return;
-        if (isProduct) multiplyByUpdates(recording, call, placed, span, guard);
-        if (reducing.reduction === "mean") divideTargets(recording, call, targets, span, guard);
+        if (hasTargets && reducing.reduction === "mean") {
+          divideTargets(recording, call, targets, span, guard);
+        }
       }
     },
   });
@@ -220,136 +192,4 @@ function replaceByZeros(
   const { bytes } = DTYPES[operands.dtype];
   const updates = recording.zeros(positionsOf(targets) * targets.slice * bytes);
   applyUpdates(recording, targets, arrangements, REPLACE, { ...operands, updates }, guard);
-}
-
-/** Multiplies each target of a product by its updates in reverse order. */
-function multiplyByUpdates(
-  recording: Recording,
-  { gradient: { dtype }, updates }: DifferentiatedScatter,
-  { arrangements }: Placed,
-  out: Span,
-  guard: Guard,
-): void {
-  const backwards = reversed(recording, arrangements.sorted(recording));
-  combineInOrder(recording, backwards, dtype, "mul", spanOf(recording, updates), out, guard);
-}
-
-/** Returns the elements of an input on the GPU, and uploads elements on the host. */
-const spanOf = (recording: Recording, { device, type }: GpuInput): Span =>
-  device?.span ?? recording.upload(type.data as NumericStorage);
-
-const deviceOf = ({ device }: GpuInput): readonly DeviceTensor[] =>
-  device === null ? [] : [device];
-
-/** Computes the gradient of a product's updates. */
-function productGradient(call: DifferentiatedScatter): DeviceTensor {
-  const { gradient, data, updates, reducing, others, updatesOut } = call;
-  const { includeSelf } = reducing;
-  const { dtype } = gradient;
-  const given = deviceOf(updates);
-  const forward = { ...call, updatesOut: null };
-  const before = updatesCall(
-    forward,
-    [data, ...given, ...others],
-    (recording, { arrangements }, span, guard) => {
-      const sorted = arrangements.sorted(recording);
-      const values = recording.scratch(data.span.bytes);
-      recording.copy(data.span, values);
-      recording.clear(span);
-      const factors = spanOf(recording, updates);
-      productsBefore(recording, sorted, dtype, includeSelf, factors, values, span, guard);
-    },
-  );
-  try {
-    // If updates or indices have no contents, the first call fails.
-    return updatesCall(call, [gradient, before], (recording, { arrangements }, span, guard) => {
-      const backwards = reversed(recording, arrangements.sorted(recording));
-      const share = recording.scratch(gradient.span.bytes);
-      recording.copy(gradient.span, share);
-      clearOnGpu(recording, span, updatesOut === null, guard);
-      const factors = spanOf(recording, updates);
-      const terms = [factors, before.span, share, span] as const;
-      productsAfter(recording, backwards, dtype, includeSelf, ...terms, guard);
-    });
-  } finally {
-    before.dispose();
-  }
-}
-
-/** Computes the gradients of `max` or `min`, in which operands that equal the result share its gradient. */
-function extremeGradients(
-  call: DifferentiatedScatter,
-): readonly [data: DeviceTensor | null, updates: DeviceTensor | null] {
-  const { core, fields, source, data, updates, reducing, ties, others } = call;
-  const { dataShape: shape, dataSize: size } = call;
-  const { dtype } = data;
-  const { includeSelf } = reducing;
-  const made: DeviceTensor[] = [];
-  const keep = (tensor: DeviceTensor): DeviceTensor => {
-    made.push(tensor);
-    return tensor;
-  };
-  try {
-    const work = { core, fields, source, data, out: null, shape, size };
-    const best = keep(scatterWork(work, updates, reducing, others));
-    const extremes = (recording: Recording): Extremes => ({
-      ...{ dtype, ties, size, includeSelf, data: data.span, best: best.span },
-      updates: spanOf(recording, updates),
-    });
-    const table =
-      ties === "all"
-        ? null
-        : keep(
-            core.call({
-              ...{ fields, source, out: null, dtype: "uint32", shape, size, inputs: [best] },
-              record(recording, { targets }, span, guard) {
-                if (ties === "even") checkCounted("an even share", positionsOf(targets));
-                markEqual(recording, targets, ties, extremes(recording), span, guard);
-              },
-            }),
-          );
-    const shared = { best, table, extremes };
-    const ofUpdates = call.wantsUpdates ? extremeOfUpdates(call, shared) : null;
-    return [call.wantsData ? extremeOfData(call, shared) : null, ofUpdates];
-  } finally {
-    for (const tensor of made) tensor.dispose();
-  }
-}
-
-/** The values that both gradients of `max` and `min` need. */
-interface Shared {
-  readonly best: DeviceTensor;
-  readonly table: DeviceTensor | null;
-  extremes(recording: Recording): Extremes;
-}
-
-/** Returns the inputs whose calls may have failed, which include the call for the extreme values. */
-const inputsOf = (
-  { gradient }: DifferentiatedScatter,
-  { best, table }: Shared,
-): readonly DeviceTensor[] => [gradient, best, ...(table === null ? [] : [table])];
-
-function extremeOfUpdates(call: DifferentiatedScatter, shared: Shared): DeviceTensor {
-  const { gradient, updatesOut } = call;
-  const inputs = inputsOf(call, shared);
-  return updatesCall(call, inputs, (recording, { targets }, span, guard) => {
-    const table = shared.table?.span ?? null;
-    const isNew = updatesOut === null;
-    const operands = shared.extremes(recording);
-    sharesOfUpdates(recording, targets, operands, table, gradient.span, span, isNew, guard);
-  });
-}
-
-function extremeOfData(call: DifferentiatedScatter, shared: Shared): DeviceTensor {
-  if (!call.reducing.includeSelf) return dataGradient(call);
-  return call.core.call({
-    ...dataCall(call),
-    inputs: inputsOf(call, shared),
-    record(recording, _placed, span, guard) {
-      if (call.dataSize === 0) return;
-      copyData(recording, operandsOf(call, span), guard);
-      const table = shared.table?.span ?? null;
-      sharesOfData(recording, shared.extremes(recording), table, span, guard);
-    },
-  });
 }

@@ -2,17 +2,10 @@
 
 import { paddedBytes, TENSOR_USAGE } from "../kernels/gpu.ts";
 import type { GpuBufferLike } from "../kernels/webgpu.ts";
-import {
-  factOf,
-  named,
-  printValue,
-  readForeign,
-  TensorError,
-  type ErrorContext,
-} from "../../core/errors.ts";
-import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
+import { factOf, printValue, readForeign } from "../../core/foreign.ts";
+import { named, TensorError, type ErrorContext } from "../../core/errors.ts";
+import { DTYPES, type DType, checkDType } from "../../core/tensor/dtype.ts";
 import { shapeOf } from "../../core/tensor/shape.ts";
-import { checkDType } from "../../core/tensor/dtype-name.ts";
 import type { GpuCore } from "./core.ts";
 import { DeviceTensor } from "./tensor.ts";
 

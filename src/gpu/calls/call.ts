@@ -7,7 +7,7 @@
  *     kernels/kernel.ts, recording.ts, gpu.ts            what is a kernel, and how does it get numbers and buffers?
  *     kernels/targets.ts, read-indices.ts, repeats.ts    where do positions go?
  *     kernels/scatter.ts                                 which kernels does a reduction use?
- *     kernels/moves.ts, combine.ts, divide.ts, sort.ts   what do these kernels do?
+ *     kernels/moves.ts, combine.ts, packed.ts, sort.ts   what do these kernels do?
  *     kernels/arithmetic.ts, soft-float.ts, integers.ts  how are numbers added without floats?
  *     kernels/status.ts, checks.ts, calls/checks.ts      how does the host learn of bad indices?
  *     calls/core.ts, watched.ts, kernels/kernel-list.ts  in which order do kernels run, and what if the device refuses?

@@ -1,7 +1,8 @@
 /** Provides the device of an engine, which is the user's device or is requested from the browser. */
 
 import type { GpuDeviceLike, GpuLimits } from "../kernels/webgpu.ts";
-import { isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
+import { isTensorError, TensorError } from "../../core/errors.ts";
+import { wrongOption } from "../../core/foreign.ts";
 
 /** The members of `navigator.gpu` that this package uses. */
 interface GpuLike {

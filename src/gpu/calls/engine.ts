@@ -2,8 +2,9 @@
 
 import { splitArguments } from "../../core/call/call.ts";
 import { keptParts } from "../../core/call/kept-plan.ts";
-import { createJs } from "../../core/engines/js.ts";
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
+import { Executor } from "../../core/engines/executor.ts";
+import { factOf, printValue, optionsOf } from "../../core/foreign.ts";
+import { TensorError } from "../../core/errors.ts";
 import {
   forEach,
   FUNCTIONS,
@@ -11,7 +12,6 @@ import {
   type FunctionName,
 } from "../../core/operators/plain.ts";
 import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { tensorOver, typeOf } from "./buffers.ts";
 import { callOnGpu } from "./call.ts";
@@ -48,7 +48,7 @@ type PlanFunctions = Pick<GpuEngine, keyof typeof PLAN_FUNCTIONS>;
 
 function engineOn(core: GpuCore): GpuEngine {
   // A kept plan reads its indices on the host.
-  const host = createJs();
+  const host = new Executor();
   const functions = forEach(
     FUNCTIONS,
     (operator) =>

@@ -6,7 +6,8 @@
 import type { Call } from "../../core/call/call.ts";
 import { checkAlive, checkIndexBytes, listOrTensor } from "../../core/call/inputs.ts";
 import { checkLike, sharedOut } from "../../core/call/out.ts";
-import { printValue, TensorError, type ErrorContext } from "../../core/errors.ts";
+import { printValue } from "../../core/foreign.ts";
+import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Inputs } from "../../core/operators/operator.ts";
 import { isNumericStorage, type DType } from "../../core/tensor/dtype.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";

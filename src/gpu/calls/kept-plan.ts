@@ -8,7 +8,7 @@ import {
   type KeptParts,
 } from "../../core/call/kept-plan.ts";
 import { stepsOf } from "../../core/call/steps.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
+import { optionsOf } from "../../core/foreign.ts";
 import { checkArithmetic, gatherWork, scatterWork, type Work } from "./call.ts";
 import type { GpuCore } from "./core.ts";
 import { outOnGpu } from "./inputs.ts";

@@ -7,7 +7,7 @@ import {
 } from "../../core/call/gradient-options.ts";
 import { checkShape, GATHER_OPTIONS, SCATTERED } from "../../core/call/kept-plan.ts";
 import { checkLike } from "../../core/call/out.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
+import { optionsOf } from "../../core/foreign.ts";
 import { checkGradientArithmetic, gatherGradient, scatterGradients } from "./backwards.ts";
 import { dataOnGpu, outOnGpu } from "./inputs.ts";
 import { scatterInputs, type PlanOnGpu } from "./kept-on-gpu.ts";
@@ -32,14 +32,13 @@ export function scatterVjpByPlan(
   const gradient = dataOnGpu(core, outputGradient, fields, "outputGradient");
   checkLike(gradient.type, dtype, dataDims, "outputGradient", fields);
   const signature = { inputs: SCATTERED, positions: { data: 0, updates: 1 } };
-  const { ties, wanted, outs } = readGradientOptions(rest, signature, fields);
+  const { wanted, outs } = readGradientOptions(rest, signature, fields);
   checkGradientArithmetic(dtype, reducing.reduction, fields);
   const own = outsOnGpu(core, outs, signature, [data, updates, gradient], fields);
-  const step = reducing.reduction === "mul" || reducing.reduction === "none";
   return scatterGradients({
-    ...{ core, fields, reducing, ties, updates, data: data.device, gradient: gradient.device },
+    ...{ core, fields, reducing, updates, gradient: gradient.device },
     ...{ dataShape: dataDims, dataSize: size },
-    others: kept.prepare(dtype, step ? (reducing.reduction as "mul" | "none") : null),
+    others: kept.prepare(dtype, reducing.reduction === "none" ? "none" : null),
     source: kept.source(),
     ...{ wantsData: wanted.has(0), wantsUpdates: wanted.has(1) },
     ...{ dataOut: own[0] ?? null, updatesOut: own[1] ?? null },

@@ -15,7 +15,7 @@ import { checkLike } from "../../core/call/out.ts";
 import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
 import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Inputs } from "../../core/operators/operator.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
+import { optionsOf } from "../../core/foreign.ts";
 import { checkGradientArithmetic, gatherGradient, scatterGradients } from "./backwards.ts";
 import { sourceOf } from "./call.ts";
 import type { GpuCore } from "./core.ts";
@@ -46,7 +46,7 @@ export function vjpOnGpu(
   checkDifferentiable(prepared.data, name, fields);
   const gradient = dataOnGpu(core, outputGradient, fields, "outputGradient");
   checkLike(gradient.type, data.dtype, prepared.shape, "outputGradient", fields);
-  const { ties, wanted, outs } = readGradientOptions(chosen, signature, fields);
+  const { wanted, outs } = readGradientOptions(chosen, signature, fields);
   const { settings: reducing } = prepared.call;
   checkGradientArithmetic(data.dtype, updatesAt < 0 ? null : reducing.reduction, fields);
   // Even an omitted optional input has a position, which precedes the gradient.
@@ -66,7 +66,7 @@ export function vjpOnGpu(
     return results;
   }
   const [wantsData, wantsUpdates] = [wanted.has(at), wanted.has(updatesAt)];
-  const scatter = { ...common, data, updates, reducing, ties, wantsData, wantsUpdates };
+  const scatter = { ...common, updates, reducing, wantsData, wantsUpdates };
   const found = scatterGradients({ ...scatter, updatesOut: own[updatesAt] ?? null });
   [results[at], results[updatesAt]] = found;
   return results;

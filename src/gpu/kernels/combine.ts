@@ -7,7 +7,7 @@
 import { GPU } from "../../core/limits.ts";
 import { DTYPES, isUnsigned, type DType, type Step } from "../../core/tensor/dtype.ts";
 import { combineSource } from "./arithmetic.ts";
-import { laneSource, perWordOf } from "./elements.ts";
+import { laneSource, perWordOf } from "./packed.ts";
 import { kernelOf, type Kernel } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 import type { Guard } from "./status.ts";
@@ -149,40 +149,27 @@ export interface SortedTargets {
   readonly slices: number;
 }
 
-/** Applies the updates of each target in order. */
+/**
+ * Applies the updates of each target in order. The first dispatch processes each target up to the end of its second
+ * block, so that only targets with more than a block of updates remain. The rest is processed in separate command
+ * buffers of `GPU.blocks` blocks, because drivers kill a command buffer that takes seconds.
+ */
 export function combineInOrder(
   recording: Recording,
-  sorted: SortedTargets,
+  { keys, positions, count, slice, slices }: SortedTargets,
   dtype: DType,
   step: CombineStep,
   updates: Span,
   out: Span,
-  guard: Guard,
-): void {
-  const { count, slice, slices } = sorted;
-  const moved = (count + 2 * Math.min(count, slices)) * slice * DTYPES[dtype].bytes;
-  const kernelOfPart = (part: OrderedPart): Kernel => orderedKernel(dtype, step, part);
-  runInOrder(recording, sorted, kernelOfPart, moved, { updates, out }, guard);
-}
-
-/**
- * Runs a kernel over the updates of each target in order. The first dispatch processes each target up to the end of its
- * second block, so that only targets with more than a block of updates remain. The rest is processed in separate
- * command buffers of `GPU.blocks` blocks, because drivers kill a command buffer that takes seconds.
- */
-export function runInOrder(
-  recording: Recording,
-  { keys, positions, count, slice }: SortedTargets,
-  kernelOfPart: (part: OrderedPart) => Kernel,
-  moved: number,
-  own: Readonly<Record<string, Span>>,
   { status, slot }: Guard,
 ): void {
-  const buffers = { status, keys, positions, ...own };
+  const buffers = { status, keys, positions, updates, out };
   const { block, blocks } = GPU;
   const params = { count, slice, slot, block };
-  recording.run(kernelOfPart(BEGIN), count * slice, 8 * count + moved, params, buffers);
-  const rest = kernelOfPart(REST);
+  const moved = (count + 2 * Math.min(count, slices)) * slice * DTYPES[dtype].bytes;
+  const first = orderedKernel(dtype, step, BEGIN);
+  recording.run(first, count * slice, 8 * count + moved, params, buffers);
+  const rest = orderedKernel(dtype, step, REST);
   const all = Math.ceil(count / block);
   for (let begin = 2; begin < all; begin += blocks) {
     const end = Math.min(begin + blocks, all);
@@ -193,14 +180,11 @@ export function runInOrder(
 }
 
 /** WGSL that finds the target `t` of an invocation, its first update `at`, and `end`. */
-export interface OrderedPart {
+interface OrderedPart {
   readonly name: string;
   readonly params: readonly string[];
   readonly begin: string;
 }
-
-/** Parameters of every ordered kernel. */
-export const ORDERED_PARAMS = ["block", "count", "slice"] as const;
 
 /** WGSL for the start of an invocation in the first dispatch, which is the first update of a target. */
 const BEGIN: OrderedPart = {
@@ -238,7 +222,7 @@ function orderedKernel(dtype: DType, step: CombineStep, part: OrderedPart): Kern
   const { load, store, isAtomic, declarations } = accessOf(dtype);
   return kernelOf(`${dtype} ${step} in order, ${part.name}`, () => ({
     isGuarded: true,
-    params: [...ORDERED_PARAMS, ...part.params],
+    params: ["block", "count", "slice", ...part.params],
     buffers: {
       ...{ keys: "read", positions: "read", updates: "read" },
       out: isAtomic ? "atomic" : "write",
@@ -275,7 +259,7 @@ const wordAt = (buffer: string, at: string): string =>
   buffer === "out" ? `atomicLoad(&out[wordOf(${at})])` : `${buffer}[wordOf(${at})]`;
 
 /** Returns WGSL for reading an element, and for writing an element that no other invocation writes. */
-export function accessOf(dtype: DType): {
+function accessOf(dtype: DType): {
   readonly load: (buffer: string, at: string) => string;
   /** Replaces `before` with `value` at `to`. */
   readonly store: string;

@@ -5,7 +5,7 @@
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
-import { laneSource, perWordOf } from "./elements.ts";
+import { laneSource, perWordOf } from "./packed.ts";
 import { kernelOf, type BufferKind } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 import type { Guard } from "./status.ts";
@@ -37,7 +37,7 @@ function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
  * WGSL for the beginning of a kernel. After a failure, a new `out` is filled in another way, and any other `out` is
  * left unchanged.
  */
-export const UNLESS_BAD = `  let isBad = status[params.slot] != FINE;
+const UNLESS_BAD = `  let isBad = status[params.slot] != FINE;
   if (isBad && params.isNew == 0u) { return; }`;
 
 /**
@@ -245,4 +245,12 @@ export function copyOnGpu(
   }));
   const params = { slot, whole: Math.floor(bytes / 4), tail: 2 ** (8 * (bytes % 4)) - 1 };
   recording.run(kernel, Math.ceil(bytes / 4), 2 * bytes, params, buffers);
+}
+
+/**
+ * Fills a result with zeros. A new result is filled even after a failed call, while any other result is left unchanged.
+ */
+export function clearOnGpu(recording: Recording, out: Span, isNew: boolean, guard: Guard): void {
+  if (isNew) recording.clear(out);
+  else copyOnGpu(recording, recording.zeros(out.bytes), out, guard);
 }

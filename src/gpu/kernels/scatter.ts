@@ -4,7 +4,7 @@ import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
 import type { DType, Steps } from "../../core/tensor/dtype.ts";
 import { combineInAnyOrder, combineInOrder, isOrderFree, type SortedTargets } from "./combine.ts";
-import { divideOnGpu } from "./divide.ts";
+import { divideOnGpu } from "./packed.ts";
 import { copyOnGpu, isPullShorter, pullOnGpu, scatterOnGpu } from "./moves.ts";
 import type { Recording, Span } from "./recording.ts";
 import { sortTargets } from "./sort.ts";

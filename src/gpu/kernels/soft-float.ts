@@ -135,17 +135,6 @@ fn combine(a: Element, b: Element) -> Element {
 }`;
 }
 
-/** Returns WGSL that defines `isEqual`, for which 0 equals -0 and NaN equals NaN. */
-export function floatEqual(format: FloatFormat): string {
-  const { magnitude, infinity } = masks(format);
-  return /* wgsl */ `
-fn isEqual(a: u32, b: u32) -> bool {
-  let x = a & ${hex(magnitude)};
-  let y = b & ${hex(magnitude)};
-  return a == b || (x == 0u && y == 0u) || (x > ${hex(infinity)} && y > ${hex(infinity)});
-}`;
-}
-
 /** Returns WGSL that defines `negated`. */
 export function floatNegated(format: FloatFormat): string {
   const { sign, magnitude, infinity, nan } = masks(format);

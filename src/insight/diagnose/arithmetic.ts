@@ -6,14 +6,25 @@
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import { combineNumbers } from "../../core/kernels/combine.ts";
 import { DTYPES, allocate, plainStep, type DType, type Step } from "../../core/tensor/dtype.ts";
-import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../../core/tensor/half.ts";
-import { halfFormat, reader, writer } from "../../core/tensor/scalar.ts";
+import {
+  BFLOAT16,
+  decodeHalf,
+  encodeHalf,
+  FLOAT16,
+  halfFormat,
+  reader,
+  writer,
+} from "../../core/tensor/scalar.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 
-/** Float arithmetic. `apply` and `divide` modify `out`, which initially contains the values of data. */
-export interface Arithmetic {
-  apply(plan: Plan, step: Step, updates: Float64Array, out: Float64Array): void;
-  divide(out: Float64Array, plan: Plan, counts: Uint32Array): void;
+/** Performs the steps of a scatter. The functions modify `out`, which initially contains the values of data. */
+export interface Machine<S> {
+  apply(plan: Plan, step: Step, updates: S, out: S): void;
+  divide(out: S, plan: Plan, counts: Uint32Array): void;
+}
+
+/** Float arithmetic. */
+export interface Arithmetic extends Machine<Float64Array> {
   /** Converts every element of the final result. */
   readonly finish?: (value: number) => number;
 }
@@ -114,3 +125,31 @@ const LEAST_EXPONENT: Readonly<Partial<Record<DType, number>>> = {
 
 /** Returns the smallest positive normal value of a float type. */
 export const leastNormal = (dtype: DType): number => 2 ** (LEAST_EXPONENT[dtype] ?? -1022);
+
+/** The greatest float32. */
+const GREATEST = 2 ** 128 - 2 ** 104;
+
+/**
+ * Converts a tensor to another data type, as OpenVINO's CPU plugin does before a call, and back after the call. Integer
+ * conversion keeps the low bits. Floats outside the range, including infinities, become the nearest bound.
+ */
+export function inType(given: Tensor, dtype: DType): Tensor {
+  const { shape, size } = given;
+  const data = allocate(dtype, size);
+  const read = reader(given.dtype, given.data);
+  const write = writer(dtype, data);
+  const convert = converter(dtype);
+  for (let p = 0; p < size; p++) write(p, convert(read(p)) as never);
+  return new Tensor(dtype, [...shape], size, data);
+}
+
+function converter(dtype: DType): (value: unknown) => unknown {
+  if (dtype === "bool") return (value) => value !== 0;
+  if (dtype === "float32" || dtype === "float64")
+    return (value) => Math.fround(Math.max(-GREATEST, Math.min(GREATEST, Number(value))));
+  const bits = 8 * DTYPES[dtype].bytes;
+  const narrow = dtype.startsWith("u") ? BigInt.asUintN : BigInt.asIntN;
+  return bits === 64
+    ? (value) => narrow(bits, BigInt(value as number))
+    : (value) => Number(narrow(bits, BigInt(value as number)));
+}

@@ -6,18 +6,17 @@ import { prepare } from "../../core/call/prepare.ts";
 import { DTYPES, isNumericStorage, type Reduction } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { roundingError } from "./arithmetic.ts";
-import { cellUpdatesOf, valuesOf } from "./cell-values.ts";
-import { cellsOf, differingCells } from "./cells.ts";
+import { cellsOf, cellUpdatesOf, differ, differingCells, isSame, valuesOf } from "./cells.ts";
 import { exactOf, readCall } from "./diagnose.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { DIALECTS, type DialectId, type DialectRecord } from "./dialect-table.ts";
-import { wordsOf, type GathersWord, type ScattersWord, type Words } from "./dialect-words.ts";
-import { DIALECT_IDS, idsOf } from "./dialects.ts";
-import type { Facts, VariantName } from "./hypothesis.ts";
-import { openOrder } from "./race.ts";
-import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
+import { DIALECT_IDS, idsOf, wordsOf, type Words } from "./dialects.ts";
+import { isComparison, isWhole, type VariantName } from "./hypothesis.ts";
+import { resultOf } from "./predict.ts";
+import { openOrder } from "./races.ts";
+import { isFloating, leavesOut, type Facts, type Rule } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
-import { axisOf, isWhole } from "./settings.ts";
+import { axisOf } from "./call-hypotheses.ts";
 
 /** The result of a call under one dialect's rules. */
 export interface DialectComparison {
@@ -95,12 +94,10 @@ function compare(dialect: DialectId, given: Given): DialectComparison {
 
 const isHalf = ({ dtype }: Tensor): boolean => DTYPES[dtype].family === "half";
 
-const isComparison = (reduction: Reduction): boolean => reduction === "max" || reduction === "min";
-
 /** Returns true if a dialect supports the operator, the reduction and the data type of a call. */
 function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean {
   const { indexForm } = call.version;
-  if (!record.hasText && !isNumericStorage(data.data)) return false;
+  if (record.hasText !== true && !isNumericStorage(data.data)) return false;
   if (record.dtypes?.includes(data.dtype) === false) return false;
   if (record.without?.includes(data.dtype) === true) return false;
   if (updates === undefined) {
@@ -118,8 +115,10 @@ function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean 
       self === includeSelf,
   );
   if (isLacking === true) return false;
-  const { halves } = wordsOf(record.facts, indexForm);
-  return reduction === "none" || isComparison(reduction) || halves !== "none" || !isHalf(data);
+  const { halves } = wordsOf(record, indexForm);
+  return (
+    reduction === "none" || /^(max|min)$/.test(reduction) || halves !== "none" || !isHalf(data)
+  );
 }
 
 /** A dialect's rule and result, with the ids of visible changes. */
@@ -133,7 +132,7 @@ interface Made {
 function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefined" {
   const { rule, facts, exact } = given;
   const { version, settings } = rule.call;
-  const words = wordsOf(record.facts, version.indexForm, rule.data.dtype);
+  const words = wordsOf(record, version.indexForm, rule.data.dtype);
   if (version.indexForm === "sequences") {
     const isRefused = facts.isError || (facts.hasNegative && words.negative === "error");
     return isRefused ? "error" : { rule, output: exact, ids: [] };
@@ -146,7 +145,7 @@ function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefi
   const made = withOwnWays(placed, facts, { ...words, wholes });
   if (rule.updates === undefined || settings.reduction === "none") return made;
   if (words.sums === "updates-first") return withUpdatesFirst(made, facts);
-  if (isComparison(settings.reduction)) return withComparison(made, facts, words.compares);
+  if (isComparison(rule)) return withComparison(made, facts, words.compares);
   return isHalf(rule.data) ? withHalves(made, facts, words.halves) : made;
 }
 
@@ -182,7 +181,10 @@ function withOwnWays(made: Made, facts: Facts, { types, means, wholes, strings }
 
 /** Hypothesis variants for out-of-range indices, by word. */
 const READINGS: Readonly<
-  Record<Exclude<ScattersWord | GathersWord, "error" | "undefined">, VariantName | undefined>
+  Record<
+    Exclude<NonNullable<Words["scatters" | "gathers"]>, "error" | "undefined" | "unknown">,
+    VariantName | undefined
+  >
 > = {
   "out-of-range-dropped": undefined,
   "out-of-range-clipped": "nearest-place",
@@ -225,10 +227,6 @@ function withPlaces(
   return { rule, output, ids: isSeen ? ids : [] };
 }
 
-/** Returns true if a rule skips an index instead of assigning it a position. */
-const leavesOut = (rule: Rule): boolean =>
-  planOf(rule).offsets.length < placingOf(rule).base.length;
-
 /** Sums updates, starting at 0, and then adds the sums to all elements of data, which converts every -0 to 0. */
 function withUpdatesFirst(made: Made, facts: Facts): Made {
   const summed = followed(made, changed(made.rule, facts, "updates-first"), ["updates-first"]);
@@ -240,10 +238,8 @@ function withUpdatesFirst(made: Made, facts: Facts): Made {
 /** Compares operands like the dialect's max and min. */
 function withComparison(made: Made, facts: Facts, word: Words["compares"]): Made {
   if (word === null || word === "unknown") return made;
-  const [id, name] =
-    word === "exact"
-      ? (["nan-one-operand", "ieee"] as const)
-      : ([word.word, `${word.stays}-stays`] as const);
+  const [id = "nan-one-operand"] = idsOf(word);
+  const name = word === "exact" ? "ieee" : word.endsWith("data") ? "data-stays" : "update-stays";
   // A version that returns one operand unchanged differs from the other rules for both NaN and zeros.
   const { stays } = made.rule.call.settings;
   const seen = stays === undefined ? id : "nan-one-operand";
@@ -273,8 +269,6 @@ function followed(made: Made, rule: Rule, ids: readonly DiagnosisId[]): Made {
   return { rule, output, ids: differ(made.output, output) ? [...made.ids, ...ids] : made.ids };
 }
 
-const differ = (a: Tensor, b: Tensor): boolean => differingCells(cellsOf(a), cellsOf(b)).length > 0;
-
 /** Cells whose values a dialect does not define, and the diagnosis for these cells. */
 interface Open {
   readonly cells: ReadonlySet<number>;
@@ -284,12 +278,12 @@ interface Open {
 function openCells(record: DialectRecord, rule: Rule): Open {
   const { version, settings } = rule.call;
   const { reduction } = settings;
-  const { compares } = wordsOf(record.facts, version.indexForm);
+  const { compares } = wordsOf(record, version.indexForm);
   const word = openOrder(record, rule);
   if (rule.updates !== undefined) {
-    if (isComparison(reduction) && compares === "unknown") return openComparisons(rule);
+    if (isComparison(rule) && compares === "unknown") return openComparisons(rule);
     if (reduction === "none" && word !== null) return openRepeats(rule, rule.updates);
-    if (!isComparison(reduction) && word !== null) return openSums(rule, word === "lost-updates");
+    if (!isComparison(rule) && word !== null) return openSums(rule, word === "lost-updates");
   }
   return { cells: new Set(), id: "any-order" };
 }
@@ -298,7 +292,7 @@ function openCells(record: DialectRecord, rule: Rule): Open {
 function openRepeats(rule: Rule, updates: Tensor): Open {
   const given = cellsOf(updates);
   const cells = cellsWhere(rule, 2, ([first, ...others]) =>
-    others.some((element) => !given.isSameAs(given, element, first)),
+    others.some((element) => !isSame(given, given, element, first)),
   );
   return { cells, id: "any-order" };
 }

@@ -7,19 +7,19 @@ import { MEANT_OPTIONS, nodeFrom, type NodeSpec } from "../../core/call/call.ts"
 import { tensorsOf } from "../../core/call/inputs.ts";
 import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
 import { checkLike } from "../../core/call/out.ts";
-import { isTensorError, oneOf, wrongOption, type ErrorContext } from "../../core/errors.ts";
+import { isTensorError, oneOf, type ErrorContext } from "../../core/errors.ts";
+import { wrongOption, optionsOf } from "../../core/foreign.ts";
 import type { Reduction } from "../../core/tensor/dtype.ts";
 import { sameShape } from "../../core/tensor/shape.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { cellsOf, differingCells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { DIALECT_IDS, dialectsWith, type DialectId } from "./dialects.ts";
-import { droppingOutside, factsOf, type Facts } from "./hypothesis.ts";
-import { predict, resultOf, type Rule } from "./rule.ts";
+import { PLACES } from "./index-hypotheses.ts";
+import { predict, resultOf } from "./predict.ts";
+import { droppingOutside, factsOf, type Facts, type Rule } from "./rule.ts";
 import { searchShape } from "./other-shape.ts";
 import { search, type Case, type Found } from "./search.ts";
-import { PLACES } from "./places.ts";
 import { callWithout, reductionsThatGive, withReduction } from "./unknown-reduction.ts";
 
 /** Known facts about the runtime that produced a result. */

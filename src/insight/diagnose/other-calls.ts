@@ -8,12 +8,13 @@ import { tensorsOf } from "../../core/call/inputs.ts";
 import { prepare } from "../../core/call/prepare.ts";
 import { runNode as run } from "../../core/call/run.ts";
 import { isTensorError } from "../../core/errors.ts";
-import { equals, tensor, type Tensor } from "../../core/tensor/tensor.ts";
+import { equals } from "../../core/tensor/compare.ts";
+import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { readCall } from "./diagnose.ts";
 import type { Diagnosis, DiagnosisId } from "./diagnosis.ts";
 import type { Aspect, Hypothesis } from "./hypothesis.ts";
-import { equalAxes, swapped } from "./inputs.ts";
-import { predict } from "./rule.ts";
+import { equalAxes, swapped } from "./call-hypotheses.ts";
+import { predict } from "./predict.ts";
 import { HYPOTHESES } from "./search.ts";
 import { callWithout } from "./unknown-reduction.ts";
 

@@ -5,12 +5,13 @@
 
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { printShape } from "../../core/tensor/shape.ts";
-import { bitsOf } from "./cell-sets.ts";
+import { bitsOf } from "./races.ts";
 import { cellsOf, differingCells } from "./cells.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import type { Change } from "./hypothesis.ts";
-import { predict, withSettings, type Rule } from "./rule.ts";
-import { batchDimsOf, hasSetting, otherAxes, otherOperators } from "./settings.ts";
+import { otherAxes, otherBatchDims, otherOperators } from "./call-hypotheses.ts";
+import { predict } from "./predict.ts";
+import type { Rule } from "./rule.ts";
 import { LEAST_BITS, type Found } from "./search.ts";
 
 type Shaped = readonly [id: DiagnosisId, changes: (rule: Rule) => readonly Change[]];
@@ -35,17 +36,4 @@ export function searchShape(rule: Rule, actual: Tensor): readonly Found[] {
     const sentence = `${change[0]}, which produces the shape ${printShape(shape)}`;
     return [{ id, sentence, cells: { explained: size, differing: size } }];
   });
-}
-
-/** Returns changes of the number of batch axes, with the resulting shapes. */
-function otherBatchDims(rule: Rule): readonly Change[] {
-  if (!hasSetting(rule, "batch_dims")) return [];
-  const own = batchDimsOf(rule);
-  const most = Math.min(rule.data.shape.length, rule.indices.shape.length);
-  return Array.from({ length: most }, (_, other) => other)
-    .filter((other) => other !== own)
-    .map((other) => [
-      `batch_dims was ${other}, not ${own}`,
-      withSettings(rule, { batchDims: other }),
-    ]);
 }

@@ -2,20 +2,17 @@
 
 import { DIAGNOSE } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { bitsOf, CELL_SETS, type CellSet } from "./cell-sets.ts";
-import { cellUpdatesOf } from "./cell-values.ts";
-import { cellsOf, type Cells } from "./cells.ts";
+import { cellsOf, cellUpdatesOf, isSame, type Cells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";
-import { COORDINATES, COUNTING } from "./coordinates.ts";
 import { DIALECTS, type DialectId } from "./dialect-table.ts";
 import { dialectsWith } from "./dialects.ts";
-import { FLOATS } from "./floats.ts";
-import type { Aspect, Facts, Hypothesis, Variant } from "./hypothesis.ts";
-import { INPUTS } from "./inputs.ts";
-import { PLACES } from "./places.ts";
-import { openOrder, raceSets, repeatsWord } from "./race.ts";
-import { pick, predict, type Probe, type Rule } from "./rule.ts";
-import { SETTINGS } from "./settings.ts";
+import { INPUTS, SETTINGS } from "./call-hypotheses.ts";
+import { FLOATS } from "./float-hypotheses.ts";
+import type { Aspect, Hypothesis, Variant } from "./hypothesis.ts";
+import { COORDINATES, COUNTING, PLACES } from "./index-hypotheses.ts";
+import { bitsOf, CELL_SETS, openOrder, raceSets, type CellSet } from "./races.ts";
+import { pick, predict, type Probe } from "./predict.ts";
+import type { Facts, Rule } from "./rule.ts";
 
 /** A diagnosis without its list of dialects, which is added later. */
 export type Found = Omit<Diagnosis, "dialects">;
@@ -124,7 +121,7 @@ function racesOf(wanted: Case): Found[] {
   const record = dialect === null ? null : DIALECTS[dialect];
   const isKnownToRace = record !== null && openOrder(record, rule) !== null;
   if (!(isRace ?? isKnownToRace)) return [];
-  return cellSets(wanted, raceSets(record === null ? null : repeatsWord(record, rule)), 0);
+  return cellSets(wanted, raceSets(record, rule), 0);
 }
 
 type Sampled = Case & { readonly sample: Sample | null };
@@ -179,8 +176,8 @@ function scoreOf({ found, differing, sample }: Sampled, rule: Rule): Score | nul
 function sameCells(a: Cells, b: Cells, which?: Uint32Array): number {
   let same = 0;
   if (which === undefined) {
-    for (let cell = 0; cell < a.count; cell++) if (a.isSame(b, cell)) same++;
-  } else for (const cell of which) if (a.isSame(b, cell)) same++;
+    for (let cell = 0; cell < a.count; cell++) if (isSame(a, b, cell)) same++;
+  } else for (const cell of which) if (isSame(a, b, cell)) same++;
   return same;
 }
 
@@ -266,7 +263,7 @@ function cellSets(
   if (facts.isError || updates === undefined) return [];
   const at = cellUpdatesOf(rule);
   return tried.flatMap(({ id, sentence, evidence }) => {
-    const fit = evidence(rule, updates, at, actual);
+    const fit = evidence({ rule, updates, at, actual });
     if (fit === null) return [];
     if (sample !== null) {
       const fits = sample.cells.filter((cell) => fit(cell) !== null);

@@ -4,15 +4,10 @@
  * layouts and Plans come from the functions of each operator.
  */
 
-import { createJs } from "../../core/engines/js.ts";
+import { Executor } from "../../core/engines/executor.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
-import {
-  callNow,
-  executeMade,
-  gatherExecution,
-  scatterExecution,
-} from "../../core/call/execute.ts";
+import { callNow, gatherNow, scatterNow } from "../../core/call/run.ts";
 import {
   planIndices,
   roleOf,
@@ -130,23 +125,23 @@ function storyOf(
 ): Required<Pick<Explanation, "output" | "story">> {
   // Any engine can be used, because all engines produce the same bits. The JavaScript engine allocates no memory that
   // must be released, so stories remain valid after the call.
-  const executor = createJs();
+  const executor = new Executor();
   const prepared = prepare(unsettled, tensors);
   const { call, data, updates, planInputs, shape, size } = prepared;
   // Stories list individual updates, so rows must not be merged. Offsets are used after the call, so they must not be
   // in a session's memory.
   const rules = { ...rulesOf(call, {}), merge: false };
   const plan = planIndices(planInputs, call, rules, readIndices);
-  const { fields } = call;
-  if (updates === undefined) {
-    const output = callNow(executor, fields, executeMade, () =>
-      gatherExecution(executor, plan, data, shape, size, undefined),
-    );
-    return { output, story: gatherStory(prepared, plan, output) };
-  }
-  const output = callNow(executor, fields, executeMade, () =>
-    scatterExecution(executor, plan, data, updates, call.settings, undefined),
+  const output = callNow(
+    executor,
+    call.fields,
+    (session) =>
+      updates === undefined
+        ? gatherNow(session, executor, plan, data, shape, size, undefined)
+        : scatterNow(session, executor, plan, data, updates, call.settings, undefined),
+    undefined,
   );
+  if (updates === undefined) return { output, story: gatherStory(prepared, plan, output) };
   return { output, story: scatterStory(executor, prepared, plan, updates, output) };
 }
 

@@ -1,12 +1,14 @@
-/** Converts Plan positions and offsets to coordinates of updates, output slices, indices and targets. */
+/** Converts Plan positions and offsets to coordinates of updates, output slices, indices and targets, for both stories. */
 
 import type { Layout, OperatorCall } from "../../core/operators/operator.ts";
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import type { PreparedCall } from "../../core/call/prepare.ts";
 import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
-import { factOf, isArray, printValue, TensorError, type ErrorContext } from "../../core/errors.ts";
+import { factOf, isArray, printValue } from "../../core/foreign.ts";
+import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import type { IndexStory } from "./explanation.ts";
+import type { IndexStory, Lazy, Summary } from "./explanation.ts";
+import { groupByTarget, summaryOf, type TargetGroups } from "./targets.ts";
 
 /** Coordinate conversions for one call. Update slices, or a gather's output slices, are numbered in row-major order. */
 export interface Places {
@@ -15,38 +17,45 @@ export interface Places {
   /** Number of leading data axes that an offset addresses. */
   readonly addressed: number;
   readonly sliceShape: readonly number[];
+  /** Number of elements per slice. */
+  readonly slice: number;
   /** Number of update slices, or of output slices in a gather. */
   readonly count: number;
+  readonly groups: TargetGroups;
+  readonly summary: Summary;
   /** Returns the coordinates of a slice within its tensor. */
   sliceAt(slice: number, tensor: Tensor): readonly number[];
   /** Returns the index or tuple for a slice, with its `target`, which is null if the index addresses no element. */
   indexOf(slice: number, target: readonly number[] | null): IndexStory;
   targetAt(target: number): readonly number[];
-  /** Returns the target at the given coordinates, or null for coordinates outside data. */
-  targetOf(coordinates: readonly number[]): number | null;
+  /** Returns the group for the target at the given coordinates, or -1 if no position addresses these coordinates. */
+  groupAt(coordinates: readonly number[]): number;
 }
 
 export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): Places {
   const layout = call.operator.layout(planInputs, call);
   const { addressed } = layout;
+  const { slice } = plan;
   const targetShape = data.shape.slice(0, addressed);
   const sliceShape = data.shape.slice(addressed);
+  const offsets = absoluteOffsets(plan);
+  const groups = groupByTarget(offsets, slice);
+  // Plans do not contain offsets for some empty slices. Stories omit all empty slices, because these slices contain no
+  // elements.
+  const count = slice === 0 ? 0 : product(layout.positions);
   return {
-    offsets: absoluteOffsets(plan),
-    addressed,
-    sliceShape,
-    // Plans do not contain offsets for some empty slices. Stories omit all empty slices, because these slices contain
-    // no elements.
-    count: plan.slice === 0 ? 0 : product(layout.positions),
+    ...{ offsets, addressed, sliceShape, slice, count, groups },
+    summary: summaryOf(groups, plan, data.shape, addressed, count),
     // The rank comes from the tensor, because the output's batch axes may be merged, and a tensor of any rank may
     // represent a scalar.
-    sliceAt(slice, { shape }) {
-      const lead = shape.length - sliceShape.length;
-      return coordinatesOf(slice * plan.slice, shape).slice(0, lead);
-    },
-    indexOf: (slice, target) => indexStory(layout, planInputs.indices, slice, target),
+    sliceAt: (position, { shape }) =>
+      coordinatesOf(position * slice, shape).slice(0, shape.length - sliceShape.length),
+    indexOf: (position, target) => indexStory(layout, planInputs.indices, position, target),
     targetAt: (target) => coordinatesOf(target, targetShape),
-    targetOf: (coordinates) => flatOf(coordinates, targetShape),
+    groupAt(coordinates) {
+      const target = flatOf(coordinates, targetShape);
+      return target === null ? -1 : groups.find(target);
+    },
   };
 }
 
@@ -122,3 +131,15 @@ export function noElement(
     expected: [0, shape[axis] - 1],
   });
 }
+
+/** Returns a lazy list with `length` members. Every access calls `make`, and the results are not cached. */
+export const lazyList = <T>(length: number, make: (position: number) => T): Lazy<T> => ({
+  length,
+  at(position) {
+    const place = position < 0 ? position + length : position;
+    return Number.isSafeInteger(place) && place >= 0 && place < length ? make(place) : undefined;
+  },
+  *[Symbol.iterator]() {
+    for (let place = 0; place < length; place++) yield make(place);
+  },
+});

@@ -3,7 +3,7 @@
  * indices, and repeated indices. The operator's own Plan runs the checks, with substitutes for unknown sizes.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import { isTensorError } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import type { KnownCall } from "../model/family.ts";

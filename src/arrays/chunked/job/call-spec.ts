@@ -3,12 +3,12 @@
  * same functions as for `run` resolve and check.
  */
 
-import { checkNames } from "../../../core/tensor/options.ts";
+import { checkNames, factOf, printValue, wrongOption } from "../../../core/foreign.ts";
 import { callOf, nodeFrom, type Call, type NodeSpec } from "../../../core/call/call.ts";
 import { plainCallOf } from "../../../core/call/plain-call.ts";
 import { policiesOf, type Policies } from "../../../core/call/policies.ts";
 import { refusesRepeats, settle } from "../../../core/call/prepare.ts";
-import { factOf, oneOf, printValue, TensorError, wrongOption } from "../../../core/errors.ts";
+import { oneOf, TensorError } from "../../../core/errors.ts";
 import type { Layout, TensorType } from "../../../core/operators/operator.ts";
 import { FUNCTIONS, type FunctionName } from "../../../core/operators/plain.ts";
 import { rolesOf } from "../../../core/operators/signature.ts";

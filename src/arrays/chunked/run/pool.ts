@@ -3,7 +3,7 @@
 import type { Signal } from "../../../core/platform-types.ts";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { namesOf, optionsOf } from "../../../core/tensor/options.ts";
+import { namesOf, optionsOf } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { freeSpaceOf, type FreeSpace } from "../job/disk.ts";
 import { checkCount, shareOf } from "../stages/budget.ts";

@@ -1,7 +1,7 @@
-/** A synchronous call on the WebAssembly executor, which chooses the memory and the number of threads. */
+/** The large actions of a call, for which this file chooses the memory and the number of threads. */
 
 import type { WasmLimits } from "../../limits.ts";
-import type { ElementJob, IndexJob, ReadIndices } from "../../plan/index-job.ts";
+import type { ElementJob, IndexJob } from "../../plan/index-job.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { hasCode } from "../../errors.ts";
 import {
@@ -13,13 +13,13 @@ import {
   type Storage,
 } from "../../tensor/dtype.ts";
 import { copy } from "../../tensor/storage.ts";
-import type { Executor, Extension, Session } from "../executor.ts";
+import type { Executor, Extension, Session, Wasm, WasmActions } from "../executor.ts";
 import type { KernelSource } from "./kernels.ts";
 import { runCalls, type Call } from "./calls.ts";
 import { checkIndices, gatherByIndices, readByKernels, type IndexReader } from "./index-reader.ts";
 import { Arena } from "./arena.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
-import { isEnough, windowsPay } from "./pays.ts";
+import { windowsPay } from "./pays.ts";
 import { areEqualOrDisjoint, workOf, type KernelJob, type Work } from "./plan-work.ts";
 import {
   blockOf,
@@ -43,10 +43,8 @@ export type Path =
   | Split
   | `indices ${"js" | "windows" | number}`;
 
-/** Parts of an executor that its sessions use. */
-export interface SessionParts {
-  readonly js: Executor;
-  readonly limits: WasmLimits;
+/** Parts of an engine that its sessions use. */
+export interface SessionParts extends Wasm {
   /**
    * Returns memory for heap tensors.
    * @param bytes an upper bound for the memory that a call needs
@@ -55,21 +53,19 @@ export interface SessionParts {
   scratch(bytes: number): KernelMemory;
   /** Memory for the engine's tensors; null until it is created. */
   readonly shared: KernelMemory | null;
-  readonly pool: WorkerPool | null;
   /** Code for several threads; null for a single thread. */
   readonly threading: Threading | null;
   /** True if this thread may block while the pool works. */
   readonly mayWait: boolean;
-  readonly trace: (path: Path) => void;
-  /** Receives a session that has ended, for reuse. */
-  ended(session: WasmSession): void;
+  readonly trace: ((path: Path) => void) | null;
+  begin(): WasmSession;
 }
 
 /** Code that only engines with several threads load, from threads.ts. */
 export interface Threading {
   readonly pool: WorkerPool;
   /** Begins a call whose large work the pool does while the caller continues. */
-  beginAsync(parts: SessionParts): Session<Promise<void> | void>;
+  beginAsync(parts: SessionParts, executor: Executor): Session<Promise<void> | void>;
   /**
    * Gathers from or to a tensor outside the engine's memory, if the pool is ready and threads pay off. Returns false if
    * nothing was written.
@@ -87,68 +83,61 @@ export interface Threading {
 /** Calls for each thread, round by round. A round begins when the previous round has ended. */
 export type Rounds = readonly (readonly (readonly Call[])[])[];
 
-export class WasmSession implements Session<void>, IndexReader {
+export class WasmSession implements WasmActions, IndexReader {
   readonly #parts: SessionParts;
-  readonly #js: Session<void>;
   readonly #arenas: Arena[] = [];
   /** Number of threads that read the indices in place; 0 if indices were read through a window. */
   #indexThreads = 0;
-  /** Indices that `readToGather` has only checked, and the array that stands for their offsets. */
-  #checked: { readonly job: ElementJob; readonly offsets: Uint32Array } | null = null;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    this.#js = parts.js.begin();
   }
 
-  readonly readIndices: ReadIndices = (job) => {
-    const { limits, trace } = this.#parts;
-    if (job.count >= Math.max(limits.indices, 1)) {
-      const offsets = attempt(() => this.#readByKernels(job));
-      if (offsets) return offsets;
-    }
-    // Kernels only report that an index is bad; JavaScript finds the first bad index.
-    trace("indices js");
-    return this.#js.readIndices(job);
-  };
+  /** Reads indices; returns null if memory is too small, or if an index is bad, which JavaScript then finds. */
+  readIndices(job: IndexJob): Uint32Array | null {
+    return attempt(() => {
+      const arena = this.arenaOf(Uint32Array.BYTES_PER_ELEMENT * job.count, job.words);
+      this.#indexThreads = 0;
+      const offsets = readByKernels(this, arena, job);
+      const threads = this.#indexThreads;
+      if (offsets !== null)
+        this.#parts.trace?.(threads === 0 ? "indices windows" : `indices ${threads}`);
+      return offsets;
+    });
+  }
 
-  readonly readToGather: ReadIndices = (job) => {
-    const { limits, shared } = this.#parts;
-    const isHere = job.count >= Math.max(limits.indices, 1) && shared?.has(job.words) === true;
-    if (!isHere || !checkIndices(this, this.arenaIn(shared), job)) return this.readIndices(job);
-    this.#parts.trace(`indices ${this.#indexThreads}`);
-    const offsets = shared.wordsAt(0, job.count);
-    this.#checked = { job, offsets };
-    return offsets;
-  };
+  checkIndices(job: IndexJob): boolean {
+    const { shared, trace } = this.#parts;
+    if (!shared?.has(job.words) || !checkIndices(this, this.arenaIn(shared), job)) return false;
+    trace?.(`indices ${this.#indexThreads}`);
+    return true;
+  }
 
-  gather(given: Plan, dtype: DType, data: Storage, out: Storage): void {
-    const { limits, trace, threading } = this.#parts;
-    const job = given.offsets === this.#checked?.offsets ? this.#checked.job : null;
-    if (job !== null && this.#gatherByIndices(job, dtype, data, out)) return;
-    const plan = job === null ? given : { ...given, offsets: this.readIndices(job) as Uint32Array };
-    const isDone =
-      // The size is tested first, because most calls are small.
-      isEnough(plan, limits.work) &&
-      isNumericStorage(data) &&
-      isNumericStorage(out) &&
-      this.#pays(plan, dtype, "none", data, out, false) &&
-      (threading?.gather(this.#parts, this, plan, dtype, data, out) ||
-        attempt(() => {
-          const arena = this.arenaOf(bytesFor(plan, dtype), data, out);
-          const kernel = arena.memory.kernels().gather(DTYPES[dtype].bytes);
-          return this.#carryOut(arena, plan, {
-            kernel,
-            dtype,
-            isGather: true,
-            random: data,
-            data,
-            sequential: out,
-          });
-        }));
-    if (isDone === true) return;
-    trace("js");
-    this.#js.gather(plan, dtype, data, out);
+  /** Gathers without offsets if data is in the engine's memory; returns false if nothing was written. */
+  gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean {
+    const { shared, limits, threading, trace } = this.#parts;
+    if (!isNumericStorage(data) || !isNumericStorage(out) || !shared?.has(data)) return false;
+    // Several threads gather a large result for the heap.
+    if (threading !== null && out.byteLength >= limits.heap && !shared.has(out)) return false;
+    const { bytes } = DTYPES[dtype];
+    const arena = this.arenaIn(shared);
+    const isDone = attempt(() => gatherByIndices(this, arena, job, data, out, bytes));
+    if (isDone === true) trace?.("by indices");
+    return isDone === true;
+  }
+
+  gather(plan: Plan, dtype: DType, data: Storage, out: Storage): boolean {
+    if (!isNumericStorage(data) || !isNumericStorage(out)) return false;
+    if (!this.#pays(plan, dtype, "none", data, out, false)) return false;
+    const { threading } = this.#parts;
+    if (threading?.gather(this.#parts, this, plan, dtype, data, out)) return true;
+    const isDone = attempt(() => {
+      const arena = this.arenaOf(bytesFor(plan, dtype), data, out);
+      const kernel = arena.memory.kernels().gather(DTYPES[dtype].bytes);
+      const job = { kernel, dtype, isGather: true, random: data, data, sequential: out };
+      return this.#carryOut(arena, plan, job);
+    });
+    return isDone === true;
   }
 
   scatter(
@@ -158,59 +147,33 @@ export class WasmSession implements Session<void>, IndexReader {
     data: Storage | null,
     updates: Storage,
     out: Storage,
-  ): void {
-    const { limits, trace } = this.#parts;
-    const isDone =
-      isEnough(plan, limits.work) &&
-      isNumericStorage(updates) &&
-      isNumericStorage(out) &&
-      this.#pays(plan, dtype, step, out, updates, data === out) &&
-      attempt(() => {
-        // Every memory can look up kernels, so a memory that is large enough for the call is created only if a kernel
-        // exists.
-        const known = this.#parts.shared ?? this.#parts.scratch(0);
-        const kernel = scatterKernel(known, dtype, step);
-        if (kernel === undefined) return false;
-        const arena = this.arenaOf(bytesFor(plan, dtype), updates, out);
-        const job = {
-          kernel,
-          dtype,
-          random: out,
-          data: data as NumericStorage | null,
-          sequential: updates,
-        };
-        return this.#carryOut(arena, plan, job);
-      });
-    if (isDone === true) return;
-    trace("js");
-    this.#js.scatter(plan, dtype, step, data, updates, out);
+  ): boolean {
+    if (!isNumericStorage(updates) || !isNumericStorage(out)) return false;
+    if (!this.#pays(plan, dtype, step, out, updates, data === out)) return false;
+    const isDone = attempt(() => {
+      // Every memory can look up kernels, so a memory that is large enough for the call is created only if a kernel
+      // exists.
+      const known = this.#parts.shared ?? this.#parts.scratch(0);
+      const kernel = scatterKernel(known, dtype, step);
+      if (kernel === undefined) return false;
+      const arena = this.arenaOf(bytesFor(plan, dtype), updates, out);
+      const from = data as NumericStorage | null;
+      const job = { kernel, dtype, random: out, data: from, sequential: updates };
+      return this.#carryOut(arena, plan, job);
+    });
+    return isDone === true;
   }
 
-  extend(source: KernelSource, bytes: number, ...arrays: NumericStorage[]): Extension | null {
+  extend(source: KernelSource, bytes: number, arrays: NumericStorage[]): Extension | null {
     return attempt(() => {
       const arena = this.arenaOf(bytes, ...arrays);
       return { arena, kernels: arena.memory.extension(source) };
     });
   }
 
-  /** Gathers without offsets if data is in the engine's memory; returns false if nothing was written. */
-  #gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean {
-    const { shared, limits, trace } = this.#parts;
-    if (!isNumericStorage(data) || !isNumericStorage(out) || !shared?.has(data)) return false;
-    // Several threads gather a large result for the heap.
-    if (this.#parts.threading && out.byteLength >= limits.heap && !shared.has(out)) return false;
-    const { bytes } = DTYPES[dtype];
-    const arena = this.arenaIn(shared);
-    const isDone = attempt(() => gatherByIndices(this, arena, job, data, out, bytes));
-    if (isDone === true) trace("by indices");
-    return isDone === true;
-  }
-
   end(): void {
-    this.#checked = null;
     // A session that kept its arena would also keep scratch memory after a larger memory replaced it.
     if (this.#arenas.length > 0) for (const arena of this.#arenas.splice(0)) arena.release();
-    this.#parts.ended(this);
   }
 
   /**
@@ -261,16 +224,6 @@ export class WasmSession implements Session<void>, IndexReader {
     return rounds;
   }
 
-  #readByKernels(job: IndexJob): Uint32Array | null {
-    const arena = this.arenaOf(Uint32Array.BYTES_PER_ELEMENT * job.count, job.words);
-    this.#indexThreads = 0;
-    const offsets = readByKernels(this, arena, job);
-    const threads = this.#indexThreads;
-    if (offsets !== null)
-      this.#parts.trace(threads === 0 ? "indices windows" : `indices ${threads}`);
-    return offsets;
-  }
-
   get limits(): WasmLimits {
     return this.#parts.limits;
   }
@@ -302,7 +255,6 @@ export class WasmSession implements Session<void>, IndexReader {
 
   #carryOut(arena: Arena, plan: Plan, job: KernelJob): true {
     const { random, data, sequential } = job;
-    const { limits, trace } = this.#parts;
     const { memory } = arena;
     if (plan.batches * plan.count * plan.slice === 0) {
       if (data !== random) copy(data, random);
@@ -310,15 +262,14 @@ export class WasmSession implements Session<void>, IndexReader {
       const rounds = this.roundsOf(arena, plan, job, (bytes) => this.#poolFor(bytes));
       for (const lists of rounds) this.run(memory, lists);
     } else {
-      trace("windows");
-      runThroughWindows(arena, limits, plan, job);
+      this.#parts.trace?.("windows");
+      runThroughWindows(arena, this.limits, plan, job);
     }
     return true;
   }
 
   /** Returns the calls for each thread; a single list if the work cannot be split. */
   #listsOf(arena: Arena, work: Work, threads: number): readonly (readonly Call[])[] {
-    const { limits, trace } = this.#parts;
     const { memory } = arena;
     const isWhole = (slices: Work["slices"]): boolean => {
       const { offsets, count } = slices;
@@ -326,7 +277,7 @@ export class WasmSession implements Session<void>, IndexReader {
       return areEqualOrDisjoint(memory.wordsAt(offsets, length), slices);
     };
     let split = threads === 1 ? null : splitWork(work, threads, isWhole);
-    const isFar = work.span * work.bytes >= limits.partition;
+    const isFar = work.span * work.bytes >= this.limits.partition;
     if (threads > 1 && split === null && isPartitionable(work) && isFar) {
       const block = blockOf(work.slices.count);
       const buffers = Array.from(
@@ -335,7 +286,7 @@ export class WasmSession implements Session<void>, IndexReader {
       );
       split = partitionWork(work, memory.kernels().partition(work.bytes), buffers);
     }
-    trace(split?.by ?? "one thread");
+    this.#parts.trace?.(split?.by ?? "one thread");
     return split?.lists ?? [[wholeOf(work)]];
   }
 
@@ -344,16 +295,17 @@ export class WasmSession implements Session<void>, IndexReader {
    * first worthwhile.
    */
   #poolFor(bytes: number): WorkerPool | null {
-    const { pool, limits, mayWait } = this.#parts;
-    if (pool === null || !mayWait || bytes < limits.share) return null;
+    const { threading, limits, mayWait } = this.#parts;
+    if (threading === null || !mayWait || bytes < limits.share) return null;
+    const { pool } = threading;
     pool.start();
     return pool.isReady ? pool : null;
   }
 
   /** Runs lists of calls, on the pool's threads if there are several lists. */
   run(memory: KernelMemory, lists: readonly (readonly Call[])[]): boolean {
-    const { pool } = this.#parts;
-    if (pool !== null && lists.length > 1) return pool.run(lists);
+    const { threading } = this.#parts;
+    if (threading !== null && lists.length > 1) return threading.pool.run(lists);
     return lists.every((list) => runCalls(memory.kernels().all, list));
   }
 }

@@ -1,16 +1,15 @@
 /**
- * The WebAssembly executor. If all tensors of a call are in its shared memory, kernels work on them directly, on all
- * threads. Other tensors pass through windows of scratch memory on one thread or, in large gathers, through windows of
- * the shared memory on all threads. JavaScript does the work for which WebAssembly does not pay off.
+ * The WebAssembly engine, which performs the large actions of an executor. If all tensors of an action are in the
+ * engine's shared memory, kernels work on them directly, on all threads. Other tensors pass through windows of scratch
+ * memory on one thread or, in large gathers, through windows of the shared memory on all threads.
  *
  * Its files, by the question that each answers:
  *
- *     session.ts, pays.ts                              does a call go to JavaScript, to windows or to threads?
+ *     session.ts, pays.ts                              does an action go to JavaScript, to windows or to threads?
  *     split-work.ts                                    which share does each thread have?
  *     index-reader.ts, index-tables.ts                 how are indices read?
  *     windows.ts, heap-gather.ts                       how do tensors of the heap get to the kernels?
  *     threads.ts                                       what do only engines of several threads load?
- *     async-session.ts                                 what happens in an asynchronous call?
  *     worker-pool.ts, control.ts, worker.ts, spawn.ts  how do workers get their work, and what if one vanishes?
  *     kernel-memory.ts, allocator.ts                   who owns which memory?
  *     reserve.ts                                       how does the memory of large results get ready?
@@ -19,10 +18,15 @@
  */
 
 import { WASM, type WasmLimits } from "../../limits.ts";
-import { DTYPES, isNumericStorage, viewOf, type DType, type Storage } from "../../tensor/dtype.ts";
+import {
+  DTYPES,
+  viewOf,
+  type DType,
+  type NumericStorage,
+  type Storage,
+} from "../../tensor/dtype.ts";
 import { clear } from "../../tensor/storage.ts";
-import type { Executor, Session } from "../executor.ts";
-import type { Queue } from "../queue.ts";
+import type { Executor, Session, Wasm } from "../executor.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
 import type { WasmPlatform } from "./platform.ts";
 import { WasmSession, type Path, type SessionParts, type Threading } from "./session.ts";
@@ -30,8 +34,6 @@ import { mayWait } from "./spawn.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 export interface WasmParts {
-  /** JavaScript executor, which does small work and owns the memory of ordinary results. */
-  readonly js: Executor;
   /** Compiled kernels and scratch memory, which all engines share. */
   readonly platform: WasmPlatform;
   /**
@@ -45,45 +47,33 @@ export interface WasmParts {
   readonly trace?: (path: Path) => void;
 }
 
-/**
- * Ends the workers of executors that are garbage-collected without `dispose`. A pool must not refer to its executor.
- */
+/** Ends the workers of engines that are garbage-collected without `dispose`. A pool must not refer to its engine. */
 const dropped = new FinalizationRegistry<WorkerPool>((pool) => pool.stop());
 
-export class WasmExecutor implements Executor, SessionParts {
-  readonly queue: Queue;
-  readonly js: Executor;
+export class WasmEngine implements Wasm, SessionParts {
   readonly limits: WasmLimits;
   readonly threading: Threading | null;
   readonly mayWait: boolean = mayWait();
-  readonly trace: (path: Path) => void;
+  readonly trace: ((path: Path) => void) | null;
   readonly #platform: WasmPlatform;
   readonly #makeShared: () => KernelMemory | null;
   #shared: KernelMemory | null | undefined;
-  /** A session that has ended, for reuse by the next call, because creating a session takes a tenth of a small call. */
-  #idle: WasmSession | null = null;
 
-  constructor({ js, platform, makeShared, threading, limits = WASM, trace = () => {} }: WasmParts) {
+  constructor({ platform, makeShared, threading, limits = WASM, trace }: WasmParts) {
     this.#makeShared = makeShared;
-    this.js = js;
-    this.queue = js.queue;
     this.#platform = platform;
     this.threading = threading;
     this.limits = limits;
-    this.trace = trace;
+    this.trace = trace ?? null;
     if (threading !== null) dropped.register(this, threading.pool);
   }
 
-  get pool(): WorkerPool | null {
-    return this.threading?.pool ?? null;
+  get isNone(): boolean {
+    return this.#platform.isNone;
   }
 
   get kind(): "js" | "wasm" {
     return this.#platform.whyNone === null ? "wasm" : "js";
-  }
-
-  scratch(bytes: number): KernelMemory {
-    return this.#platform.scratch(bytes);
   }
 
   get shared(): KernelMemory | null {
@@ -95,56 +85,42 @@ export class WasmExecutor implements Executor, SessionParts {
   }
 
   get asyncThreads(): number {
-    const { pool } = this;
-    return pool === null || pool.whyUnavailable !== null ? 1 : pool.size;
+    const pool = this.threading?.pool;
+    return pool === undefined || pool.whyUnavailable !== null ? 1 : pool.size;
   }
 
-  allocate(dtype: DType, size: number): Storage {
-    return this.js.allocate(dtype, size);
+  scratch(bytes: number): KernelMemory {
+    return this.#platform.scratch(bytes);
   }
 
-  alloc(dtype: DType, size: number): Storage {
+  begin(): WasmSession {
+    return new WasmSession(this);
+  }
+
+  beginAsync(executor: Executor): Session<Promise<void> | void> | null {
+    return this.threading?.beginAsync(this, executor) ?? null;
+  }
+
+  alloc(dtype: DType, size: number): Storage | null {
+    if (dtype === "string") return null;
+    if (this.#shared === undefined) this.#shared = this.#makeShared();
+    const shared = this.#shared;
+    if (shared === null) return null;
     const { bytes, lanes } = DTYPES[dtype];
-    const shared = this.#sharedMemory();
-    if (dtype === "string" || shared === null) return this.js.alloc(dtype, size);
     const pointer = shared.allocate(size * bytes);
     const data = viewOf(dtype, shared.buffer, pointer, size * lanes);
     clear(data);
     return data;
   }
 
-  recycle(data: Storage): void {
-    const shared = this.shared;
-    if (shared === null || !isNumericStorage(data) || !shared.has(data)) {
-      this.js.recycle(data);
-    } else {
-      const { byteOffset } = data;
-      this.queue.afterPending(() => shared.free(byteOffset));
-    }
+  freeing(data: NumericStorage): (() => void) | null {
+    const { shared } = this;
+    if (shared === null || !shared.has(data)) return null;
+    const { byteOffset } = data;
+    return () => shared.free(byteOffset);
   }
 
-  begin(): Session<void> {
-    if (this.#platform.isNone) return this.js.begin();
-    const session = this.#idle ?? new WasmSession(this);
-    this.#idle = null;
-    return session;
-  }
-
-  ended(session: WasmSession): void {
-    this.#idle = session;
-  }
-
-  beginAsync(): Session<Promise<void> | void> {
-    return this.threading?.beginAsync(this) ?? this.begin();
-  }
-
-  dispose(): void {
-    this.pool?.stop();
-    this.js.dispose();
-  }
-
-  #sharedMemory(): KernelMemory | null {
-    if (this.#shared === undefined) this.#shared = this.#makeShared();
-    return this.#shared;
+  stop(): void {
+    this.threading?.pool.stop();
   }
 }

@@ -1,35 +1,36 @@
-/** Defines hypotheses about float arithmetic. */
+/** Lists hypotheses about float arithmetic. */
 
 import { DTYPES } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { arithmeticOf, leastNormal, rounderOf, type Parts } from "./arithmetic.ts";
-import { hypothesis, type Hypothesis, type VariantName } from "./hypothesis.ts";
+import {
+  always,
+  hypothesis,
+  isComparison,
+  isReduced,
+  type Hypothesis,
+  type VariantName,
+} from "./hypothesis.ts";
 import { isFloating, type Rule } from "./rule.ts";
 
-const always = (): boolean => true;
-
-const isReduced = ({ updates, call: { settings } }: Rule): boolean =>
-  updates !== undefined && settings.reduction !== "none";
-
-const compares = ({ call: { settings } }: Rule): boolean =>
-  settings.reduction === "max" || settings.reduction === "min";
-
 const hasOwnComparison = (rule: Rule): boolean =>
-  compares(rule) && rule.call.settings.stays !== undefined;
+  isComparison(rule) && rule.call.settings.stays !== undefined;
 
 const floats = (
   id: Hypothesis["id"],
   applies: (rule: Rule) => boolean,
   parts: (data: Tensor) => readonly (readonly [sentence: string, parts: Parts, VariantName?])[],
 ): Hypothesis =>
-  hypothesis(id, "arithmetic", (rule) =>
-    isFloating(rule.data) && applies(rule)
-      ? parts(rule.data).map(([sentence, given, name]) => [
-          sentence,
-          { arithmetic: arithmeticOf(rule.data.dtype, given) },
-          name,
-        ])
-      : [],
+  hypothesis(
+    id,
+    "arithmetic",
+    (rule) => isFloating(rule.data) && applies(rule),
+    ({ data }) =>
+      parts(data).map(([sentence, given, name]) => [
+        sentence,
+        { arithmetic: arithmeticOf(data.dtype, given) },
+        name,
+      ]),
   );
 
 /** Possible results of a max or min that performs a single comparison, which is false for NaN. */
@@ -105,7 +106,7 @@ export const FLOATS: readonly Hypothesis[] = [
     (rule) => isReduced(rule) && rule.data.dtype === "bfloat16",
     () => [["results were rounded up only if their last kept bit was 1", { round: roundedIfOdd }]],
   ),
-  floats("signed-zero", compares, () => [
+  floats("signed-zero", isComparison, () => [
     [
       "when 0 was compared with -0, the value of data was kept",
       each(forOthers, COMPARISONS.first),
@@ -125,7 +126,7 @@ export const FLOATS: readonly Hypothesis[] = [
     ["-0 became 0 in the whole output", { finish: withoutSign }, "whole-output"],
   ]),
   floats("nan-one-operand", hasOwnComparison, () => IEEE),
-  floats("nan-one-operand", compares, () => [
+  floats("nan-one-operand", isComparison, () => [
     ["NaNs were ignored: the other operand was kept", each(ignoringNaN, EXACT)],
     [
       "when a NaN was compared with a number, the value of data was kept",
