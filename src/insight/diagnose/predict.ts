@@ -4,7 +4,7 @@ import { scatterSteps, stepOf } from "../../core/call/steps.ts";
 import { Executor } from "../../core/engines/executor.ts";
 import { divide } from "../../core/kernels/divide.ts";
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
-import { split } from "../../core/plan/repeats.ts";
+import { split } from "../../core/plan/targets.ts";
 import { allocate, type Storage } from "../../core/tensor/dtype.ts";
 import { product, sameShape } from "../../core/tensor/shape.ts";
 import { copy } from "../../core/tensor/storage.ts";

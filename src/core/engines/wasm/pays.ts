@@ -5,13 +5,6 @@ import type { Plan } from "../../plan/plan.ts";
 import { DTYPES, type DType, type Step } from "../../tensor/dtype.ts";
 
 /**
- * Returns true if a Plan has at least `least` elements and no `source`. Plans that omit offsets have a `source`, which
- * only JavaScript handles.
- */
-export const isEnough = ({ batches, count, slice, source }: Plan, least: number): boolean =>
-  source === undefined && batches * count * slice >= least;
-
-/**
  * Returns true if kernels save more time than copying data for them takes. Compared with JavaScript, WebAssembly takes
  * 2.4 times as long for adding 33,000 float32 in place to 8 MB, and 0.88 times as long for 126,000. Gathering 512-byte
  * slices from 8 MB takes 1.23 times as long for 4,096 slices, and 0.84 times as long for 8,192. Gathering 256-byte

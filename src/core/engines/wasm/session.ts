@@ -1,7 +1,7 @@
 /** The large actions of a call, for which this file chooses the memory and the number of threads. */
 
 import type { WasmLimits } from "../../limits.ts";
-import type { ElementJob, IndexJob } from "../../plan/index-job.ts";
+import type { ElementJob, IndexJob } from "../../plan/indices.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { hasCode } from "../../errors.ts";
 import {

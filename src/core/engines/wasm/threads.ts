@@ -4,7 +4,7 @@
  */
 
 import { transferred } from "../../tensor/memory.ts";
-import type { ReadIndices } from "../../plan/index-job.ts";
+import type { ReadIndices } from "../../plan/indices.ts";
 import type { Plan } from "../../plan/plan.ts";
 import {
   DTYPES,
@@ -17,11 +17,10 @@ import {
 } from "../../tensor/dtype.ts";
 import { bytesOf } from "../../tensor/storage.ts";
 import type { WantedThreads } from "../choice.ts";
-import { SyncSession, type Executor, type Session } from "../executor.ts";
+import { isEnough, SyncSession, type Executor, type Session } from "../executor.ts";
 import type { Arena } from "./arena.ts";
 import { gatherFromHeap } from "./heap-gather.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
-import { isEnough } from "./pays.ts";
 import { Reserve } from "./reserve.ts";
 import {
   attempt,
