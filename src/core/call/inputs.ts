@@ -8,13 +8,12 @@ import { isArray, printValue, readForeign } from "../foreign.ts";
 import type { Inputs, OperatorCall, OperatorVersion } from "../operators/operator.ts";
 import { rolesOf } from "../operators/signature.ts";
 import { TIND } from "../operators/schemas.ts";
-import { checkNotBytes, isUint8Array, wrongBytes } from "../tensor/bytes.ts";
+import { checkNotBytes, wrongBytes, numbersOf } from "../tensor/values.ts";
+import { isUint8Array, isList } from "../tensor/storage.ts";
 import { isNumericStorage, type DType } from "../tensor/dtype.ts";
 import { isSame, overlaps } from "../tensor/memory.ts";
 import { printShape, sameShape } from "../tensor/shape.ts";
-import { isList } from "../tensor/storage.ts";
 import { asTensor, fromNested, Tensor, viewAsTensor } from "../tensor/tensor.ts";
-import { numbersOf } from "../tensor/values.ts";
 import type { Call } from "./call.ts";
 
 /** Returns the inputs of a node as tensors; `undefined` for omitted optional inputs. */

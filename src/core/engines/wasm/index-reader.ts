@@ -5,11 +5,12 @@
 
 import type { WasmLimits } from "../../limits.ts";
 import type { ElementJob, IndexJob, TupleJob } from "../../plan/indices.ts";
-import type { NumericStorage } from "../../tensor/dtype.ts";
+import { DTYPES, isNumericStorage, type DType, type Storage } from "../../tensor/dtype.ts";
 import type { Call } from "./calls.ts";
 import { AXIS_WORDS, gridWords, writeAxes, writeGrid } from "./index-tables.ts";
 import type { Arena } from "./arena.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
+import { attempt } from "./pays.ts";
 import { shares } from "./split-work.ts";
 
 export interface IndexReader {
@@ -108,20 +109,25 @@ export function checkIndices(reader: IndexReader, arena: Arena, job: IndexJob): 
 
 /**
  * Gathers by checked indices, on all threads if the result is in the arena's memory, or else through a window.
- * Returns false, and writes nothing, if no kernel exists for elements of this width.
- * @param data an array in the arena's memory
+ * Returns false, and writes nothing, if other kernels must gather.
  */
 export function gatherByIndices(
   reader: IndexReader,
   arena: Arena,
   { words, step, count, shape, axis: { dim } }: ElementJob,
-  data: NumericStorage,
-  out: NumericStorage,
-  bytes: number,
+  dtype: DType,
+  data: Storage,
+  out: Storage,
+  isForThreads: boolean,
 ): boolean {
   const { memory } = arena;
+  if (!isNumericStorage(data) || !isNumericStorage(out) || !memory.has(data)) return false;
+  const { bytes } = DTYPES[dtype];
   const kernel = memory.kernels().pick(step, bytes);
-  if (kernel === undefined) return false;
+  // Several threads gather a large result for the heap.
+  const isHere = memory.has(out);
+  const isShared = isForThreads && !isHere && out.byteLength >= reader.limits.heap;
+  if (kernel === undefined || isShared) return false;
   const row = shape[shape.length - 1];
   const length = row * bytes;
   const rows = count / row;
@@ -129,14 +135,15 @@ export function gatherByIndices(
     const from = words.byteOffset + 4 * step * row * first;
     return { kernel, args: [from, to, data.byteOffset + dim * bytes * first, some, row, dim] };
   };
-  if (memory.has(out)) {
+  if (isHere) {
     const lists = shares(rows, reader.threadsFor(count * bytes)).map(([first, some]) => [
       callOf(first, some, out.byteOffset + length * first),
     ]);
     return reader.run(memory, lists);
   }
   const most = Math.min(Math.max(Math.floor(reader.limits.window / length), 1), rows);
-  const window = arena.allocate(most * length);
+  const window = attempt(() => arena.allocate(most * length));
+  if (window === null) return false;
   for (let first = 0; first < rows; first += most) {
     const some = Math.min(most, rows - first);
     reader.run(memory, [[callOf(first, some, window)]]);
