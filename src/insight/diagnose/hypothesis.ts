@@ -26,16 +26,25 @@ export interface Variant {
 }
 
 /**
+ * The parts of the rule that hypotheses change, in the order in which two changes are applied. The second change applies
+ * to the rule that the first change produces.
+ */
+const ASPECTS = [
+  "type",
+  "input",
+  "operator",
+  "places",
+  "reduction",
+  "order",
+  "arithmetic",
+] as const;
+
+/**
  * The part of the rule that the hypothesis changes. Two hypotheses are combined only if they change different parts.
  */
-export type Aspect =
-  | "input"
-  | "operator"
-  | "places"
-  | "order"
-  | "reduction"
-  | "arithmetic"
-  | "type";
+export type Aspect = (typeof ASPECTS)[number];
+
+export const rankOf = ({ aspect }: Pick<Hypothesis, "aspect">): number => ASPECTS.indexOf(aspect);
 
 export interface Hypothesis {
   readonly id: DiagnosisId;

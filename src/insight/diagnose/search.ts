@@ -8,7 +8,7 @@ import { DIALECTS, type DialectId } from "./dialect-table.ts";
 import { dialectsWith } from "./dialects.ts";
 import { INPUTS, SETTINGS } from "./call-hypotheses.ts";
 import { FLOATS } from "./float-hypotheses.ts";
-import type { Aspect, Hypothesis, Variant } from "./hypothesis.ts";
+import { rankOf, type Hypothesis, type Variant } from "./hypothesis.ts";
 import { COORDINATES, COUNTING, PLACES } from "./index-hypotheses.ts";
 import { bitsOf, CELL_SETS, openOrder, raceSets, type CellSet } from "./races.ts";
 import { pick, predict, type Probe } from "./predict.ts";
@@ -195,16 +195,6 @@ function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
   }));
 }
 
-/** Order of two combined changes. The second change applies to the rule that the first change produces. */
-const ASPECTS: readonly Aspect[] = [
-  "input",
-  "operator",
-  "places",
-  "reduction",
-  "order",
-  "arithmetic",
-];
-
 /** Tests pairs of changes to different parts of the rule. */
 function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
   const { rule, facts } = given;
@@ -226,15 +216,17 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
           .map((variant, nth) => ({ hypothesis, variant, nth, explained: 0 })),
       )
     : promising;
-  const rankOf = (part: Pick<Tried, "hypothesis">): number =>
-    ASPECTS.indexOf(part.hypothesis.aspect);
   const chosen = promising.flatMap((one) =>
     partners
       .filter((other) =>
-        facts.isError ? rankOf(other) !== rankOf(one) : rankOf(other) > rankOf(one),
+        facts.isError
+          ? rankOf(other.hypothesis) !== rankOf(one.hypothesis)
+          : rankOf(other.hypothesis) > rankOf(one.hypothesis),
       )
       .map((other) =>
-        rankOf(one) < rankOf(other) ? ([one, other] as const) : ([other, one] as const),
+        rankOf(one.hypothesis) < rankOf(other.hypothesis)
+          ? ([one, other] as const)
+          : ([other, one] as const),
       ),
   );
   return chosen.slice(0, isSmall ? Infinity : DIAGNOSE.pairs).flatMap(([first, second]) => {
