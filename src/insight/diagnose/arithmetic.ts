@@ -12,6 +12,7 @@ import {
   encodeHalf,
   FLOAT16,
   halfFormat,
+  type HalfFormat,
   reader,
   writer,
 } from "../../core/tensor/scalar.ts";
@@ -29,12 +30,14 @@ export interface Arithmetic extends Machine<Float64Array> {
   readonly finish?: (value: number) => number;
 }
 
+export type Compare = (which: "max" | "min", data: number, update: number) => number;
+
 /** Functions that replace parts of the normal arithmetic. Omitted parts are normal. */
 export interface Parts {
   /** Converts every operand before a step. */
   readonly read?: (value: number) => number;
-  readonly max?: (data: number, update: number) => number;
-  readonly min?: (data: number, update: number) => number;
+  /** Compares operands in a max or min. */
+  readonly compare?: Compare;
   /** Rounds each step's result. */
   readonly round?: (value: number) => number;
   readonly finish?: (value: number) => number;
@@ -44,11 +47,12 @@ const same = (value: number): number => value;
 
 /** Returns arithmetic that rounds to `dtype` after each step, with the given parts replaced. */
 export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
-  const { read = same, round = rounderOf(dtype), finish } = parts;
+  const { read = same, compare, round = rounderOf(dtype), finish } = parts;
   const combine = (step: Exclude<Step, "none">, a: number, b: number): number => {
     const plain = plainStep(step);
-    const own = plain === "max" || plain === "min" ? parts[plain] : undefined;
-    return own === undefined ? combineNumbers(step, a, b) : own(a, b);
+    return compare !== undefined && (plain === "max" || plain === "min")
+      ? compare(plain, a, b)
+      : combineNumbers(step, a, b);
   };
   return {
     apply(plan, step, updates, out) {
@@ -106,25 +110,20 @@ export function encode(like: Tensor, values: Float64Array, plan?: Plan): Tensor 
   return new Tensor(dtype, [...shape], size, data);
 }
 
-const FRACTION_BITS: Readonly<Partial<Record<DType, number>>> = {
-  float64: 52,
-  float32: 23,
-  float16: FLOAT16.fractionBits,
-  bfloat16: BFLOAT16.fractionBits,
+const DOUBLE: HalfFormat = { fractionBits: 52, minExponent: -1022 };
+
+const FORMATS: Readonly<Partial<Record<DType, HalfFormat>>> = {
+  float32: { fractionBits: 23, minExponent: -126 },
+  float16: FLOAT16,
+  bfloat16: BFLOAT16,
 };
 
 /** Returns the maximum relative error of one rounding, which is half of the gap between 1 and the next float. */
-export const roundingError = (dtype: DType): number => 2 ** (-1 - (FRACTION_BITS[dtype] ?? 52));
-
-const LEAST_EXPONENT: Readonly<Partial<Record<DType, number>>> = {
-  float64: -1022,
-  float32: -126,
-  float16: FLOAT16.minExponent,
-  bfloat16: BFLOAT16.minExponent,
-};
+export const roundingError = (dtype: DType): number =>
+  2 ** (-1 - (FORMATS[dtype] ?? DOUBLE).fractionBits);
 
 /** Returns the smallest positive normal value of a float type. */
-export const leastNormal = (dtype: DType): number => 2 ** (LEAST_EXPONENT[dtype] ?? -1022);
+export const leastNormal = (dtype: DType): number => 2 ** (FORMATS[dtype] ?? DOUBLE).minExponent;
 
 /** The greatest float32. */
 const GREATEST = 2 ** 128 - 2 ** 104;

@@ -58,7 +58,11 @@ export interface Hypothesis {
 }
 
 /** A change, which consists of a sentence, the changed parts of the rule, and an optional variant name. */
-export type Change = readonly [sentence: string, parts: Partial<Rule>, name?: VariantName];
+export type Change = readonly [
+  sentence: string,
+  parts: Partial<Rule>,
+  name?: VariantName | undefined,
+];
 
 /** Creates a hypothesis about calls for which `applies` returns true, with one change per variant. */
 export function hypothesis(
