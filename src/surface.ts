@@ -68,18 +68,18 @@ export type {
   OperatorVersion,
   ParameterSchema,
   Role,
-  Term,
   TensorType,
   TypeConstraint,
 } from "./core/operators/operator.ts";
+export type { Term } from "./core/operators/shapes.ts";
 export { operators, type OperatorId } from "./core/operators/registry.ts";
 export type { RunOptions } from "./core/call/run.ts";
 export type { GradientOptions } from "./core/call/gradient-options.ts";
-export type { FunctionSpec } from "./core/call/function-spec.ts";
+export type { FunctionSpec } from "./core/call/call.ts";
 export type { FunctionName } from "./core/operators/plain.ts";
 export type { VjpOptions } from "./core/call/vjp.ts";
 export type { Ties } from "./core/kernels/backwards.ts";
-export { infer } from "./core/call/infer.ts";
+export { infer } from "./core/call/check.ts";
 export type { NodeSpec } from "./core/call/call.ts";
 export type { Dim, PartialShape } from "./core/tensor/shape.ts";
 export { equals, firstDifference } from "./core/tensor/compare.ts";

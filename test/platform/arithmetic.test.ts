@@ -10,7 +10,7 @@ import {
   type Storage,
 } from "../../src/core/tensor/dtype.ts";
 import * as reference from "../support/reference.ts";
-import { scatterND } from "../../src/core/operators/scatter-nd.ts";
+import { scatterND } from "../../src/core/operators/tuples.ts";
 import { EXECUTOR, run, runPlain } from "../../src/core/call/run.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";

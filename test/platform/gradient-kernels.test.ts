@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { vjp } from "../../src/core/call/vjp.ts";
-import { scatterND } from "../../src/core/operators/scatter-nd.ts";
-import { scatterElements } from "../../src/core/operators/scatter-elements.ts";
+import { scatterND } from "../../src/core/operators/tuples.ts";
+import { scatterElements } from "../../src/core/operators/elements.ts";
 import { REDUCTIONS, type DType, type Reduction } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { copy } from "../../src/core/tensor/storage.ts";

@@ -6,11 +6,10 @@ import type { Executor, SyncSession } from "../engines/executor.ts";
 import { factOf, checkNames, objectOf, optionsOf } from "../foreign.ts";
 import { oneOf, TensorError, type ErrorContext } from "../errors.ts";
 import { planIndices, type Operator } from "../operators/operator.ts";
-import { noReduction } from "../operators/dtypes.ts";
+import { noReduction, signatureOf } from "../operators/signature.ts";
 import { settingsOf } from "../operators/settings.ts";
-import { signatureOf } from "../operators/signature.ts";
 import type { Plan } from "../plan/plan.ts";
-import { split } from "../plan/repeats.ts";
+import { split } from "../plan/targets.ts";
 import { hasReduction, type DType, type Reduction } from "../tensor/dtype.ts";
 import { coordinatesOf, part, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
@@ -26,8 +25,8 @@ import {
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkAlive, checkIndexBytes, listOrTensor } from "./inputs.ts";
-import { checkOut } from "./out.ts";
-import { rulesOf } from "./prepare.ts";
+import { checkOut } from "./inputs.ts";
+import { rulesOf } from "./check.ts";
 import type { Reducing } from "./steps.ts";
 
 /** A target that several indices address. */
@@ -122,7 +121,14 @@ export function keptParts(
   const known = version.attributes.flatMap(({ name }) => (name === "reduction" ? [] : [name]));
   checkNames("option", given, known, fields);
   const settings = settingsOf(version, [version], given, fields, []);
-  const call = { operator, version, signature: signatureOf(version), settings, fields };
+  const call = {
+    operator,
+    version,
+    signature: signatureOf(version),
+    settings,
+    fields,
+    policies: {},
+  };
   const { shape: dataShape } = shapeOf(givenShape, { ...fields, input: "dataShape" });
   const dataDims = part(dataShape, 0);
   checkIndexBytes(indices, dataDims, call, "indices");
@@ -133,7 +139,7 @@ export function keptParts(
   const inputs = { data: dataDims, indices: tensor };
   const { positions, addressed } = operator.layout(inputs, call);
   const { shape, size } = shapeOf([...positions, ...dataDims.slice(addressed)], fields);
-  const rules = { ...rulesOf(call, {}), merge: false };
+  const rules = { ...rulesOf(call), merge: false };
   const planIn = ({ readIndices }: SyncSession): Plan => {
     const made = planIndices(inputs, call, rules, readIndices);
     // The offsets are copied, because they outlive the session.

@@ -2,7 +2,7 @@
 
 import { TensorError, type ErrorContext } from "../errors.ts";
 import { wrongOption } from "../foreign.ts";
-import type { Bounds } from "../plan/index-job.ts";
+import type { Bounds } from "../plan/indices.ts";
 import type { Operator } from "../operators/operator.ts";
 
 /** Policies that a caller chose; a policy that was not chosen is absent. */

@@ -6,7 +6,7 @@
 
 import type { Settings } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
-import { countTargets, split } from "../plan/repeats.ts";
+import { countTargets, split } from "../plan/targets.ts";
 import { DTYPES, type DType, type Step, type Steps } from "../tensor/dtype.ts";
 
 /** A reduction, whether it starts with the value in data, and how max and min compare floats. */
@@ -32,8 +32,16 @@ const isFloat = (dtype: DType): boolean => {
   return family === "float" || family === "half";
 };
 
-/** Returns true if every update performs the same step and no division follows, as in most calls. */
-export const isOneStep = ({ reduction, includeSelf }: Reducing): boolean =>
+/**
+ * Returns the step of a scatter that is a single action, as in most calls: every update performs the same step, no
+ * division follows, and no text can exceed the maximum string length midway. Returns null for other scatters.
+ */
+export function singleStepOf(reducing: Reducing, dtype: DType): Step | null {
+  return isOneStep(reducing) && dtype !== "string" ? stepOf(reducing, dtype) : null;
+}
+
+/** Returns true if every update performs the same step and no division follows. */
+const isOneStep = ({ reduction, includeSelf }: Reducing): boolean =>
   includeSelf ? reduction !== "mean" : reduction === "none";
 
 /** Returns the divisor of a target's mean after the given number of updates. */

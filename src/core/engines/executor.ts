@@ -10,7 +10,7 @@ import { scatterCombine } from "../kernels/combine.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
 import { readIndices } from "../kernels/read-indices.ts";
 import { OFFSETS, POOL, type WasmLimits } from "../limits.ts";
-import type { IndexJob, ReadIndices } from "../plan/index-job.ts";
+import type { IndexJob, ReadIndices } from "../plan/indices.ts";
 import { coarsen, type Plan } from "../plan/plan.ts";
 import { MEMORY } from "../resources.ts";
 import {
@@ -23,11 +23,12 @@ import {
   type Step,
   type Storage,
 } from "../tensor/dtype.ts";
+import { part } from "../tensor/shape.ts";
 import { bytesOf, copy, isUnshared } from "../tensor/storage.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import { BufferPool, type MemorySource } from "./pool.ts";
 import type { Arena } from "./wasm/arena.ts";
 import type { Kernel, KernelSource } from "./wasm/kernels.ts";
-import { isEnough } from "./wasm/pays.ts";
 
 /** A call on an executor. The call owns its scratch memory until `end`. */
 export interface Session<Done> {
@@ -96,6 +97,13 @@ export interface WasmActions {
   extend(source: KernelSource, bytes: number, arrays: NumericStorage[]): Extension | null;
   end(): void;
 }
+
+/**
+ * Returns true if a Plan has at least `least` elements and no `source`. Plans that omit offsets have a `source`, which
+ * only JavaScript handles.
+ */
+export const isEnough = ({ batches, count, slice, source }: Plan, least: number): boolean =>
+  source === undefined && batches * count * slice >= least;
 
 /** A synchronous call. */
 export class SyncSession implements Session<void> {
@@ -185,7 +193,8 @@ export class Executor {
   /** A session that has ended, for reuse by the next call, because creating a session takes a tenth of a small call. */
   idle: SyncSession | null = null;
   readonly #wasm: Wasm | null;
-  readonly #pool = new BufferPool();
+  /** Memory of disposed results; null until a result is disposed of. */
+  #pool: BufferPool | null = null;
   readonly #reserve: MemorySource | undefined;
 
   /**
@@ -220,8 +229,18 @@ export class Executor {
   allocate(dtype: DType, size: number): Storage {
     const bytes = size * DTYPES[dtype].bytes;
     if (bytes < POOL.least) return allocate(dtype, size);
-    const buffer = this.#pool.take(bytes) ?? this.#reserve?.take(bytes);
+    const buffer = this.#pool?.take(bytes) ?? this.#reserve?.take(bytes);
     return buffer === undefined ? allocate(dtype, size) : viewOf(dtype, buffer);
+  }
+
+  /** Allocates a tensor like `allocate`. */
+  newTensor(dtype: DType, shape: readonly number[], size: number): Tensor {
+    return new Tensor(dtype, part(shape, 0), size, this.allocate(dtype, size), this);
+  }
+
+  /** Allocates a tensor with the data type and shape of another like `allocate`. */
+  newLike(tensor: Tensor): Tensor {
+    return Tensor.like(tensor, this.allocate(tensor.dtype, tensor.size), this);
   }
 
   /**
@@ -243,7 +262,8 @@ export class Executor {
     // The length is tested first, because reading the buffer of a small new array takes 0.3 µs.
     if (data.byteLength < POOL.least) return;
     const { buffer } = data;
-    if (isUnshared(buffer)) this.queue.afterPending(() => this.#pool.give(buffer));
+    if (isUnshared(buffer))
+      this.queue.afterPending(() => (this.#pool ??= new BufferPool()).give(buffer));
   }
 
   /** Begins a call on this thread. If the executor has a worker pool, the thread waits for the pool. */
@@ -261,7 +281,7 @@ export class Executor {
   /** Ends the threads and frees the memory of recycled results. An executor remains usable after `dispose`. */
   dispose(): void {
     this.#wasm?.stop();
-    this.#pool.clear();
+    this.#pool?.clear();
     this.#reserve?.clear();
   }
 }

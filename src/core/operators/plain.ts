@@ -1,13 +1,10 @@
 /** The operator that each plain function runs, by function name. Engines create their functions from this table. */
 
-import { gatherElements } from "./gather-elements.ts";
-import { gatherND } from "./gather-nd.ts";
-import { gather } from "./gather.ts";
+import { gatherElements, scatterElements, scatter } from "./elements.ts";
+import { gatherND, scatterND } from "./tuples.ts";
+import { gather } from "./slices.ts";
 import type { Operator } from "./operator.ts";
-import { scatterElements } from "./scatter-elements.ts";
-import { scatterND } from "./scatter-nd.ts";
-import { scatter } from "./scatter.ts";
-import { tensorScatter } from "./tensor-scatter.ts";
+import { tensorScatter } from "./sequences.ts";
 
 /** Name of a plain function. The union is written out, because declarations would otherwise name the operators. */
 export type FunctionName =

@@ -4,20 +4,17 @@
 
 import { factOf, printValue, readForeign, nearestName } from "../foreign.ts";
 import { TensorError, type ErrorContext } from "../errors.ts";
-import { gatherElements } from "./gather-elements.ts";
-import { gatherND } from "./gather-nd.ts";
-import { gather } from "./gather.ts";
-import { openvinoGatherElements } from "./openvino-gather-elements.ts";
-import { openvinoGatherND } from "./openvino-gather-nd.ts";
-import { openvinoGather } from "./openvino-gather.ts";
+import {
+  gatherElements,
+  openvinoGatherElements,
+  scatter,
+  scatterElements,
+  scatterElementsUpdate,
+} from "./elements.ts";
+import { gather, openvinoGather, scatterUpdate } from "./slices.ts";
+import { gatherND, openvinoGatherND, scatterND, scatterNDUpdate } from "./tuples.ts";
 import type { Domain, Operator, OperatorVersion } from "./operator.ts";
-import { scatterElementsUpdate } from "./scatter-elements-update.ts";
-import { scatterElements } from "./scatter-elements.ts";
-import { scatterNDUpdate } from "./scatter-nd-update.ts";
-import { scatterND } from "./scatter-nd.ts";
-import { scatterUpdate } from "./scatter-update.ts";
-import { scatter } from "./scatter.ts";
-import { tensorScatter } from "./tensor-scatter.ts";
+import { tensorScatter } from "./sequences.ts";
 
 const OPERATORS: readonly Operator[] = /* @__PURE__ */ frozen([
   scatterND,

@@ -1,6 +1,6 @@
 /**
  * Converts a call's attributes to settings, and checks them against the operator version. Data types are checked in
- * `dtypes.ts`.
+ * `signature.ts`.
  */
 
 import { REDUCTIONS, type Reduction } from "../tensor/dtype.ts";
@@ -15,7 +15,7 @@ import {
   type Settings,
   type TensorType,
 } from "./operator.ts";
-import { T_ANY, TIND } from "./types.ts";
+import { T_ANY, TIND } from "./schemas.ts";
 
 export type Attributes = Readonly<Record<string, unknown>>;
 

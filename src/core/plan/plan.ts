@@ -12,7 +12,7 @@
 
 import { greatestCommonDivisor } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import type { ReadIndices } from "./index-job.ts";
+import type { ReadIndices } from "./indices.ts";
 
 /**
  * A Plan, in which `slice`, `size` and `span` count elements, `count` counts offsets, and `source` counts slices.
@@ -40,7 +40,7 @@ export interface Plan {
   readonly span: number;
   /**
    * Position of each offset's slice on the sequential side. If absent, slice p belongs to the p-th offset, batch after
-   * batch. Only Plans with one batch have a source. The functions `split` (in repeats.ts) and `without` create Plans
+   * batch. Only Plans with one batch have a source. The functions `split` (in targets.ts) and `without` create Plans
    * with a source.
    */
   readonly source?: Uint32Array;

@@ -33,7 +33,7 @@ function codecOf(dtype: DType): Codec {
     case "complex":
       return { decode: same, encode: ofNumber(same) };
     case "half": {
-      const format = halfFormat(dtype);
+      const format = floatFormat(dtype);
       return {
         decode: (entry) => decodeHalf(Number(entry), format),
         encode: ofNumber((value) => encodeHalf(value, format)),
@@ -127,15 +127,22 @@ function roundToOdd(value: number | bigint): number {
 }
 
 /** A binary format (IEEE 754-2019, section 3.4): number of fraction bits, and exponent of the smallest normal number. */
-export interface HalfFormat {
+export interface FloatFormat {
   readonly fractionBits: number;
   readonly minExponent: number;
 }
 
-export const FLOAT16: HalfFormat = { fractionBits: 10, minExponent: -14 };
-export const BFLOAT16: HalfFormat = { fractionBits: 7, minExponent: -126 };
+const FLOAT32 = { fractionBits: 23, minExponent: -126 };
+const FLOAT64 = { fractionBits: 52, minExponent: -1022 };
+const FLOATS: Readonly<Partial<Record<DType, FloatFormat>>> = {
+  float16: { fractionBits: 10, minExponent: -14 },
+  bfloat16: { fractionBits: 7, minExponent: -126 },
+  float32: FLOAT32,
+  complex64: FLOAT32,
+};
 
-export const halfFormat = (dtype: DType): HalfFormat => (dtype === "float16" ? FLOAT16 : BFLOAT16);
+/** Returns the format of a float type, or of the parts of a complex type; float64's format for other data types. */
+export const floatFormat = (dtype: DType): FloatFormat => FLOATS[dtype] ?? FLOAT64;
 
 // The scratch memory holds a value as a double and as its bits. Each call writes the value before reading it, so no
 // state is kept between calls.
@@ -153,7 +160,7 @@ function powerOfTwo(exponent: number): number {
 }
 
 /** Returns the number that 16 bits of `format` represent; NaN for every NaN, regardless of its payload. */
-export function decodeHalf(bits: number, { fractionBits, minExponent }: HalfFormat): number {
+export function decodeHalf(bits: number, { fractionBits, minExponent }: FloatFormat): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const biased = (bits & 0x7fff) >> fractionBits;
   const fraction = bits & ((1 << fractionBits) - 1);
@@ -165,7 +172,7 @@ export function decodeHalf(bits: number, { fractionBits, minExponent }: HalfForm
 }
 
 /** Returns the 16 bits of `format` nearest to `value`, ties to even; the canonical quiet NaN (7E00, 7FC0) for NaN. */
-export function encodeHalf(value: number, { fractionBits, minExponent }: HalfFormat): number {
+export function encodeHalf(value: number, { fractionBits, minExponent }: FloatFormat): number {
   const infinity = 0x7fff & (-1 << fractionBits);
   if (value !== value) return infinity | (1 << (fractionBits - 1));
   scratch[0] = value;
@@ -179,7 +186,7 @@ export function encodeHalf(value: number, { fractionBits, minExponent }: HalfFor
 }
 
 /** A format of at most 8 bits. */
-interface MinifloatFormat extends HalfFormat {
+interface MinifloatFormat extends FloatFormat {
   /** Sign bit; the bit above the format's 8 bits if all numbers are positive. */
   readonly sign: number;
   /** Bits of the largest number, of numbers that are rounded past it, and of the canonical NaN. */

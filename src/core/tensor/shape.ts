@@ -122,11 +122,7 @@ export function checkRankLimit(shape: { readonly length: number }, fields?: Erro
   const { length: got } = shape;
   if (got <= MAX_RANK) return;
   const sentence = `a shape has at most ${MAX_RANK} axes, got ${got}`;
-  throw new TensorError("rank", sentence, {
-    ...named(fields, "shape"),
-    got,
-    limit: MAX_RANK,
-  });
+  throw new TensorError("rank", sentence, { ...named(fields, "shape"), got, limit: MAX_RANK });
 }
 
 /**
@@ -182,20 +178,17 @@ export function part<D extends Dim>(shape: readonly D[], start: number, end = sh
 
 /** Returns true if two partly known shapes may be equal: their ranks are equal and no two known sizes differ. */
 export const compatible = (a: readonly Dim[], b: readonly Dim[]): boolean =>
-  a.length === b.length && compatibleFrom(0, a, b);
+  a.length === b.length && compatibleRanges(a, 0, b, 0, a.length);
 
 /** Returns true if a partly known shape may have the dimensions `part`, starting at axis `start`. */
-export function compatibleFrom(
+export const compatibleFrom = (
   start: number,
   shape: readonly Dim[],
   part: readonly Dim[],
-): boolean {
-  if (start < 0 || start + part.length > shape.length) return false;
-  for (let d = 0; d < part.length; d++) {
-    if (!compatibleDims(part[d], shape[start + d])) return false;
-  }
-  return true;
-}
+): boolean =>
+  start >= 0 &&
+  start + part.length <= shape.length &&
+  compatibleRanges(part, 0, shape, start, part.length);
 
 /** Returns true if `count` dimensions of two partly known shapes, starting at axes `from` and `start`, may be equal. */
 export function compatibleRanges(

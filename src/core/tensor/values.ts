@@ -7,9 +7,8 @@
  */
 
 import { named, TensorError, type ErrorContext, type ErrorFields } from "../errors.ts";
-import { printCount, factOf, isArray, printValue, readForeign } from "../foreign.ts";
+import { factOf, isArray, printCount, printValue, readForeign } from "../foreign.ts";
 import { LISTS } from "../limits.ts";
-import { checkNotBytes } from "./bytes.ts";
 import {
   allocate,
   DTYPES,
@@ -29,6 +28,7 @@ import {
   plainArray,
   typedLength,
   type Float16Like,
+  isUint8Array,
 } from "./storage.ts";
 
 /** Storage of values; `isView` is true if the storage is the memory of the given values. */
@@ -73,6 +73,50 @@ function store(target: Destination, values: unknown): StoredValues {
   checkCount(data.length, size * DTYPES[dtype].lanes, target);
   checkRange(target, data);
   return { data, isView: true };
+}
+
+/** Returns true for a `Buffer` of Node, Bun or Deno, or of a polyfill, in any realm. */
+function isNodeBuffer(value: object): boolean {
+  try {
+    return "readInt32LE" in value;
+  } catch {
+    // A class that throws is refused where its values are read.
+    return false;
+  }
+}
+
+/**
+ * Checks that values are not the bytes of larger numbers: an ArrayBuffer, a Buffer, or a Uint8Array of the size that
+ * the tensor has in bytes. Each byte would otherwise become a number.
+ * @param size the number of elements in the tensor
+ * @throws TensorError `dtype`
+ */
+export function checkNotBytes(
+  values: unknown,
+  dtype: DType,
+  size: number,
+  fields: ErrorContext,
+): void {
+  const { bytes } = DTYPES[dtype];
+  const isRaw = isUint8Array(values)
+    ? bytes > 1 && (isNodeBuffer(values) || (size > 0 && values.length === size * bytes))
+    : bytes > 0 && /(?:ArrayBuffer|DataView)$/.test(printValue(values));
+  if (isRaw) throw wrongBytes(values, dtype, fields);
+}
+
+/** Creates the error for bytes that were passed as numbers of several bytes. */
+export function wrongBytes(given: unknown, dtype: DType, fields: ErrorContext): TensorError {
+  const who = fields.input ?? "values";
+  const { storage, bytes, lanes } = DTYPES[/indices/i.test(who) ? "int32" : dtype];
+  const expected = storage.name;
+  const got = isUint8Array(given) && isNodeBuffer(given) ? "a Buffer" : printValue(given);
+  // A Uint8Array of a DataView would be empty.
+  const buffer =
+    got === "a DataView"
+      ? `${who}.buffer, ${who}.byteOffset, ${who}.byteLength / ${bytes / lanes}`
+      : `new Uint8Array(${who}).buffer`;
+  const sentence = `${who} must be numbers, got bytes in ${got}; use new ${expected}(${buffer})`;
+  return new TensorError("dtype", sentence, { ...named(fields, "values"), got, expected });
 }
 
 /** @throws TensorError `shape-mismatch` for values that were not given */

@@ -10,9 +10,10 @@ import { DTYPES, type DType, type Reduction, type Steps } from "../../core/tenso
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
 import { gatherOnGpu, clearOnGpu } from "../kernels/moves.ts";
 import { divideOnGpu, negateOnGpu } from "../kernels/packed.ts";
-import type { Recording, Span } from "../kernels/recording.ts";
+import type { Span } from "../kernels/kernel.ts";
+import type { Recording } from "../kernels/recording.ts";
 import { applyUpdates, checkCounted, copyData, type Operands } from "../kernels/scatter.ts";
-import type { Guard } from "../kernels/status.ts";
+import type { Guard } from "../kernels/kernel.ts";
 import { countsOfTargets, positionsOf, type Targets } from "../kernels/targets.ts";
 import type { GpuCore } from "./core.ts";
 import type { GpuInput } from "./inputs.ts";

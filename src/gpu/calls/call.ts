@@ -5,20 +5,18 @@
  * The files of GPU calls, by the question that each file answers:
  *
  *     kernels/kernel.ts, recording.ts, gpu.ts            what is a kernel, and how does it get numbers and buffers?
- *     kernels/targets.ts, read-indices.ts, repeats.ts    where do positions go?
+ *     kernels/targets.ts, read-indices.ts                where do positions go?
  *     kernels/scatter.ts                                 which kernels does a reduction use?
  *     kernels/moves.ts, combine.ts, packed.ts, sort.ts   what do these kernels do?
  *     kernels/arithmetic.ts, soft-float.ts, integers.ts  how are numbers added without floats?
  *     kernels/status.ts, checks.ts, calls/checks.ts      how does the host learn of bad indices?
- *     calls/core.ts, watched.ts, kernels/kernel-list.ts  in which order do kernels run, and what if the device refuses?
- *     kernels/counts.ts                                  how much work does the device have?
+ *     calls/core.ts, watched.ts                          in which order do kernels run, and what if the device refuses?
  */
 
-import { checkDuplicates } from "../../core/call/duplicates.ts";
+import { checkDuplicates } from "../../core/call/check.ts";
 import { stepsOf, type Reducing } from "../../core/call/steps.ts";
-import type { Policies } from "../../core/call/policies.ts";
-import { plainCallOf } from "../../core/call/plain-call.ts";
-import { prepare, refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
+import { plainCallOf, plainOptions } from "../../core/call/call.ts";
+import { prepare, refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/check.ts";
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
 import { gatherOnGpu } from "../kernels/moves.ts";
 import { applyUpdates, type Operands } from "../kernels/scatter.ts";
@@ -43,13 +41,14 @@ export function callOnGpu(
   given: Inputs<unknown>,
   options: unknown,
 ): DeviceTensor {
-  const { known, out: givenOut } = plainCallOf(operator, options);
-  const { call } = known;
+  const own = plainOptions(operator, options);
+  const givenOut = own["out"];
+  const call = plainCallOf(operator, own);
   const inputs = gpuInputs(core, call, given);
   const types = inputs.map((input) => input?.type);
   const prepared = prepare(call, types);
   const { shape, size, inPlace, updates: updateType } = prepared;
-  const { fields, signature, settings, policies } = call;
+  const { fields, signature, settings } = call;
   const at = signature.positions;
   const data = inputs[at.data]?.device as DeviceTensor;
   const { dtype } = data;
@@ -60,7 +59,7 @@ export function callOnGpu(
       : outOnGpu(core, givenOut, dtype, shape, signature.inputs, inputs, inPlace, fields);
   const updates = inputs[at.updates];
   const indices = inputs[at.indices]?.device ?? null;
-  const source = sourceOf(prepared, policies, indices);
+  const source = sourceOf(prepared, indices);
   const work = { core, fields, source, data, out, shape, size };
   const others = indices ? [indices] : [];
   return updates === undefined
@@ -69,24 +68,16 @@ export function callOnGpu(
 }
 
 /** Returns the source of a call's targets. `indices` is null for indices on the host. */
-export function sourceOf(
-  prepared: PreparedCall,
-  policies: Policies,
-  indices: DeviceTensor | null,
-): TargetSource {
-  if (indices !== null) return checkedTargets(prepared, policies, indices);
-  return targetsOnHost(prepared, policies, prepared.updates?.size ?? prepared.size);
+export function sourceOf(prepared: PreparedCall, indices: DeviceTensor | null): TargetSource {
+  if (indices !== null) return checkedTargets(prepared, indices);
+  return targetsOnHost(prepared, prepared.updates?.size ?? prepared.size);
 }
 
 /** Creates the targets for indices on the host, whose values are read immediately. */
-function targetsOnHost(
-  { call, planInputs }: PreparedCall,
-  policies: Policies,
-  sequential: number,
-): UploadedTargets {
-  const rules = { ...rulesOf(call, policies), merge: false };
+function targetsOnHost({ call, planInputs }: PreparedCall, sequential: number): UploadedTargets {
+  const rules = { ...rulesOf(call), merge: false };
   const plan = planIndices(planInputs, call, rules, readIndices);
-  if (refusesRepeats(call, policies)) checkDuplicates(plan, call, planInputs);
+  if (refusesRepeats(call)) checkDuplicates(plan, call, planInputs);
   const positions = plan.slice === 0 ? 0 : sequential / plan.slice;
   return uploadedTargets(plan, positions);
 }

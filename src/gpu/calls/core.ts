@@ -6,10 +6,10 @@
 import { printCount } from "../../core/foreign.ts";
 import { isTensorError, TensorError, type ErrorContext } from "../../core/errors.ts";
 import { contentsOf, destroyBuffer, Gpu, TENSOR_USAGE } from "../kernels/gpu.ts";
-import { KernelList } from "../kernels/kernel-list.ts";
-import { Params, Recording, type Span } from "../kernels/recording.ts";
+import type { Guard, Span } from "../kernels/kernel.ts";
+import { KernelList, Params, Recording } from "../kernels/recording.ts";
 import { checkInputs } from "../kernels/checks.ts";
-import { NEVER, StatusBoard, type Guard } from "../kernels/status.ts";
+import { NEVER, StatusBoard } from "../kernels/status.ts";
 import type { GpuBufferLike, GpuDeviceLike } from "../kernels/webgpu.ts";
 import { GPU } from "../../core/limits.ts";
 import { DTYPES, viewOf, type DType, type NumericStorage } from "../../core/tensor/dtype.ts";

@@ -5,7 +5,7 @@
 
 import type { Call } from "../../core/call/call.ts";
 import { checkAlive, checkIndexBytes, listOrTensor } from "../../core/call/inputs.ts";
-import { checkLike, sharedOut } from "../../core/call/out.ts";
+import { checkLike, sharedOut } from "../../core/call/inputs.ts";
 import { printValue } from "../../core/foreign.ts";
 import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Inputs } from "../../core/operators/operator.ts";

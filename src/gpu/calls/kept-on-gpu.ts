@@ -11,7 +11,7 @@ import {
 } from "../../core/call/kept-plan.ts";
 import type { Reducing } from "../../core/call/steps.ts";
 import { TensorError } from "../../core/errors.ts";
-import { firstRepeat } from "../../core/plan/repeats.ts";
+import { firstRepeat } from "../../core/plan/targets.ts";
 import type { DType, Step } from "../../core/tensor/dtype.ts";
 import { isOrderFree, type SortedTargets } from "../kernels/combine.ts";
 import { lastOf, type Arrangements } from "../kernels/scatter.ts";

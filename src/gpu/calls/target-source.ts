@@ -3,22 +3,20 @@
  * GPU, the Plan of the operator supplies everything except the offsets, such as the rules for reading indices.
  */
 
-import { repeatError } from "../../core/call/duplicates.ts";
-import type { Policies } from "../../core/call/policies.ts";
-import { refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
-import { checkIndices, type CheckedCall } from "../kernels/checks.ts";
+import { refusesRepeats, repeatError, rulesOf, type PreparedCall } from "../../core/call/check.ts";
+import { checkIndices, findRepeat, type CheckedCall } from "../kernels/checks.ts";
 import { jobReading, sequenceReading, type Reading } from "../kernels/read-indices.ts";
-import type { Recording, Span } from "../kernels/recording.ts";
-import { findRepeat } from "../kernels/repeats.ts";
+import type { Span } from "../kernels/kernel.ts";
+import type { Recording } from "../kernels/recording.ts";
 import { arrangementsOf, type Arrangements } from "../kernels/scatter.ts";
 import { sortOnHost } from "../kernels/sort.ts";
 import type { BadIndex, RepeatFound } from "../kernels/status.ts";
 import { flatTargetsFrom, targetsFrom, targetsOf, type Targets } from "../kernels/targets.ts";
 import { isTensorError, type TensorError } from "../../core/errors.ts";
 import { planIndices } from "../../core/operators/operator.ts";
-import type { IndexJob, IndexRules } from "../../core/plan/index-job.ts";
+import type { IndexJob, IndexRules } from "../../core/plan/indices.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import { firstRepeat } from "../../core/plan/repeats.ts";
+import { firstRepeat } from "../../core/plan/targets.ts";
 import type { Storage } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
 import { Tensor, zeros } from "../../core/tensor/tensor.ts";
@@ -87,13 +85,9 @@ const formOf = (plan: Plan, positions: number): Plan =>
   plan.source === undefined ? plan : { ...plan, count: positions };
 
 /** Returns the targets of indices on the GPU, which kernels read and check. */
-export function checkedTargets(
-  prepared: PreparedCall,
-  policies: Policies,
-  indices: DeviceTensor,
-): CheckedTargets {
+export function checkedTargets(prepared: PreparedCall, indices: DeviceTensor): CheckedTargets {
   const { call, planInputs } = prepared;
-  const rules = { ...rulesOf(call, policies), merge: false };
+  const rules = { ...rulesOf(call), merge: false };
   const step = indices.dtype === "int64" ? 2 : 1;
   return {
     record(recording, checked) {
@@ -103,9 +97,7 @@ export function checkedTargets(
           : tuplesOf(prepared, rules, step);
       const words = recording.scratch(4 * placed.words);
       const targets = placed.at(words);
-      const between = refusesRepeats(call, policies)
-        ? () => findRepeat(recording, targets, checked)
-        : null;
+      const between = refusesRepeats(call) ? () => findRepeat(recording, targets, checked) : null;
       checkIndices(recording, checked, reading, { ...indices.span, step }, words, between);
       return { targets, arrangements: arrangementsOf(targets) };
     },
@@ -169,7 +161,7 @@ function sequencesOf(prepared: PreparedCall, step: 1 | 2): Placing {
 function slicesOf({ call, planInputs }: PreparedCall): Plan {
   const { dtype, shape } = planInputs.indices;
   const indices = zeros(dtype, shape);
-  const rules = { ...rulesOf(call, {}), merge: false };
+  const rules = { ...rulesOf(call), merge: false };
   return planIndices({ ...planInputs, indices }, call, rules, zeroOffsets);
 }
 

@@ -1,7 +1,7 @@
 /** Implements tensors in GPU memory. */
 
 import { destroyBuffer } from "../kernels/gpu.ts";
-import type { Span } from "../kernels/recording.ts";
+import type { Span } from "../kernels/kernel.ts";
 import type { GpuBuffer, GpuBufferLike } from "../kernels/webgpu.ts";
 import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import {

@@ -6,7 +6,7 @@ import {
   readGradientOptions,
 } from "../../core/call/gradient-options.ts";
 import { checkShape, GATHER_OPTIONS, SCATTERED } from "../../core/call/kept-plan.ts";
-import { checkLike } from "../../core/call/out.ts";
+import { checkLike } from "../../core/call/inputs.ts";
 import { optionsOf } from "../../core/foreign.ts";
 import { checkGradientArithmetic, gatherGradient, scatterGradients } from "./backwards.ts";
 import { dataOnGpu, outOnGpu } from "./inputs.ts";

@@ -1,6 +1,6 @@
 /** Computes gradients on a GPU, after the checks in `core/call/vjp.ts`. */
 
-import { callFrom, type FunctionSpec } from "../../core/call/function-spec.ts";
+import { callFrom, type FunctionSpec } from "../../core/call/call.ts";
 import type { FunctionName } from "../../core/operators/plain.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
 import {
@@ -11,8 +11,8 @@ import {
   type Differentiated,
 } from "../../core/call/gradient-options.ts";
 import { checkInputCount, readInputs } from "../../core/call/inputs.ts";
-import { checkLike } from "../../core/call/out.ts";
-import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
+import { checkLike } from "../../core/call/inputs.ts";
+import { prepare, type PreparedCall } from "../../core/call/check.ts";
 import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Inputs } from "../../core/operators/operator.ts";
 import { optionsOf } from "../../core/foreign.ts";
@@ -30,10 +30,10 @@ export function vjpOnGpu(
   outputGradient: unknown,
   options: unknown = {},
 ): (DeviceTensor | null)[] {
-  const { call, known } = callFrom(node);
+  const call = callFrom(node);
   const { signature, fields } = call;
   const list = readInputs(call.version, given, fields);
-  const inputs = gpuInputs(core, call, known === null ? checkInputCount(call, list) : list.given);
+  const inputs = gpuInputs(core, call, "forms" in call ? list.given : checkInputCount(call, list));
   checkAxisOnHost(inputs, signature, fields);
   const prepared = prepare(
     call,
@@ -56,7 +56,7 @@ export function vjpOnGpu(
   const indices = inputs[signature.positions.indices]?.device;
   const common = {
     ...{ core, fields, others: indices ? [indices] : [], gradient: gradient.device },
-    source: sourceOf(prepared, known === null ? {} : known.call.policies, indices ?? null),
+    source: sourceOf(prepared, indices ?? null),
     ...{ dataShape: data.shape, dataSize: data.size, dataOut: own[at] ?? null },
   };
   const results: (DeviceTensor | null)[] = signature.inputs.map(() => null);

@@ -8,10 +8,9 @@
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { divideSource, negatedSource } from "./arithmetic.ts";
-import { kernelOf } from "./kernel.ts";
-import type { Recording, Span } from "./recording.ts";
-import type { Guard } from "./status.ts";
-import { lookupOf, lookupParams, positionsOf, type Targets } from "./targets.ts";
+import type { Guard, Kernel, Span } from "./kernel.ts";
+import type { Recording } from "./recording.ts";
+import { positionsOf, runOnTargets, type Targets } from "./targets.ts";
 
 /** Returns the number of elements per word, which is 1 for elements of at least 4 bytes. */
 export const perWordOf = (dtype: DType): 1 | 2 | 4 => {
@@ -28,7 +27,7 @@ fn shiftOf(element: u32) -> u32 { return (element % ${perWord}u) * ${32 / perWor
 /** The new value of an element, as WGSL. */
 interface Replacement {
   /** Statements that may use `element`, the number of the element. */
-  readonly before: string;
+  readonly before?: string;
   /** The condition on which the element does not change. */
   readonly unless: string;
   /** The new bits, which are computed from the old bits `value`. */
@@ -36,28 +35,21 @@ interface Replacement {
 }
 
 /**
- * Returns the parts of a guarded kernel that replaces the elements of `out`. An invocation replaces one element, or all
- * elements of a word except those beyond `params.elements`.
+ * Returns a guarded kernel that replaces the elements of `out`. An invocation replaces one element, or all elements of a
+ * word except those beyond `params.elements`.
  */
-function replacing(dtype: DType, { before, unless, next }: Replacement) {
+function replacing(
+  dtype: DType,
+  elements: number,
+  source: (dtype: DType) => string,
+  { before = "", unless, next }: Replacement,
+): Pick<Kernel, "declarations" | "body"> & { readonly threads: number } {
   const perWord = perWordOf(dtype);
-  if (perWord === 1) {
-    const [old, store] =
-      DTYPES[dtype].bytes === 8
-        ? [
-            "vec2(out[2u * i], out[2u * i + 1u])",
-            "out[2u * i] = next.x;\n  out[2u * i + 1u] = next.y;",
-          ]
-        : ["out[i]", "out[i] = next;"];
-    const body = `  let element = i;
-  ${before}
-  if (${unless}) { return; }
-  let value = ${old};
-  let next = ${next};
-  ${store}`;
-    return { declarations: "", body };
-  }
-  const body = `  var word = out[i];
+  if (perWord !== 1) {
+    return {
+      threads: Math.ceil(elements / perWord),
+      declarations: () => laneSource(perWord) + source(dtype),
+      body: () => `  var word = out[i];
   for (var lane = 0u; lane < ${perWord}u; lane++) {
     let element = i * ${perWord}u + lane;
     if (element >= params.elements) { break; }
@@ -66,11 +58,24 @@ function replacing(dtype: DType, { before, unless, next }: Replacement) {
     let value = (word >> shiftOf(element)) & MASK;
     word ^= (value ^ ${next}) << shiftOf(element);
   }
-  out[i] = word;`;
-  return { declarations: laneSource(perWord), body };
+  out[i] = word;`,
+    };
+  }
+  const [old, store] =
+    DTYPES[dtype].bytes === 8
+      ? ["vec2(out[2u * i], out[2u * i + 1u])", "out[2u * i] = next.x; out[2u * i + 1u] = next.y;"]
+      : ["out[i]", "out[i] = next;"];
+  return {
+    threads: elements,
+    declarations: () => source(dtype),
+    body: () => `  let element = i;
+  ${before}
+  if (${unless}) { return; }
+  let value = ${old};
+  let next = ${next};
+  ${store}`,
+  };
 }
-
-const wordsOf = (dtype: DType, elements: number): number => Math.ceil(elements / perWordOf(dtype));
 
 /**
  * Divides each slice of `out` that has updates by the number of its values. `counts` is the number of updates per slice.
@@ -84,25 +89,18 @@ export function divideOnGpu(
   elements: number,
   extra: 0 | 1,
   out: Span,
-  { status, slot }: Guard,
+  guard: Guard,
 ): void {
-  const kernel = kernelOf(`${dtype} divide`, () => {
-    const { declarations, body } = replacing(dtype, {
+  recording.run({
+    name: `${dtype} divide`,
+    bytes: counts.bytes + 2 * elements * DTYPES[dtype].bytes,
+    ...{ guard, params: { slice, extra, elements }, buffers: { read: { counts }, write: { out } } },
+    ...replacing(dtype, elements, divideSource, {
       before: "let count = counts[element / params.slice];",
       unless: "count == 0u",
       next: "divide(value, count + params.extra)",
-    });
-    return {
-      isGuarded: true,
-      params: ["slice", "extra", "elements"],
-      buffers: { counts: "read", out: "write" },
-      declarations: declarations + divideSource(dtype),
-      body,
-    };
+    }),
   });
-  const params = { slice, extra, elements, slot };
-  const bytes = counts.bytes + 2 * elements * DTYPES[dtype].bytes;
-  recording.run(kernel, wordsOf(dtype, elements), bytes, params, { status, counts, out });
 }
 
 /** Negates all slices of the sequential side that have a target, and replaces NaNs by the canonical NaN. */
@@ -111,27 +109,17 @@ export function negateOnGpu(
   targets: Targets,
   dtype: DType,
   out: Span,
-  { status, slot }: Guard,
+  guard: Guard,
 ): void {
-  const lookup = lookupOf(targets);
   const { slice } = targets;
   const elements = positionsOf(targets) * slice;
-  const kernel = kernelOf(`${dtype} negate ${lookup.name}`, () => {
-    const { declarations, body } = replacing(dtype, {
-      before: "",
+  runOnTargets(recording, targets, {
+    name: `${dtype} negate`,
+    bytes: 2 * out.bytes,
+    ...{ guard, params: { slice, elements }, buffers: { write: { out } } },
+    ...replacing(dtype, elements, negatedSource, {
       unless: "targetOf(element / params.slice) == NOWHERE",
       next: "negated(value)",
-    });
-    return {
-      isGuarded: true,
-      params: ["slice", "elements", ...lookup.params],
-      buffers: { targets: "read", out: "write" },
-      declarations: lookup.declarations + declarations + negatedSource(dtype),
-      body,
-    };
+    }),
   });
-  const params = { ...lookupParams(targets), slice, elements, slot };
-  const bytes = targets.targets.bytes + 2 * out.bytes;
-  const buffers = { status, targets: targets.targets, out };
-  recording.run(kernel, wordsOf(dtype, elements), bytes, params, buffers);
 }

@@ -4,11 +4,11 @@ import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
 import type { DType, Steps } from "../../core/tensor/dtype.ts";
 import { combineInAnyOrder, combineInOrder, isOrderFree, type SortedTargets } from "./combine.ts";
+import type { Guard, Span } from "./kernel.ts";
 import { divideOnGpu } from "./packed.ts";
 import { copyOnGpu, isPullShorter, pullOnGpu, scatterOnGpu } from "./moves.ts";
-import type { Recording, Span } from "./recording.ts";
+import type { Recording } from "./recording.ts";
 import { sortTargets } from "./sort.ts";
-import type { Guard } from "./status.ts";
 import {
   chosenTargets,
   countsOfTargets,

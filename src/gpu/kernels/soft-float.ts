@@ -12,7 +12,7 @@
  */
 
 import type { CHOICES, Step } from "../../core/tensor/dtype.ts";
-import { HIGH_PRODUCT } from "./words.ts";
+import { HIGH_PRODUCT } from "./integers.ts";
 
 /** A binary interchange format (IEEE 754-2019, section 3.4), described by the widths of its fields. */
 export interface FloatFormat {

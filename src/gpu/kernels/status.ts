@@ -7,8 +7,7 @@
 import { GPU } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 import { contentsOf, destroyBuffer, TENSOR_USAGE, type Gpu } from "./gpu.ts";
-import { FINE } from "./kernel.ts";
-import type { Span } from "./recording.ts";
+import { FINE, type Span } from "./kernel.ts";
 
 /** The words of a slot. */
 export const SLOT = {
@@ -51,12 +50,6 @@ export interface RepeatFound {
   readonly position: number;
   readonly earlier: number;
   readonly target: number;
-}
-
-/** The buffer with the status of all calls, and the slot of this call. */
-export interface Guard {
-  readonly status: Span;
-  readonly slot: number;
 }
 
 export class StatusBoard {

@@ -6,16 +6,7 @@
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import { combineNumbers } from "../../core/kernels/combine.ts";
 import { DTYPES, allocate, plainStep, type DType, type Step } from "../../core/tensor/dtype.ts";
-import {
-  BFLOAT16,
-  decodeHalf,
-  encodeHalf,
-  FLOAT16,
-  halfFormat,
-  type HalfFormat,
-  reader,
-  writer,
-} from "../../core/tensor/scalar.ts";
+import { decodeHalf, encodeHalf, floatFormat, reader, writer } from "../../core/tensor/scalar.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 
 /** Performs the steps of a scatter. The functions modify `out`, which initially contains the values of data. */
@@ -80,7 +71,7 @@ export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
 export function rounderOf(dtype: DType): (value: number) => number {
   if (dtype === "float64") return same;
   if (dtype === "float32") return Math.fround;
-  const format = halfFormat(dtype);
+  const format = floatFormat(dtype);
   return (value) => decodeHalf(encodeHalf(Math.fround(value), format), format);
 }
 
@@ -110,20 +101,11 @@ export function encode(like: Tensor, values: Float64Array, plan?: Plan): Tensor 
   return new Tensor(dtype, [...shape], size, data);
 }
 
-const DOUBLE: HalfFormat = { fractionBits: 52, minExponent: -1022 };
-
-const FORMATS: Readonly<Partial<Record<DType, HalfFormat>>> = {
-  float32: { fractionBits: 23, minExponent: -126 },
-  float16: FLOAT16,
-  bfloat16: BFLOAT16,
-};
-
 /** Returns the maximum relative error of one rounding, which is half of the gap between 1 and the next float. */
-export const roundingError = (dtype: DType): number =>
-  2 ** (-1 - (FORMATS[dtype] ?? DOUBLE).fractionBits);
+export const roundingError = (dtype: DType): number => 2 ** (-1 - floatFormat(dtype).fractionBits);
 
 /** Returns the smallest positive normal value of a float type. */
-export const leastNormal = (dtype: DType): number => 2 ** (FORMATS[dtype] ?? DOUBLE).minExponent;
+export const leastNormal = (dtype: DType): number => 2 ** floatFormat(dtype).minExponent;
 
 /** The greatest float32. */
 const GREATEST = 2 ** 128 - 2 ** 104;

@@ -3,7 +3,7 @@
  * or inputs whose elements were read in a different order.
  */
 
-import { normalizeAxis, normalizeBatchDims } from "../../core/operators/checks.ts";
+import { normalizeAxis, normalizeBatchDims } from "../../core/operators/shapes.ts";
 import { findOperators } from "../../core/operators/registry.ts";
 import { signatureOf } from "../../core/operators/signature.ts";
 import { plainVersionOf, type Call } from "../../core/call/call.ts";

@@ -2,7 +2,7 @@
 
 import { callOf, nodeFrom, type NodeSpec } from "../../core/call/call.ts";
 import { tensorsOf } from "../../core/call/inputs.ts";
-import { prepare } from "../../core/call/prepare.ts";
+import { prepare } from "../../core/call/check.ts";
 import { rowOf, type Reduction } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { roundingError } from "./arithmetic.ts";

@@ -5,8 +5,8 @@
 
 import { MEANT_OPTIONS, nodeFrom, type NodeSpec } from "../../core/call/call.ts";
 import { tensorsOf } from "../../core/call/inputs.ts";
-import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
-import { checkLike } from "../../core/call/out.ts";
+import { prepare, type PreparedCall } from "../../core/call/check.ts";
+import { checkLike } from "../../core/call/inputs.ts";
 import { oneOf, type ErrorContext } from "../../core/errors.ts";
 import { wrongOption, optionsOf } from "../../core/foreign.ts";
 import { reductionOf } from "../../core/operators/settings.ts";

@@ -3,7 +3,7 @@
  * counting from 1 or listing the last axis first.
  */
 
-import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
+import { indexAt, indexWordsOf } from "../../core/plan/indices.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import {
   always,

@@ -5,7 +5,7 @@
 
 import { nodeFrom, type NodeSpec } from "../../core/call/call.ts";
 import { tensorsOf } from "../../core/call/inputs.ts";
-import { prepare } from "../../core/call/prepare.ts";
+import { prepare } from "../../core/call/check.ts";
 import { runNode as run } from "../../core/call/run.ts";
 import { equals } from "../../core/tensor/compare.ts";
 import { printShape } from "../../core/tensor/shape.ts";

@@ -1,13 +1,13 @@
 /** Converts calls to rules, and computes the results of rules with the same kernels as `run`. */
 
 import { callOf, type Call, type NodeSpec } from "../../core/call/call.ts";
-import type { PreparedCall } from "../../core/call/prepare.ts";
+import type { PreparedCall } from "../../core/call/check.ts";
 import { scatterSteps, stepOf } from "../../core/call/steps.ts";
 import { Executor } from "../../core/engines/executor.ts";
 import { isTensorError } from "../../core/errors.ts";
 import { divide } from "../../core/kernels/divide.ts";
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
-import { split } from "../../core/plan/repeats.ts";
+import { split } from "../../core/plan/targets.ts";
 import { allocate, type Storage } from "../../core/tensor/dtype.ts";
 import { product, sameShape } from "../../core/tensor/shape.ts";
 import { copy } from "../../core/tensor/storage.ts";

@@ -8,7 +8,7 @@ import type { Call } from "../../core/call/call.ts";
 import { isTensorError, type ErrorCode } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices, type PlanInputs, type Settings } from "../../core/operators/operator.ts";
-import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
+import { indexAt, indexWordsOf } from "../../core/plan/indices.ts";
 import { absoluteOffsets, without, type Plan } from "../../core/plan/plan.ts";
 import { allocate, DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";

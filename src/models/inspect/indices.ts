@@ -15,7 +15,7 @@ import {
   type PlanInputs,
 } from "../../core/operators/operator.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import { firstRepeat, split, type Repeat } from "../../core/plan/repeats.ts";
+import { firstRepeat, split, type Repeat } from "../../core/plan/targets.ts";
 import {
   coordinatesOf,
   isKnown,

@@ -4,7 +4,7 @@
  */
 
 import type { WasmLimits } from "../../limits.ts";
-import type { ElementJob, IndexJob, TupleJob } from "../../plan/index-job.ts";
+import type { ElementJob, IndexJob, TupleJob } from "../../plan/indices.ts";
 import type { Call } from "./calls.ts";
 import { AXIS_WORDS, gridWords, writeAxes, writeGrid } from "./index-tables.ts";
 import type { Arena } from "./arena.ts";

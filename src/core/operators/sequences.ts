@@ -1,16 +1,28 @@
 /**
  * TensorScatter of ai.onnx: writes a sequence into a cache, starting at a separate position for each sample in a batch.
+ *
+ *     for each position p of update.shape[:axis+1], with the sample b = p[0] and the place s = p[axis] in its sequence:
+ *       place = write_indices[b] + s                 # modulo past_cache.shape[axis] in circular mode
+ *       present_cache[p[:axis] ++ [place]] = update[p]
+ *
+ * The update has the shape of past_cache, except that its sequence may be shorter. present_cache starts as a copy of
+ * past_cache.
  */
 
-import { TensorError, type ErrorContext } from "../errors.ts";
-import { sequencePlanner } from "../plan/sequences.ts";
-import type { IndexRules } from "../plan/index-job.ts";
+import { TensorError, type ErrorCode, type ErrorContext } from "../errors.ts";
+import { describeIndex, printKnown, type IndexRules } from "../plan/indices.ts";
 import type { Planner } from "../plan/plan.ts";
-import { compatible, part, printShape, type Dim, type PartialShape } from "../tensor/shape.ts";
-import { Tensor } from "../tensor/tensor.ts";
-import { plainVersion } from "./settings.ts";
-import { checkNotScalar, checkSameRank, normalizeAxis } from "./checks.ts";
 import {
+  compatible,
+  part,
+  printShape,
+  product,
+  type Dim,
+  type PartialShape,
+} from "../tensor/shape.ts";
+import { Tensor } from "../tensor/tensor.ts";
+import {
+  outputLikeData,
   versionsOf,
   type Derivation,
   type InputShapes,
@@ -19,14 +31,14 @@ import {
   type OperatorCall,
   type PlanInputs,
   type PlanShapes,
-  type RankedShapes,
-  type Term,
 } from "./operator.ts";
-import { joinTerms, outputLikeData } from "./terms.ts";
-import { T24 } from "./types.ts";
+import { T24 } from "./schemas.ts";
+import { plainVersion } from "./settings.ts";
+import { checkNotScalar, checkSameRank, joinTerms, normalizeAxis, type Term } from "./shapes.ts";
 
-const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" }, () => [
+const versions = /* @__PURE__ */ versionsOf("ai.onnx", () => [
   {
+    indexForm: "sequences",
     name: "TensorScatter",
     sinceVersion: 24,
     summary:
@@ -156,10 +168,11 @@ function updateTerms(data: readonly Dim[], updates: readonly Dim[], axis: number
 }
 
 function deriveTensorScatter(
-  { data, updates }: RankedShapes,
+  { data, updates }: InputShapes,
   { settings, fields }: OperatorCall,
 ): readonly Derivation[] {
   checkNotScalar("past_cache", data, fields);
+  if (data === null) return [];
   const axis = sequenceAxis(settings.axis, data, fields);
   return [
     { of: "updates", terms: updateTerms(data, updates ?? [], axis) },
@@ -183,15 +196,66 @@ function checkSequence(
   );
 }
 
+/**
+ * Creates a planner in which sample b of the batch addresses `length` slices along the axis, starting at position
+ * `indices[b]`. The planner throws `index-out-of-range` for a sequence that does not fit in the axis, unless positions
+ * wrap around.
+ */
 function planTensorScatter(
   { data, updates }: PlanShapes,
   { settings, fields }: OperatorCall,
-  rules: IndexRules,
+  { onBad, shown }: IndexRules,
 ): Planner {
   const axis = sequenceAxis(settings.axis, data, fields);
   const length = updates?.[axis] ?? 0;
   const isCircular = settings.mode === "circular";
-  return sequencePlanner(data, axis, length, isCircular, rules, fields);
+  const dim = data[axis];
+  const slice = product(data, axis + 1);
+  const batches = product(data, 0, axis);
+  // Empty slices get no offsets, because a sequence may have any number of empty slices.
+  const count = batches === 0 || slice === 0 ? 0 : length;
+  const most = dim - length;
+  const { data: shownData = data, updates: shownUpdates } = shown ?? {};
+  const isKnown = typeof shownData?.[axis] === "number";
+  const shownLength = shown === undefined ? length : (shownUpdates?.[axis] ?? "?");
+  const perSample = product(data, 1, axis);
+  const size = product(data);
+  const errorAt = (indices: Tensor, sample: number): TensorError => {
+    const { at, exact, got } = describeIndex(indices, sample);
+    const range = isKnown ? `${most}` : "?";
+    const sentence =
+      `write_indices${printShape(at)} must be from 0 to ${range} for a sequence of ${shownLength} ` +
+      `along axis ${axis} of past_cache ${printKnown(shownData)}, got ${exact}`;
+    const where = { ...fields, input: "write_indices", at, axis, got };
+    // Only `inspect` reads indices of an axis of unknown size, in a model, and reports negative indices without size
+    // and range.
+    return isKnown
+      ? new TensorError("index-out-of-range", sentence, {
+          ...where,
+          size: dim,
+          expected: [0, most],
+        })
+      : new TensorError<ErrorCode>("index-out-of-range", sentence, where);
+  };
+  return (indices) => {
+    let bad = -1;
+    const starts = Array.from({ length: indices.size }, (_, sample) => {
+      const { exact } = describeIndex(indices, sample);
+      // If the axis is empty, so is the sequence, because its length was checked against the axis.
+      if (isCircular) return dim === 0 ? 0 : Number(modulo(BigInt(exact), BigInt(dim)));
+      if (exact >= 0 && exact <= most) return Number(exact);
+      if (bad === -1) bad = sample;
+      onBad?.(() => errorAt(indices, sample));
+      return 0;
+    });
+    if (bad !== -1) throw errorAt(indices, bad);
+    const offsets = new Uint32Array(count === 0 ? 0 : batches * count);
+    for (let p = 0; p < offsets.length; p++) {
+      const sample = Math.floor(p / count / perSample);
+      offsets[p] = ((starts[sample] + (p % count)) % dim) * slice;
+    }
+    return { offsets, slice, count, size, batches, span: dim * slice };
+  };
 }
 
 /**
@@ -210,3 +274,6 @@ function layoutSequences(
     axes: [axis],
   };
 }
+
+/** Returns the remainder, with the sign of the divisor. */
+const modulo = (value: bigint, divisor: bigint): bigint => ((value % divisor) + divisor) % divisor;

@@ -1,10 +1,11 @@
 /**
- * Checks of ranks, axes and shapes that operators share. Shapes may be partly known: a check throws only if no values
- * of the unknown dimensions could pass.
+ * Checks of ranks, axes and shapes that operators share, and the terms of derived shapes, which inference, error
+ * messages and explanations print. Shapes may be partly known: a check throws only if no values of the unknown
+ * dimensions could pass.
  */
 
 import { TensorError, type ErrorContext } from "../errors.ts";
-import { flatAdvice } from "../plan/bounds.ts";
+import { flatAdvice } from "../plan/indices.ts";
 import {
   compatible,
   part,
@@ -200,4 +201,47 @@ export function wrongUpdates(
     `updates.shape must ${must}, got ${printShape(updates)}${advice}`,
     { ...fields, input: "updates", got: updates, expected: known },
   );
+}
+
+/** Consecutive dimensions of a derived shape: the expression that describes them, and the known dimensions. */
+export interface Term {
+  /** Expression for the dimensions, such as `indices.shape[:-1]`. */
+  readonly text: string;
+  readonly shape: readonly Dim[];
+}
+
+/** Returns the whole shape of an input as a term. */
+export const wholeShape = (input: string, shape: readonly Dim[]): Term => ({
+  text: `${input}.shape`,
+  shape,
+});
+
+/** Returns the shape that consists of the given terms. */
+export function joinTerms(terms: readonly Term[]): Dim[] {
+  const joined: Dim[] = [];
+  for (const { shape } of terms) joined.push(...shape);
+  return joined;
+}
+
+/**
+ * Checks that updates have the shape that consists of the given terms.
+ * @throws TensorError `shape-mismatch`
+ */
+export function checkEqual(
+  updates: readonly Dim[],
+  terms: readonly Term[],
+  fields: ErrorContext,
+  advice = "",
+): void {
+  const shape = joinTerms(terms);
+  if (compatible(updates, shape)) return;
+  throw wrongUpdates(`be ${printTerms(terms)}`, shape, updates, fields, advice);
+}
+
+/** Prints terms, such as `indices.shape[:-1] ++ data.shape[1:] = [2] ++ [4, 4] = [2, 4, 4]`. */
+export function printTerms(terms: readonly Term[]): string {
+  const texts = terms.map(({ text }) => text).join(" ++ ");
+  const shapes = terms.map(({ shape }) => printShape(shape)).join(" ++ ");
+  const sum = terms.length === 1 ? "" : ` = ${printShape(joinTerms(terms))}`;
+  return `${texts} = ${shapes}${sum}`;
 }
