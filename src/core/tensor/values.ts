@@ -157,13 +157,15 @@ function convert(target: Destination, values: unknown): Storage {
   }
   const data = allocate(dtype, size);
   const write = writerOf(target, isParts ? componentOf(dtype) : dtype, data);
-  const put = (position: number, value: unknown): void => {
-    if (write(position, value)) return;
-    throw refusal(value, isParts ? Math.floor(position / 2) : position, target);
-  };
   let position = 0;
-  if (isFlat) for (; position < count; position++) put(position, values[position]);
-  else if (size > 0) visit(values, target, (value) => put(position++, value));
+  const put = (value: unknown): void => {
+    if (!write(position, value)) {
+      throw refusal(value, isParts ? Math.floor(position / 2) : position, target);
+    }
+    position++;
+  };
+  if (isFlat) while (position < count) put(values[position]);
+  else if (size > 0) visit(values, target, put);
   return data;
 }
 
