@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Path } from "../../src/core/engines/wasm/session.ts";
+import type { Path } from "../../src/core/engines/wasm/engine.ts";
 import { allocate, type DType, type Reduction } from "../../src/core/tensor/dtype.ts";
 import { coordinatesOf, product } from "../../src/core/tensor/shape.ts";
 import { Tensor } from "../../src/core/tensor/tensor.ts";

@@ -141,7 +141,8 @@ export function runPlain(
   inputs: Inputs<unknown>,
   options?: unknown,
 ): Tensor {
-  return runChecked(checkedPlain(executor, operator, inputs, options));
+  const call = checkedPlain(executor, operator, inputs, options);
+  return callNow(executor, call.form.call.fields, runNow, call);
 }
 
 /**

@@ -193,7 +193,8 @@ export class Executor {
   /** A session that has ended, for reuse by the next call, because creating a session takes a tenth of a small call. */
   idle: SyncSession | null = null;
   readonly #wasm: Wasm | null;
-  readonly #pool = new BufferPool();
+  /** Memory of disposed results; null until a result is disposed of. */
+  #pool: BufferPool | null = null;
   readonly #reserve: MemorySource | undefined;
 
   /**
@@ -228,7 +229,7 @@ export class Executor {
   allocate(dtype: DType, size: number): Storage {
     const bytes = size * DTYPES[dtype].bytes;
     if (bytes < POOL.least) return allocate(dtype, size);
-    const buffer = this.#pool.take(bytes) ?? this.#reserve?.take(bytes);
+    const buffer = this.#pool?.take(bytes) ?? this.#reserve?.take(bytes);
     return buffer === undefined ? allocate(dtype, size) : viewOf(dtype, buffer);
   }
 
@@ -261,7 +262,8 @@ export class Executor {
     // The length is tested first, because reading the buffer of a small new array takes 0.3 µs.
     if (data.byteLength < POOL.least) return;
     const { buffer } = data;
-    if (isUnshared(buffer)) this.queue.afterPending(() => this.#pool.give(buffer));
+    if (isUnshared(buffer))
+      this.queue.afterPending(() => (this.#pool ??= new BufferPool()).give(buffer));
   }
 
   /** Begins a call on this thread. If the executor has a worker pool, the thread waits for the pool. */
@@ -279,7 +281,7 @@ export class Executor {
   /** Ends the threads and frees the memory of recycled results. An executor remains usable after `dispose`. */
   dispose(): void {
     this.#wasm?.stop();
-    this.#pool.clear();
+    this.#pool?.clear();
     this.#reserve?.clear();
   }
 }

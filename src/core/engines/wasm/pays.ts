@@ -1,5 +1,6 @@
 /** Decides when WebAssembly pays off, using the `WASM` limits in `src/core/limits.ts`. */
 
+import { hasCode } from "../../errors.ts";
 import type { WasmLimits } from "../../limits.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { DTYPES, type DType, type Step } from "../../tensor/dtype.ts";
@@ -31,4 +32,14 @@ export function windowsPay(
   const missed = size * bytes >= limits.regions ? 512 : 0;
   const saved = slice * limits.element * (family === "half" ? 16 : 2) + missed;
   return slices * saved >= copied + limits.call;
+}
+
+/** Returns the result of `action`, or null if memory is too small and JavaScript must do the work. */
+export function attempt<T>(action: () => T): T | null {
+  try {
+    return action();
+  } catch (error) {
+    if (hasCode(error, "too-large")) return null;
+    throw error;
+  }
 }

@@ -3,6 +3,7 @@
  * continues. `createEngine` passes this code to the engine, so bundlers omit it from pages that create no engine.
  */
 
+import type { WasmLimits } from "../../limits.ts";
 import { transferred } from "../../tensor/memory.ts";
 import type { ReadIndices } from "../../plan/indices.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -21,16 +22,16 @@ import { isEnough, SyncSession, type Executor, type Session } from "../executor.
 import type { Arena } from "./arena.ts";
 import { gatherFromHeap } from "./heap-gather.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
+import { attempt } from "./pays.ts";
 import { Reserve } from "./reserve.ts";
 import {
-  attempt,
   scatterKernel,
   type Rounds,
-  type SessionParts,
+  type WasmEngine,
   type Threading,
   type WasmSession,
-} from "./session.ts";
-import { whyNoWorkers } from "./spawn.ts";
+} from "./engine.ts";
+import { mayWait, whyNoWorkers } from "./spawn.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 /** Returns an object that creates `count` threads for a single engine. */
@@ -42,6 +43,7 @@ export const threadsOf = (count: number): WantedThreads => ({
 
 export class Threads implements Threading {
   readonly pool: WorkerPool;
+  readonly mayWait: boolean = mayWait();
   readonly #memory: KernelMemory;
 
   /**
@@ -53,21 +55,21 @@ export class Threads implements Threading {
     this.#memory = memory;
   }
 
-  beginAsync(parts: SessionParts, executor: Executor): Session<Promise<void> | void> {
-    const large = parts.begin();
-    const now = new SyncSession(executor, parts, large);
-    return new AsyncSession(parts, this.#memory, this.pool, large, now);
+  beginAsync(engine: WasmEngine, executor: Executor): Session<Promise<void> | void> {
+    const large = engine.begin();
+    const now = new SyncSession(executor, engine, large);
+    return new AsyncSession(engine.limits, this.#memory, this.pool, large, now);
   }
 
   gather(
-    { limits, mayWait, trace }: SessionParts,
+    { limits, trace }: WasmEngine,
     session: WasmSession,
     plan: Plan,
     dtype: DType,
     data: NumericStorage,
     out: NumericStorage,
   ): boolean {
-    const { pool } = this;
+    const { pool, mayWait } = this;
     const memory = this.#memory;
     if (!mayWait || out.byteLength < limits.heap || (memory.has(data) && memory.has(out)))
       return false;
@@ -95,7 +97,7 @@ interface Submission {
  * work as in a synchronous call.
  */
 class AsyncSession implements Session<Promise<void> | void> {
-  readonly #parts: SessionParts;
+  readonly #limits: WasmLimits;
   readonly #shared: KernelMemory;
   readonly #pool: WorkerPool;
   readonly #large: WasmSession;
@@ -107,13 +109,13 @@ class AsyncSession implements Session<Promise<void> | void> {
    * @param large the large actions of `now`, which performs all actions that the pool does not perform
    */
   constructor(
-    parts: SessionParts,
+    limits: WasmLimits,
     shared: KernelMemory,
     pool: WorkerPool,
     large: WasmSession,
     now: SyncSession,
   ) {
-    this.#parts = parts;
+    this.#limits = limits;
     this.#shared = shared;
     this.#pool = pool;
     this.#large = large;
@@ -123,7 +125,7 @@ class AsyncSession implements Session<Promise<void> | void> {
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Promise<void> | void {
     const submission =
-      isNumericStorage(data) && isNumericStorage(out) && isEnough(plan, this.#parts.limits.submit)
+      isNumericStorage(data) && isNumericStorage(out) && isEnough(plan, this.#limits.submit)
         ? attempt(() => this.#submitGather(plan, dtype, data, out))
         : null;
     return submission ? this.#run(submission) : this.#now.gather(plan, dtype, data, out);
@@ -141,7 +143,7 @@ class AsyncSession implements Session<Promise<void> | void> {
       isNumericStorage(data) &&
       isNumericStorage(updates) &&
       isNumericStorage(out) &&
-      isEnough(plan, this.#parts.limits.submit)
+      isEnough(plan, this.#limits.submit)
         ? attempt(() => this.#submitScatter(plan, dtype, step, data, updates, out))
         : null;
     return submission
