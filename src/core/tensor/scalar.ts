@@ -49,7 +49,7 @@ function newCodec(dtype: DType): Codec {
       };
     }
     case "minifloat": {
-      const format = minifloat(dtype as MinifloatName);
+      const format = minifloat(dtype);
       return {
         decode: (entry) => decodeMinifloat(Number(entry), format),
         encode: ofNumber((value) => encodeMinifloat(value, format)),
@@ -223,7 +223,7 @@ const MINIFLOATS = {
 
 export type MinifloatName = keyof typeof MINIFLOATS;
 
-export const minifloat = (name: MinifloatName): MinifloatFormat => MINIFLOATS[name];
+export const minifloat = (dtype: DType): MinifloatFormat => MINIFLOATS[dtype as MinifloatName];
 
 /** Returns the number that the bits of a narrow float represent. */
 export function decodeMinifloat(bits: number, format: MinifloatFormat): number {
