@@ -163,7 +163,7 @@ function convert(target: Destination, values: unknown): Storage {
     }
     position++;
   };
-  if (isFlat) while (position < count) put(values[position]);
+  if (isFlat) for (let p = 0; p < count; p++) put(values[p]);
   else if (size > 0) visit(values, target, put);
   return data;
 }
