@@ -81,10 +81,6 @@ export const GPU = {
   run: 32,
   /** Maximum bits in a digit of the GPU sort; workgroup memory has space for the counts of a 10-bit digit. */
   bits: 10,
-  /** Maximum number of positions that the host sorts by comparison, which is then faster than counting digit values. */
-  few: 1024,
-  /** Bits in a digit of the host's sort. */
-  digit: 16,
 };
 
 /** Sizes at which WebAssembly kernels switch to another method. The host writes the sizes into the kernels' memory. */

@@ -3,24 +3,24 @@
  * GPU, the Plan of the operator supplies everything except the offsets, such as the rules for reading indices.
  */
 
-import { refusesRepeats, repeatError, rulesOf, type PreparedCall } from "../../core/call/check.ts";
-import { checkIndices, findRepeat, type CheckedCall } from "../kernels/checks.ts";
-import { jobReading, sequenceReading, type Reading } from "../kernels/read-indices.ts";
-import type { Span } from "../kernels/kernel.ts";
-import type { Recording } from "../kernels/recording.ts";
-import { arrangementsOf, type Arrangements } from "../kernels/scatter.ts";
-import { sortOnHost } from "../kernels/sort.ts";
-import type { BadIndex, RepeatFound } from "../kernels/status.ts";
-import { flatTargetsFrom, targetsFrom, targetsOf, type Targets } from "../kernels/targets.ts";
-import { isTensorError, type TensorError } from "../../core/errors.ts";
+import { checkDuplicates, repeatError, rulesOf, type PreparedCall } from "../../core/call/check.ts";
+import { isTensorError, type ErrorContext, type TensorError } from "../../core/errors.ts";
+import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices } from "../../core/operators/operator.ts";
 import type { IndexJob, IndexRules } from "../../core/plan/indices.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { firstRepeat } from "../../core/plan/targets.ts";
 import type { Storage } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
-import { Tensor, zeros } from "../../core/tensor/tensor.ts";
-import type { DeviceTensor } from "./tensor.ts";
+import { zeros } from "../../core/tensor/tensor.ts";
+import { checkIndices, findRepeat, type CheckedCall } from "../kernels/checks.ts";
+import { jobReading, sequenceReading, type Reading } from "../kernels/read-indices.ts";
+import type { Recording } from "../kernels/recording.ts";
+import { arrangementsOf, type Arrangements } from "../kernels/scatter.ts";
+import { sortOnHost } from "../kernels/sort.ts";
+import type { BadIndex, RepeatFound } from "../kernels/status.ts";
+import { targetsFrom, targetsOf, type Targets } from "../kernels/targets.ts";
+import { DeviceTensor, type GpuInput } from "./tensor.ts";
 
 /** The targets and their arrangements for reductions. */
 export interface Placed {
@@ -28,120 +28,129 @@ export interface Placed {
   readonly arrangements: Arrangements;
 }
 
-/** The targets of indices that the GPU checks. */
-export interface CheckedTargets {
-  /** Returns the error for a failed check. */
-  errorOf(failure: BadIndex | RepeatFound): TensorError;
+/** The source of targets for a call. */
+export interface TargetSource {
+  /** The fields of all errors of the call. */
+  readonly fields: ErrorContext;
+  /** The tensors that the targets are read from. */
+  readonly inputs: readonly DeviceTensor[];
+  /** Returns the error for a check that has failed on the GPU, or is null if the targets need no such check. */
+  readonly errorOf: ((failure: BadIndex | RepeatFound) => TensorError) | null;
   /** Records the checks of the call, which write failures into its status slot. */
   record(recording: Recording, call: CheckedCall): Placed;
 }
 
-/** The targets of indices that need no check on the GPU. */
-export interface UploadedTargets {
-  readonly errorOf: null;
-  record(recording: Recording): Placed;
-}
-
-/** The source of targets for a call. */
-export type TargetSource = UploadedTargets | CheckedTargets;
-
-/**
- * Returns the targets of a Plan with checked indices, and uploads them for one call. `positions` is the number of
- * slices on the sequential side.
- */
-export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets => ({
-  errorOf: null,
-  record(recording) {
-    const words = targetsFrom(plan, positions);
-    const span = recording.upload(words);
-    const known = { isPartial: plan.source !== undefined, isDistinct: false };
-    const targets = targetsOf(formOf(plan, positions), words.length, span, known);
-    // The value is computed on demand, because only a scatter without a reduction needs it, and computing it takes
-    // time.
-    let winners: Arrangements | undefined;
-    const moving = (): Arrangements =>
-      (winners ??= arrangementsOf({ ...targets, isDistinct: firstRepeat(plan) === null }));
-    return {
-      targets,
-      arrangements: {
-        ...arrangementsOf(targets),
-        last: (recording) => moving().last(recording),
-        hasTable: () => moving().hasTable(),
-        sorted: () => {
-          const [keys, order] = sortOnHost(flatTargetsFrom(plan, positions), targets.slices);
-          const sorted = { count: keys.length, slice: plan.slice, slices: targets.slices };
-          return { ...sorted, keys: recording.upload(keys), positions: recording.upload(order) };
-        },
-      },
-    };
-  },
-});
-
-/**
- * Returns a Plan's description for the GPU. If positions are skipped, the Plan has a single batch, and skipped
- * positions have no target on the GPU.
- */
-const formOf = (plan: Plan, positions: number): Plan =>
-  plan.source === undefined ? plan : { ...plan, count: positions };
-
-/** Returns the targets of indices on the GPU, which kernels read and check. */
-export function checkedTargets(prepared: PreparedCall, indices: DeviceTensor): CheckedTargets {
+/** Returns the source of a call's targets: indices on the GPU, or indices on the host, which are read immediately. */
+export function sourceOf(prepared: PreparedCall, indices: GpuInput | undefined): TargetSource {
   const { call, planInputs } = prepared;
   const rules = { ...rulesOf(call), merge: false };
-  const step = indices.dtype === "int64" ? 2 : 1;
+  if (DeviceTensor.isTensor(indices)) return checkedTargets(prepared, rules, indices);
+  const plan = planIndices(planInputs, call, rules, readIndices);
+  if (prepared.refusesRepeats) checkDuplicates(plan, call, planInputs);
+  const sequential = prepared.updates?.size ?? prepared.size;
+  const positions = plan.slice === 0 ? 0 : sequential / plan.slice;
+  const record = (recording: Recording): Placed => uploaded(recording, plan, positions);
+  return { fields: call.fields, inputs: [], errorOf: null, record };
+}
+
+/**
+ * Uploads the targets of a Plan with checked indices. `positions` is the number of slices on the sequential side. If
+ * positions are skipped, the Plan has a single batch, and skipped positions have no target on the GPU.
+ */
+function uploaded(recording: Recording, plan: Plan, positions: number): Placed {
+  const words = targetsFrom(plan, positions);
+  const isPartial = plan.source !== undefined;
+  const form = isPartial ? { ...plan, count: positions } : plan;
+  const known = { isPartial, isDistinct: false };
+  const targets = targetsOf(form, words.length, recording.upload(words), known);
+  // The value is computed on demand, because only a scatter without a reduction needs it, and computing it takes time.
+  let winners: Arrangements | undefined;
+  const moving = (): Arrangements =>
+    (winners ??= arrangementsOf({ ...targets, isDistinct: firstRepeat(plan) === null }));
   return {
+    targets,
+    arrangements: {
+      ...arrangementsOf(targets),
+      last: () => moving().last(recording),
+      hasTable: () => moving().hasTable(),
+      sorted: () => {
+        const [keys, order] = sortOnHost(plan);
+        const sorted = { count: keys.length, slice: plan.slice, slices: targets.slices };
+        return { ...sorted, keys: recording.upload(keys), positions: recording.upload(order) };
+      },
+    },
+  };
+}
+
+/** Returns the targets of indices on the GPU, which kernels read and check. */
+function checkedTargets(
+  prepared: PreparedCall,
+  rules: IndexRules,
+  indices: DeviceTensor,
+): TargetSource {
+  const { call, planInputs } = prepared;
+  return {
+    ...{ fields: call.fields, inputs: [indices] },
     record(recording, checked) {
-      const { reading, placed } =
-        call.version.indexForm === "sequences"
-          ? sequencesOf(prepared, step)
-          : tuplesOf(prepared, rules, step);
-      const words = recording.scratch(4 * placed.words);
-      const targets = placed.at(words);
-      const between = refusesRepeats(call) ? () => findRepeat(recording, targets, checked) : null;
-      checkIndices(recording, checked, reading, { ...indices.span, step }, words, between);
+      const step = indices.dtype === "int64" ? 2 : 1;
+      const { plan, reading, words, isDistinct } = readingOf(prepared, rules, step);
+      const isPartial = rules.bounds === "drop" || rules.bounds === "fill";
+      const span = recording.scratch(4 * words);
+      const targets = targetsOf(plan, words, span, { isPartial, isDistinct });
+      const between = prepared.refusesRepeats
+        ? () => findRepeat(recording, targets, checked)
+        : null;
+      checkIndices(recording, checked, reading, { ...indices.span, step }, span, between);
       return { targets, arrangements: arrangementsOf(targets) };
     },
     errorOf(failure) {
       if (failure.kind === "index") return badIndexError(prepared, rules, failure);
       const { position, earlier, target } = failure;
-      const repeat = { position, earlier, target: target * slicesOf(prepared).slice };
-      return repeatError(repeat, call, planInputs);
+      const { slice } = formOf(prepared, rules).plan;
+      return repeatError({ position, earlier, target: target * slice }, call, planInputs);
     },
   };
 }
 
-/** The code that reads indices, and the number and position of its targets. */
-interface Placing {
-  readonly reading: Reading;
-  readonly placed: { readonly words: number; at(words: Span): Targets };
-}
-
-function tuplesOf({ call, planInputs }: PreparedCall, rules: IndexRules, step: 1 | 2): Placing {
-  let job: IndexJob | undefined;
-  // The operator supplies the rules for reading indices, and receives meaningless offsets, because the real offsets
-  // stay on the GPU.
+/**
+ * Returns the Plan of a call whose indices stay on the GPU, and the job of reading them. Everything but the offsets of
+ * the Plan is valid for any indices. A sequence has no job; the operator reads its few positions itself.
+ */
+function formOf(
+  { call, planInputs }: PreparedCall,
+  rules: IndexRules,
+): { readonly plan: Plan; readonly job: IndexJob | null } {
+  let job: IndexJob | null = null;
   const read = (given: IndexJob): Uint32Array => {
     job = given;
     return new Uint32Array(given.count);
   };
-  const plan = planIndices(planInputs, call, rules, read);
-  if (job === undefined) throw new Error("the operator did not read its indices");
-  const { negative, bounds } = rules;
-  const { count } = job;
-  const known = { isPartial: bounds === "drop" || bounds === "fill", isDistinct: count === 1 };
-  return {
-    reading: jobReading(job, plan.slice, { negative, bounds, step }),
-    placed: { words: count, at: (words) => targetsOf(plan, count, words, known) },
-  };
+  const { dtype, shape } = planInputs.indices;
+  const isSequence = call.version.indexForm === "sequences";
+  const indices = isSequence ? zeros(dtype, shape) : planInputs.indices;
+  return { plan: planIndices({ ...planInputs, indices }, call, rules, read), job };
 }
 
-function sequencesOf(prepared: PreparedCall, step: 1 | 2): Placing {
+/** The Plan of a call, and the code that reads its indices, which produces one target per word. */
+interface FormRead {
+  readonly plan: Plan;
+  readonly reading: Reading;
+  readonly words: number;
+  readonly isDistinct: boolean;
+}
+
+function readingOf(prepared: PreparedCall, rules: IndexRules, step: 1 | 2): FormRead {
+  const { plan, job } = formOf(prepared, rules);
+  if (job !== null) {
+    const { count } = job;
+    const reading = jobReading(job, plan.slice, { ...rules, step });
+    return { plan, reading, words: count, isDistinct: count === 1 };
+  }
   const { call, planInputs } = prepared;
-  const plan = slicesOf(prepared);
   const layout = call.operator.layout(planInputs, call);
   const [axis] = layout.axes;
   const positions = plan.batches * plan.count;
-  const job = {
+  const sequences = {
     samples: planInputs.data[0],
     dim: planInputs.data[axis],
     length: layout.positions[axis],
@@ -150,22 +159,9 @@ function sequencesOf(prepared: PreparedCall, step: 1 | 2): Placing {
     isCircular: call.settings.mode === "circular",
   };
   // Every batch has one sequence, which cannot be longer than its axis.
-  const known = { isPartial: false, isDistinct: true };
-  return {
-    reading: sequenceReading(job, step),
-    placed: { words: positions, at: (words) => targetsOf(plan, positions, words, known) },
-  };
+  const reading = sequenceReading(sequences, step);
+  return { plan, reading, words: positions, isDistinct: true };
 }
-
-/** Returns the Plan for indices that are all zero, of which everything but the offsets is valid for any indices. */
-function slicesOf({ call, planInputs }: PreparedCall): Plan {
-  const { dtype, shape } = planInputs.indices;
-  const indices = zeros(dtype, shape);
-  const rules = { ...rulesOf(call), merge: false };
-  return planIndices({ ...planInputs, indices }, call, rules, zeroOffsets);
-}
-
-const zeroOffsets = (job: IndexJob): Uint32Array => new Uint32Array(job.count);
 
 /**
  * Returns the error for a bad index that the GPU has found. The operator creates the error, from indices that are all
@@ -177,7 +173,7 @@ function badIndexError(
   { place, low, high }: BadIndex,
 ): TensorError {
   const { dtype, shape } = planInputs.indices;
-  const indices: Tensor = zeros(dtype, shape);
+  const indices = zeros(dtype, shape);
   const data = indices.data as Storage<"int32" | "int64">;
   if (data instanceof BigInt64Array) data[place] = (BigInt(high) << 32n) | BigInt(low);
   else data[place] = low;

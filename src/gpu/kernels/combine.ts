@@ -120,9 +120,9 @@ const ADD_PAIRS = {
   ),
 } as const;
 
-/** All positions, sorted by target. Positions with the same target keep their order. */
+/** All positions, grouped by target. Positions with the same target keep their order. */
 export interface SortedTargets {
-  /** The targets in ascending order. The array `positions` contains the position of each target. */
+  /** The targets of `positions`. */
   readonly keys: Span;
   readonly positions: Span;
   readonly count: number;

@@ -45,12 +45,11 @@ export const arrangementsOf = (targets: Targets): Arrangements => ({
 
 const areFew = (targets: Targets): boolean => positionsOf(targets) <= GPU.alone;
 
-/** `result` receives the last positions, by default in scratch memory of the call. */
-export function lastOf(recording: Recording, targets: Targets, result?: Span): Targets {
+function lastOf(recording: Recording, targets: Targets): Targets {
   if (targets.isDistinct) return targets;
-  if (areFew(targets)) return lastOfFew(recording, targets, result);
+  if (areFew(targets)) return lastOfFew(recording, targets);
   const table = keysOfTargets(recording, targets, "last");
-  return chosenTargets(recording, targets, table, "last", true, result);
+  return chosenTargets(recording, targets, table, "last", true);
 }
 
 /** The operands of a scatter, except for the targets. */
