@@ -3,6 +3,7 @@
 import { hasCode } from "../../errors.ts";
 import { MOVE, type WasmLimits } from "../../limits.ts";
 import type { Plan } from "../../plan/plan.ts";
+import type { KernelMemory } from "./kernel-memory.ts";
 import { DTYPES, type DType, type Step } from "../../tensor/dtype.ts";
 
 /**
@@ -35,6 +36,19 @@ export function windowsPay(
   const saved = slice * limits.element * (family === "half" ? 16 : 2) + missed;
   return slices * saved >= copied + limits.call;
 }
+
+/** Returns the kernel for a scatter; undefined if JavaScript must do the work. */
+export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): number | undefined =>
+  step === "none"
+    ? memory.kernels().scatter(DTYPES[dtype].bytes)
+    : memory.kernels().combine(dtype, step);
+
+/**
+ * Returns the scratch bytes that a Plan needs: a batch of the random side, a merged slice of up to that length, and the
+ * offsets before and after merging.
+ */
+export const bytesFor = ({ span, offsets }: Plan, dtype: DType): number =>
+  2 * (span * DTYPES[dtype].bytes + offsets.byteLength);
 
 /** Returns the result of `action`, or null if memory is too small and JavaScript must do the work. */
 export function attempt<T>(action: () => T): T | null {
