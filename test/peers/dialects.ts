@@ -23,7 +23,7 @@ import {
   compareDialects,
   type DialectComparison,
 } from "../../src/insight/diagnose/compare-dialects.ts";
-import { readCall } from "../../src/insight/diagnose/diagnose.ts";
+import { readCall } from "../../src/insight/diagnose/predict.ts";
 import { DIALECTS, type DialectId } from "../../src/insight/diagnose/dialect-table.ts";
 import {
   dialects as tableOf,

@@ -12,6 +12,7 @@ import { hasCode, TensorError, type ErrorContext } from "../errors.ts";
 import { factOf, isArray, optionsOf, printValue } from "../foreign.ts";
 import { divide } from "../kernels/divide.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
+import type { ReadIndices } from "../plan/indices.ts";
 import type { Plan } from "../plan/plan.ts";
 import { isNumericStorage, type Storage } from "../tensor/dtype.ts";
 import { isSame } from "../tensor/memory.ts";
@@ -168,7 +169,7 @@ async function runQueued({ executor, form, tensors, out }: CheckedCall): Promise
   const session = executor.beginAsync();
   try {
     check();
-    const plan = planOf(session, form, tensors);
+    const plan = planOf(form, tensors, session.readIndices);
     const { positions } = form;
     const data = tensors[positions.data] as Tensor;
     const updates = positions.updates < 0 ? undefined : tensors[positions.updates];
@@ -223,12 +224,14 @@ function outOf(form: Form, tensors: Inputs<Tensor>, out: unknown): Tensor | unde
 
 function runNow({ executor, form, tensors, out }: CheckedCall): Tensor {
   const { positions, shape, size, step, call } = form;
+  const isGather = positions.updates < 0;
   const session = executor.begin();
   try {
-    const plan = planOf(session, form, tensors);
+    const read = isGather ? session.readToGather : session.readIndices;
+    const plan = planOf(form, tensors, read);
     // The casts below are safe: every version requires data, and every scatter requires updates.
     const data = tensors[positions.data] as Tensor;
-    if (positions.updates < 0) return gatherNow(session, executor, plan, data, shape, size, out);
+    if (isGather) return gatherNow(session, executor, plan, data, shape, size, out);
     const updates = tensors[positions.updates] as Tensor;
     return scatterNow(session, executor, plan, data, updates, call.settings, out, step);
   } catch (error) {
@@ -242,13 +245,9 @@ function runNow({ executor, form, tensors, out }: CheckedCall): Tensor {
  * Reads the indices and creates the Plan. After the Plan is created, a call can fail only if memory runs out or an
  * engine fails.
  */
-export function planOf(
-  { readIndices }: Pick<Session<unknown>, "readIndices">,
-  form: Form,
-  tensors: Inputs<Tensor>,
-): Plan {
+export function planOf(form: Form, tensors: Inputs<Tensor>, read: ReadIndices): Plan {
   const indices = (tensors[form.positions.indices] ?? form.defaultIndices) as Tensor;
-  const plan = form.planner(indices, readIndices);
+  const plan = form.planner(indices, read);
   if (form.refusesRepeats) checkDuplicates(plan, form.call, { ...form.shapes, indices });
   return plan;
 }

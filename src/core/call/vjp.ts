@@ -144,7 +144,7 @@ const vjpNow = (
 ): (Tensor | null)[] => {
   const { signature, settings: reducing } = form.call;
   const { positions } = form;
-  const plan = planOf(session, form, tensors);
+  const plan = planOf(form, tensors, session.readIndices);
   const results: (Tensor | null)[] = [];
   for (let position = 0; position < signature.inputs.length; position++) results.push(null);
   const data = tensors[positions.data] as Tensor;
@@ -196,5 +196,8 @@ function formFrom(
   }
   const given = checkInputCount(call, readInputs(call.signature, inputs, call.fields));
   const tensors = tensorsOrLists(call, given);
-  return { form: recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors), tensors), tensors };
+  return {
+    form: recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors), tensors),
+    tensors,
+  };
 }

@@ -21,12 +21,14 @@ export interface Arithmetic extends Machine<Float64Array> {
   readonly finish?: (value: number) => number;
 }
 
+export type Compare = (which: "max" | "min", data: number, update: number) => number;
+
 /** Functions that replace parts of the normal arithmetic. Omitted parts are normal. */
 export interface Parts {
   /** Converts every operand before a step. */
   readonly read?: (value: number) => number;
-  readonly max?: (data: number, update: number) => number;
-  readonly min?: (data: number, update: number) => number;
+  /** Compares operands in a max or min. */
+  readonly compare?: Compare;
   /** Rounds each step's result. */
   readonly round?: (value: number) => number;
   readonly finish?: (value: number) => number;
@@ -36,11 +38,12 @@ const same = (value: number): number => value;
 
 /** Returns arithmetic that rounds to `dtype` after each step, with the given parts replaced. */
 export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
-  const { read = same, round = rounderOf(dtype), finish } = parts;
+  const { read = same, compare, round = rounderOf(dtype), finish } = parts;
   const combine = (step: Exclude<Step, "none">, a: number, b: number): number => {
     const plain = plainStep(step);
-    const own = plain === "max" || plain === "min" ? parts[plain] : undefined;
-    return own === undefined ? combineNumbers(step, a, b) : own(a, b);
+    return compare !== undefined && (plain === "max" || plain === "min")
+      ? compare(plain, a, b)
+      : combineNumbers(step, a, b);
   };
   return {
     apply(plan, step, updates, out) {
