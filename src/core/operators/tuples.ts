@@ -18,6 +18,7 @@ import {
   indexAxis,
   indexWordsOf,
   readOffsets,
+  type IndexAxis,
   type IndexRules,
 } from "../plan/indices.ts";
 import { without, type Planner } from "../plan/plan.ts";
@@ -332,7 +333,8 @@ function planner(
   // Indices of shape [2^32 - 1, 0] take no memory, but their offsets would. Empty slices get no offsets, because their
   // offsets would have no effect.
   const count = k === 0 && slice === 0 ? 0 : product(shape, 0, last);
-  const axes = Array.from({ length: k }, (_, j) => indexAxis(data, batchDims + j, rules));
+  const axes: IndexAxis[] = k === 0 ? [] : [indexAxis(data, batchDims, rules)];
+  for (let j = 1; j < k; j++) axes.push(indexAxis(data, batchDims + j, rules));
   const batches = product(data, 0, batchDims);
   const perBatch = batches === 0 ? 0 : count / batches;
   const size = product(data);
