@@ -2,20 +2,19 @@
 
 import { oneOf } from "./errors.ts";
 import { wrongOption, optionsOf } from "./foreign.ts";
-import { allocTensor } from "./call/run.ts";
-import { splitArguments, type NodeSpec } from "./call/call.ts";
+import { splitArguments, type FunctionSpec, type NodeSpec } from "./call/call.ts";
 import type { GradientOptions } from "./call/gradient-options.ts";
 import { keepPlan } from "./call/kept-plan.ts";
 import { EXECUTOR, runPlain, runPlainAsync, type EngineLike } from "./call/run.ts";
-import type { FunctionSpec } from "./call/function-spec.ts";
 import { vjpAsync } from "./call/vjp.ts";
-import { threadsOf } from "./engines/wasm/threads.ts";
 import { chooseExecutor, ENGINE_KINDS, type Choice, type EngineKind } from "./engines/choice.ts";
+import { threadsOf } from "./engines/wasm/threads.ts";
 import type * as plain from "./functions.ts";
 import type * as plans from "./plan-functions.ts";
 import { forEach, FUNCTIONS, PLAN_FUNCTIONS, type FunctionName } from "./operators/plain.ts";
-import type { DType } from "./tensor/dtype.ts";
-import type { Mutable, RuntimeTensor, Tensor } from "./tensor/tensor.ts";
+import { checkDType, type DType, type Storage } from "./tensor/dtype.ts";
+import { shapeOf } from "./tensor/shape.ts";
+import { Tensor, type Mutable, type RuntimeTensor } from "./tensor/tensor.ts";
 import type { IndexLists, UpdateLists } from "./tensor/arguments.ts";
 import type { AxisOption, BatchOption, GatherChoices, ScatterChoices } from "./typed-shape.ts";
 
@@ -244,7 +243,12 @@ export function engineOf({ executor, why }: Choice): Engine {
         return executor.asyncThreads;
       },
     },
-    alloc: (dtype, shape) => allocTensor(executor, dtype, shape),
+    alloc(dtype, given) {
+      checkDType(dtype, {});
+      const { shape, size } = shapeOf(given);
+      const data = executor.alloc(dtype, size) as Storage<typeof dtype>;
+      return new Tensor(dtype, shape, size, data, executor);
+    },
     dispose: () => executor.queue.afterPending(() => executor.dispose()),
     [EXECUTOR]: executor,
   };

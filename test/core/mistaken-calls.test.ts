@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { infer } from "../../src/core/call/infer.ts";
+import { infer } from "../../src/core/call/check.ts";
 import { run } from "../../src/core/call/run.ts";
 import { vjp } from "../../src/core/call/vjp.ts";
 import { createEngine } from "../../src/core/create-engine.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { NodeSpec } from "../../src/core/call/call.ts";
 import { run, runPlain } from "../../src/core/call/run.ts";
-import type { FunctionSpec } from "../../src/core/call/function-spec.ts";
+import type { FunctionSpec } from "../../src/core/call/call.ts";
 import { vjp } from "../../src/core/call/vjp.ts";
 import { defaultExecutor } from "../../src/core/engines/choice.ts";
 import { planGather } from "../../src/core/plan-functions.ts";

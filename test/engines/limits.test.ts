@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Path } from "../../src/core/engines/wasm/session.ts";
+import type { Path } from "../../src/core/engines/wasm/engine.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import { zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { tracedEngine } from "../support/engines.ts";

@@ -10,7 +10,7 @@ import * as path from "node:path";
 import { codeOf } from "../../src/cli/text/dialect-code.ts";
 import { callOf, nodeFrom, type NodeSpec } from "../../src/core/call/call.ts";
 import { tensorsOf } from "../../src/core/call/inputs.ts";
-import { prepare } from "../../src/core/call/prepare.ts";
+import { prepare } from "../../src/core/call/check.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import { roleOf } from "../../src/core/operators/operator.ts";
 import { DTYPES, integerRange, type DType } from "../../src/core/tensor/dtype.ts";
@@ -23,7 +23,7 @@ import {
   compareDialects,
   type DialectComparison,
 } from "../../src/insight/diagnose/compare-dialects.ts";
-import { readCall } from "../../src/insight/diagnose/diagnose.ts";
+import { readCall } from "../../src/insight/diagnose/predict.ts";
 import { DIALECTS, type DialectId } from "../../src/insight/diagnose/dialect-table.ts";
 import {
   dialects as tableOf,

@@ -6,7 +6,7 @@ import type { Engine } from "../../src/core/create-engine.ts";
 import { EXECUTOR, runPlain } from "../../src/core/call/run.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import { coordinatesOf } from "../../src/core/tensor/shape.ts";
-import { infer } from "../../src/core/call/infer.ts";
+import { infer } from "../../src/core/call/check.ts";
 import type { NodeSpec } from "../../src/core/call/call.ts";
 import { gather } from "../../src/core/operators/slices.ts";
 import { roleOf, type TensorType } from "../../src/core/operators/operator.ts";

@@ -6,11 +6,10 @@
 import { after } from "node:test";
 import { createEngine, engineOf, type Engine } from "../../src/core/create-engine.ts";
 import { Executor } from "../../src/core/engines/executor.ts";
-import { WasmEngine } from "../../src/core/engines/wasm/engine.ts";
+import { WasmEngine, type Path } from "../../src/core/engines/wasm/engine.ts";
 import type { KernelMemory } from "../../src/core/engines/wasm/kernel-memory.ts";
 import { WasmPlatform } from "../../src/core/engines/wasm/platform.ts";
 import { Reserve } from "../../src/core/engines/wasm/reserve.ts";
-import type { Path } from "../../src/core/engines/wasm/session.ts";
 import { Threads } from "../../src/core/engines/wasm/threads.ts";
 import { WorkerPool } from "../../src/core/engines/wasm/worker-pool.ts";
 import { WASM, type WasmLimits } from "../../src/core/limits.ts";
@@ -54,7 +53,7 @@ export async function tracedEngine(
   const pool = threads > 1 && memory !== null ? poolOf(memory) : null;
   const seen: Path[] = [];
   const wasm = new WasmEngine({
-    platform: on,
+    platform: () => on,
     makeShared: () => memory,
     threading: pool && memory && new Threads(pool, memory),
     // The record itself is passed, so that limits drawn later apply to the engine.

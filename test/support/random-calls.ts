@@ -1,7 +1,7 @@
 /** Seeded random calls of the plain functions, with their results by the slow definition. */
 
 import type { NodeSpec } from "../../src/core/call/call.ts";
-import type { FunctionSpec } from "../../src/core/call/function-spec.ts";
+import type { FunctionSpec } from "../../src/core/call/call.ts";
 import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
 import { FUNCTIONS } from "../../src/core/operators/plain.ts";
 import fc from "fast-check";

@@ -4,8 +4,7 @@ import { printCount, factOf, isArray, printValue, wrongOption } from "../../core
 import { TensorError } from "../../core/errors.ts";
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
-import { bytesOf, typedLength } from "../../core/tensor/storage.ts";
-import { isUint8Array } from "../../core/tensor/bytes.ts";
+import { bytesOf, typedLength, isUint8Array } from "../../core/tensor/storage.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import type { ArrayType } from "./array.ts";
 import { gridOf } from "./boxes.ts";

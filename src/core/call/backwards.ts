@@ -13,7 +13,7 @@ import { split, packMost, packTargets, replacedSlices, type PackedPlan } from ".
 import { allocate, DTYPES, type NumericStorage, type Storage } from "../tensor/dtype.ts";
 import { clear } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { gatherNow, newLike, newResult } from "./run.ts";
+import { gatherNow } from "./run.ts";
 import type { ChosenGradients } from "./gradient-options.ts";
 import { divisorOf, stepOf, type Reducing } from "./steps.ts";
 
@@ -36,7 +36,7 @@ export function gatherBackwards(session: SyncSession, call: GatherBackwards): Te
   const isSparse = out === undefined && dataSize > GRADIENTS.dense * gradient.size;
   const result = isSparse
     ? new Tensor(dtype, dataShape.slice(), dataSize, allocate(dtype, dataSize), executor)
-    : (out ?? newResult(executor, dtype, dataShape, dataSize));
+    : (out ?? executor.newTensor(dtype, dataShape, dataSize));
   const { data } = result;
   session.scatter(plan, dtype, "add", isSparse ? data : null, gradient.data, data);
   return result;
@@ -81,7 +81,7 @@ export function scatterBackwards(session: SyncSession, call: ScatterBackwards): 
 
 /** Returns the tensor for the gradient of updates, with 0 at positions that the Plan leaves out. */
 function newUpdates({ executor, plan, updates, chosen }: ScatterBackwards): Tensor {
-  const result = chosen.updatesOut ?? newLike(executor, updates);
+  const result = chosen.updatesOut ?? executor.newLike(updates);
   if (plan.source !== undefined) clear(result.data);
   return result;
 }
@@ -170,7 +170,7 @@ function dataGradient(call: ScatterBackwards): Tensor {
 
 /** Returns the tensor for the gradient of data, with arbitrary contents. */
 const dataTensor = ({ executor, data, chosen }: ScatterBackwards): Tensor =>
-  chosen.dataOut ?? newLike(executor, data);
+  chosen.dataOut ?? executor.newLike(data);
 
 /** Returns the gradients of `mul`, computed on packed targets to save memory. */
 function productBackwards(session: SyncSession, call: ScatterBackwards): ScatterGradients {

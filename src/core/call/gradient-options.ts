@@ -8,7 +8,7 @@ import type { Signature } from "../operators/signature.ts";
 import { dtypesWhere } from "../tensor/dtype.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import { transferred } from "../tensor/memory.ts";
-import { checkLike, checkOut } from "./out.ts";
+import { checkLike, checkOut } from "./inputs.ts";
 
 /** Gradient options for `vjp` and for kept plans. */
 export interface GradientOptions {

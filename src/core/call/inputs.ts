@@ -1,12 +1,19 @@
-/** Checks the inputs of a call: their number, and that each is a tensor or can become one. */
+/**
+ * Checks the tensors of a call: the number of inputs, that each is a tensor or can become one, and `out`, the tensor
+ * that the result is written to.
+ */
 
+import { hasCode, sentenceOf, TensorError, type ErrorContext } from "../errors.ts";
 import { isArray, printValue, readForeign } from "../foreign.ts";
-import { TensorError, type ErrorContext } from "../errors.ts";
 import type { Inputs, OperatorCall, OperatorVersion } from "../operators/operator.ts";
-import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
-import { numbersOf } from "../tensor/values.ts";
-import { checkNotBytes, isUint8Array, wrongBytes } from "../tensor/bytes.ts";
-import { isList } from "../tensor/storage.ts";
+import { rolesOf } from "../operators/signature.ts";
+import { TIND } from "../operators/schemas.ts";
+import { checkNotBytes, wrongBytes, numbersOf } from "../tensor/values.ts";
+import { isUint8Array, isList } from "../tensor/storage.ts";
+import { isNumericStorage, type DType } from "../tensor/dtype.ts";
+import { isSame, overlaps } from "../tensor/memory.ts";
+import { printShape, sameShape } from "../tensor/shape.ts";
+import { asTensor, fromNested, Tensor, viewAsTensor } from "../tensor/tensor.ts";
 import type { Call } from "./call.ts";
 
 /** Returns the inputs of a node as tensors; `undefined` for omitted optional inputs. */
@@ -24,25 +31,31 @@ export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
  * int64 otherwise; a nested list of updates gets data's type.
  */
 export function tensorsOrLists(call: Call, inputs: Inputs<unknown>): Inputs<Tensor> {
-  const { signature, fields } = call;
-  const rules = signature.inputs;
-  // The first input is always data, which is required.
-  const data = asTensor(inputs[0], fields, rules[0].name);
-  const tensors: (Tensor | undefined)[] = [data];
-  let isForeign = data !== inputs[0];
-  for (let position = 1; position < rules.length; position++) {
-    const { name, role, isOptional } = rules[position];
+  const rules = call.signature.inputs;
+  const tensors: (Tensor | undefined)[] = [];
+  let isForeign = false;
+  for (let position = 0; position < rules.length; position++) {
     const given = inputs[position];
-    const isLeftOut = given === undefined && isOptional;
-    const tensor = isLeftOut
-      ? undefined
-      : role === "indices"
-        ? indexTensor(given, Tensor.dimsOf(data), call, name)
-        : listOrTensor(data.dtype, given, fields, name);
+    // Most inputs are tensors of this package.
+    if (Tensor.isTensor(given) && Tensor.isAlive(given)) {
+      tensors.push(given);
+      continue;
+    }
+    const { name, role, isOptional } = rules[position];
+    // The first input is always data, which is required.
+    const [data] = tensors;
+    const tensor =
+      data === undefined
+        ? asTensor(given, call.fields, name)
+        : given === undefined && isOptional
+          ? undefined
+          : role === "indices"
+            ? indexTensor(given, Tensor.dimsOf(data), call, name)
+            : listOrTensor(data.dtype, given, call.fields, name);
     isForeign ||= tensor !== given;
-    tensors[position] = tensor;
+    tensors.push(tensor);
   }
-  if (isForeign) checkAlive(rules, tensors, fields);
+  if (isForeign) checkAlive(rules, tensors, call.fields);
   return tensors;
 }
 
@@ -181,4 +194,126 @@ export function checkInputCount(
       expected: [least, most],
     },
   );
+}
+
+/**
+ * Returns `out` as a tensor, after checking that it has the result's data type and shape, and shares no memory with an
+ * input.
+ * @param names the input names, in the order of the inputs
+ * @param inPlace the name of the only input whose whole memory `out` may be; null if `out` must be separate from all
+ *   inputs
+ * @throws TensorError `dtype`, `shape-mismatch`, `overlap` or `disposed`
+ */
+export function checkOut(
+  given: unknown,
+  dtype: DType,
+  shape: readonly number[],
+  names: readonly { readonly name: string }[],
+  inputs: Inputs<Tensor>,
+  inPlace: string | null,
+  who: ErrorContext,
+): Tensor {
+  const out = writable(given, dtype, who);
+  if (out !== given) checkAlive(names, inputs, who);
+  checkLike(out, dtype, shape, "out", who);
+  // JavaScript cannot freeze a typed array with elements, so only lists are checked.
+  if (!isNumericStorage(out.data) && Object.isFrozen(out.data) && out.size > 0) {
+    throw wrongOut("must be writable, got a frozen list", who);
+  }
+  const memory = Tensor.memoryOf(out);
+  for (let position = 0; position < inputs.length; position++) {
+    const input = inputs[position];
+    if (input === undefined) continue;
+    const other = Tensor.memoryOf(input);
+    if (!overlaps(memory, other)) continue;
+    const { name } = names[position];
+    if (name === inPlace && isSame(memory, other)) continue;
+    throw sharedOut(name, inPlace, who);
+  }
+  return out;
+}
+
+/** Returns a tensor that shares the memory of `out`. */
+function writable(given: unknown, dtype: DType, who: ErrorContext): Tensor {
+  if (Tensor.isTensor(given) && Tensor.isAlive(given)) return given;
+  const { tensor, isView } = viewAsTensor(given, who, "out");
+  if (isView || tensor.size === 0) return tensor;
+  throw wrongOut(`must be ${dtype}, got values that would be converted`, who);
+}
+
+/**
+ * Checks that a tensor has the result's data type and shape.
+ * @throws TensorError `dtype` or `shape-mismatch`
+ */
+export function checkLike(
+  tensor: Tensor,
+  dtype: DType,
+  shape: readonly number[],
+  input: string,
+  fields: ErrorContext,
+): void {
+  if (tensor.dtype !== dtype) {
+    const sentence = `${input} must be ${dtype}, got ${tensor.dtype}`;
+    throw new TensorError("dtype", sentence, {
+      ...fields,
+      input,
+      got: tensor.dtype,
+      expected: dtype,
+    });
+  }
+  if (sameShape(Tensor.dimsOf(tensor), shape)) return;
+  const must = `${input} must have the shape of the result, ${printShape(shape)}`;
+  const sentence = `${must}, got ${printShape(tensor.shape)}`;
+  throw new TensorError("shape-mismatch", sentence, {
+    ...fields,
+    input,
+    got: tensor.shape,
+    expected: shape,
+  });
+}
+
+/** Creates the error for an `out` that shares memory with the input `name`. */
+export function sharedOut(name: string, inPlace: string | null, who: ErrorContext): TensorError {
+  const rule =
+    inPlace === null
+      ? "the out of a gather must have separate memory"
+      : name === inPlace
+        ? "out must be the whole input or have separate memory"
+        : `${inPlace} is the only input that can be out`;
+  const sentence = `out shares memory with ${name}: ${rule}`;
+  return new TensorError("overlap", sentence, { ...who, input: "out", other: name });
+}
+
+const wrongOut = (what: string, who: ErrorContext): TensorError =>
+  new TensorError("dtype", `out ${what}`, { ...who, input: "out" });
+
+/**
+ * Returns the error of a scatter with the order of its inputs, if indices and updates would pass the checks in each
+ * other's place. Returns any other error unchanged.
+ * @param given the inputs as the caller passed them, because lists have no data type of their own
+ */
+export function withOrder(
+  error: unknown,
+  { signature, operator, ...call }: Call,
+  tensors: Inputs<Tensor>,
+  given: Inputs<unknown>,
+): unknown {
+  const { data, indices, updates } = rolesOf(signature, tensors);
+  if (!hasCode(error, "dtype", "rank", "shape-mismatch") || !data || !indices || !updates) {
+    return error;
+  }
+  const lists = rolesOf(signature, given);
+  const fits =
+    (isList(lists.indices) || indices.dtype === data.dtype) &&
+    (isList(lists.updates) || TIND.types.includes(updates.dtype));
+  if (!fits || error.input === "out") return error;
+  try {
+    const shapes = { data: data.shape, indices: updates.shape, updates: indices.shape };
+    operator.inferShape(shapes, call);
+  } catch {
+    return error;
+  }
+  const order = signature.inputs.map(({ name }) => name).join(", ");
+  const sentence = `${sentenceOf(error)}; the order of the inputs is ${order}`;
+  return new TensorError(error.code, sentence, error);
 }

@@ -25,8 +25,8 @@ import {
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkAlive, checkIndexBytes, listOrTensor } from "./inputs.ts";
-import { checkOut } from "./out.ts";
-import { rulesOf } from "./prepare.ts";
+import { checkOut } from "./inputs.ts";
+import { rulesOf } from "./check.ts";
 import type { Reducing } from "./steps.ts";
 
 /** A target that several indices address. */
@@ -121,7 +121,14 @@ export function keptParts(
   const known = version.attributes.flatMap(({ name }) => (name === "reduction" ? [] : [name]));
   checkNames("option", given, known, fields);
   const settings = settingsOf(version, [version], given, fields, []);
-  const call = { operator, version, signature: signatureOf(version), settings, fields };
+  const call = {
+    operator,
+    version,
+    signature: signatureOf(version),
+    settings,
+    fields,
+    policies: {},
+  };
   const { shape: dataShape } = shapeOf(givenShape, { ...fields, input: "dataShape" });
   const dataDims = part(dataShape, 0);
   checkIndexBytes(indices, dataDims, call, "indices");
@@ -132,7 +139,7 @@ export function keptParts(
   const inputs = { data: dataDims, indices: tensor };
   const { positions, addressed } = operator.layout(inputs, call);
   const { shape, size } = shapeOf([...positions, ...dataDims.slice(addressed)], fields);
-  const rules = { ...rulesOf(call, {}), merge: false };
+  const rules = { ...rulesOf(call), merge: false };
   const planIn = ({ readIndices }: SyncSession): Plan => {
     const made = planIndices(inputs, call, rules, readIndices);
     // The offsets are copied, because they outlive the session.

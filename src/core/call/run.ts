@@ -1,6 +1,6 @@
 /**
  * Runs a complete call: resolves the operator (`call.ts`), reads the inputs (`inputs.ts`), checks everything except
- * index values (`prepare.ts`), creates the Plan, and performs its steps (`steps.ts`) on an executor.
+ * index values (`check.ts`), creates the Plan, and performs its steps (`steps.ts`) on an executor.
  *
  * All checks come before the first write, in this order: operator, attributes and reduction, data types, ranks, axis,
  * shapes, `out`, indices, duplicates.
@@ -12,21 +12,29 @@ import { hasCode, TensorError, type ErrorContext } from "../errors.ts";
 import { factOf, isArray, optionsOf, printValue } from "../foreign.ts";
 import { divide } from "../kernels/divide.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
+import type { ReadIndices } from "../plan/indices.ts";
 import type { Plan } from "../plan/plan.ts";
-import { checkDType, isNumericStorage, type DType, type Storage } from "../tensor/dtype.ts";
+import { isNumericStorage, type Storage } from "../tensor/dtype.ts";
 import { isSame } from "../tensor/memory.ts";
-import { part, shapeOf } from "../tensor/shape.ts";
 import { clear, copy } from "../tensor/storage.ts";
-import { Tensor, type Mutable, type RuntimeTensor } from "../tensor/tensor.ts";
-import { callOf, callOfKnown, MEANT_OPTIONS, nodeFrom, type Call, type NodeSpec } from "./call.ts";
-import { checkDuplicates } from "./duplicates.ts";
-import { tensorsOf, tensorsOrLists } from "./inputs.ts";
-import { withOrder } from "./order.ts";
-import { checkOut } from "./out.ts";
-import { knownForm, plainCallOf } from "./plain-call.ts";
+import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
+import {
+  callOf,
+  callOfKnown,
+  keepForm,
+  MEANT_OPTIONS,
+  nodeFrom,
+  plainCallOf,
+  plainOptions,
+  recentForm,
+  type Call,
+  type Form,
+  type NodeSpec,
+} from "./call.ts";
+import { checkDuplicates, checkMemory, formOf } from "./check.ts";
+import { checkOut, tensorsOf, tensorsOrLists, withOrder } from "./inputs.ts";
 import { policiesOf } from "./policies.ts";
-import { checkMemory, formOf, type Form } from "./prepare.ts";
-import { isOneStep, scatterSteps, stepOf, type Reducing } from "./steps.ts";
+import { scatterSteps, singleStepOf, type Reducing } from "./steps.ts";
 
 /** Options of `run`. */
 export interface RunOptions {
@@ -104,7 +112,8 @@ function runParsed(
   const tensors = tensorsOf(call, inputs);
   const executor = engine === undefined ? byDefault() : executorOf(engine, call.fields);
   try {
-    return [runChecked(checked(executor, formOf(call, policies, tensors), tensors, out))];
+    const form = formOf({ ...call, policies }, tensors);
+    return [runChecked({ executor, form, tensors, out: outOf(form, tensors, out) })];
   } catch (error) {
     throw withOrder(error, call, tensors, tensors);
   }
@@ -117,11 +126,11 @@ function runParsed(
 export const readCall = (node: NodeSpec): Call => callOf(nodeFrom(node));
 
 /** Runs a node that `readCall` has parsed. */
-export const runCall = (call: Call, inputs: readonly unknown[], out?: Tensor): Tensor =>
-  runRead(call, tensorsOf(call, inputs), out);
-
-const runRead = (call: Call, tensors: Inputs<Tensor>, out: Tensor | undefined): Tensor =>
-  runChecked(checked(defaultExecutor(), formOf(call, {}, tensors), tensors, out));
+export function runCall(call: Call, inputs: readonly unknown[], out?: Tensor): Tensor {
+  const tensors = tensorsOf(call, inputs);
+  const form = formOf(call, tensors);
+  return runChecked({ executor: defaultExecutor(), form, tensors, out: outOf(form, tensors, out) });
+}
 
 /**
  * Runs an operator as its plain function, which accepts int32 or int64 indices, every data type and reduction, and
@@ -133,7 +142,8 @@ export function runPlain(
   inputs: Inputs<unknown>,
   options?: unknown,
 ): Tensor {
-  return runChecked(checkedPlain(executor, operator, inputs, options));
+  const call = checkedPlain(executor, operator, inputs, options);
+  return callNow(executor, call.form.call.fields, runNow, call);
 }
 
 /**
@@ -158,10 +168,11 @@ async function runQueued({ executor, form, tensors, out }: CheckedCall): Promise
   try {
     check();
     const plan = planOf(session, form, tensors);
-    const data = tensors[form.data] as Tensor;
-    const updates = form.updates < 0 ? undefined : tensors[form.updates];
+    const { positions } = form;
+    const data = tensors[positions.data] as Tensor;
+    const updates = positions.updates < 0 ? undefined : tensors[positions.updates];
     const { settings } = form.call;
-    const result = out ?? newResult(executor, data.dtype, form.shape, form.size);
+    const result = out ?? executor.newTensor(data.dtype, form.shape, form.size);
     for (const done of actionsOf(session, plan, data, updates, settings, result)) {
       if (done === undefined) continue;
       // oxlint-disable-next-line no-await-in-loop -- actions run one after the other
@@ -190,39 +201,39 @@ function checkedPlain(
   inputs: Inputs<unknown>,
   options: unknown,
 ): CheckedCall {
-  const { known, out } = plainCallOf(operator, options);
-  const tensors = tensorsOrLists(known.call, inputs);
+  const given = plainOptions(operator, options);
+  const call = plainCallOf(operator, given);
+  const tensors = tensorsOrLists(call, inputs);
   try {
-    return checked(executor, knownForm(known, tensors), tensors, out);
+    const form = recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors));
+    const { out } = given;
+    return { executor, form, tensors, out: out === undefined ? out : outOf(form, tensors, out) };
   } catch (error) {
-    throw withOrder(error, known.call, tensors, inputs);
+    throw withOrder(error, call, tensors, inputs);
   }
 }
 
-function checked(
-  executor: Executor,
-  form: Form,
-  tensors: Inputs<Tensor>,
-  out: unknown,
-): CheckedCall {
-  if (out === undefined) return { executor, form, tensors, out };
-  const { shape, inPlace, call } = form;
-  const { dtype } = tensors[form.data] as Tensor;
-  const names = call.signature.inputs;
-  const own = checkOut(out, dtype, shape, names, tensors, inPlace, call.fields);
-  return { executor, form, tensors, out: own };
+/** Returns the checked tensor that the result is written to; undefined for a new tensor. */
+function outOf(form: Form, tensors: Inputs<Tensor>, out: unknown): Tensor | undefined {
+  if (out === undefined) return undefined;
+  const { shape, inPlace, call, positions } = form;
+  const { dtype } = tensors[positions.data] as Tensor;
+  return checkOut(out, dtype, shape, call.signature.inputs, tensors, inPlace, call.fields);
 }
 
 const runChecked = (call: CheckedCall): Tensor =>
   callNow(call.executor, call.form.call.fields, runNow, call);
 
 function runNow(session: SyncSession, { executor, form, tensors, out }: CheckedCall): Tensor {
-  const plan = planOf(session, form, tensors);
+  const { positions, shape, size, step } = form;
+  const isGather = positions.updates < 0;
+  const read = isGather ? session.readToGather : session.readIndices;
+  const plan = planOf(session, form, tensors, read);
   // The casts below are safe: every version requires data, and every scatter requires updates.
-  const data = tensors[form.data] as Tensor;
-  if (form.updates < 0) return gatherNow(session, executor, plan, data, form.shape, form.size, out);
-  const updates = tensors[form.updates] as Tensor;
-  return scatterNow(session, executor, plan, data, updates, form.call.settings, out);
+  const data = tensors[positions.data] as Tensor;
+  if (isGather) return gatherNow(session, executor, plan, data, shape, size, out);
+  const updates = tensors[positions.updates] as Tensor;
+  return scatterNow(session, executor, plan, data, updates, form.call.settings, out, step);
 }
 
 /**
@@ -233,9 +244,10 @@ export function planOf(
   { readIndices }: Pick<Session<unknown>, "readIndices">,
   form: Form,
   tensors: Inputs<Tensor>,
+  read: ReadIndices = readIndices,
 ): Plan {
-  const indices = (tensors[form.indices] ?? form.defaultIndices) as Tensor;
-  const plan = form.planner(indices, readIndices);
+  const indices = (tensors[form.positions.indices] ?? form.defaultIndices) as Tensor;
+  const plan = form.planner(indices, read);
   if (form.refusesRepeats) checkDuplicates(plan, form.call, { ...form.shapes, indices });
   return plan;
 }
@@ -264,30 +276,6 @@ export function callNow<W, T>(
 function withOperator(error: unknown, fields: ErrorContext): unknown {
   if (!hasCode(error) || error.op !== undefined) return error;
   return new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
-}
-
-/** Allocates a new tensor with uninitialized contents. */
-export const newResult = (
-  executor: Executor,
-  dtype: DType,
-  shape: readonly number[],
-  size: number,
-): Tensor => new Tensor(dtype, part(shape, 0), size, executor.allocate(dtype, size), executor);
-
-/** Allocates a new tensor with the data type and shape of another, and uninitialized contents. */
-export const newLike = (executor: Executor, data: Tensor): Tensor =>
-  Tensor.like(data, executor.allocate(data.dtype, data.size), executor);
-
-/** Allocates a tensor of zeros in the executor's own memory. */
-export function allocTensor<D extends DType, S extends readonly number[]>(
-  executor: Executor,
-  dtype: D,
-  shape: S,
-): Tensor<D, Mutable<S>> {
-  checkDType(dtype, {});
-  const { shape: own, size } = shapeOf(shape);
-  const data = executor.alloc(dtype, size) as Storage<D>;
-  return new Tensor(dtype, own, size, data, executor);
 }
 
 /**
@@ -341,13 +329,16 @@ export function gatherNow(
   size: number,
   out: Tensor | undefined,
 ): Tensor {
-  const result = out ?? newResult(executor, data.dtype, shape, size);
+  const result = out ?? executor.newTensor(data.dtype, shape, size);
   if (plan.source !== undefined) clear(result.data);
   session.gather(plan, data.dtype, data.data, result.data);
   return result;
 }
 
-/** Scatters into `out`, which may be `data`, or into a new tensor. */
+/**
+ * Scatters into `out`, which may be `data`, or into a new tensor.
+ * @param step the step of all updates; null if first updates are treated differently or a division follows
+ */
 export function scatterNow(
   session: SyncSession,
   executor: Executor,
@@ -356,13 +347,13 @@ export function scatterNow(
   updates: Tensor,
   reducing: Reducing,
   out: Tensor | undefined,
+  step = singleStepOf(reducing, data.dtype),
 ): Tensor {
-  const { dtype } = data;
-  const result = out ?? newLike(executor, data);
-  if (dtype !== "string" && isOneStep(reducing)) {
+  const result = out ?? executor.newLike(data);
+  if (step !== null) {
     // Most calls are a single action, which takes 20% less time without a generator.
     const from = out === undefined ? data.data : sourceOf(data, out);
-    session.scatter(plan, dtype, stepOf(reducing, dtype), from, updates.data, result.data);
+    session.scatter(plan, data.dtype, step, from, updates.data, result.data);
     return result;
   }
   const actions = actionsOf(session, plan, data, updates, reducing, result);

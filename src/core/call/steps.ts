@@ -32,8 +32,16 @@ const isFloat = (dtype: DType): boolean => {
   return family === "float" || family === "half";
 };
 
-/** Returns true if every update performs the same step and no division follows, as in most calls. */
-export const isOneStep = ({ reduction, includeSelf }: Reducing): boolean =>
+/**
+ * Returns the step of a scatter that is a single action, as in most calls: every update performs the same step, no
+ * division follows, and no text can exceed the maximum string length midway. Returns null for other scatters.
+ */
+export function singleStepOf(reducing: Reducing, dtype: DType): Step | null {
+  return isOneStep(reducing) && dtype !== "string" ? stepOf(reducing, dtype) : null;
+}
+
+/** Returns true if every update performs the same step and no division follows. */
+const isOneStep = ({ reduction, includeSelf }: Reducing): boolean =>
   includeSelf ? reduction !== "mean" : reduction === "none";
 
 /** Returns the divisor of a target's mean after the given number of updates. */

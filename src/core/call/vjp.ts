@@ -6,8 +6,16 @@ import type { Inputs } from "../operators/operator.ts";
 import { optionsOf } from "../foreign.ts";
 import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
-import { MEANT_OPTIONS, type NodeSpec } from "./call.ts";
-import { callFrom, type FunctionSpec } from "./function-spec.ts";
+import {
+  callFrom,
+  keepForm,
+  MEANT_OPTIONS,
+  recentForm,
+  type Form,
+  type FunctionSpec,
+  type NodeSpec,
+} from "./call.ts";
+import { checkMemory, formOf } from "./check.ts";
 import type { FunctionName } from "../operators/plain.ts";
 import {
   checkDifferentiable,
@@ -19,8 +27,6 @@ import {
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkAlive, checkInputCount, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
-import { knownForm } from "./plain-call.ts";
-import { checkMemory, formOf, type Form } from "./prepare.ts";
 import { callNow, executorOf, planOf, type EngineLike } from "./run.ts";
 
 /** Options of `vjp`. */
@@ -137,12 +143,12 @@ const vjpNow = (
   { executor, form, tensors, gradient, chosen }: CheckedVjp,
 ): (Tensor | null)[] => {
   const { signature, settings: reducing } = form.call;
-  const { positions } = signature;
+  const { positions } = form;
   const plan = planOf(session, form, tensors);
   const results: (Tensor | null)[] = [];
   for (let position = 0; position < signature.inputs.length; position++) results.push(null);
-  const data = tensors[form.data] as Tensor;
-  const updates = tensors[form.updates];
+  const data = tensors[positions.data] as Tensor;
+  const updates = tensors[positions.updates];
   if (updates !== undefined) {
     const call = { executor, plan, gradient, chosen, reducing, data, updates };
     const found = scatterBackwards(session, call);
@@ -160,8 +166,9 @@ const vjpNow = (
 /** The gradient of a call's output, for data whose type has gradients. */
 function outputGradientOf(given: unknown, form: Form, tensors: Inputs<Tensor>): Tensor {
   const { signature, fields } = form.call;
-  const data = tensors[form.data] as Tensor;
-  checkDifferentiable(data, signature.inputs[form.data].name, fields);
+  const at = form.positions.data;
+  const data = tensors[at] as Tensor;
+  checkDifferentiable(data, signature.inputs[at].name, fields);
   const gradient = gradientTensor(given, data, form.shape, fields);
   if (gradient !== given) checkAlive(signature.inputs, tensors, fields);
   return gradient;
@@ -182,12 +189,12 @@ function formFrom(
   node: NodeSpec | FunctionSpec | FunctionName,
   inputs: unknown,
 ): { readonly form: Form; readonly tensors: Inputs<Tensor> } {
-  const { call, known } = callFrom(node);
-  if (known === null) {
+  const call = callFrom(node);
+  if (!("forms" in call)) {
     const tensors = tensorsOf(call, inputs);
-    return { form: formOf(call, {}, tensors), tensors };
+    return { form: formOf(call, tensors), tensors };
   }
   const given = checkInputCount(call, readInputs(call.version, inputs, call.fields));
   const tensors = tensorsOrLists(call, given);
-  return { form: knownForm(known, tensors), tensors };
+  return { form: recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors)), tensors };
 }

@@ -3,7 +3,6 @@
  * `assembly/backwards.ts`, and small parts use the loops of `kernels/backwards.ts`, with the same bits.
  */
 
-import { hasCode } from "../errors.ts";
 import { GRADIENTS, WASM } from "../limits.ts";
 import { extremeGradients, take, type Extremes } from "../kernels/backwards.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
@@ -14,7 +13,7 @@ import { copy } from "../tensor/storage.ts";
 import type { Extension, SyncSession } from "./executor.ts";
 import { KERNELS, MEMORY_FLAGS_AT } from "./wasm/backwards-bytes.ts";
 import type { KernelSource } from "./wasm/kernels.ts";
-import { windowsPay } from "./wasm/pays.ts";
+import { attempt, windowsPay } from "./wasm/pays.ts";
 
 const SOURCE: KernelSource = { text: KERNELS, flagsAt: MEMORY_FLAGS_AT };
 
@@ -131,16 +130,6 @@ export function extremeSlices(session: SyncSession, plan: Plan, call: Extremes):
   if (isFast && attempt(() => slices(session, call, sorted))) return;
   if (isFast && attempt(() => groups(session, call, sorted))) return;
   extremeGradients(call, sorted);
-}
-
-/** Returns the result of `action`, or false if memory does not suffice and JavaScript must do the work. */
-function attempt(action: () => boolean): boolean {
-  try {
-    return action();
-  } catch (error) {
-    if (hasCode(error, "too-large")) return false;
-    throw error;
-  }
 }
 
 /** Addresses of a call's tensors, or of their copies, in the memory of the kernels. */

@@ -2,10 +2,9 @@
 
 import { Executor } from "./executor.ts";
 import type { MemorySource } from "./pool.ts";
-import { WasmEngine } from "./wasm/engine.ts";
+import { WasmEngine, type Threading } from "./wasm/engine.ts";
 import type { KernelMemory } from "./wasm/kernel-memory.ts";
 import { WasmPlatform } from "./wasm/platform.ts";
-import type { Threading } from "./wasm/session.ts";
 
 export const ENGINE_KINDS = ["auto", "js", "wasm"] as const;
 
@@ -29,8 +28,10 @@ export interface WantedThreads {
   readonly reserve: MemorySource;
 }
 
-/** WebAssembly support of this process; undefined until it is first needed. */
 let platform: WasmPlatform | undefined;
+
+/** Returns the WebAssembly support of this process, which is created when it is first needed. */
+const platformOf = (): WasmPlatform => (platform ??= new WasmPlatform());
 
 /**
  * Chooses the executor for an engine. `auto` and `wasm` fall back to JavaScript if WebAssembly is missing, forbidden by
@@ -39,16 +40,17 @@ let platform: WasmPlatform | undefined;
  */
 export function chooseExecutor(kind: EngineKind, threads: WantedThreads | null = null): Choice {
   if (kind === "js") return { executor: new Executor(), why: () => null };
-  const wasm = (platform ??= new WasmPlatform());
   let found: SharedMemory | undefined;
-  const shared = (): SharedMemory => (found ??= findSharedMemory(wasm));
+  const shared = (): SharedMemory => (found ??= findSharedMemory(platformOf()));
   const whyOne = threads && (threads.whyNone() ?? shared().why);
   const memory = threads && whyOne === null ? shared().memory : null;
   const threading = threads && memory && threads.make(memory);
   const makeShared = (): KernelMemory | null => shared().memory;
-  const engine = new WasmEngine({ platform: wasm, makeShared, threading });
+  const engine = new WasmEngine({ platform: platformOf, makeShared, threading });
   const executor = new Executor(engine, threads?.reserve);
-  return { executor, why: () => wasm.whyNone ?? whyOne ?? threading?.pool.whyUnavailable ?? null };
+  const why = (): string | null =>
+    platformOf().whyNone ?? whyOne ?? threading?.pool.whyUnavailable ?? null;
+  return { executor, why };
 }
 
 let byDefault: Executor | undefined;

@@ -10,7 +10,7 @@ import { scatterCombine } from "../kernels/combine.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
 import { readIndices } from "../kernels/read-indices.ts";
 import { OFFSETS, POOL, type WasmLimits } from "../limits.ts";
-import type { IndexJob, ReadIndices } from "../plan/indices.ts";
+import type { ElementJob, IndexJob, ReadIndices } from "../plan/indices.ts";
 import { coarsen, type Plan } from "../plan/plan.ts";
 import { MEMORY } from "../resources.ts";
 import {
@@ -23,11 +23,12 @@ import {
   type Step,
   type Storage,
 } from "../tensor/dtype.ts";
+import { part } from "../tensor/shape.ts";
 import { bytesOf, copy, isUnshared } from "../tensor/storage.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import { BufferPool, type MemorySource } from "./pool.ts";
 import type { Arena } from "./wasm/arena.ts";
 import type { Kernel, KernelSource } from "./wasm/kernels.ts";
-import { isEnough } from "./wasm/pays.ts";
 
 /** A call on an executor. The call owns its scratch memory until `end`. */
 export interface Session<Done> {
@@ -35,6 +36,11 @@ export interface Session<Done> {
    * Converts indices to the offsets of a Plan, which are valid until the next call of `readIndices`, or until `end`.
    */
   readonly readIndices: ReadIndices;
+  /**
+   * Reads indices like `readIndices`, but only `gather` may use the offsets: an engine may check the indices without
+   * computing offsets. Absent if the engine always computes offsets.
+   */
+  readonly readToGather?: ReadIndices;
   /** Computes `out[p] = data[offset p]`, bit for bit. The arrays must not overlap. */
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Done;
   /**
@@ -84,6 +90,9 @@ export interface Wasm {
 /** The large actions of a call. An action returns false or null if JavaScript must perform it. */
 export interface WasmActions {
   readIndices(job: IndexJob): Uint32Array | null;
+  /** Checks indices; returns true if `gatherByIndices` can follow all of them without offsets. */
+  checkIndices(job: IndexJob): boolean;
+  gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean;
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): boolean;
   scatter(
     plan: Plan,
@@ -97,6 +106,13 @@ export interface WasmActions {
   end(): void;
 }
 
+/**
+ * Returns true if a Plan has at least `least` elements and no `source`. Plans that omit offsets have a `source`, which
+ * only JavaScript handles.
+ */
+export const isEnough = ({ batches, count, slice, source }: Plan, least: number): boolean =>
+  source === undefined && batches * count * slice >= least;
+
 /** A synchronous call. */
 export class SyncSession implements Session<void> {
   readonly #executor: Executor;
@@ -106,6 +122,8 @@ export class SyncSession implements Session<void> {
   #scratch = new Uint32Array(0);
   /** View of the start of `#scratch`, with the length of the last job. */
   #offsets = this.#scratch;
+  /** Indices that were only checked, and the array that stands for their offsets. */
+  #checked: { readonly job: ElementJob; readonly offsets: Uint32Array } | null = null;
 
   constructor(executor: Executor, wasm: Wasm | null, large: WasmActions | null = null) {
     this.#executor = executor;
@@ -128,8 +146,29 @@ export class SyncSession implements Session<void> {
     return readIndices(job, this.#offsets);
   };
 
-  gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
+  /**
+   * Reads indices like `readIndices`, but only this session's next gather may use the offsets, because kernels may only
+   * have checked the indices.
+   */
+  readonly readToGather: ReadIndices = (job) => {
     const wasm = this.#wasm;
+    const isLarge = wasm !== null && job.count >= Math.max(wasm.limits.indices, 1);
+    if (!isLarge || this.#begun(wasm)?.checkIndices(job) !== true) return this.readIndices(job);
+    const offsets = new Uint32Array(job.words.buffer, 0, job.count);
+    this.#checked = { job: job as ElementJob, offsets };
+    return offsets;
+  };
+
+  gather(given: Plan, dtype: DType, data: Storage, out: Storage): void {
+    const wasm = this.#wasm;
+    let plan = given;
+    if (given.offsets === this.#checked?.offsets) {
+      const { job } = this.#checked;
+      if (this.#large?.gatherByIndices(job, dtype, data, out)) return;
+      const offsets = this.readIndices(job);
+      if (!(offsets instanceof Uint32Array)) throw new Error("indices changed during the call");
+      plan = { ...given, offsets };
+    }
     if (wasm !== null) {
       const isLarge = isEnough(plan, wasm.limits.work);
       if (isLarge && this.#begun(wasm)?.gather(plan, dtype, data, out)) return;
@@ -171,6 +210,7 @@ export class SyncSession implements Session<void> {
   end(): void {
     MEMORY.onRelease?.(bytesOf(this.#scratch));
     this.#large?.end();
+    this.#checked = null;
     this.#executor.idle = this;
   }
 
@@ -185,7 +225,8 @@ export class Executor {
   /** A session that has ended, for reuse by the next call, because creating a session takes a tenth of a small call. */
   idle: SyncSession | null = null;
   readonly #wasm: Wasm | null;
-  readonly #pool = new BufferPool();
+  /** Memory of disposed results; null until a result is disposed of. */
+  #pool: BufferPool | null = null;
   readonly #reserve: MemorySource | undefined;
 
   /**
@@ -220,8 +261,18 @@ export class Executor {
   allocate(dtype: DType, size: number): Storage {
     const bytes = size * DTYPES[dtype].bytes;
     if (bytes < POOL.least) return allocate(dtype, size);
-    const buffer = this.#pool.take(bytes) ?? this.#reserve?.take(bytes);
+    const buffer = this.#pool?.take(bytes) ?? this.#reserve?.take(bytes);
     return buffer === undefined ? allocate(dtype, size) : viewOf(dtype, buffer);
+  }
+
+  /** Allocates a tensor like `allocate`. */
+  newTensor(dtype: DType, shape: readonly number[], size: number): Tensor {
+    return new Tensor(dtype, part(shape, 0), size, this.allocate(dtype, size), this);
+  }
+
+  /** Allocates a tensor with the data type and shape of another like `allocate`. */
+  newLike(tensor: Tensor): Tensor {
+    return Tensor.like(tensor, this.allocate(tensor.dtype, tensor.size), this);
   }
 
   /**
@@ -243,7 +294,8 @@ export class Executor {
     // The length is tested first, because reading the buffer of a small new array takes 0.3 µs.
     if (data.byteLength < POOL.least) return;
     const { buffer } = data;
-    if (isUnshared(buffer)) this.queue.afterPending(() => this.#pool.give(buffer));
+    if (isUnshared(buffer))
+      this.queue.afterPending(() => (this.#pool ??= new BufferPool()).give(buffer));
   }
 
   /** Begins a call on this thread. If the executor has a worker pool, the thread waits for the pool. */
@@ -261,7 +313,7 @@ export class Executor {
   /** Ends the threads and frees the memory of recycled results. An executor remains usable after `dispose`. */
   dispose(): void {
     this.#wasm?.stop();
-    this.#pool.clear();
+    this.#pool?.clear();
     this.#reserve?.clear();
   }
 }

@@ -16,7 +16,7 @@ import {
   type Storage,
 } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
-import { decodeHalf, encodeHalf, halfFormat } from "../tensor/scalar.ts";
+import { decodeHalf, encodeHalf, floatFormat } from "../tensor/scalar.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 
 /** Arguments of a kernel in addition to the two arrays. */
@@ -150,7 +150,7 @@ function combineHalf(
   updates: Uint16Array,
   { dtype, reduction, slice, offsets, source }: CombineArgs,
 ): void {
-  const format = halfFormat(dtype);
+  const format = floatFormat(dtype);
   const keepsUpdate = reduction.endsWith("_update");
   const keepsBits = keepsUpdate || reduction.endsWith("_data");
   for (let p = 0; p < offsets.length; p++) {

@@ -1,8 +1,7 @@
-/** Bytes of files: reads them from any buffer or view, refuses them as elements, and recognizes kinds of files. */
+/** Bytes of files: reads them from any buffer or view, and recognizes kinds of files. */
 
-import { malformed, named, TensorError, type ErrorContext } from "../errors.ts";
+import { malformed, TensorError } from "../errors.ts";
 import { factOf, printValue } from "../foreign.ts";
-import { DTYPES, type DType } from "./dtype.ts";
 import { classOf, getterOf, isUnshared, TYPED_ARRAY } from "./storage.ts";
 
 /** Bytes of a file: a buffer, or a view of one. Views of wider elements, such as a Float32Array, are views of bytes too. */
@@ -10,14 +9,11 @@ export type Bytes = ArrayBufferLike | ArrayBufferView;
 
 /** Returns true for an ArrayBuffer or SharedArrayBuffer of any realm, whatever class a value claims to have. */
 function isBuffer(value: unknown): value is ArrayBufferLike {
-  const classes = [
-    ArrayBuffer,
-    typeof SharedArrayBuffer === "undefined" ? null : SharedArrayBuffer,
-  ];
-  return classes.some((one) => {
+  return [ArrayBuffer, globalThis.SharedArrayBuffer].some((one) => {
     try {
-      return one !== null && getterOf<number>("byteLength", one.prototype)(value) >= 0;
+      return getterOf<number>("byteLength", one.prototype)(value) >= 0;
     } catch {
+      // The value is not such a buffer, or the platform does not have the class.
       return false;
     }
   });
@@ -26,54 +22,6 @@ function isBuffer(value: unknown): value is ArrayBufferLike {
 /** Returns true if a value holds bytes: a buffer or a view of one, of any realm or subclass. */
 export const isBytes = (value: unknown): value is Bytes =>
   ArrayBuffer.isView(value) || isBuffer(value);
-
-/** Returns true if a value is a Uint8Array, of any realm or subclass, regardless of its own properties. */
-export const isUint8Array = (value: unknown): value is Uint8Array =>
-  classOf(value) === "Uint8Array";
-
-/** Returns true for a `Buffer` of Node, Bun or Deno, or of a polyfill, in any realm. */
-function isNodeBuffer(value: object): boolean {
-  try {
-    return "readInt32LE" in value;
-  } catch {
-    // A class that throws is refused where its values are read.
-    return false;
-  }
-}
-
-/**
- * Checks that values are not the bytes of larger numbers: an ArrayBuffer, a Buffer, or a Uint8Array of the size that
- * the tensor has in bytes. Each byte would otherwise become a number.
- * @param size the number of elements in the tensor
- * @throws TensorError `dtype`
- */
-export function checkNotBytes(
-  values: unknown,
-  dtype: DType,
-  size: number,
-  fields: ErrorContext,
-): void {
-  const { bytes } = DTYPES[dtype];
-  const isRaw = isUint8Array(values)
-    ? bytes > 1 && (isNodeBuffer(values) || (size > 0 && values.length === size * bytes))
-    : bytes > 0 && /(?:ArrayBuffer|DataView)$/.test(printValue(values));
-  if (isRaw) throw wrongBytes(values, dtype, fields);
-}
-
-/** Creates the error for bytes that were passed as numbers of several bytes. */
-export function wrongBytes(given: unknown, dtype: DType, fields: ErrorContext): TensorError {
-  const who = fields.input ?? "values";
-  const { storage, bytes, lanes } = DTYPES[/indices/i.test(who) ? "int32" : dtype];
-  const expected = storage.name;
-  const got = isUint8Array(given) && isNodeBuffer(given) ? "a Buffer" : printValue(given);
-  // A Uint8Array of a DataView would be empty.
-  const buffer =
-    got === "a DataView"
-      ? `${who}.buffer, ${who}.byteOffset, ${who}.byteLength / ${bytes / lanes}`
-      : `new Uint8Array(${who}).buffer`;
-  const sentence = `${who} must be numbers, got bytes in ${got}; use new ${expected}(${buffer})`;
-  return new TensorError("dtype", sentence, { ...named(fields, "values"), got, expected });
-}
 
 /**
  * Returns the bytes of a file, or of part of a file, as a plain Uint8Array over the same memory. Every function that

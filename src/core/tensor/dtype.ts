@@ -36,18 +36,12 @@ interface Row {
   readonly family: Family;
 }
 
-type StorageConstructor =
-  | Int8ArrayConstructor
-  | Int16ArrayConstructor
-  | Int32ArrayConstructor
-  | BigInt64ArrayConstructor
-  | Uint8ArrayConstructor
-  | Uint16ArrayConstructor
-  | Uint32ArrayConstructor
-  | BigUint64ArrayConstructor
-  | Float32ArrayConstructor
-  | Float64ArrayConstructor
-  | ArrayConstructor;
+type Bits = 8 | 16 | 32;
+type StorageName =
+  | `${"Int" | "Uint"}${Bits}Array`
+  | `Big${"Int" | "Uint"}64Array`
+  | `Float${32 | 64}Array`;
+type StorageConstructor = (typeof globalThis)[StorageName | "Array"];
 
 // prettier-ignore
 /**
@@ -323,16 +317,12 @@ export function reductionsOf(dtype: DType): readonly Reduction[] {
   return family === "bool" ? REDUCTIONS.filter((one) => one !== "mean") : REDUCTIONS;
 }
 
-const TAKEN: ReadonlyMap<DType, ReadonlySet<unknown>> = /* @__PURE__ */ new Map(
-  /* @__PURE__ */ DTYPE_NAMES.map((dtype) => [dtype, new Set(reductionsOf(dtype))]),
-);
-
 /**
  * Returns true if a data type supports a reduction. `none`, which every data type supports, is tested first, because
  * most calls use it.
  */
 export const hasReduction = (dtype: DType, word: unknown): word is Reduction =>
-  word === "none" || TAKEN.get(dtype)?.has(word) === true;
+  word === "none" || (reductionsOf(dtype) as readonly unknown[]).includes(word);
 
 /** Names in PyTorch, NumPy, C, Java and JavaScript that the table of data types does not have. */
 const OTHER_NAMES: Readonly<Record<string, DType>> = {

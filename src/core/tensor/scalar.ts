@@ -15,8 +15,17 @@ interface Codec {
   readonly encode: (value: unknown) => Entry | null;
 }
 
+// Codecs never change after they are created, so they are cached.
+const codecs = new Map<DType, Codec>();
+
 /** Returns the codec of a data type. The codec of a complex type converts one of the two parts. */
 function codecOf(dtype: DType): Codec {
+  let codec = codecs.get(dtype);
+  if (codec === undefined) codecs.set(dtype, (codec = newCodec(dtype)));
+  return codec;
+}
+
+function newCodec(dtype: DType): Codec {
   const { family, bytes, lanes } = DTYPES[dtype];
   // `Number` already rounds to a double, so float64 needs no other rounding.
   const toNumber = bytes / lanes === 8 ? Number : roundToOdd;
@@ -31,16 +40,16 @@ function codecOf(dtype: DType): Codec {
       return { decode: (entry) => entry !== 0, encode: bitOf };
     case "float":
     case "complex":
-      return { decode: same, encode: ofNumber(same) };
+      return { decode: same, encode: (value) => (isNumber(value) ? toNumber(value) : null) };
     case "half": {
-      const format = halfFormat(dtype);
+      const format = floatFormat(dtype);
       return {
         decode: (entry) => decodeHalf(Number(entry), format),
         encode: ofNumber((value) => encodeHalf(value, format)),
       };
     }
     case "minifloat": {
-      const format = minifloat(dtype as MinifloatName);
+      const format = minifloat(dtype);
       return {
         decode: (entry) => decodeMinifloat(Number(entry), format),
         encode: ofNumber((value) => encodeMinifloat(value, format)),
@@ -49,11 +58,13 @@ function codecOf(dtype: DType): Codec {
     case "int":
     case "int64": {
       const [low, high] = integerRange(dtype) as readonly [bigint, bigint];
-      const store = family === "int" ? Number : BigInt;
       const encode = (value: unknown): Entry | null => {
-        const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
+        if (typeof value === "number" ? !Number.isSafeInteger(value) : typeof value !== "bigint") {
+          return null;
+        }
         const whole = value as number | bigint;
-        return isWhole && whole >= low && whole <= high ? store(whole) : null;
+        if (whole < low || whole > high) return null;
+        return family === "int" ? Number(whole) : BigInt(whole);
       };
       return { decode: same, encode };
     }
@@ -127,15 +138,22 @@ function roundToOdd(value: number | bigint): number {
 }
 
 /** A binary format (IEEE 754-2019, section 3.4): number of fraction bits, and exponent of the smallest normal number. */
-export interface HalfFormat {
+export interface FloatFormat {
   readonly fractionBits: number;
   readonly minExponent: number;
 }
 
-export const FLOAT16: HalfFormat = { fractionBits: 10, minExponent: -14 };
-export const BFLOAT16: HalfFormat = { fractionBits: 7, minExponent: -126 };
+const FLOAT32 = { fractionBits: 23, minExponent: -126 };
+const FLOAT64 = { fractionBits: 52, minExponent: -1022 };
+const FLOATS: Readonly<Partial<Record<DType, FloatFormat>>> = {
+  float16: { fractionBits: 10, minExponent: -14 },
+  bfloat16: { fractionBits: 7, minExponent: -126 },
+  float32: FLOAT32,
+  complex64: FLOAT32,
+};
 
-export const halfFormat = (dtype: DType): HalfFormat => (dtype === "float16" ? FLOAT16 : BFLOAT16);
+/** Returns the format of a float type, or of the parts of a complex type; float64's format for other data types. */
+export const floatFormat = (dtype: DType): FloatFormat => FLOATS[dtype] ?? FLOAT64;
 
 // The scratch memory holds a value as a double and as its bits. Each call writes the value before reading it, so no
 // state is kept between calls.
@@ -153,7 +171,7 @@ function powerOfTwo(exponent: number): number {
 }
 
 /** Returns the number that 16 bits of `format` represent; NaN for every NaN, regardless of its payload. */
-export function decodeHalf(bits: number, { fractionBits, minExponent }: HalfFormat): number {
+export function decodeHalf(bits: number, { fractionBits, minExponent }: FloatFormat): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const biased = (bits & 0x7fff) >> fractionBits;
   const fraction = bits & ((1 << fractionBits) - 1);
@@ -165,7 +183,7 @@ export function decodeHalf(bits: number, { fractionBits, minExponent }: HalfForm
 }
 
 /** Returns the 16 bits of `format` nearest to `value`, ties to even; the canonical quiet NaN (7E00, 7FC0) for NaN. */
-export function encodeHalf(value: number, { fractionBits, minExponent }: HalfFormat): number {
+export function encodeHalf(value: number, { fractionBits, minExponent }: FloatFormat): number {
   const infinity = 0x7fff & (-1 << fractionBits);
   if (value !== value) return infinity | (1 << (fractionBits - 1));
   scratch[0] = value;
@@ -179,7 +197,7 @@ export function encodeHalf(value: number, { fractionBits, minExponent }: HalfFor
 }
 
 /** A format of at most 8 bits. */
-interface MinifloatFormat extends HalfFormat {
+interface MinifloatFormat extends FloatFormat {
   /** Sign bit; the bit above the format's 8 bits if all numbers are positive. */
   readonly sign: number;
   /** Bits of the largest number, of numbers that are rounded past it, and of the canonical NaN. */
@@ -205,7 +223,7 @@ const MINIFLOATS = {
 
 export type MinifloatName = keyof typeof MINIFLOATS;
 
-export const minifloat = (name: MinifloatName): MinifloatFormat => MINIFLOATS[name];
+export const minifloat = (dtype: DType): MinifloatFormat => MINIFLOATS[dtype as MinifloatName];
 
 /** Returns the number that the bits of a narrow float represent. */
 export function decodeMinifloat(bits: number, format: MinifloatFormat): number {

@@ -35,6 +35,10 @@ export function getterOf<T>(
  */
 export const classOf = getterOf<string | undefined>(Symbol.toStringTag);
 
+/** Returns true if a value is a Uint8Array, of any realm or subclass, regardless of its own properties. */
+export const isUint8Array = (value: unknown): value is Uint8Array =>
+  classOf(value) === "Uint8Array";
+
 /** Returns the number of entries in a typed array. */
 export const typedLength = getterOf<number>("length");
 

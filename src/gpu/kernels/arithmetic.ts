@@ -16,7 +16,7 @@ import {
   type Family,
   type Step,
 } from "../../core/tensor/dtype.ts";
-import { halfFormat } from "../../core/tensor/scalar.ts";
+import { floatFormat } from "../../core/tensor/scalar.ts";
 import { boolCombine, intCombine, intDivide, wideCombine, wideDivide } from "./integers.ts";
 import { floatCombine, floatDivide, floatNegated, type FloatFormat } from "./soft-float.ts";
 
@@ -32,7 +32,7 @@ const bitsOf = (dtype: DType): number => 8 * DTYPES[dtype].bytes;
 const isSigned = (dtype: DType): boolean => !isUnsigned(dtype);
 
 function formatOf(dtype: DType): FloatFormat {
-  const fractionBits = dtype === "float32" ? 23 : halfFormat(dtype).fractionBits;
+  const fractionBits = floatFormat(dtype).fractionBits;
   return { fractionBits, exponentBits: bitsOf(dtype) - 1 - fractionBits };
 }
 

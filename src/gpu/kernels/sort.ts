@@ -4,6 +4,8 @@
  */
 
 import { GPU } from "../../core/limits.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import { sortAllTargets, sortByTarget } from "../../core/plan/targets.ts";
 import type { SortedTargets } from "./combine.ts";
 import { WORKGROUP, type Kernel, type Span } from "./kernel.ts";
 import type { Recording } from "./recording.ts";
@@ -246,32 +248,18 @@ const entriesIn = (keys: Span, positions: Span): Entries => ({
 });
 
 /**
- * Sorts positions by target on the host, like `sortTargets` on the device. The list `targets` is flat and does not
- * contain NOWHERE.
+ * Groups the positions of a Plan by target on the host, in order within each group. Returns the target of each position,
+ * and the positions. Skipped positions are omitted.
  */
-export function sortOnHost(targets: Uint32Array, slices: number): [Uint32Array, Uint32Array] {
-  const { few, digit } = GPU;
-  const count = targets.length;
-  let keys = targets;
-  let positions = Uint32Array.from({ length: count }, (_, p) => p);
-  if (count <= few) {
-    positions.sort((p, q) => targets[p] - targets[q] || p - q);
-    return [positions.map((p) => targets[p]), positions];
-  }
-  const mask = 2 ** digit - 1;
-  for (let shift = 0; shift < bitsOf(slices); shift += digit) {
-    const starts = new Uint32Array(mask + 2);
-    for (let at = 0; at < count; at++) starts[((keys[at] >>> shift) & mask) + 1]++;
-    for (let value = 0; value < mask; value++) starts[value + 1] += starts[value];
-    const nextKeys = new Uint32Array(count);
-    const nextPositions = new Uint32Array(count);
-    for (let at = 0; at < count; at++) {
-      const to = starts[(keys[at] >>> shift) & mask]++;
-      nextKeys[to] = keys[at];
-      nextPositions[to] = positions[at];
-    }
-    keys = nextKeys;
-    positions = nextPositions;
+export function sortOnHost(plan: Plan): [keys: Uint32Array, positions: Uint32Array] {
+  const { slice, size, offsets } = plan;
+  const isDense = size <= GPU.sparse * slice * offsets.length;
+  const { targets, ends, positions } = isDense ? sortAllTargets(plan) : sortByTarget(plan);
+  const keys = new Uint32Array(positions.length);
+  let begin = 0;
+  for (const [t, offset] of targets.entries()) {
+    keys.fill(offset / slice, begin, ends[t]);
+    begin = ends[t];
   }
   return [keys, positions];
 }

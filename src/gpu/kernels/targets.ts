@@ -184,8 +184,8 @@ export function chosenTargets(
   table: Span,
   which: Which,
   isChosen: boolean,
-  chosen = recording.scratch(4 * positionsOf(targets)),
 ): Targets {
+  const chosen = recording.scratch(4 * positionsOf(targets));
   runOnTargets(recording, targets, {
     name: `${isChosen ? "chosen" : "others"} ${which}`,
     bytes: 4 * (mostHit(targets) + positionsOf(targets)),
@@ -199,12 +199,9 @@ export function chosenTargets(
 }
 
 /** Finds the last position of each target among few positions, by comparing each position with all later positions. */
-export function lastOfFew(
-  recording: Recording,
-  targets: Targets,
-  chosen = recording.scratch(4 * positionsOf(targets)),
-): Targets {
+export function lastOfFew(recording: Recording, targets: Targets): Targets {
   const positions = positionsOf(targets);
+  const chosen = recording.scratch(4 * positions);
   runOnTargets(recording, targets, {
     name: "last of few",
     bytes: 4 * positions,
@@ -223,7 +220,7 @@ export function lastOfFew(
 }
 
 /** Returns the targets in `chosen`, one per position, counted from the beginning of the random side. */
-const flatTargets = (targets: Targets, chosen: Span, isDistinct: boolean): Targets => ({
+export const flatTargets = (targets: Targets, chosen: Span, isDistinct: boolean): Targets => ({
   ...targets,
   ...{ targets: chosen, count: positionsOf(targets), batches: 1, repeat: 1 },
   ...{ isPartial: true, isDistinct },

@@ -1,8 +1,9 @@
 /** Lists hypotheses about float arithmetic. */
 
-import { DTYPES } from "../../core/tensor/dtype.ts";
+import { combineNumbers } from "../../core/kernels/combine.ts";
+import { DTYPES, type Stays } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { arithmeticOf, leastNormal, rounderOf, type Parts } from "./arithmetic.ts";
+import { arithmeticOf, leastNormal, rounderOf, type Compare, type Parts } from "./arithmetic.ts";
 import {
   always,
   hypothesis,
@@ -13,13 +14,12 @@ import {
 } from "./hypothesis.ts";
 import { isFloating, type Rule } from "./rule.ts";
 
-const hasOwnComparison = (rule: Rule): boolean =>
-  isComparison(rule) && rule.call.settings.stays !== undefined;
+type FloatChange = readonly [sentence: string, parts: Parts, name?: VariantName | undefined];
 
 const floats = (
   id: Hypothesis["id"],
   applies: (rule: Rule) => boolean,
-  parts: (data: Tensor) => readonly (readonly [sentence: string, parts: Parts, VariantName?])[],
+  parts: (data: Tensor) => readonly FloatChange[],
 ): Hypothesis =>
   hypothesis(
     id,
@@ -33,54 +33,30 @@ const floats = (
       ]),
   );
 
-/** Possible results of a max or min that performs a single comparison, which is false for NaN. */
-const COMPARISONS = {
-  first: {
-    max: (a: number, b: number) => (a < b ? b : a),
-    min: (a: number, b: number) => (b < a ? b : a),
-  },
-  second: {
-    max: (a: number, b: number) => (a > b ? a : b),
-    min: (a: number, b: number) => (a < b ? a : b),
-  },
-} as const;
+/** Compares like IEEE 754: the result is NaN if an operand is NaN, and -0 is less than 0. */
+const ieee: Compare = combineNumbers;
 
-type Compare = (a: number, b: number) => number;
+/** Performs a single comparison, which is false for NaN, and 0 and -0. One operand stays if it is false. */
+const keeping =
+  (stays: Stays): Compare =>
+  (which, a, b) =>
+    combineNumbers(`${which}_${stays}`, a, b);
 
-const ignoringNaN =
-  (compare: Compare): Compare =>
-  (a, b) =>
-    a !== a ? b : b !== b ? a : compare(a, b);
+const hasNaN = (a: number, b: number): boolean => a !== a || b !== b;
 
-/** Uses `compare` only for NaN, or only for other operands. IEEE 754 applies to the rest. */
-const forNaN =
-  (compare: Compare, exact: Compare): Compare =>
-  (a, b) =>
-    a !== a || b !== b ? compare(a, b) : exact(a, b);
-
-const forOthers =
-  (compare: Compare, exact: Compare): Compare =>
-  (a, b) =>
-    a !== a || b !== b ? NaN : a === b ? compare(a, b) : exact(a, b);
-
-const each = (
-  change: (compare: Compare, exact: Compare) => Compare,
-  { max, min }: Record<"max" | "min", Compare>,
-) => ({
-  max: change(max, Math.max),
-  min: change(min, Math.min),
-});
-
-const EXACT = { max: Math.max, min: Math.min };
-
-/** The comparison rule of versions without a special rule, as a hypothesis about versions that have one. */
-const IEEE = [
-  [
-    "max and min compared as IEEE 754 does: NaN if an operand was NaN, and -0 below 0",
-    EXACT,
-    "ieee",
-  ],
-] as const;
+/** Returns variants in which the value of data or the update stays, each with a comparison. */
+const forBoth = (
+  when: string,
+  compareOf: (keep: Compare) => Compare,
+  isNamed: boolean,
+): readonly FloatChange[] =>
+  [["data", "the value of data"] as const, ["update", "the update"] as const].map(
+    ([stays, title]) => [
+      `when ${when}, ${title} was kept`,
+      { compare: compareOf(keeping(stays)) },
+      isNamed ? `${stays}-stays` : undefined,
+    ],
+  );
 
 /** Returns 0 or -0, with the sign of a value. */
 const zeroOf = (value: number): number => (value < 0 || Object.is(value, -0) ? -0 : 0);
@@ -106,18 +82,13 @@ export const FLOATS: readonly Hypothesis[] = [
     (rule) => isReduced(rule) && rule.data.dtype === "bfloat16",
     () => [["results were rounded up only if their last kept bit was 1", { round: roundedIfOdd }]],
   ),
-  floats("signed-zero", isComparison, () => [
-    [
-      "when 0 was compared with -0, the value of data was kept",
-      each(forOthers, COMPARISONS.first),
-      "data-stays",
-    ],
-    [
-      "when 0 was compared with -0, the update was kept",
-      each(forOthers, COMPARISONS.second),
-      "update-stays",
-    ],
-  ]),
+  floats("signed-zero", isComparison, () =>
+    forBoth(
+      "0 was compared with -0",
+      (keep) => (which, a, b) => (hasNaN(a, b) ? NaN : (a === b ? keep : ieee)(which, a, b)),
+      true,
+    ),
+  ),
   floats("signed-zero", isReduced, ({ dtype }) => {
     const round = rounderOf(dtype);
     return [["results of -0 became 0", { round: (value) => withoutSign(round(value)) }]];
@@ -125,27 +96,29 @@ export const FLOATS: readonly Hypothesis[] = [
   floats("signed-zero", always, () => [
     ["-0 became 0 in the whole output", { finish: withoutSign }, "whole-output"],
   ]),
-  floats("nan-one-operand", hasOwnComparison, () => IEEE),
+  // Versions with their own comparison differ from IEEE 754.
+  floats(
+    "nan-one-operand",
+    (rule) => isComparison(rule) && rule.call.settings.stays !== undefined,
+    () => [
+      [
+        "max and min compared as IEEE 754 does: NaN if an operand was NaN, and -0 below 0",
+        { compare: ieee },
+        "ieee",
+      ],
+    ],
+  ),
   floats("nan-one-operand", isComparison, () => [
-    ["NaNs were ignored: the other operand was kept", each(ignoringNaN, EXACT)],
     [
-      "when a NaN was compared with a number, the value of data was kept",
-      each(forNaN, COMPARISONS.first),
+      "NaNs were ignored: the other operand was kept",
+      { compare: (which, a, b) => (a !== a ? b : b !== b ? a : ieee(which, a, b)) },
     ],
-    [
-      "when a NaN was compared with a number, the update was kept",
-      each(forNaN, COMPARISONS.second),
-    ],
-    [
-      "when an operand was NaN, or 0 was compared with -0, the value of data was kept",
-      COMPARISONS.first,
-      "data-stays",
-    ],
-    [
-      "when an operand was NaN, or 0 was compared with -0, the update was kept",
-      COMPARISONS.second,
-      "update-stays",
-    ],
+    ...forBoth(
+      "a NaN was compared with a number",
+      (keep) => (which, a, b) => (hasNaN(a, b) ? keep : ieee)(which, a, b),
+      false,
+    ),
+    ...forBoth("an operand was NaN, or 0 was compared with -0", (keep) => keep, true),
   ]),
   floats("subnormals-flushed", always, ({ dtype }) => {
     const least = leastNormal(dtype);

@@ -17,25 +17,38 @@ export type VariantName =
   | "ieee"
   | "whole-output";
 
-/** One variant of a hypothesis. */
-export interface Variant {
-  readonly rule: Rule;
-  readonly sentence: string;
-  /** Name of the variant; absent if no dialect refers to it, or if the hypothesis has only one variant. */
-  readonly name?: VariantName | undefined;
-}
+/**
+ * The parts of the rule that hypotheses change, in the order in which two changes are applied. The second change applies
+ * to the rule that the first change produces.
+ */
+const ASPECTS = [
+  "type",
+  "input",
+  "operator",
+  "places",
+  "reduction",
+  "order",
+  "arithmetic",
+] as const;
 
 /**
  * The part of the rule that the hypothesis changes. Two hypotheses are combined only if they change different parts.
  */
-export type Aspect =
-  | "input"
-  | "operator"
-  | "places"
-  | "order"
-  | "reduction"
-  | "arithmetic"
-  | "type";
+export type Aspect = (typeof ASPECTS)[number];
+
+export const rankOf = ({ aspect }: { readonly aspect: Aspect }): number => ASPECTS.indexOf(aspect);
+
+/** One variant of a hypothesis. */
+export interface Variant {
+  readonly id: DiagnosisId;
+  readonly aspect: Aspect;
+  readonly rule: Rule;
+  readonly sentence: string;
+  /** Name of the variant; absent if no dialect refers to it, or if the hypothesis has only one variant. */
+  readonly name?: VariantName | undefined;
+  /** Returns the same variant for another rule, or undefined if the hypothesis has fewer variants for this rule. */
+  on(other: Rule): Variant | undefined;
+}
 
 export interface Hypothesis {
   readonly id: DiagnosisId;
@@ -45,7 +58,11 @@ export interface Hypothesis {
 }
 
 /** A change, which consists of a sentence, the changed parts of the rule, and an optional variant name. */
-export type Change = readonly [sentence: string, parts: Partial<Rule>, name?: VariantName];
+export type Change = readonly [
+  sentence: string,
+  parts: Partial<Rule>,
+  name?: VariantName | undefined,
+];
 
 /** Creates a hypothesis about calls for which `applies` returns true, with one change per variant. */
 export function hypothesis(
@@ -55,22 +72,19 @@ export function hypothesis(
   changes: readonly Change[] | ((rule: Rule, facts: Facts) => readonly Change[]),
 ): Hypothesis {
   const isPlanSame = ["order", "reduction", "arithmetic", "type"].includes(aspect);
-  return {
-    id,
-    aspect,
-    variants(rule, facts) {
-      if (!applies(rule, facts)) return [];
-      const own = typeof changes === "function" ? changes(rule, facts) : changes;
-      return own.map(([sentence, parts, name]) => ({
-        sentence,
-        name,
-        // The rule is created only when the variant is tested, because its parts may be as large as an input.
-        get rule() {
-          return { ...rule, ...(isPlanSame ? {} : { kept: {} }), ...parts };
-        },
-      }));
-    },
+  const variants = (rule: Rule, facts: Facts): readonly Variant[] => {
+    if (!applies(rule, facts)) return [];
+    const own = typeof changes === "function" ? changes(rule, facts) : changes;
+    return own.map(([sentence, parts, name], nth) => ({
+      ...{ id, aspect, sentence, name },
+      // The rule is created only when the variant is tested, because its parts may be as large as an input.
+      get rule() {
+        return { ...rule, ...(isPlanSame ? {} : { kept: {} }), ...parts };
+      },
+      on: (other) => variants(other, facts).at(nth),
+    }));
   };
+  return { id, aspect, variants };
 }
 
 /** Returns a changed input, which is created only when it is read. */

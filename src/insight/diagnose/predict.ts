@@ -1,7 +1,10 @@
-/** Computes the results of rules, with the same kernels as `run`. */
+/** Converts calls to rules, and computes the results of rules with the same kernels as `run`. */
 
+import { callOf, type Call, type NodeSpec } from "../../core/call/call.ts";
+import type { PreparedCall } from "../../core/call/check.ts";
 import { scatterSteps, stepOf } from "../../core/call/steps.ts";
 import { Executor } from "../../core/engines/executor.ts";
+import { isTensorError } from "../../core/errors.ts";
 import { divide } from "../../core/kernels/divide.ts";
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import { split } from "../../core/plan/targets.ts";
@@ -10,7 +13,72 @@ import { product, sameShape } from "../../core/tensor/shape.ts";
 import { copy } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { decode, encode, inType, type Machine } from "./arithmetic.ts";
-import { attempted, flatPlan, planOf, type Moves, type Rule } from "./rule.ts";
+import {
+  attempted,
+  droppingOutside,
+  factsOf,
+  flatPlan,
+  planOf,
+  type Facts,
+  type Moves,
+  type Rule,
+} from "./rule.ts";
+
+/**
+ * Creates a node's call. If only the reduction is invalid, the call omits the reduction, which is returned as `word`.
+ * Throws the same errors as `callOf`.
+ */
+export function callWithout(node: NodeSpec): { readonly call: Call; readonly word: string | null } {
+  try {
+    return { call: callOf(node), word: null };
+  } catch (error) {
+    if (!isTensorError(error)) throw error;
+    try {
+      const { reduction, ...attributes } = { ...node.attributes };
+      if (typeof reduction === "string") {
+        return { call: callOf({ ...node, attributes }), word: reduction };
+      }
+    } catch {
+      // The call is also invalid without the reduction, or its attributes cannot be parsed. The following code throws
+      // the first error.
+    }
+    throw error;
+  }
+}
+
+/** A call as a rule. */
+export interface ReadCall {
+  readonly rule: Rule;
+  readonly facts: Facts;
+  readonly exact: Tensor;
+}
+
+/** Converts a call to the equivalent rule. For an invalid call, `exact` is the result for valid indices only. */
+export function readCall({ call, data, updates, planInputs, shape }: PreparedCall): ReadCall {
+  const { indices } = planInputs;
+  const own: Rule = {
+    ...{ call, data, indices, updates, shape },
+    placeOf: null,
+    refusal: "none",
+    fill: "zero",
+    stays: "last",
+    updatesFirst: false,
+    computedIn: null,
+    truncates: false,
+    arithmetic: null,
+    rewrite: null,
+    placings: new WeakMap(),
+    kept: {},
+  };
+  const exact = exactOf(own);
+  const isError = exact === null;
+  const rule = isError ? { ...own, placeOf: droppingOutside(own), kept: {} } : own;
+  return { rule, facts: factsOf(rule, isError), exact: exact ?? resultOf(rule) };
+}
+
+/** Computes the result of a rule. Returns null if an index is out of range. */
+export const exactOf = (rule: Rule): Tensor | null =>
+  attempted(() => resultOf(rule), "index-out-of-range");
 
 /**
  * Computes the result of a rule. Returns null if the rule is not valid for the call, because of shapes or out-of-range

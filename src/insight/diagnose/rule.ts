@@ -5,7 +5,7 @@
  */
 
 import type { Call } from "../../core/call/call.ts";
-import { isTensorError } from "../../core/errors.ts";
+import { isTensorError, type ErrorCode } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices, type PlanInputs, type Settings } from "../../core/operators/operator.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/indices.ts";
@@ -217,12 +217,12 @@ export function keepsAny(rule: Rule, placeOf: PlaceOf): boolean {
   return placing.base.some((_, p) => placing.axes.every((_, j) => !Number.isNaN(placeAt(p, j))));
 }
 
-/** Calls an action. Returns null if the rule is not valid for the call, because of shapes or out-of-range indices. */
-export function attempted<T>(action: () => T): T | null {
+/** Calls an action. Returns null if the action throws a TensorError, or only for an error with a given code. */
+export function attempted<T>(action: () => T, ...codes: readonly ErrorCode[]): T | null {
   try {
     return action();
   } catch (error) {
-    if (isTensorError(error)) return null;
+    if (isTensorError(error, ...codes)) return null;
     throw error;
   }
 }

@@ -18,7 +18,7 @@ import { byRole } from "../../core/operators/signature.ts";
 import { lookUp } from "../../core/operators/registry.ts";
 import { joinTerms, printTerms } from "../../core/operators/shapes.ts";
 import { callOf, fieldsOf, nodeFrom, type Call, type NodeSpec } from "../../core/call/call.ts";
-import { prepare, rulesOf, withAxis } from "../../core/call/prepare.ts";
+import { prepare, rulesOf, withAxis } from "../../core/call/check.ts";
 import { checkInputCount, readInputs } from "../../core/call/inputs.ts";
 import { printShape, product, sameShape } from "../../core/tensor/shape.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
@@ -130,7 +130,7 @@ function storyOf(
   const { call, data, updates, planInputs, shape, size } = prepared;
   // Stories list individual updates, so rows must not be merged. Offsets are used after the call, so they must not be
   // in a session's memory.
-  const rules = { ...rulesOf(call, {}), merge: false };
+  const rules = { ...rulesOf(call), merge: false };
   const plan = planIndices(planInputs, call, rules, readIndices);
   const output = callNow(
     executor,
@@ -222,7 +222,7 @@ function badIndicesOf(
   attempted(() => {
     if (knownInputs(unsettled, tensors) === null) return;
     const { call, planInputs } = prepare(unsettled, fitting);
-    planIndices(planInputs, call, { ...rulesOf(call, {}), onBad }, readIndices);
+    planIndices(planInputs, call, { ...rulesOf(call), onBad }, readIndices);
   });
   return { badIndices, badCount };
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Plan } from "../../core/plan/plan.ts";
-import type { PreparedCall } from "../../core/call/prepare.ts";
+import type { PreparedCall } from "../../core/call/check.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { coordinatesOf } from "../../core/tensor/shape.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";

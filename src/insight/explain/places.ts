@@ -2,7 +2,7 @@
 
 import type { Layout, OperatorCall } from "../../core/operators/operator.ts";
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
-import type { PreparedCall } from "../../core/call/prepare.ts";
+import type { PreparedCall } from "../../core/call/check.ts";
 import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
 import { factOf, isArray, printValue } from "../../core/foreign.ts";
 import { TensorError, type ErrorContext } from "../../core/errors.ts";

@@ -5,7 +5,7 @@
  */
 
 import { callNow, scatterNow } from "../../core/call/run.ts";
-import type { PreparedCall } from "../../core/call/prepare.ts";
+import type { PreparedCall } from "../../core/call/check.ts";
 import { divisorOf, stepOf, stepsOf } from "../../core/call/steps.ts";
 import type { Executor } from "../../core/engines/executor.ts";
 import { divide } from "../../core/kernels/divide.ts";

@@ -12,7 +12,7 @@ import type { ReadExternal } from "../onnx/external.ts";
 import type { Bytes } from "../../core/tensor/bytes.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { slicedConstant } from "../onnx/slices.ts";
-import { slicesOf } from "../../core/call/duplicates.ts";
+import { slicesOf } from "../../core/call/check.ts";
 import { findOperators, isOperator } from "../../core/operators/registry.ts";
 import type { RuntimeTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { isConstant, NotRun, valueOf, type Found, type Frame } from "./frames.ts";

@@ -4,7 +4,7 @@
  * sessions. Other results appeared within a few runs of each session.
  */
 
-import { hasRepeats } from "../../core/call/duplicates.ts";
+import { hasRepeats } from "../../core/call/check.ts";
 import { runNode as runExactly } from "../../core/call/run.ts";
 import { VERIFY } from "../../core/limits.ts";
 import { IR_VERSION } from "../model/opset.ts";

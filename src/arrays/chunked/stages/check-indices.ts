@@ -1,6 +1,6 @@
 /** Creates the same index errors as calls in memory, and checks indices that no position uses. */
 
-import { rulesOf } from "../../../core/call/prepare.ts";
+import { rulesOf } from "../../../core/call/check.ts";
 import type { ChunkedArray } from "../../boxes/array.ts";
 import { contiguousChunks, Grid } from "../../boxes/grid.ts";
 import { isTensorError, type ErrorOf, type TensorError } from "../../../core/errors.ts";
@@ -18,7 +18,7 @@ import type { Tensor } from "../../../core/tensor/tensor.ts";
 import type { ResolvedCall } from "../job/call-spec.ts";
 
 /** Returns a call's rules for its indices. */
-export const indexRules = ({ call, policies }: ResolvedCall): IndexRules => rulesOf(call, policies);
+export const indexRules = ({ call }: ResolvedCall): IndexRules => rulesOf(call);
 
 /**
  * Returns the error for the index `bad` in a part of the indices, with coordinates in the whole indices. `origin`

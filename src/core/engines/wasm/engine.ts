@@ -5,7 +5,7 @@
  *
  * Its files, by the question that each answers:
  *
- *     session.ts, pays.ts                              does an action go to JavaScript, to windows or to threads?
+ *     engine.ts, pays.ts                               does an action go to JavaScript, to windows or to threads?
  *     split-work.ts                                    which share does each thread have?
  *     index-reader.ts, index-tables.ts                 how are indices read?
  *     windows.ts, heap-gather.ts                       how do tensors of the heap get to the kernels?
@@ -18,24 +18,72 @@
  */
 
 import { WASM, type WasmLimits } from "../../limits.ts";
+import type { ElementJob, IndexJob } from "../../plan/indices.ts";
+import type { Plan } from "../../plan/plan.ts";
 import {
   DTYPES,
+  isNumericStorage,
   viewOf,
   type DType,
   type NumericStorage,
+  type Step,
   type Storage,
 } from "../../tensor/dtype.ts";
-import { clear } from "../../tensor/storage.ts";
-import type { Executor, Session, Wasm } from "../executor.ts";
+import { clear, copy } from "../../tensor/storage.ts";
+import type { Executor, Extension, Session, Wasm, WasmActions } from "../executor.ts";
+import { Arena } from "./arena.ts";
+import { runCalls, type Call } from "./calls.ts";
+import { checkIndices, gatherByIndices, readByKernels, type IndexReader } from "./index-reader.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
+import type { KernelSource } from "./kernels.ts";
+import { attempt, bytesFor, scatterKernel, windowsPay } from "./pays.ts";
+import { areEqualOrDisjoint, workOf, type KernelJob, type Work } from "./plan-work.ts";
 import type { WasmPlatform } from "./platform.ts";
-import { WasmSession, type Path, type SessionParts, type Threading } from "./session.ts";
-import { mayWait } from "./spawn.ts";
+import {
+  blockOf,
+  copyWork,
+  isPartitionable,
+  partitionWork,
+  splitWork,
+  wholeOf,
+  type Split,
+} from "./split-work.ts";
+import { runThroughWindows } from "./windows.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
+/** The path that part of a call took, for tests. */
+export type Path =
+  | "js"
+  | "windows"
+  | "shared windows"
+  | "one thread"
+  | Split
+  | `indices ${"js" | "windows" | number}`;
+
+/** Code that only engines with several threads load, from threads.ts. */
+export interface Threading {
+  readonly pool: WorkerPool;
+  /** True if this thread may block while the pool works. */
+  readonly mayWait: boolean;
+  /** Begins a call whose large work the pool does while the caller continues. */
+  beginAsync(engine: WasmEngine, executor: Executor): Session<Promise<void> | void>;
+  /**
+   * Gathers from or to a tensor outside the engine's memory, if the pool is ready and threads pay off. Returns false if
+   * nothing was written.
+   */
+  gather(
+    engine: WasmEngine,
+    session: WasmSession,
+    plan: Plan,
+    dtype: DType,
+    data: NumericStorage,
+    out: NumericStorage,
+  ): boolean;
+}
+
 export interface WasmParts {
-  /** Compiled kernels and scratch memory, which all engines share. */
-  readonly platform: WasmPlatform;
+  /** Returns the compiled kernels and scratch memory, which all engines share, and which are created when needed. */
+  readonly platform: () => WasmPlatform;
   /**
    * Creates the memory for the engine's tensors when the first tensor is allocated; returns null if the platform
    * refuses.
@@ -50,12 +98,11 @@ export interface WasmParts {
 /** Ends the workers of engines that are garbage-collected without `dispose`. A pool must not refer to its engine. */
 const dropped = new FinalizationRegistry<WorkerPool>((pool) => pool.stop());
 
-export class WasmEngine implements Wasm, SessionParts {
+export class WasmEngine implements Wasm {
   readonly limits: WasmLimits;
   readonly threading: Threading | null;
-  readonly mayWait: boolean = mayWait();
   readonly trace: ((path: Path) => void) | null;
-  readonly #platform: WasmPlatform;
+  readonly #platform: () => WasmPlatform;
   readonly #makeShared: () => KernelMemory | null;
   #shared: KernelMemory | null | undefined;
 
@@ -69,19 +116,20 @@ export class WasmEngine implements Wasm, SessionParts {
   }
 
   get isNone(): boolean {
-    return this.#platform.isNone;
+    return this.#platform().isNone;
   }
 
   get kind(): "js" | "wasm" {
-    return this.#platform.whyNone === null ? "wasm" : "js";
+    return this.#platform().whyNone === null ? "wasm" : "js";
   }
 
+  /** Memory for the engine's tensors; null until it is created. */
   get shared(): KernelMemory | null {
     return this.#shared ?? null;
   }
 
   get threads(): number {
-    return this.mayWait ? this.asyncThreads : 1;
+    return this.threading?.mayWait === true ? this.asyncThreads : 1;
   }
 
   get asyncThreads(): number {
@@ -89,8 +137,13 @@ export class WasmEngine implements Wasm, SessionParts {
     return pool === undefined || pool.whyUnavailable !== null ? 1 : pool.size;
   }
 
+  /**
+   * Returns memory for heap tensors.
+   * @param bytes an upper bound for the memory that a call needs
+   * @throws TensorError `too-large` if the platform refuses memory
+   */
   scratch(bytes: number): KernelMemory {
-    return this.#platform.scratch(bytes);
+    return this.#platform().scratch(bytes);
   }
 
   begin(): WasmSession {
@@ -122,5 +175,228 @@ export class WasmEngine implements Wasm, SessionParts {
 
   stop(): void {
     this.threading?.pool.stop();
+  }
+}
+
+/** Calls for each thread, round by round. A round begins when the previous round has ended. */
+export type Rounds = readonly (readonly (readonly Call[])[])[];
+
+/** The large actions of a call, for which this class chooses the memory and the number of threads. */
+export class WasmSession implements WasmActions, IndexReader {
+  readonly limits: WasmLimits;
+  readonly #engine: WasmEngine;
+  readonly #arenas: Arena[] = [];
+  /** Number of threads that read the indices in place; 0 if indices were read through a window. */
+  #indexThreads = 0;
+
+  constructor(engine: WasmEngine) {
+    this.#engine = engine;
+    this.limits = engine.limits;
+  }
+
+  /** Reads indices; returns null if memory is too small, or if an index is bad, which JavaScript then finds. */
+  readIndices(job: IndexJob): Uint32Array | null {
+    return attempt(() => {
+      const arena = this.arenaOf(Uint32Array.BYTES_PER_ELEMENT * job.count, job.words);
+      this.#indexThreads = 0;
+      const offsets = readByKernels(this, arena, job);
+      const way = this.#indexThreads === 0 ? "windows" : this.#indexThreads;
+      if (offsets !== null) this.#engine.trace?.(`indices ${way}`);
+      return offsets;
+    });
+  }
+
+  checkIndices(job: IndexJob): boolean {
+    const { shared, trace } = this.#engine;
+    if (!shared?.has(job.words) || !checkIndices(this, this.arenaIn(shared), job)) return false;
+    trace?.(`indices ${this.#indexThreads}`);
+    return true;
+  }
+
+  gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean {
+    const arena = this.arenaOf(0, job.words);
+    const isForThreads = this.#engine.threading !== null;
+    const isDone = gatherByIndices(this, arena, job, dtype, data, out, isForThreads);
+    if (isDone) this.#engine.trace?.("positions");
+    return isDone;
+  }
+
+  gather(plan: Plan, dtype: DType, data: Storage, out: Storage): boolean {
+    if (!isNumericStorage(data) || !isNumericStorage(out)) return false;
+    if (!this.#pays(plan, dtype, "none", data, out, false)) return false;
+    const { threading } = this.#engine;
+    if (threading?.gather(this.#engine, this, plan, dtype, data, out)) return true;
+    const done = attempt(() => {
+      const arena = this.arenaOf(bytesFor(plan, dtype), data, out);
+      const kernel = arena.memory.kernels().gather(DTYPES[dtype].bytes);
+      const job = { kernel, dtype, isGather: true, random: data, data, sequential: out };
+      return this.#carryOut(arena, plan, job);
+    });
+    return done ?? false;
+  }
+
+  scatter(
+    plan: Plan,
+    dtype: DType,
+    step: Step,
+    data: Storage | null,
+    updates: Storage,
+    out: Storage,
+  ): boolean {
+    if (!isNumericStorage(updates) || !isNumericStorage(out)) return false;
+    if (!this.#pays(plan, dtype, step, out, updates, data === out)) return false;
+    const done = attempt(() => {
+      // Every memory can look up kernels, so a memory that is large enough for the call is created only if a kernel
+      // exists.
+      const known = this.#engine.shared ?? this.#engine.scratch(0);
+      const kernel = scatterKernel(known, dtype, step);
+      if (kernel === undefined) return false;
+      const arena = this.arenaOf(bytesFor(plan, dtype), updates, out);
+      const from = data as NumericStorage | null;
+      const job = { kernel, dtype, random: out, data: from, sequential: updates };
+      return this.#carryOut(arena, plan, job);
+    });
+    return done ?? false;
+  }
+
+  extend(source: KernelSource, bytes: number, arrays: NumericStorage[]): Extension | null {
+    return attempt(() => {
+      const arena = this.arenaOf(bytes, ...arrays);
+      return { arena, kernels: arena.memory.extension(source) };
+    });
+  }
+
+  end(): void {
+    // A session that kept its arena would also keep scratch memory after a larger memory replaced it.
+    if (this.#arenas.length > 0) for (const arena of this.#arenas.splice(0)) arena.release();
+  }
+
+  /**
+   * Returns scratch memory for this call: in the memory that holds one of the arrays, or in a memory for heap tensors
+   * with the given number of bytes.
+   */
+  arenaOf(bytes: number, ...arrays: NumericStorage[]): Arena {
+    const { shared } = this.#engine;
+    const isShared = shared !== null && arrays.some((array) => shared.has(array));
+    return this.arenaIn(isShared ? shared : this.#engine.scratch(bytes));
+  }
+
+  arenaIn(memory: KernelMemory): Arena {
+    const known = this.#arenas.find((arena) => arena.memory === memory);
+    if (known !== undefined) return known;
+    const arena = new Arena(memory);
+    this.#arenas.push(arena);
+    return arena;
+  }
+
+  /**
+   * Returns the rounds for a job whose tensors are all in the arena's memory: a round that copies data, then a round
+   * that runs the kernel.
+   * @param poolFor returns the pool if it is worth waking for the given number of bytes
+   */
+  roundsOf(
+    arena: Arena,
+    plan: Plan,
+    job: KernelJob,
+    poolFor: (bytes: number) => WorkerPool | null,
+  ): Rounds {
+    const { random, data } = job;
+    const work = workOf(arena, plan, job);
+    const rounds: (readonly (readonly Call[])[])[] = [];
+    if (data !== random) {
+      const { byteLength } = random;
+      if (data && arena.memory.has(data)) {
+        const { copyBytes } = arena.memory.kernels();
+        const threads = poolFor(byteLength)?.size ?? 1;
+        rounds.push(copyWork(copyBytes, random.byteOffset, data.byteOffset, byteLength, threads));
+      } else {
+        copy(data, random);
+      }
+    }
+    const { count, slice } = work.slices;
+    const pool = poolFor(work.batches * count * slice * work.bytes);
+    rounds.push(this.#listsOf(arena, work, pool?.size ?? 1));
+    return rounds;
+  }
+
+  threadsFor(bytes: number): number {
+    return (this.#indexThreads = this.#poolFor(bytes)?.size ?? 1);
+  }
+
+  /**
+   * Returns true if WebAssembly pays off for a job of sufficient size, which is always the case if both tensors are in
+   * the engine's memory, because nothing is copied.
+   */
+  #pays(
+    plan: Plan,
+    dtype: DType,
+    step: Step,
+    random: NumericStorage,
+    sequential: NumericStorage,
+    isInPlace: boolean,
+  ): boolean {
+    const { limits, shared } = this.#engine;
+    const isHere = shared?.has(random);
+    if (isHere && shared?.has(sequential)) return true;
+    // A kernel needs data in its own memory, so data is copied in and out. JavaScript copies data once, or not at all
+    // if the result replaces data.
+    const copies = isHere ? 0 : isInPlace ? 2 : 1;
+    return windowsPay(plan, dtype, step, copies, limits);
+  }
+
+  #carryOut(arena: Arena, plan: Plan, job: KernelJob): boolean {
+    const { random, data, sequential } = job;
+    const { memory } = arena;
+    if (plan.batches * plan.count * plan.slice === 0) {
+      if (data !== random) copy(data, random);
+    } else if (memory.has(random) && memory.has(sequential)) {
+      const rounds = this.roundsOf(arena, plan, job, (bytes) => this.#poolFor(bytes));
+      for (const lists of rounds) this.run(memory, lists);
+    } else {
+      this.#engine.trace?.("windows");
+      runThroughWindows(arena, this.limits, plan, job);
+    }
+    return true;
+  }
+
+  /** Returns the calls for each thread; a single list if the work cannot be split. */
+  #listsOf(arena: Arena, work: Work, threads: number): readonly (readonly Call[])[] {
+    const { memory } = arena;
+    const isWhole = (slices: Work["slices"]): boolean => {
+      const { offsets, count } = slices;
+      const length = work.sharesOffsets ? count : count * work.batches;
+      return areEqualOrDisjoint(memory.wordsAt(offsets, length), slices);
+    };
+    let split = threads === 1 ? null : splitWork(work, threads, isWhole);
+    const isFar = work.span * work.bytes >= this.limits.partition;
+    if (threads > 1 && split === null && isPartitionable(work) && isFar) {
+      const block = blockOf(work.slices.count);
+      const buffers = Array.from(
+        { length: threads },
+        () => [arena.allocate(4 * block), arena.allocate(work.bytes * block)] as const,
+      );
+      split = partitionWork(work, memory.kernels().partition(work.bytes), buffers);
+    }
+    this.#engine.trace?.(split?.by ?? "one thread");
+    return split?.lists ?? [[wholeOf(work)]];
+  }
+
+  /**
+   * Returns the pool if it is ready and worth waking for the given number of bytes. Workers are started when they are
+   * first worthwhile.
+   */
+  #poolFor(bytes: number): WorkerPool | null {
+    const { threading, limits } = this.#engine;
+    if (threading === null || !threading.mayWait || bytes < limits.share) return null;
+    const { pool } = threading;
+    pool.start();
+    return pool.isReady ? pool : null;
+  }
+
+  /** Runs lists of calls, on the pool's threads if there are several lists. */
+  run(memory: KernelMemory, lists: readonly (readonly Call[])[]): boolean {
+    const { threading } = this.#engine;
+    if (threading !== null && lists.length > 1) return threading.pool.run(lists);
+    return lists.every((list) => runCalls(memory.kernels().all, list));
   }
 }

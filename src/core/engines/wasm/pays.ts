@@ -1,15 +1,10 @@
 /** Decides when WebAssembly pays off, using the `WASM` limits in `src/core/limits.ts`. */
 
+import { hasCode } from "../../errors.ts";
 import type { WasmLimits } from "../../limits.ts";
 import type { Plan } from "../../plan/plan.ts";
+import type { KernelMemory } from "./kernel-memory.ts";
 import { DTYPES, type DType, type Step } from "../../tensor/dtype.ts";
-
-/**
- * Returns true if a Plan has at least `least` elements and no `source`. Plans that omit offsets have a `source`, which
- * only JavaScript handles.
- */
-export const isEnough = ({ batches, count, slice, source }: Plan, least: number): boolean =>
-  source === undefined && batches * count * slice >= least;
 
 /**
  * Returns true if kernels save more time than copying data for them takes. Compared with JavaScript, WebAssembly takes
@@ -38,4 +33,27 @@ export function windowsPay(
   const missed = size * bytes >= limits.regions ? 512 : 0;
   const saved = slice * limits.element * (family === "half" ? 16 : 2) + missed;
   return slices * saved >= copied + limits.call;
+}
+
+/** Returns the kernel for a scatter; undefined if JavaScript must do the work. */
+export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): number | undefined =>
+  step === "none"
+    ? memory.kernels().scatter(DTYPES[dtype].bytes)
+    : memory.kernels().combine(dtype, step);
+
+/**
+ * Returns the scratch bytes that a Plan needs: a batch of the random side, a merged slice of up to that length, and the
+ * offsets before and after merging.
+ */
+export const bytesFor = ({ span, offsets }: Plan, dtype: DType): number =>
+  2 * (span * DTYPES[dtype].bytes + offsets.byteLength);
+
+/** Returns the result of `action`, or null if memory is too small and JavaScript must do the work. */
+export function attempt<T>(action: () => T): T | null {
+  try {
+    return action();
+  } catch (error) {
+    if (hasCode(error, "too-large")) return null;
+    throw error;
+  }
 }

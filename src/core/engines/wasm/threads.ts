@@ -3,6 +3,7 @@
  * continues. `createEngine` passes this code to the engine, so bundlers omit it from pages that create no engine.
  */
 
+import type { WasmLimits } from "../../limits.ts";
 import { transferred } from "../../tensor/memory.ts";
 import type { ReadIndices } from "../../plan/indices.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -17,21 +18,14 @@ import {
 } from "../../tensor/dtype.ts";
 import { bytesOf } from "../../tensor/storage.ts";
 import type { WantedThreads } from "../choice.ts";
-import { SyncSession, type Executor, type Session } from "../executor.ts";
+import { isEnough, SyncSession, type Executor, type Session } from "../executor.ts";
 import type { Arena } from "./arena.ts";
 import { gatherFromHeap } from "./heap-gather.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
-import { isEnough } from "./pays.ts";
+import { attempt, scatterKernel } from "./pays.ts";
 import { Reserve } from "./reserve.ts";
-import {
-  attempt,
-  scatterKernel,
-  type Rounds,
-  type SessionParts,
-  type Threading,
-  type WasmSession,
-} from "./session.ts";
-import { whyNoWorkers } from "./spawn.ts";
+import type { Rounds, Threading, WasmEngine, WasmSession } from "./engine.ts";
+import { mayWait, whyNoWorkers } from "./spawn.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 /** Returns an object that creates `count` threads for a single engine. */
@@ -43,6 +37,7 @@ export const threadsOf = (count: number): WantedThreads => ({
 
 export class Threads implements Threading {
   readonly pool: WorkerPool;
+  readonly mayWait: boolean = mayWait();
   readonly #memory: KernelMemory;
 
   /**
@@ -54,21 +49,21 @@ export class Threads implements Threading {
     this.#memory = memory;
   }
 
-  beginAsync(parts: SessionParts, executor: Executor): Session<Promise<void> | void> {
-    const large = parts.begin();
-    const now = new SyncSession(executor, parts, large);
-    return new AsyncSession(parts, this.#memory, this.pool, large, now);
+  beginAsync(engine: WasmEngine, executor: Executor): Session<Promise<void> | void> {
+    const large = engine.begin();
+    const now = new SyncSession(executor, engine, large);
+    return new AsyncSession(engine.limits, this.#memory, this.pool, large, now);
   }
 
   gather(
-    { limits, mayWait, trace }: SessionParts,
+    { limits, trace }: WasmEngine,
     session: WasmSession,
     plan: Plan,
     dtype: DType,
     data: NumericStorage,
     out: NumericStorage,
   ): boolean {
-    const { pool } = this;
+    const { pool, mayWait } = this;
     const memory = this.#memory;
     if (!mayWait || out.byteLength < limits.heap || (memory.has(data) && memory.has(out)))
       return false;
@@ -96,7 +91,7 @@ interface Submission {
  * work as in a synchronous call.
  */
 class AsyncSession implements Session<Promise<void> | void> {
-  readonly #parts: SessionParts;
+  readonly #limits: WasmLimits;
   readonly #shared: KernelMemory;
   readonly #pool: WorkerPool;
   readonly #large: WasmSession;
@@ -108,13 +103,13 @@ class AsyncSession implements Session<Promise<void> | void> {
    * @param large the large actions of `now`, which performs all actions that the pool does not perform
    */
   constructor(
-    parts: SessionParts,
+    limits: WasmLimits,
     shared: KernelMemory,
     pool: WorkerPool,
     large: WasmSession,
     now: SyncSession,
   ) {
-    this.#parts = parts;
+    this.#limits = limits;
     this.#shared = shared;
     this.#pool = pool;
     this.#large = large;
@@ -124,7 +119,7 @@ class AsyncSession implements Session<Promise<void> | void> {
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Promise<void> | void {
     const submission =
-      isNumericStorage(data) && isNumericStorage(out) && isEnough(plan, this.#parts.limits.submit)
+      isNumericStorage(data) && isNumericStorage(out) && isEnough(plan, this.#limits.submit)
         ? attempt(() => this.#submitGather(plan, dtype, data, out))
         : null;
     return submission ? this.#run(submission) : this.#now.gather(plan, dtype, data, out);
@@ -142,7 +137,7 @@ class AsyncSession implements Session<Promise<void> | void> {
       isNumericStorage(data) &&
       isNumericStorage(updates) &&
       isNumericStorage(out) &&
-      isEnough(plan, this.#parts.limits.submit)
+      isEnough(plan, this.#limits.submit)
         ? attempt(() => this.#submitScatter(plan, dtype, step, data, updates, out))
         : null;
     return submission
