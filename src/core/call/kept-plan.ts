@@ -21,6 +21,7 @@ import {
   chooseGradients,
   GRADIENT_OPTIONS,
   gradientTensor,
+  ON_HOST,
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkAlive, checkIndexBytes, listOrTensor } from "./inputs.ts";
@@ -226,7 +227,8 @@ function scatterVjpBy(
   const gradient = gradientTensor(outputGradient, data, dataDims, fields);
   if (gradient !== outputGradient) checkAlive(SCATTERED, [data, updates], fields);
   const signature = { inputs: SCATTERED, positions: { data: 0, updates: 1 } };
-  const chosen = chooseGradients(rest, { signature, tensors: [data, updates], gradient }, fields);
+  const differentiated = { signature, tensors: [data, updates], gradient };
+  const chosen = chooseGradients(rest, differentiated, fields, ON_HOST);
   const call = { ...inputs, chosen, executor, plan, gradient };
   const found = callNow(executor, fields, (session) => scatterBackwards(session, call));
   return [found.data, found.updates];
