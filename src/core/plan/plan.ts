@@ -102,6 +102,16 @@ export function absoluteOffsets({ offsets, count, batches, span }: Plan): Uint32
   return absolute;
 }
 
+/** Returns a Plan with a single batch, in which offsets start at the first of all `size` elements. */
+export const flatPlan = (offsets: Uint32Array, slice: number, size: number): Plan => ({
+  offsets,
+  slice,
+  count: offsets.length,
+  size,
+  batches: 1,
+  span: size,
+});
+
 /**
  * Returns the Plan without the offsets that `leftOut` marks with a nonzero byte. `leftOut` has a byte for each entry of
  * `plan.offsets`, so if batches share offsets, a mark applies to every batch. The result has one batch, and its
@@ -117,14 +127,6 @@ export function without(plan: Plan, leftOut: Uint8Array): Plan {
     targets[kept] = offsets[p];
     positions[kept++] = p;
   }
-  const { slice, size } = plan;
-  return {
-    offsets: targets.slice(0, kept),
-    source: positions.slice(0, kept),
-    slice,
-    count: kept,
-    size,
-    batches: 1,
-    span: size,
-  };
+  const source = positions.slice(0, kept);
+  return { ...flatPlan(targets.slice(0, kept), plan.slice, plan.size), source };
 }
