@@ -51,6 +51,9 @@ const WIDTHS = { 1: "u8", 2: "u16", 4: "u32", 8: "u64", 16: "v128" };
 /** The widths of updates that are sorted by destination; see `isPartitionable` and `windows.ts`. */
 const SORTED = [4, 8];
 
+/** The widths of elements that are gathered straight from indices; see `gatherByIndices`. */
+const PICKED = [2, 4, 8];
+
 /** The type of the indices, by their width in bits. */
 const INDICES = { 32: "i32", 64: "i64" };
 
@@ -67,6 +70,8 @@ const PARAMETERS = {
   tuples: ["indices", "offsets", "count", "k", "table"],
   elements: ["indices", "offsets", "rows", "row", "table"],
   rows: ["indices", "offsets", "count", "row", "table"],
+  check: ["indices", "count", "dim: u32"],
+  pick: ["indices", "out", "data", "rows", "row", "dim"],
 };
 
 /** Gradients, in a separate module: `extremes` and the passes over single elements, for each float type. */
@@ -104,7 +109,7 @@ function entry() {
     'import { combine } from "./combine";',
     'import { BFloat16, Float16 } from "./half";',
     'import { gather, scatter } from "./move";',
-    'import { elements, rows, tuples } from "./offsets";',
+    'import { check, elements, pick, rows, tuples } from "./offsets";',
     'import { ADD, MAX, MIN, MUL, SUB } from "./reduction";',
     'import { MAX_DATA, MAX_UPDATE, MIN_DATA, MIN_UPDATE } from "./reduction";',
     'import { distribute, partition } from "./rearrange";',
@@ -123,8 +128,11 @@ function entry() {
     lines.push(instance("distribute", bytes, WIDTHS[bytes]));
   }
   for (const [bits, type] of Object.entries(INDICES)) {
-    for (const name of ["tuples", "elements", "rows"]) {
+    for (const name of ["tuples", "elements", "rows", "check"]) {
       lines.push(instance(name, bits, type, "u32"));
+    }
+    for (const bytes of PICKED) {
+      lines.push(instance("pick", `${bits}_${bytes}`, `${type}, ${WIDTHS[bytes]}`));
     }
   }
   return lines.join("\n");

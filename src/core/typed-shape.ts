@@ -47,30 +47,24 @@ type Leading<I extends List> = I extends readonly [...infer Head, unknown] ? Hea
 type Last<I extends List> = I extends readonly [...unknown[], infer K] ? K & number : number;
 
 /** The first n dimensions, `shape[:n]`; `never` if the shape has fewer axes. */
-type Take<S extends List, N extends number, Taken extends List = []> = S extends List
-  ? N extends number
-    ? number extends N | S["length"]
-      ? AnyShape
-      : Taken["length"] extends N
-        ? Taken
-        : S extends readonly [infer First, ...infer Rest]
-          ? Take<Rest, N, [...Taken, First]>
-          : never
+// prettier-ignore
+type Take<S extends List, N extends number, Taken extends List = []> =
+  S extends List ? N extends number ?
+    number extends N | S["length"] ? AnyShape
+    : Taken["length"] extends N ? Taken
+    : S extends readonly [infer First, ...infer Rest] ? Take<Rest, N, [...Taken, First]>
     : never
-  : never;
+  : never : never;
 
 /** The dimensions after the first n, `shape[n:]`; `never` if the shape has fewer axes. */
-type Drop<S extends List, N extends number, Dropped extends List = []> = S extends List
-  ? N extends number
-    ? number extends N | S["length"]
-      ? AnyShape
-      : Dropped["length"] extends N
-        ? S
-        : S extends readonly [infer First, ...infer Rest]
-          ? Drop<Rest, N, [...Dropped, First]>
-          : never
+// prettier-ignore
+type Drop<S extends List, N extends number, Dropped extends List = []> =
+  S extends List ? N extends number ?
+    number extends N | S["length"] ? AnyShape
+    : Dropped["length"] extends N ? S
+    : S extends readonly [infer First, ...infer Rest] ? Drop<Rest, N, [...Dropped, First]>
     : never
-  : never;
+  : never : never;
 
 /** Shape of ScatterND updates: `indices.shape[:-1] ++ data.shape[k:]`. */
 type ScatterNDUpdatesShape<I extends List, K extends number, S extends List> = [
@@ -79,13 +73,11 @@ type ScatterNDUpdatesShape<I extends List, K extends number, S extends List> = [
 ];
 
 /** Shape of a GatherND output: `indices.shape[:-1] ++ data.shape[b+k:]`; the rank is unknown if b or k is unknown. */
-export type GatherNDShape<S extends Shape, I extends Shape, B extends number> = S extends Shape
-  ? I extends Shape
-    ? B extends number
-      ? Numbers<Gathered<I, Drop<Drop<S, B>, Last<I>>>>
-      : never
-    : never
-  : never;
+// prettier-ignore
+export type GatherNDShape<S extends Shape, I extends Shape, B extends number> =
+  S extends Shape ? I extends Shape ? B extends number ?
+    Numbers<Gathered<I, Drop<Drop<S, B>, Last<I>>>>
+  : never : never : never;
 
 type Gathered<I extends List, Slice extends List> = number extends Slice["length"]
   ? AnyShape
@@ -214,22 +206,12 @@ type PrintFrom<S extends List, Text extends string, Comma extends string> = S ex
     : `[${Text}${Comma}...]`;
 
 /** Shape of a Gather output: `data.shape[:axis] ++ indices.shape[b:] ++ data.shape[axis+1:]`. */
-export type GatherShape<
-  S extends Shape,
-  I extends Shape,
-  A extends number,
-  B extends number,
-> = S extends Shape
-  ? I extends Shape
-    ? A extends number
-      ? B extends number
-        ? `${A}${B}` extends `${string}-${string}`
-          ? AnyShape
-          : Numbers<Around<Take<S, A>, Drop<I, B>, Drop<Drop<S, A>, 1>>>
-        : never
-      : never
-    : never
-  : never;
+// prettier-ignore
+export type GatherShape<S extends Shape, I extends Shape, A extends number, B extends number> =
+  S extends Shape ? I extends Shape ? A extends number ? B extends number ?
+    `${A}${B}` extends `${string}-${string}` ? AnyShape
+    : Numbers<Around<Take<S, A>, Drop<I, B>, Drop<Drop<S, A>, 1>>>
+  : never : never : never : never;
 
 /** Three shapes concatenated; the rank is unknown if any of the three ranks is unknown. */
 type Around<Before extends List, Own extends List, Behind extends List> = number extends

@@ -12,8 +12,11 @@ const status: Span = { buffer: {} as Span["buffer"], bytes: 4 };
 /** The kernels and the numbers of the dispatches that check inputs with the given slots. */
 function dispatchesOf(inputs: readonly number[]): Dispatch[] {
   const made: Dispatch[] = [];
-  const recording: Pick<Recording, "run"> = { run: (dispatch) => made.push(dispatch) };
-  checkInputs(recording, { status, slot: 7, inputs, before: null });
+  const recording: Pick<Recording, "run" | "guard"> = {
+    run: (dispatch) => made.push(dispatch),
+    guard: { status, slot: 7 },
+  };
+  checkInputs(recording, { inputs, before: null });
   return made;
 }
 

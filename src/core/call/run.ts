@@ -12,6 +12,7 @@ import { hasCode, TensorError, type ErrorContext } from "../errors.ts";
 import { factOf, isArray, optionsOf, printValue } from "../foreign.ts";
 import { divide } from "../kernels/divide.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
+import type { ReadIndices } from "../plan/indices.ts";
 import type { Plan } from "../plan/plan.ts";
 import { isNumericStorage, type Storage } from "../tensor/dtype.ts";
 import { isSame } from "../tensor/memory.ts";
@@ -224,11 +225,13 @@ const runChecked = (call: CheckedCall): Tensor =>
   callNow(call.executor, call.form.call.fields, runNow, call);
 
 function runNow(session: SyncSession, { executor, form, tensors, out }: CheckedCall): Tensor {
-  const plan = planOf(session, form, tensors);
   const { positions, shape, size, step } = form;
+  const isGather = positions.updates < 0;
+  const read = isGather ? session.readToGather : session.readIndices;
+  const plan = planOf(session, form, tensors, read);
   // The casts below are safe: every version requires data, and every scatter requires updates.
   const data = tensors[positions.data] as Tensor;
-  if (positions.updates < 0) return gatherNow(session, executor, plan, data, shape, size, out);
+  if (isGather) return gatherNow(session, executor, plan, data, shape, size, out);
   const updates = tensors[positions.updates] as Tensor;
   return scatterNow(session, executor, plan, data, updates, form.call.settings, out, step);
 }
@@ -241,9 +244,10 @@ export function planOf(
   { readIndices }: Pick<Session<unknown>, "readIndices">,
   form: Form,
   tensors: Inputs<Tensor>,
+  read: ReadIndices = readIndices,
 ): Plan {
   const indices = (tensors[form.positions.indices] ?? form.defaultIndices) as Tensor;
-  const plan = form.planner(indices, readIndices);
+  const plan = form.planner(indices, read);
   if (form.refusesRepeats) checkDuplicates(plan, form.call, { ...form.shapes, indices });
   return plan;
 }

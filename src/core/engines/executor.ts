@@ -10,7 +10,7 @@ import { scatterCombine } from "../kernels/combine.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
 import { readIndices } from "../kernels/read-indices.ts";
 import { OFFSETS, POOL, type WasmLimits } from "../limits.ts";
-import type { IndexJob, ReadIndices } from "../plan/indices.ts";
+import type { ElementJob, IndexJob, ReadIndices } from "../plan/indices.ts";
 import { coarsen, type Plan } from "../plan/plan.ts";
 import { MEMORY } from "../resources.ts";
 import {
@@ -36,6 +36,11 @@ export interface Session<Done> {
    * Converts indices to the offsets of a Plan, which are valid until the next call of `readIndices`, or until `end`.
    */
   readonly readIndices: ReadIndices;
+  /**
+   * Reads indices like `readIndices`, but only `gather` may use the offsets: an engine may check the indices without
+   * computing offsets. Absent if the engine always computes offsets.
+   */
+  readonly readToGather?: ReadIndices;
   /** Computes `out[p] = data[offset p]`, bit for bit. The arrays must not overlap. */
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Done;
   /**
@@ -85,6 +90,9 @@ export interface Wasm {
 /** The large actions of a call. An action returns false or null if JavaScript must perform it. */
 export interface WasmActions {
   readIndices(job: IndexJob): Uint32Array | null;
+  /** Checks indices; returns true if `gatherByIndices` can follow all of them without offsets. */
+  checkIndices(job: IndexJob): boolean;
+  gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean;
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): boolean;
   scatter(
     plan: Plan,
@@ -114,6 +122,8 @@ export class SyncSession implements Session<void> {
   #scratch = new Uint32Array(0);
   /** View of the start of `#scratch`, with the length of the last job. */
   #offsets = this.#scratch;
+  /** Indices that were only checked, and the array that stands for their offsets. */
+  #checked: { readonly job: ElementJob; readonly offsets: Uint32Array } | null = null;
 
   constructor(executor: Executor, wasm: Wasm | null, large: WasmActions | null = null) {
     this.#executor = executor;
@@ -136,8 +146,29 @@ export class SyncSession implements Session<void> {
     return readIndices(job, this.#offsets);
   };
 
-  gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
+  /**
+   * Reads indices like `readIndices`, but only this session's next gather may use the offsets, because kernels may only
+   * have checked the indices.
+   */
+  readonly readToGather: ReadIndices = (job) => {
     const wasm = this.#wasm;
+    const isLarge = wasm !== null && job.count >= Math.max(wasm.limits.indices, 1);
+    if (!isLarge || this.#begun(wasm)?.checkIndices(job) !== true) return this.readIndices(job);
+    const offsets = new Uint32Array(job.words.buffer, 0, job.count);
+    this.#checked = { job: job as ElementJob, offsets };
+    return offsets;
+  };
+
+  gather(given: Plan, dtype: DType, data: Storage, out: Storage): void {
+    const wasm = this.#wasm;
+    let plan = given;
+    if (given.offsets === this.#checked?.offsets) {
+      const { job } = this.#checked;
+      if (this.#large?.gatherByIndices(job, dtype, data, out)) return;
+      const offsets = this.readIndices(job);
+      if (!(offsets instanceof Uint32Array)) throw new Error("indices changed during the call");
+      plan = { ...given, offsets };
+    }
     if (wasm !== null) {
       const isLarge = isEnough(plan, wasm.limits.work);
       if (isLarge && this.#begun(wasm)?.gather(plan, dtype, data, out)) return;
@@ -179,6 +210,7 @@ export class SyncSession implements Session<void> {
   end(): void {
     MEMORY.onRelease?.(bytesOf(this.#scratch));
     this.#large?.end();
+    this.#checked = null;
     this.#executor.idle = this;
   }
 

@@ -170,7 +170,7 @@ export interface Derivation {
   readonly of: Role | "output";
   readonly terms: readonly Term[];
   /** True if any tensor with one element is accepted when the derived shape is that of a scalar. */
-  readonly orOneElement?: true;
+  readonly orOneElement?: boolean;
 }
 
 /** Inputs of a Plan: the indices, and the checked shapes of data and updates. */
@@ -206,8 +206,8 @@ export interface Layout {
 
 /** Functions that operators with the same form of indices share. */
 export interface Family {
-  /** True if updates may be any tensor with one element instead of a scalar. */
-  readonly orOneElement?: true;
+  /** Domain whose scatters accept any tensor with one element instead of a scalar as updates. */
+  readonly orOneElement?: Domain;
   /**
    * Derives the shape of a scatter's updates or of a gather's output from the known parts of the input shapes, and
    * checks all shapes except that of updates. Returns null if not even the rank follows.
@@ -310,7 +310,7 @@ export function operatorOf(
   versions: readonly OperatorVersion[],
   plain?: OperatorVersion,
 ): Operator {
-  const { orOneElement, termsOf, checkUpdates, planner, layout } = family;
+  const { termsOf, checkUpdates, planner, layout } = family;
   const isScatter = versions[0].inputs.some((input) => roleOf(input) === "updates");
   return {
     kind: isScatter ? "scatter" : "gather",
@@ -328,8 +328,8 @@ export function operatorOf(
     derive(inputs, call) {
       const terms = termsOf(inputs, call) ?? [];
       if (!isScatter) return [{ of: "output", terms }];
-      const updates: Derivation = { of: "updates", terms, ...(orOneElement && { orOneElement }) };
-      return [updates, outputLikeData(inputs.data)];
+      const orOneElement = call.version.domain === family.orOneElement;
+      return [{ of: "updates", terms, orOneElement }, outputLikeData(inputs.data)];
     },
     planner,
     layout,

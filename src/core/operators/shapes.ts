@@ -7,7 +7,7 @@
 import { TensorError, type ErrorContext } from "../errors.ts";
 import { flatAdvice } from "../plan/indices.ts";
 import {
-  compatible,
+  compatibleFrom,
   part,
   printShape,
   unifyDims,
@@ -96,21 +96,16 @@ export function checkBatches(
   batchDims: number,
   fields: ErrorContext,
 ): Dim[] {
-  const batches = { data: part(data, 0, batchDims), indices: part(indices, 0, batchDims) };
-  if (!compatible(batches.data, batches.indices)) {
-    throw new TensorError(
-      "shape-mismatch",
-      `the batch axes of data, ${printShape(batches.data)}, and of indices, ${printShape(batches.indices)}, must be equal`,
-      {
-        ...fields,
-        input: "indices",
-        other: "data",
-        got: batches.indices,
-        expected: batches.data,
-      },
-    );
-  }
-  return batches.indices.map((dim, d) => unifyDims(dim, data[d]));
+  const batches: Dim[] = [];
+  for (let d = 0; d < batchDims; d++) batches.push(unifyDims(indices[d], data[d]));
+  if (compatibleFrom(0, data, batches) && compatibleFrom(0, indices, batches)) return batches;
+  const expected = part(data, 0, batchDims);
+  const got = part(indices, 0, batchDims);
+  throw new TensorError(
+    "shape-mismatch",
+    `the batch axes of data, ${printShape(expected)}, and of indices, ${printShape(got)}, must be equal`,
+    { ...fields, input: "indices", other: "data", got, expected },
+  );
 }
 
 /**
@@ -219,7 +214,7 @@ export const wholeShape = (input: string, shape: readonly Dim[]): Term => ({
 /** Returns the shape that consists of the given terms. */
 export function joinTerms(terms: readonly Term[]): Dim[] {
   const joined: Dim[] = [];
-  for (const { shape } of terms) joined.push(...shape);
+  for (const { shape } of terms) for (let d = 0; d < shape.length; d++) joined.push(shape[d]);
   return joined;
 }
 
@@ -233,9 +228,15 @@ export function checkEqual(
   fields: ErrorContext,
   advice = "",
 ): void {
-  const shape = joinTerms(terms);
-  if (compatible(updates, shape)) return;
-  throw wrongUpdates(`be ${printTerms(terms)}`, shape, updates, fields, advice);
+  let rank = 0;
+  let isEqual = true;
+  for (let t = 0; t < terms.length; t++) {
+    const { shape } = terms[t];
+    isEqual &&= compatibleFrom(rank, updates, shape);
+    rank += shape.length;
+  }
+  if (isEqual && rank === updates.length) return;
+  throw wrongUpdates(`be ${printTerms(terms)}`, joinTerms(terms), updates, fields, advice);
 }
 
 /** Prints terms, such as `indices.shape[:-1] ++ data.shape[1:] = [2] ++ [4, 4] = [2, 4, 4]`. */

@@ -12,16 +12,9 @@
  */
 
 import { TensorError, type ErrorContext } from "../errors.ts";
-import {
-  indexAxis,
-  indexWordsOf,
-  readOffsets,
-  type CheckedOffsets,
-  type IndexRules,
-} from "../plan/indices.ts";
-import { without, type Planner } from "../plan/plan.ts";
 import { printCount } from "../foreign.ts";
-import { part, product } from "../tensor/shape.ts";
+import { part } from "../tensor/shape.ts";
+import { layoutOf, plannerOf, type Addressed } from "./addressing.ts";
 import {
   operatorOf,
   versionsOf,
@@ -146,18 +139,15 @@ export const slices: Family = {
     if (updates.length !== rank) throw wrongUpdates(`have rank ${rank}`, null, updates, fields);
     checkEqual(updates, terms, fields);
   },
-  planner,
-  layout({ data, indices }, { settings, fields }) {
-    const axis = normalizeAxis(Number(settings.axis), data.length, fields);
-    const batchDims = Number(normalizeBatchDims(settings.batchDims, indices.shape));
-    return {
-      positions: [...data.slice(0, axis), ...indices.shape.slice(batchDims)],
-      indexAt: (position) => [...position.slice(0, batchDims), ...position.slice(axis)],
-      addressed: axis + 1,
-      axes: [axis],
-    };
-  },
+  planner: /* @__PURE__ */ plannerOf(addressedBy),
+  layout: /* @__PURE__ */ layoutOf(addressedBy),
 };
+
+function addressedBy({ data, indices }: PlanShapes, { settings, fields }: OperatorCall): Addressed {
+  const first = normalizeAxis(Number(settings.axis), data.length, fields);
+  const batchDims = Number(normalizeBatchDims(settings.batchDims, indices));
+  return { lead: indices, batchDims, first, k: 1 };
+}
 
 export const gather: Operator = /* @__PURE__ */ operatorOf(
   slices,
@@ -231,60 +221,4 @@ function wrongBatchDims(
     got: given,
     expected,
   });
-}
-
-/**
- * Creates a planner in which each index addresses the slice `data[before..., index, ...]`, once for each position on
- * the axes before the axis.
- */
-function planner(
-  { data, indices: shape }: PlanShapes,
-  { settings, fields }: OperatorCall,
-  rules: IndexRules,
-): Planner {
-  const axis = normalizeAxis(Number(settings.axis), data.length, fields);
-  const batchDims = Number(normalizeBatchDims(settings.batchDims, shape));
-  const slice = product(data, axis + 1);
-  const indexCount = product(shape);
-  const axes = [indexAxis(data, axis, rules)];
-  const batches = product(data, 0, axis);
-  // Empty slices get no offsets, because a few indices may address any number of empty slices.
-  const isEmpty = batches === 0 || slice === 0;
-  const count = isEmpty ? 0 : product(shape, batchDims);
-  const between = product(data, batchDims, axis);
-  // Every position on the axes before `axis` is a batch of the Plan. A Plan can express that all batches share offsets,
-  // which is the case without batch axes. A Plan cannot express that groups of batches share offsets, so offsets are
-  // repeated if the call has batch axes.
-  const isShared = batchDims === 0 || between === 1 || isEmpty;
-  const size = product(data);
-  const span = product(data, axis);
-  return (indices, read) => {
-    const { words, step } = indexWordsOf(indices);
-    const job = { kind: "tuples", words, step, count: indexCount, axes } as const;
-    const checked = readOffsets(job, rules, indices, data, axis, fields, read);
-    const { offsets, outside } = isShared ? checked : repeatRuns(checked, count, between);
-    const plan = { offsets: isEmpty ? NO_OFFSETS : offsets, slice, count, size, batches, span };
-    return outside === null ? plan : without(plan, outside);
-  };
-}
-
-const NO_OFFSETS = new Uint32Array();
-
-/** Repeats each run of `length` offsets, with its marks, `times` times. */
-function repeatRuns(
-  { offsets, outside }: CheckedOffsets,
-  length: number,
-  times: number,
-): CheckedOffsets {
-  const repeat = <T extends Uint32Array | Uint8Array>(from: T, to: T): T => {
-    for (let begin = 0; begin < from.length; begin += length) {
-      const run = from.subarray(begin, begin + length);
-      for (let i = 0; i < times; i++) to.set(run, begin * times + i * length);
-    }
-    return to;
-  };
-  return {
-    offsets: repeat(offsets, new Uint32Array(offsets.length * times)),
-    outside: outside && repeat(outside, new Uint8Array(outside.length * times)),
-  };
 }

@@ -13,15 +13,9 @@
  */
 
 import { TensorError, type ErrorContext } from "../errors.ts";
-import {
-  flatAdvice,
-  indexAxis,
-  indexWordsOf,
-  readOffsets,
-  type IndexRules,
-} from "../plan/indices.ts";
-import { without, type Planner } from "../plan/plan.ts";
+import { flatAdvice } from "../plan/indices.ts";
 import { compatibleFrom, isKnown, part, product, type Dim } from "../tensor/shape.ts";
+import { layoutOf, plannerOf, type Addressed } from "./addressing.ts";
 import {
   operatorOf,
   versionsOf,
@@ -185,28 +179,17 @@ const openvinoGatherNDVersions = /* @__PURE__ */ versionsOf("openvino", () => {
 /** Addressing by index tuples. */
 export const tuples: Family = {
   termsOf,
-  checkUpdates: (updates, terms, inputs, call) =>
-    checkTupleUpdates(updates, terms, inputs, call, false),
-  planner,
-  layout({ indices }, { settings: { batchDims } }) {
-    const k = indices.shape[indices.shape.length - 1];
-    return {
-      positions: indices.shape.slice(0, -1),
-      indexAt: (position) => position,
-      addressed: batchDims + k,
-      axes: Array.from({ length: k }, (_, j) => batchDims + j),
-    };
-  },
+  checkUpdates,
+  orOneElement: "openvino",
+  planner: /* @__PURE__ */ plannerOf(addressedBy),
+  layout: /* @__PURE__ */ layoutOf(addressedBy),
 };
 
-const tuplesOrOne: Family = {
-  ...tuples,
-  orOneElement: true,
-  checkUpdates(updates, terms, inputs, call) {
-    if (isOneElement(updates, inputs, call.fields)) return;
-    checkTupleUpdates(updates, terms, inputs, call, true);
-  },
-};
+function addressedBy({ indices }: PlanShapes, { settings }: OperatorCall): Addressed {
+  const { batchDims } = settings;
+  const last = indices.length - 1;
+  return { lead: part(indices, 0, last), batchDims, first: batchDims, k: indices[last] };
+}
 
 export const scatterND: Operator = /* @__PURE__ */ operatorOf(
   tuples,
@@ -215,7 +198,7 @@ export const scatterND: Operator = /* @__PURE__ */ operatorOf(
 );
 
 export const scatterNDUpdate: Operator = /* @__PURE__ */ operatorOf(
-  tuplesOrOne,
+  tuples,
   scatterNDUpdateVersions,
 );
 
@@ -273,15 +256,15 @@ function termsOf(
 const LEAD = "indices.shape[:-1]";
 
 /** Checks the updates of a scatter; if the terms are not known, checks what follows from indices alone. */
-function checkTupleUpdates(
+function checkUpdates(
   updates: readonly Dim[],
   terms: readonly Term[] | null,
-  { data, indices }: InputShapes,
-  call: OperatorCall,
-  orOneElement: boolean,
+  inputs: InputShapes,
+  { version, fields }: OperatorCall,
 ): void {
-  const { fields } = call;
-  if (indices === null) return;
+  const { data, indices } = inputs;
+  const orOne = version.domain === tuples.orOneElement;
+  if (indices === null || (orOne && isOneElement(updates, inputs, fields))) return;
   if (terms !== null) {
     const isFlat = updates.length === data?.length || updates[0] === indices[0];
     checkEqual(updates, terms, fields, isFlat ? flatAdvice(indices) : "");
@@ -294,7 +277,7 @@ function checkTupleUpdates(
   }
   // If k is 0, updates have all axes of data, which has at least one axis.
   const least = lead.length + (indices[lead.length] === 0 ? 1 : 0);
-  const mayBeOne = orOneElement && lead.length === 0;
+  const mayBeOne = orOne && lead.length === 0;
   const most = data === null || mayBeOne ? Infinity : lead.length + data.length;
   if (updates.length < least || updates.length > most) {
     const range = updates.length < least ? `at least ${least}` : `at most ${most}`;
@@ -318,30 +301,4 @@ function isOneElement(
   if (updates.every((dim) => typeof dim !== "number" || dim === 1)) return true;
   if (isScalar) throw wrongUpdates("be a scalar or have one element", [], updates, fields);
   return false;
-}
-
-/** Creates a planner in which each tuple `indices[..., :]` addresses the slice `data[batch..., tuple...]`. */
-function planner(
-  { data, indices: shape }: PlanShapes,
-  { settings: { batchDims }, fields }: OperatorCall,
-  rules: IndexRules,
-): Planner {
-  const last = shape.length - 1;
-  const k = shape[last];
-  const slice = product(data, batchDims + k);
-  // Indices of shape [2^32 - 1, 0] take no memory, but their offsets would. Empty slices get no offsets, because their
-  // offsets would have no effect.
-  const count = k === 0 && slice === 0 ? 0 : product(shape, 0, last);
-  const axes = Array.from({ length: k }, (_, j) => indexAxis(data, batchDims + j, rules));
-  const batches = product(data, 0, batchDims);
-  const perBatch = batches === 0 ? 0 : count / batches;
-  const size = product(data);
-  const span = product(data, batchDims);
-  return (indices, read) => {
-    const { words, step } = indexWordsOf(indices);
-    const job = { kind: "tuples", words, step, count, axes } as const;
-    const { offsets, outside } = readOffsets(job, rules, indices, data, batchDims, fields, read);
-    const plan = { offsets, slice, count: perBatch, size, batches, span };
-    return outside === null ? plan : without(plan, outside);
-  };
 }

@@ -102,9 +102,15 @@ export function absoluteOffsets({ offsets, count, batches, span }: Plan): Uint32
   return absolute;
 }
 
-/** Returns a Plan with a single batch, in which offsets start at the first of all `size` elements. */
-export const flatPlan = (offsets: Uint32Array, slice: number, size: number): Plan => ({
+/** Returns a Plan of one batch. */
+export const planOf = (
+  offsets: Uint32Array,
+  slice: number,
+  size: number,
+  source?: Uint32Array,
+): Plan => ({
   offsets,
+  ...(source && { source }),
   slice,
   count: offsets.length,
   size,
@@ -118,15 +124,16 @@ export const flatPlan = (offsets: Uint32Array, slice: number, size: number): Pla
  * `source` lists the remaining slices of the sequential side.
  */
 export function without(plan: Plan, leftOut: Uint8Array): Plan {
+  const { slice, size, source } = plan;
   const offsets = absoluteOffsets(plan);
   const targets = new Uint32Array(offsets.length);
   const positions = new Uint32Array(offsets.length);
   let kept = 0;
-  for (let p = 0; p < offsets.length; p++) {
-    if (leftOut[p % leftOut.length] !== 0) continue;
+  for (let p = 0, mark = 0; p < offsets.length; p++, mark++) {
+    if (mark === leftOut.length) mark = 0;
+    if (leftOut[mark] !== 0) continue;
     targets[kept] = offsets[p];
-    positions[kept++] = p;
+    positions[kept++] = source === undefined ? p : source[p];
   }
-  const source = positions.slice(0, kept);
-  return { ...flatPlan(targets.slice(0, kept), plan.slice, plan.size), source };
+  return planOf(targets.slice(0, kept), slice, size, positions.slice(0, kept));
 }

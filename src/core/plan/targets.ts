@@ -7,7 +7,7 @@
  */
 
 import { GRADIENTS, OFFSETS } from "../limits.ts";
-import { absoluteOffsets, type Plan } from "./plan.ts";
+import { absoluteOffsets, planOf, without, type Plan } from "./plan.ts";
 
 /**
  * Two positions of a Plan with the same target. A position is the number of an index, or of a tuple, in row-major
@@ -41,30 +41,19 @@ export function firstRepeat(plan: Plan): Repeat | null {
  * order of `plan`. Each part has one batch, and its `source` gives the update for each offset.
  */
 export function split(plan: Plan): { first: Plan; later: Plan } {
-  const { slice, size } = plan;
+  const { slice, size, source } = plan;
   const offsets = absoluteOffsets(plan);
   const total = offsets.length;
   const isNew = targetSet(plan, total);
-  const positions = { first: new Uint32Array(total), later: new Uint32Array(total) };
-  const targets = { first: new Uint32Array(total), later: new Uint32Array(total) };
-  const filled = { first: 0, later: 0 };
+  const isFirst = new Uint8Array(total);
+  const isLater = new Uint8Array(total);
   for (let p = 0; p < total; p++) {
-    const target = offsets[p];
     // Empty slices have no elements, so nothing is written twice.
-    const part = slice === 0 || isNew(target) ? "first" : "later";
-    positions[part][filled[part]] = plan.source?.[p] ?? p;
-    targets[part][filled[part]++] = target;
+    if (slice === 0 || isNew(offsets[p])) isFirst[p] = 1;
+    else isLater[p] = 1;
   }
-  const planOf = (part: "first" | "later"): Plan => ({
-    offsets: targets[part].slice(0, filled[part]),
-    source: positions[part].slice(0, filled[part]),
-    slice,
-    count: filled[part],
-    size,
-    batches: 1,
-    span: size,
-  });
-  return { first: planOf("first"), later: planOf("later") };
+  const whole = planOf(offsets, slice, size, source);
+  return { first: without(whole, isLater), later: without(whole, isFirst) };
 }
 
 /**
@@ -154,9 +143,8 @@ export function packMost(plan: Plan): Omit<PackedPlan, "counts"> {
   const offsets = absoluteOffsets(plan);
   const total = offsets.length;
   if (size > GRADIENTS.dense * slice * total) return packTargets(plan);
-  const one = { offsets: new Uint32Array(1), slice: size, count: 1, size, batches: 1, span: size };
-  const all = { offsets, slice, count: total, size, batches: 1, span: size };
-  return { plan: { ...all, ...(source && { source }) }, targets: one, isFirst: NONE };
+  const whole = planOf(new Uint32Array(1), size, size);
+  return { plan: planOf(offsets, slice, size, source), targets: whole, isFirst: NONE };
 }
 
 const NONE = new Uint8Array();
@@ -181,19 +169,9 @@ export const packTargets = /* @__PURE__ */ once((plan): PackedPlan => {
     counts[slot]++;
     packed[p] = slot * slice;
   }
-  const size = found * slice;
-  const ofTargets = { offsets: targets.slice(0, found), count: found, size: plan.size };
   return {
-    plan: {
-      offsets: packed,
-      slice,
-      count: total,
-      size,
-      batches: 1,
-      span: size,
-      ...(source && { source }),
-    },
-    targets: { ...ofTargets, slice, batches: 1, span: plan.size },
+    plan: planOf(packed, slice, found * slice, source),
+    targets: planOf(targets.slice(0, found), slice, plan.size),
     counts: counts.slice(0, found),
     isFirst,
   };

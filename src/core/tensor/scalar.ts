@@ -15,8 +15,17 @@ interface Codec {
   readonly encode: (value: unknown) => Entry | null;
 }
 
+// Codecs never change after they are created, so they are cached.
+const codecs = new Map<DType, Codec>();
+
 /** Returns the codec of a data type. The codec of a complex type converts one of the two parts. */
 function codecOf(dtype: DType): Codec {
+  let codec = codecs.get(dtype);
+  if (codec === undefined) codecs.set(dtype, (codec = newCodec(dtype)));
+  return codec;
+}
+
+function newCodec(dtype: DType): Codec {
   const { family, bytes, lanes } = DTYPES[dtype];
   // `Number` already rounds to a double, so float64 needs no other rounding.
   const toNumber = bytes / lanes === 8 ? Number : roundToOdd;
@@ -31,7 +40,7 @@ function codecOf(dtype: DType): Codec {
       return { decode: (entry) => entry !== 0, encode: bitOf };
     case "float":
     case "complex":
-      return { decode: same, encode: ofNumber(same) };
+      return { decode: same, encode: (value) => (isNumber(value) ? toNumber(value) : null) };
     case "half": {
       const format = floatFormat(dtype);
       return {
@@ -40,7 +49,7 @@ function codecOf(dtype: DType): Codec {
       };
     }
     case "minifloat": {
-      const format = minifloat(dtype as MinifloatName);
+      const format = minifloat(dtype);
       return {
         decode: (entry) => decodeMinifloat(Number(entry), format),
         encode: ofNumber((value) => encodeMinifloat(value, format)),
@@ -49,11 +58,13 @@ function codecOf(dtype: DType): Codec {
     case "int":
     case "int64": {
       const [low, high] = integerRange(dtype) as readonly [bigint, bigint];
-      const store = family === "int" ? Number : BigInt;
       const encode = (value: unknown): Entry | null => {
-        const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
+        if (typeof value === "number" ? !Number.isSafeInteger(value) : typeof value !== "bigint") {
+          return null;
+        }
         const whole = value as number | bigint;
-        return isWhole && whole >= low && whole <= high ? store(whole) : null;
+        if (whole < low || whole > high) return null;
+        return family === "int" ? Number(whole) : BigInt(whole);
       };
       return { decode: same, encode };
     }
@@ -212,7 +223,7 @@ const MINIFLOATS = {
 
 export type MinifloatName = keyof typeof MINIFLOATS;
 
-export const minifloat = (name: MinifloatName): MinifloatFormat => MINIFLOATS[name];
+export const minifloat = (dtype: DType): MinifloatFormat => MINIFLOATS[dtype as MinifloatName];
 
 /** Returns the number that the bits of a narrow float represent. */
 export function decodeMinifloat(bits: number, format: MinifloatFormat): number {

@@ -64,7 +64,7 @@ export const storageFor = (target: Destination, values: unknown): StoredValues =
 function store(target: Destination, values: unknown): StoredValues {
   const { dtype, size, fields } = target;
   if (isDetached(values)) {
-    throw new TensorError("disposed", "the memory of the values is gone", named(fields, "values"));
+    throw wrong("disposed", "the memory of the values is gone", fields);
   }
   checkNotBytes(values, dtype, size, fields);
   const list = dtype === "float16" && isFloat16Array(values) ? bitsOf(values, fields) : values;
@@ -116,14 +116,13 @@ export function wrongBytes(given: unknown, dtype: DType, fields: ErrorContext): 
       ? `${who}.buffer, ${who}.byteOffset, ${who}.byteLength / ${bytes / lanes}`
       : `new Uint8Array(${who}).buffer`;
   const sentence = `${who} must be numbers, got bytes in ${got}; use new ${expected}(${buffer})`;
-  return new TensorError("dtype", sentence, { ...named(fields, "values"), got, expected });
+  return wrong("dtype", sentence, fields, { got, expected });
 }
 
 /** @throws TensorError `shape-mismatch` for values that were not given */
 export function checkGiven(values: unknown, fields: ErrorContext): void {
   if (values !== undefined) return;
-  const sentence = "values must be given after the data type and the shape";
-  throw new TensorError("shape-mismatch", sentence, named(fields, "values"));
+  throw wrong("shape-mismatch", "values must be given after the data type and the shape", fields);
 }
 
 /**
@@ -157,13 +156,15 @@ function convert(target: Destination, values: unknown): Storage {
   }
   const data = allocate(dtype, size);
   const write = writerOf(target, isParts ? componentOf(dtype) : dtype, data);
-  const put = (position: number, value: unknown): void => {
-    if (write(position, value)) return;
-    throw refusal(value, isParts ? Math.floor(position / 2) : position, target);
-  };
   let position = 0;
-  if (isFlat) for (; position < count; position++) put(position, values[position]);
-  else if (size > 0) visit(values, target, (value) => put(position++, value));
+  const put = (value: unknown): void => {
+    if (!write(position, value)) {
+      throw refusal(value, isParts ? Math.floor(position / 2) : position, target);
+    }
+    position++;
+  };
+  if (isFlat) for (let p = 0; p < count; p++) put(values[p]);
+  else if (size > 0) visit(values, target, put);
   return data;
 }
 
@@ -225,33 +226,27 @@ function refusal(value: unknown, position: number, target: Destination): TensorE
     kind === undefined
       ? `${dtype} cannot hold ${printValue(value)}, at ${where}`
       : `values without a data type must all be ${kind}s, like the first; got ${value === null ? "null" : typeof value} at ${where}`;
-  return new TensorError("dtype", sentence, {
-    ...named(fields, "values"),
-    at,
-    got: factOf(value),
-    expected: kind ?? dtype,
-  });
+  return wrong("dtype", sentence, fields, { at, got: factOf(value), expected: kind ?? dtype });
 }
 
-const wrongNesting = (
-  found: string,
-  { shape, fields }: Destination,
+function wrongNesting(found: string, target: Destination, facts?: ErrorFields): TensorError {
+  const { shape, fields } = target;
+  const sentence = `${fields.input ?? "values"} must be nested lists of the shape ${printShape(shape)}, got ${found}`;
+  return wrong("shape-mismatch", sentence, fields, { ...facts, expected: shape });
+}
+
+/** Creates the error for values that are wrong as `facts` say. */
+const wrong = (
+  code: "dtype" | "shape-mismatch" | "disposed",
+  sentence: string,
+  fields: ErrorContext,
   facts?: ErrorFields,
-): TensorError =>
-  new TensorError(
-    "shape-mismatch",
-    `${fields.input ?? "values"} must be nested lists of the shape ${printShape(shape)}, got ${found}`,
-    { ...named(fields, "values"), ...facts, expected: shape },
-  );
+): TensorError => new TensorError(code, sentence, { ...named(fields, "values"), ...facts });
 
 function checkCount(count: number, needed: number, { shape, fields }: Destination): void {
   if (count === needed) return;
   const sentence = `the shape ${printShape(shape)} needs ${printCount(needed, "value")}, got ${count}`;
-  throw new TensorError("shape-mismatch", sentence, {
-    ...named(fields, "values"),
-    got: count,
-    expected: shape,
-  });
+  throw wrong("shape-mismatch", sentence, fields, { got: count, expected: shape });
 }
 
 /** Checks the elements of data types that use only part of their storage's range, such as bool and int4. */
@@ -264,12 +259,7 @@ function checkRange({ dtype, shape, fields }: Destination, data: Storage): void 
     if (got >= low && got <= high) continue;
     const at = coordinatesOf(position, shape);
     const sentence = `${dtype} cannot hold ${got}, at ${printShape(at)}`;
-    throw new TensorError("dtype", sentence, {
-      ...named(fields, "values"),
-      at,
-      got,
-      expected: dtype,
-    });
+    throw wrong("dtype", sentence, fields, { at, got, expected: dtype });
   }
 }
 

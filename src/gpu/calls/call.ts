@@ -14,7 +14,6 @@
  */
 
 import { plainCallOf, plainOptions } from "../../core/call/call.ts";
-import { prepare } from "../../core/call/check.ts";
 import { stepsOf, type Reducing } from "../../core/call/steps.ts";
 import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Inputs, Operator } from "../../core/operators/operator.ts";
@@ -23,9 +22,9 @@ import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
 import { gatherOnGpu } from "../kernels/moves.ts";
 import { applyUpdates, type Operands } from "../kernels/scatter.ts";
 import type { GpuCore } from "./core.ts";
-import { gpuInputs, outOnGpu } from "./inputs.ts";
+import { formOnGpu, gpuInputs, outOnGpu } from "./inputs.ts";
 import { sourceOf, type TargetSource } from "./target-source.ts";
-import { DeviceTensor, onGpu, typeOf, type GpuInput } from "./tensor.ts";
+import { DeviceTensor, onGpu, type GpuInput } from "./tensor.ts";
 
 /** Runs a call of a plain function on GPU tensors. */
 export function callOnGpu(
@@ -38,9 +37,8 @@ export function callOnGpu(
   const call = plainCallOf(operator, own);
   const { fields, signature, settings } = call;
   const inputs = gpuInputs(core, call, given);
-  const types = inputs.map((input) => input && typeOf(input));
-  const prepared = prepare(call, types);
-  const { shape, size, inPlace } = prepared;
+  const form = formOnGpu(call, inputs);
+  const { shape, size, inPlace } = form;
   const at = signature.positions;
   const data = inputs[at.data] as DeviceTensor;
   const updates = inputs[at.updates];
@@ -48,7 +46,7 @@ export function callOnGpu(
   if (updates !== undefined) checkArithmetic(dtype, settings, fields);
   const { inputs: names } = signature;
   const out = outOnGpu(core, own["out"], dtype, shape, names, inputs, inPlace, fields);
-  const source = sourceOf(prepared, inputs[at.indices]);
+  const source = sourceOf(form, inputs[at.indices]);
   const work = { core, source, data, out, shape, size };
   return updates === undefined ? gatherWork(work) : scatterWork(work, updates, settings);
 }
@@ -69,8 +67,8 @@ export function gatherWork({ core, source, data, out, shape, size }: Work): Devi
   const { dtype } = data;
   return core.call({
     ...{ source, inputs: [data], out, dtype, shape, size },
-    record(recording, { targets }, result, guard) {
-      gatherOnGpu(recording, targets, dtype, data.span, result, out === null, guard);
+    record(recording, { targets }, result) {
+      gatherOnGpu(recording, targets, dtype, data.span, result, out === null);
     },
   });
 }
@@ -83,7 +81,7 @@ export function scatterWork(
   const { dtype } = data;
   return core.call({
     ...{ source, inputs: [data, ...onGpu([updates])], out, dtype, shape, size },
-    record(recording, { targets, arrangements }, span, guard) {
+    record(recording, { targets, arrangements }, span) {
       const operands: Operands = {
         dtype,
         data: data.span,
@@ -93,7 +91,7 @@ export function scatterWork(
         out: span,
         result: resultOf(data, out),
       };
-      applyUpdates(recording, targets, arrangements, stepsOf(reducing, dtype), operands, guard);
+      applyUpdates(recording, targets, arrangements, stepsOf(reducing, dtype), operands);
     },
   });
 }

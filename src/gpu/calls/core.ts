@@ -29,7 +29,7 @@ export interface GpuCall {
   readonly shape: readonly number[];
   readonly size: number;
   /** Records all commands of a call whose result is not empty, after the index checks. */
-  readonly record: (recording: Recording, placed: Placed, result: Span, guard: Guard) => void;
+  readonly record: (recording: Recording, placed: Placed, result: Span) => void;
 }
 
 export class GpuCore implements TensorOwner {
@@ -142,7 +142,7 @@ export class GpuCore implements TensorOwner {
    */
   async compile(calls: () => unknown): Promise<void> {
     this.gpu.checkThere();
-    const list = new KernelList(this.gpu, this.#params);
+    const list = new KernelList(this.gpu, this.#params, this.#guardOf(null));
     const outer = this.#list;
     this.#list = list;
     let returned: unknown;
@@ -167,7 +167,7 @@ export class GpuCore implements TensorOwner {
     return withFields(source.fields, () => {
       const result = call.out ?? this.#unmade(list, dtype, shape, size);
       // When the call runs, it may have to read the status slots of its inputs.
-      this.#record(list, call, result.span, NEVER);
+      this.#record(list, call, result.span, true);
       return result;
     });
   }
@@ -183,26 +183,29 @@ export class GpuCore implements TensorOwner {
     return result;
   }
 
-  /** `slot` is the status slot, or null for a call that cannot fail on the GPU. */
-  #record(recording: Recording, call: GpuCall, span: Span, slot: number | null): void {
+  /** `isChecked` is true unless the call cannot fail on the GPU. */
+  #record(recording: Recording, call: GpuCall, span: Span, isChecked: boolean): void {
     const { source, out } = call;
-    const guard = { status: this.#board.span, slot: slot ?? NEVER };
     // If `out` is known to have no contents, it is written like a new tensor.
     const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
-    const checked = { ...guard, inputs: slotsOf(call), before };
-    if (slot !== null && source.errorOf === null) checkInputs(recording, checked);
+    const checked = { inputs: slotsOf(call), before };
+    if (isChecked && source.errorOf === null) checkInputs(recording, checked);
     const placed = source.record(recording, checked);
-    if (call.size > 0) call.record(recording, placed, span, guard);
+    if (call.size > 0) call.record(recording, placed, span);
+  }
+
+  /** Returns the status slot of a call, or the slot for calls that cannot fail on the GPU. */
+  #guardOf(slot: number | null): Guard {
+    return { status: this.#board.span, slot: slot ?? NEVER };
   }
 
   /** Records and submits a call. Returns the status slot of a call, or null for a call that needs no slot. */
   #submitCall(call: GpuCall, { span }: DeviceTensor): number | null {
-    const recording = new Recording(this.gpu, this.#params);
     const isChecked = call.source.errorOf !== null || slotsOf(call).length > 0;
-    let slot: number | null = null;
+    const slot = isChecked ? this.#board.take() : null;
+    const recording = new Recording(this.gpu, this.#params, this.#guardOf(slot));
     try {
-      slot = isChecked ? this.#board.take() : null;
-      this.#record(recording, call, span, slot);
+      this.#record(recording, call, span, isChecked);
     } catch (error) {
       recording.abandon();
       if (slot !== null) this.#board.give(slot);

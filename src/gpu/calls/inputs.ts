@@ -3,7 +3,14 @@
  * host.
  */
 
-import type { Call } from "../../core/call/call.ts";
+import {
+  keepForm,
+  recentForm,
+  type Call,
+  type Form,
+  type PlainCall,
+} from "../../core/call/call.ts";
+import { formOf } from "../../core/call/check.ts";
 import {
   checkAlive,
   checkIndexBytes,
@@ -38,6 +45,13 @@ export function gpuInputs(core: GpuCore, call: Call, given: Inputs<unknown>): In
   // Type checks also succeed for released GPU tensors, whose types are on the host, so tensors are checked separately.
   checkStillAlive(inputs, rules, fields);
   return inputs;
+}
+
+/** Checks data types and shapes, unless a recent call had the same. */
+export function formOnGpu(call: Call | PlainCall, inputs: Inputs<GpuInput>): Form {
+  const types = inputs.map((input) => input && typeOf(input));
+  if (!("forms" in call)) return formOf(call, types);
+  return recentForm(call, types) ?? keepForm(call, formOf(call, types));
 }
 
 /** Checks GPU tensors again, because a getter of a foreign object may have disposed of a checked tensor. */

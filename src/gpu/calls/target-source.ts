@@ -3,16 +3,17 @@
  * GPU, the Plan of the operator supplies everything except the offsets, such as the rules for reading indices.
  */
 
-import { checkDuplicates, repeatError, rulesOf, type PreparedCall } from "../../core/call/check.ts";
+import type { Call, Form } from "../../core/call/call.ts";
+import { checkDuplicates, repeatError, rulesOf } from "../../core/call/check.ts";
 import { isTensorError, type ErrorContext, type TensorError } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
-import { planIndices } from "../../core/operators/operator.ts";
+import { planIndices, type PlanInputs } from "../../core/operators/operator.ts";
 import type { IndexJob, IndexRules } from "../../core/plan/indices.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { firstRepeat } from "../../core/plan/targets.ts";
 import type { Storage } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
-import { zeros } from "../../core/tensor/tensor.ts";
+import { zeros, type Tensor } from "../../core/tensor/tensor.ts";
 import { checkIndices, findRepeat, type CheckedCall } from "../kernels/checks.ts";
 import { jobReading, sequenceReading, type Reading } from "../kernels/read-indices.ts";
 import type { Recording } from "../kernels/recording.ts";
@@ -20,7 +21,7 @@ import { arrangementsOf, type Arrangements } from "../kernels/scatter.ts";
 import { sortOnHost } from "../kernels/sort.ts";
 import type { BadIndex, RepeatFound } from "../kernels/status.ts";
 import { targetsFrom, targetsOf, type Targets } from "../kernels/targets.ts";
-import { DeviceTensor, type GpuInput } from "./tensor.ts";
+import { DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
 
 /** The targets and their arrangements for reductions. */
 export interface Placed {
@@ -41,13 +42,20 @@ export interface TargetSource {
 }
 
 /** Returns the source of a call's targets: indices on the GPU, or indices on the host, which are read immediately. */
-export function sourceOf(prepared: PreparedCall, indices: GpuInput | undefined): TargetSource {
-  const { call, planInputs } = prepared;
+export function sourceOf(form: Form, given: GpuInput | undefined): TargetSource {
+  const { call, shapes, size } = form;
   const rules = { ...rulesOf(call), merge: false };
-  if (DeviceTensor.isTensor(indices)) return checkedTargets(prepared, rules, indices);
-  const plan = planIndices(planInputs, call, rules, readIndices);
-  if (prepared.refusesRepeats) checkDuplicates(plan, call, planInputs);
-  const sequential = prepared.updates?.size ?? prepared.size;
+  const indices = given === undefined ? (form.defaultIndices as Tensor) : typeOf(given);
+  const unplanned = {
+    call,
+    rules,
+    inputs: { ...shapes, indices },
+    refusesRepeats: form.refusesRepeats,
+  };
+  if (DeviceTensor.isTensor(given)) return checkedTargets(unplanned, given);
+  const plan = planIndices(unplanned.inputs, call, rules, readIndices);
+  if (form.refusesRepeats) checkDuplicates(plan, call, unplanned.inputs);
+  const sequential = shapes.updates === undefined ? size : product(shapes.updates);
   const positions = plan.slice === 0 ? 0 : sequential / plan.slice;
   const record = (recording: Recording): Placed => uploaded(recording, plan, positions);
   return { fields: call.fields, inputs: [], errorOf: null, record };
@@ -82,32 +90,34 @@ function uploaded(recording: Recording, plan: Plan, positions: number): Placed {
   };
 }
 
+/** A call whose indices are on the GPU. */
+interface Unplanned {
+  readonly call: Call;
+  readonly rules: IndexRules;
+  readonly inputs: PlanInputs;
+  readonly refusesRepeats: boolean;
+}
+
 /** Returns the targets of indices on the GPU, which kernels read and check. */
-function checkedTargets(
-  prepared: PreparedCall,
-  rules: IndexRules,
-  indices: DeviceTensor,
-): TargetSource {
-  const { call, planInputs } = prepared;
+function checkedTargets(unplanned: Unplanned, indices: DeviceTensor): TargetSource {
+  const { call, rules, inputs, refusesRepeats } = unplanned;
   return {
     ...{ fields: call.fields, inputs: [indices] },
     record(recording, checked) {
       const step = indices.dtype === "int64" ? 2 : 1;
-      const { plan, reading, words, isDistinct } = readingOf(prepared, rules, step);
+      const { plan, reading, words, isDistinct } = readingOf(unplanned, step);
       const isPartial = rules.bounds === "drop" || rules.bounds === "fill";
       const span = recording.scratch(4 * words);
       const targets = targetsOf(plan, words, span, { isPartial, isDistinct });
-      const between = prepared.refusesRepeats
-        ? () => findRepeat(recording, targets, checked)
-        : null;
+      const between = refusesRepeats ? () => findRepeat(recording, targets) : null;
       checkIndices(recording, checked, reading, { ...indices.span, step }, span, between);
       return { targets, arrangements: arrangementsOf(targets) };
     },
     errorOf(failure) {
-      if (failure.kind === "index") return badIndexError(prepared, rules, failure);
+      if (failure.kind === "index") return badIndexError(unplanned, failure);
       const { position, earlier, target } = failure;
-      const { slice } = formOf(prepared, rules).plan;
-      return repeatError({ position, earlier, target: target * slice }, call, planInputs);
+      const { slice } = planOf(unplanned).plan;
+      return repeatError({ position, earlier, target: target * slice }, call, inputs);
     },
   };
 }
@@ -116,45 +126,45 @@ function checkedTargets(
  * Returns the Plan of a call whose indices stay on the GPU, and the job of reading them. Everything but the offsets of
  * the Plan is valid for any indices. A sequence has no job; the operator reads its few positions itself.
  */
-function formOf(
-  { call, planInputs }: PreparedCall,
-  rules: IndexRules,
-): { readonly plan: Plan; readonly job: IndexJob | null } {
+function planOf({ call, rules, inputs }: Unplanned): {
+  readonly plan: Plan;
+  readonly job: IndexJob | null;
+} {
   let job: IndexJob | null = null;
   const read = (given: IndexJob): Uint32Array => {
     job = given;
     return new Uint32Array(given.count);
   };
-  const { dtype, shape } = planInputs.indices;
+  const { dtype, shape } = inputs.indices;
   const isSequence = call.version.indexForm === "sequences";
-  const indices = isSequence ? zeros(dtype, shape) : planInputs.indices;
-  return { plan: planIndices({ ...planInputs, indices }, call, rules, read), job };
+  const indices = isSequence ? zeros(dtype, shape) : inputs.indices;
+  return { plan: planIndices({ ...inputs, indices }, call, rules, read), job };
 }
 
 /** The Plan of a call, and the code that reads its indices, which produces one target per word. */
-interface FormRead {
+interface PlanRead {
   readonly plan: Plan;
   readonly reading: Reading;
   readonly words: number;
   readonly isDistinct: boolean;
 }
 
-function readingOf(prepared: PreparedCall, rules: IndexRules, step: 1 | 2): FormRead {
-  const { plan, job } = formOf(prepared, rules);
+function readingOf(unplanned: Unplanned, step: 1 | 2): PlanRead {
+  const { plan, job } = planOf(unplanned);
+  const { call, rules, inputs } = unplanned;
   if (job !== null) {
     const { count } = job;
     const reading = jobReading(job, plan.slice, { ...rules, step });
     return { plan, reading, words: count, isDistinct: count === 1 };
   }
-  const { call, planInputs } = prepared;
-  const layout = call.operator.layout(planInputs, call);
+  const layout = call.operator.layout(inputs, call);
   const [axis] = layout.axes;
   const positions = plan.batches * plan.count;
   const sequences = {
-    samples: planInputs.data[0],
-    dim: planInputs.data[axis],
+    samples: inputs.data[0],
+    dim: inputs.data[axis],
     length: layout.positions[axis],
-    perSample: product(planInputs.data, 1, axis),
+    perSample: product(inputs.data, 1, axis),
     positions,
     isCircular: call.settings.mode === "circular",
   };
@@ -168,18 +178,17 @@ function readingOf(prepared: PreparedCall, rules: IndexRules, step: 1 | 2): Form
  * zero except for the bad index.
  */
 function badIndexError(
-  { call, planInputs }: PreparedCall,
-  rules: IndexRules,
+  { call, rules, inputs }: Unplanned,
   { place, low, high }: BadIndex,
 ): TensorError {
-  const { dtype, shape } = planInputs.indices;
+  const { dtype, shape } = inputs.indices;
   const indices = zeros(dtype, shape);
   const data = indices.data as Storage<"int32" | "int64">;
   if (data instanceof BigInt64Array) data[place] = (BigInt(high) << 32n) | BigInt(low);
   else data[place] = low;
   const found: IndexRules = { ...rules, bounds: "error" };
   try {
-    planIndices({ ...planInputs, indices }, call, found, () => ({ bad: place }));
+    planIndices({ ...inputs, indices }, call, found, () => ({ bad: place }));
   } catch (error) {
     if (isTensorError(error)) return error;
     throw error;

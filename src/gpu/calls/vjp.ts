@@ -4,7 +4,6 @@
  */
 
 import { callFrom, type FunctionSpec, type NodeSpec } from "../../core/call/call.ts";
-import { prepare } from "../../core/call/check.ts";
 import {
   checkDifferentiable,
   GRADIENT_OPTIONS,
@@ -21,7 +20,7 @@ import type { FunctionName } from "../../core/operators/plain.ts";
 import { DTYPES, type DType, type Reduction, type Steps } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
-import type { Guard, Span } from "../kernels/kernel.ts";
+import type { Span } from "../kernels/kernel.ts";
 import { clearOnGpu, gatherOnGpu } from "../kernels/moves.ts";
 import { divideOnGpu, negateOnGpu } from "../kernels/packed.ts";
 import type { Recording } from "../kernels/recording.ts";
@@ -29,7 +28,7 @@ import { applyUpdates, checkCounted, copyData } from "../kernels/scatter.ts";
 import { countsOfTargets, positionsOf, type Targets } from "../kernels/targets.ts";
 import { resultOf } from "./call.ts";
 import type { GpuCore } from "./core.ts";
-import { checkStillAlive, dataOnGpu, gpuInputs, outOnGpu } from "./inputs.ts";
+import { checkStillAlive, dataOnGpu, formOnGpu, gpuInputs, outOnGpu } from "./inputs.ts";
 import { sourceOf, type TargetSource } from "./target-source.ts";
 import { DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
 
@@ -46,26 +45,23 @@ export function vjpOnGpu(
   const list = readInputs(call.version, given, fields);
   const inputs = gpuInputs(core, call, "forms" in call ? list.given : checkInputCount(call, list));
   checkAxisOnHost(inputs, signature.inputs, fields);
-  const prepared = prepare(
-    call,
-    inputs.map((input) => input && typeOf(input)),
-  );
+  const form = formOnGpu(call, inputs);
   const chosen = optionsOf(options, GRADIENT_OPTIONS, fields);
   const { data: at, updates: updatesAt } = signature.positions;
   const data = inputs[at] as DeviceTensor;
   const updates = inputs[updatesAt];
-  checkDifferentiable(prepared.data, signature.inputs[at].name, fields);
+  checkDifferentiable(typeOf(data), signature.inputs[at].name, fields);
   const gradient = dataOnGpu(core, outputGradient, fields, "outputGradient");
-  checkLike(typeOf(gradient), data.dtype, prepared.shape, "outputGradient", fields);
+  checkLike(typeOf(gradient), data.dtype, form.shape, "outputGradient", fields);
   const { wanted, outs } = readGradientOptions(chosen, signature, fields);
-  const { settings: reducing } = prepared.call;
+  const { settings: reducing } = form.call;
   checkGradientArithmetic(data.dtype, updates && reducing.reduction, fields);
   // Even an omitted optional input has a position, which precedes the gradient.
   const all = [...signature.inputs.map((_, position) => inputs[position]), gradient];
   const own = outsOnGpu(core, outs, signature, all, fields);
   checkStillAlive(all, [...signature.inputs, { name: "outputGradient" }], fields);
   const common = {
-    ...{ core, source: sourceOf(prepared, inputs[signature.positions.indices]), gradient },
+    ...{ core, source: sourceOf(form, inputs[form.positions.indices]), gradient },
     ...{ dataShape: data.shape, dataSize: data.size, dataOut: own[at] ?? null },
   };
   const results: (DeviceTensor | null)[] = signature.inputs.map(() => null);
@@ -171,11 +167,11 @@ export function gatherGradient(call: DifferentiatedCall): DeviceTensor {
   const { dtype } = gradient;
   return core.call({
     ...dataCall(call),
-    record(recording, { targets, arrangements }, span, guard) {
-      clearOnGpu(recording, span, out === null, guard);
+    record(recording, { targets, arrangements }, span) {
+      clearOnGpu(recording, span, out === null);
       const operands = { dtype, data: span, updates: gradient.span, out: span } as const;
       const inPlace = { ...operands, result: "in place" } as const;
-      applyUpdates(recording, targets, arrangements, ADD, inPlace, guard);
+      applyUpdates(recording, targets, arrangements, ADD, inPlace);
     },
   });
 }
@@ -202,30 +198,24 @@ function updatesGradient(call: DifferentiatedScatter): DeviceTensor {
   const { shape, size } = updates;
   return core.call({
     ...{ source, out, dtype, shape, size, inputs: [gradient] },
-    record(recording, { targets, arrangements }, span, guard) {
+    record(recording, { targets, arrangements }, span) {
       // In a mean, the gradient of each update is the quotient at the update's target.
-      const from =
-        reduction === "mean" ? quotients(recording, call, targets, guard) : gradient.span;
+      const from = reduction === "mean" ? quotients(recording, call, targets) : gradient.span;
       const taken = reduction === "none" ? arrangements.last(recording) : targets;
-      gatherOnGpu(recording, taken, dtype, from, span, out === null, guard);
+      gatherOnGpu(recording, taken, dtype, from, span, out === null);
       if (reduction !== "sub") return;
       const minus = includeSelf ? targets : arrangements.split(recording).later;
-      negateOnGpu(recording, minus, dtype, span, guard);
+      negateOnGpu(recording, minus, dtype, span);
     },
   });
 }
 
 /** Returns a copy of the result's gradient, in which each target is divided by the number of values in its mean. */
-function quotients(
-  recording: Recording,
-  call: DifferentiatedScatter,
-  targets: Targets,
-  guard: Guard,
-): Span {
+function quotients(recording: Recording, call: DifferentiatedScatter, targets: Targets): Span {
   const { span } = call.gradient;
   const made = recording.scratch(span.bytes);
   recording.copy(span, made);
-  divideTargets(recording, call, targets, made, guard);
+  divideTargets(recording, call, targets, made);
   return made;
 }
 
@@ -234,13 +224,12 @@ function divideTargets(
   { gradient: { dtype }, reducing }: DifferentiatedScatter,
   targets: Targets,
   out: Span,
-  guard: Guard,
 ): void {
   checkCounted("the gradient of a mean", positionsOf(targets));
   const { slice, slices } = targets;
   const extra = divisorOf(reducing, 0) as 0 | 1;
   const counts = countsOfTargets(recording, targets);
-  divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out, guard);
+  divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out);
 }
 
 /** Computes the gradient of data, which is the gradient of the result except at the targets. */
@@ -251,17 +240,17 @@ function dataGradient(call: DifferentiatedScatter): DeviceTensor {
   const isReplaced = reducing.reduction === "none" || !reducing.includeSelf;
   return core.call({
     ...dataCall(call),
-    record(recording, { targets, arrangements }, out, guard) {
+    record(recording, { targets, arrangements }, out) {
       const own = { dtype, data: gradient.span, out, result: resultOf(gradient, dataOut) };
       const elements = positionsOf(targets) * targets.slice;
       if (isReplaced && elements > 0) {
         const operands = { ...own, updates: recording.zeros(elements * DTYPES[dtype].bytes) };
-        applyUpdates(recording, targets, arrangements, REPLACE, operands, guard);
+        applyUpdates(recording, targets, arrangements, REPLACE, operands);
         return;
       }
-      copyData(recording, own, guard);
+      copyData(recording, own);
       if (reducing.reduction !== "mean" || elements === 0) return;
-      divideTargets(recording, call, targets, out, guard);
+      divideTargets(recording, call, targets, out);
     },
   });
 }

@@ -5,14 +5,14 @@
  */
 
 import { GPU } from "../../core/limits.ts";
-import { WORKGROUP, type Guard, type Span } from "./kernel.ts";
+import { WORKGROUP, type Span } from "./kernel.ts";
 import type { Reading } from "./read-indices.ts";
 import type { Recording } from "./recording.ts";
 import { NEVER, SLOT, WORDS } from "./status.ts";
 import { keysOfTargets, mostHit, positionsOf, runOnTargets, type Targets } from "./targets.ts";
 
 /** The inputs of a call's checks, except for the indices. */
-export interface CheckedCall extends Guard {
+export interface CheckedCall {
   /**
    * The slots of the pending calls that compute the inputs, of which there are at most three. A tensor that a kept plan
    * has uploaded has no slot.
@@ -28,7 +28,7 @@ export interface IndexSpan extends Span {
 }
 
 /** Returns the numbers of the kernels that begin and end the checks. */
-function numbersOf({ slot, inputs, before }: CheckedCall): Record<string, number> {
+function numbersOf(slot: number, { inputs, before }: CheckedCall): Record<string, number> {
   const [a = NEVER, b = NEVER, c = NEVER, ...others] = inputs;
   // Every slot must be read, because a skipped slot could hide an input without contents.
   if (others.length > 0) throw new Error(`a call reads 3 slots of inputs, got ${inputs.length}`);
@@ -77,10 +77,11 @@ fn end() {
 const SLOT_BYTES = 4 * WORDS;
 
 /** Records the checks of a call whose indices were checked on the host, because an input may still have no contents. */
-export function checkInputs(recording: Pick<Recording, "run">, call: CheckedCall): void {
+export function checkInputs(recording: Pick<Recording, "run" | "guard">, call: CheckedCall): void {
+  const { status, slot } = recording.guard;
   recording.run({
-    ...{ name: "checks of inputs", threads: 1, bytes: SLOT_BYTES, params: numbersOf(call) },
-    buffers: { atomic: { status: call.status } },
+    ...{ name: "checks of inputs", threads: 1, bytes: SLOT_BYTES, params: numbersOf(slot, call) },
+    buffers: { atomic: { status } },
     declarations: () => BEGIN + endOf(0),
     body: () => "  begin();\n  end();",
   });
@@ -98,9 +99,10 @@ export function checkIndices(
   targets: Span,
   between: (() => void) | null,
 ): void {
-  const atomic = { status: call.status };
+  const { status, slot } = recording.guard;
+  const atomic = { status };
   const { step } = indices;
-  const params = numbersOf(call);
+  const params = numbersOf(slot, call);
   const bytes = indices.bytes + targets.bytes;
   if (between === null && count <= GPU.alone) {
     // One workgroup initializes the slot, reads the indices, and ends the checks in one dispatch.
@@ -130,7 +132,7 @@ export function checkIndices(
   });
   // The kernel is not guarded, because an invocation that stopped after another's failure could miss the first bad index.
   recording.run({
-    ...{ name, threads: count, bytes, params: { ...read, slot: call.slot } },
+    ...{ name, threads: count, bytes, params: { ...read, slot } },
     buffers: { ...(isChecked && { atomic, read: { indices } }), write: { targets } },
     ...{ declarations: () => declarations, body: () => body },
   });
@@ -145,20 +147,20 @@ export function checkIndices(
  * Implements `duplicates: "error"`: finds the first position that repeats the target of an earlier position, and writes
  * this position into the call's slot, unless there is a bad index.
  */
-export function findRepeat(recording: Recording, targets: Targets, guard: Guard): void {
+export function findRepeat(recording: Recording, targets: Targets): void {
   const positions = positionsOf(targets);
   if (targets.slice === 0 || positions === 0) return;
   const table = keysOfTargets(recording, targets, "first");
-  const buffers = { atomic: { status: guard.status }, read: { table } };
+  const buffers = { atomic: { status: recording.guard.status }, read: { table } };
   // The first position has the greatest key, because all bits of its number are inverted.
   runOnTargets(recording, targets, {
-    ...{ name: "repeat", bytes: 4 * mostHit(targets), guard, buffers },
+    ...{ name: "repeat", bytes: 4 * mostHit(targets), guard: "stops", buffers },
     body: () => `  let t = targetOf(i);
   if (t == NOWHERE) { return; }
   if (table[t] != ~i) { atomicMin(${own(SLOT.repeat)}, i + 1u); }`,
   });
   runOnTargets(recording, targets, {
-    ...{ name: "describe repeat", threads: 1, bytes: 0, guard, buffers },
+    ...{ name: "describe repeat", threads: 1, bytes: 0, guard: "stops", buffers },
     body: () => `  let repeat = atomicLoad(${own(SLOT.repeat)});
   if (repeat == FINE) { return; }
   let t = targetOf(repeat - 1u);

@@ -7,7 +7,7 @@
 import { GPU } from "../../core/limits.ts";
 import { DTYPES, isUnsigned, type DType, type Step } from "../../core/tensor/dtype.ts";
 import { combineSource } from "./arithmetic.ts";
-import type { Guard, Span } from "./kernel.ts";
+import type { Span } from "./kernel.ts";
 import { laneSource, perWordOf } from "./packed.ts";
 import type { Dispatch, Recording } from "./recording.ts";
 import { mostHit, positionsOf, runOnTargets, TO_ELEMENT, type Targets } from "./targets.ts";
@@ -40,14 +40,13 @@ export function combineInAnyOrder(
   step: CombineStep,
   updates: Span,
   out: Span,
-  guard: Guard,
 ): void {
   const { slice } = targets;
   const positions = positionsOf(targets);
   const isSigned = isNative(dtype, step) && !isUnsigned(dtype);
   runOnTargets(recording, targets, {
     name: `${dtype} ${step}, atomic,`,
-    ...{ threads: positions * slice, most: GPU.atomics, guard, params: { slice } },
+    ...{ threads: positions * slice, most: GPU.atomics, guard: "stops", params: { slice } },
     bytes: (positions + 2 * mostHit(targets)) * slice * DTYPES[dtype].bytes,
     buffers: { read: { updates }, [isSigned ? "atomic signed" : "atomic"]: { out } },
     declarations: () => elementSource(dtype, step),
@@ -142,7 +141,6 @@ export function combineInOrder(
   step: CombineStep,
   updates: Span,
   out: Span,
-  guard: Guard,
 ): void {
   const { block, blocks } = GPU;
   const { update, old, store, isAtomic, declarations } = accessOf(dtype);
@@ -153,7 +151,7 @@ export function combineInOrder(
     own: Record<string, number>,
   ): void =>
     recording.run({
-      ...{ name: `${dtype} ${step} in order, ${name}`, guard, ...size },
+      ...{ name: `${dtype} ${step} in order, ${name}`, guard: "stops", ...size },
       params: { block, count, slice, ...own },
       buffers: { read: { keys, positions, updates }, [isAtomic ? "atomic" : "write"]: { out } },
       declarations: () => `${declarations}${combineSource(dtype, step)}

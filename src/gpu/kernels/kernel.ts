@@ -52,11 +52,11 @@ export interface Kernel {
   readonly params?: Readonly<Record<string, number>>;
   readonly buffers: Buffers;
   /**
-   * The guard of a kernel that must do nothing after its call has failed. Every guarded kernel has the buffer `status`
-   * and the number `params.slot`. By default, the buffer `status` is read-only, because all invocations read the same
-   * word, and devices cache only read-only data.
+   * `stops` for a kernel that must do nothing after its call has failed, and `reads` for a kernel whose body reads the
+   * status itself. Both have the buffer `status` and the number `params.slot`. By default, the buffer `status` is
+   * read-only, because all invocations read the same word, and devices cache only read-only data.
    */
-  readonly guard?: Guard;
+  readonly guard?: "stops" | "reads";
   /** True if the body needs whole workgroups, so that it must check whether `i` exceeds the last invocation. */
   readonly isWhole?: boolean;
   /** Returns WGSL declarations of functions and workgroup memory. Texts are created on demand, for compilation. */
@@ -102,7 +102,7 @@ export function textOf({ params = {}, buffers, guard, isWhole, ...texts }: Kerne
     "  @builtin(workgroup_id) workgroup: vec3<u32>,",
     ") {",
     isWhole ? "" : "  if (global.x >= params.threads) { return; }",
-    guard ? `  if (${failure} != FINE) { return; }` : "",
+    guard === "stops" ? `  if (${failure} != FINE) { return; }` : "",
     "  let i = params.first + global.x;",
     texts.body(),
     "}",

@@ -5,7 +5,7 @@
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
-import type { Guard, Span } from "./kernel.ts";
+import type { Span } from "./kernel.ts";
 import { laneSource, perWordOf } from "./packed.ts";
 import type { Recording } from "./recording.ts";
 import {
@@ -67,18 +67,17 @@ function fillOnGpu(
   dtype: DType,
   out: Span,
   isNew: boolean,
-  { status, slot }: Guard,
 ): void {
   const begin = `  let isBad = status[params.slot] != FINE;
   if (isBad && params.isNew == 0u) { return; }`;
-  const params = { slot, isNew: isNew ? 1 : 0, ...lookup.params };
-  const read = { status, targets };
+  const params = { isNew: isNew ? 1 : 0, ...lookup.params };
+  const read = { targets };
   const moved = { source, ...(data !== null && { data }) };
   const whole = unitsOf(dtype, slice, data ?? source);
   if (whole !== null) {
     const { units, zero } = whole;
     recording.run({
-      name: `${name} ${whole.name} ${lookup.name}`,
+      ...{ name: `${name} ${whole.name} ${lookup.name}`, guard: "reads" },
       ...{ threads: slices * units, bytes, params: { units, ...params } },
       buffers:
         whole.name === "words"
@@ -95,7 +94,7 @@ function fillOnGpu(
   const perWord = perWordOf(dtype) as 2 | 4;
   const elements = slices * slice;
   recording.run({
-    name: `${name} ${perWord} in a word ${lookup.name}`,
+    ...{ name: `${name} ${perWord} in a word ${lookup.name}`, guard: "reads" },
     ...{ threads: Math.ceil(elements / perWord), bytes, params: { slice, elements, ...params } },
     buffers: { read: { ...read, ...moved }, write: { out } },
     declarations: () => laneSource(perWord) + lookup.declarations,
@@ -130,7 +129,6 @@ export function gatherOnGpu(
   data: Span,
   out: Span,
   isNew: boolean,
-  guard: Guard,
 ): void {
   const { slice } = targets;
   const positions = positionsOf(targets);
@@ -140,7 +138,7 @@ export function gatherOnGpu(
     ...{ source: data, data: null, slices: positions },
     bytes: targets.targets.bytes + moved,
   };
-  fillOnGpu(recording, filling, dtype, out, isNew, guard);
+  fillOnGpu(recording, filling, dtype, out, isNew);
 }
 
 /**
@@ -170,7 +168,6 @@ export function pullOnGpu(
   updates: Span,
   out: Span,
   isNew: boolean,
-  guard: Guard,
 ): void {
   const { slice, slices } = targets;
   const table = allKeys(recording, targets, "last");
@@ -178,7 +175,7 @@ export function pullOnGpu(
     ...{ name: "pull", lookup: LAST_UPDATE, targets: table, slice },
     ...{ source: updates, data, slices, bytes: table.bytes + 2 * data.bytes },
   };
-  fillOnGpu(recording, filling, dtype, out, isNew, guard);
+  fillOnGpu(recording, filling, dtype, out, isNew);
 }
 
 /** Scatters slices to distinct targets, so that `out[target p] = updates[p]`. */
@@ -188,7 +185,6 @@ export function scatterOnGpu(
   dtype: DType,
   updates: Span,
   out: Span,
-  guard: Guard,
 ): void {
   const { slice } = targets;
   const positions = positionsOf(targets);
@@ -197,7 +193,13 @@ export function scatterOnGpu(
   if (whole !== null) {
     const { name, units, read, write } = whole;
     runOnTargets(recording, targets, {
-      ...{ name: `scatter ${name}`, threads: positions * units, bytes, guard, params: { units } },
+      ...{
+        name: `scatter ${name}`,
+        threads: positions * units,
+        bytes,
+        guard: "stops",
+        params: { units },
+      },
       buffers: { [read]: { updates }, [write]: { out } },
       body: () => `  let t = targetOf(i / params.units);
   if (t != NOWHERE) { out[t * params.units + i % params.units] = updates[i]; }`,
@@ -207,7 +209,7 @@ export function scatterOnGpu(
   const perWord = perWordOf(dtype) as 2 | 4;
   runOnTargets(recording, targets, {
     name: `scatter ${perWord} in a word`,
-    ...{ threads: positions * slice, bytes, guard, params: { slice } },
+    ...{ threads: positions * slice, bytes, guard: "stops", params: { slice } },
     buffers: { read: { updates }, atomic: { out } },
     declarations: () => laneSource(perWord),
     body: () => `${TO_ELEMENT}
@@ -218,18 +220,18 @@ export function scatterOnGpu(
 }
 
 /** Unless the call has failed, copies all bytes of `source`, without changing later bytes. */
-export function copyOnGpu(recording: Recording, source: Span, copied: Span, guard: Guard): void {
+export function copyOnGpu(recording: Recording, source: Span, copied: Span): void {
   const { bytes } = source;
   if (bytes % 16 === 0) {
     recording.run({
-      ...{ name: "copy fours", threads: bytes / 16, bytes: 2 * bytes, guard },
+      ...{ name: "copy fours", threads: bytes / 16, bytes: 2 * bytes, guard: "stops" },
       buffers: { "read four": { source }, "write four": { copied } },
       body: () => "  copied[i] = source[i];",
     });
     return;
   }
   recording.run({
-    ...{ name: "copy words", threads: Math.ceil(bytes / 4), bytes: 2 * bytes, guard },
+    ...{ name: "copy words", threads: Math.ceil(bytes / 4), bytes: 2 * bytes, guard: "stops" },
     params: { whole: Math.floor(bytes / 4), tail: 2 ** (8 * (bytes % 4)) - 1 },
     buffers: { read: { source }, write: { copied } },
     body: () => `  let mask = select(params.tail, 0xffffffffu, i < params.whole);
@@ -240,7 +242,7 @@ export function copyOnGpu(recording: Recording, source: Span, copied: Span, guar
 /**
  * Fills a result with zeros. A new result is filled even after a failed call, while any other result is left unchanged.
  */
-export function clearOnGpu(recording: Recording, out: Span, isNew: boolean, guard: Guard): void {
+export function clearOnGpu(recording: Recording, out: Span, isNew: boolean): void {
   if (isNew) recording.clear(out);
-  else copyOnGpu(recording, recording.zeros(out.bytes), out, guard);
+  else copyOnGpu(recording, recording.zeros(out.bytes), out);
 }

@@ -8,7 +8,7 @@
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { divideSource, negatedSource } from "./arithmetic.ts";
-import type { Guard, Kernel, Span } from "./kernel.ts";
+import type { Kernel, Span } from "./kernel.ts";
 import type { Recording } from "./recording.ts";
 import { positionsOf, runOnTargets, type Targets } from "./targets.ts";
 
@@ -89,12 +89,15 @@ export function divideOnGpu(
   elements: number,
   extra: 0 | 1,
   out: Span,
-  guard: Guard,
 ): void {
   recording.run({
     name: `${dtype} divide`,
     bytes: counts.bytes + 2 * elements * DTYPES[dtype].bytes,
-    ...{ guard, params: { slice, extra, elements }, buffers: { read: { counts }, write: { out } } },
+    ...{
+      guard: "stops",
+      params: { slice, extra, elements },
+      buffers: { read: { counts }, write: { out } },
+    },
     ...replacing(dtype, elements, divideSource, {
       before: "let count = counts[element / params.slice];",
       unless: "count == 0u",
@@ -104,19 +107,13 @@ export function divideOnGpu(
 }
 
 /** Negates all slices of the sequential side that have a target, and replaces NaNs by the canonical NaN. */
-export function negateOnGpu(
-  recording: Recording,
-  targets: Targets,
-  dtype: DType,
-  out: Span,
-  guard: Guard,
-): void {
+export function negateOnGpu(recording: Recording, targets: Targets, dtype: DType, out: Span): void {
   const { slice } = targets;
   const elements = positionsOf(targets) * slice;
   runOnTargets(recording, targets, {
     name: `${dtype} negate`,
     bytes: 2 * out.bytes,
-    ...{ guard, params: { slice, elements }, buffers: { write: { out } } },
+    ...{ guard: "stops", params: { slice, elements }, buffers: { write: { out } } },
     ...replacing(dtype, elements, negatedSource, {
       unless: "targetOf(element / params.slice) == NOWHERE",
       next: "negated(value)",

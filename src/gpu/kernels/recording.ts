@@ -61,15 +61,18 @@ export class Params {
 export class Recording {
   readonly gpu: Gpu;
   readonly #params: Params;
+  /** The status of the call. */
+  readonly guard: Guard;
   /** The number of bytes in use. */
   #used = 0;
   #encoder: CommandEncoderLike | null = null;
   #pass: ComputePassLike | null = null;
   readonly #scratch: GpuBufferLike[] = [];
 
-  constructor(gpu: Gpu, params: Params) {
+  constructor(gpu: Gpu, params: Params, guard: Guard) {
     this.gpu = gpu;
     this.#params = params;
+    this.guard = guard;
   }
 
   /** A buffer that replaces all scratch memory if commands are not run. */
@@ -126,13 +129,14 @@ export class Recording {
     if (this.#used + bytes > Math.min(GPU.params, numbers.byteLength)) this.submit();
     const offset = this.#used;
     this.#used += bytes;
-    const { params, buffers, guard } = kernel;
+    const { params, buffers } = kernel;
+    const { status, slot } = this.guard;
     let at = offset / 4;
     numbers[at++] = first;
     numbers[at++] = threads;
-    for (const name of names) numbers[at++] = params?.[name] ?? (guard as Guard).slot;
+    for (const name of names) numbers[at++] = params?.[name] ?? slot;
     const entries = bound.map(([kind, name], place) => {
-      const { buffer, bytes: size } = buffers[kind]?.[name] ?? (guard as Guard).status;
+      const { buffer, bytes: size } = buffers[kind]?.[name] ?? status;
       return { binding: place + 1, resource: { buffer, size: paddedBytes(size) } };
     });
     const uniform = { binding: 0, resource: { buffer: uniforms, offset, size: bytes } };

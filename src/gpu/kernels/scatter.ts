@@ -4,7 +4,7 @@ import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
 import type { DType, Steps } from "../../core/tensor/dtype.ts";
 import { combineInAnyOrder, combineInOrder, isOrderFree, type SortedTargets } from "./combine.ts";
-import type { Guard, Span } from "./kernel.ts";
+import type { Span } from "./kernel.ts";
 import { divideOnGpu } from "./packed.ts";
 import { copyOnGpu, isPullShorter, pullOnGpu, scatterOnGpu } from "./moves.ts";
 import type { Recording } from "./recording.ts";
@@ -66,11 +66,10 @@ export interface Operands {
 export function copyData(
   recording: Recording,
   { data, out, result }: Omit<Operands, "updates">,
-  guard: Guard,
 ): void {
   // A new result is filled with `data` even if the call has failed.
   if (result === "new") recording.copy(data, out);
-  else if (result === "given") copyOnGpu(recording, data, out, guard);
+  else if (result === "given") copyOnGpu(recording, data, out);
 }
 
 /**
@@ -93,20 +92,19 @@ export function applyUpdates(
   arrangements: Arrangements,
   { first, later, divides }: Steps,
   operands: Operands,
-  guard: Guard,
 ): void {
   const { slice, slices } = targets;
   const { dtype, data, updates, out, result } = operands;
   const positions = positionsOf(targets);
-  if (slice === 0 || positions === 0) return copyData(recording, operands, guard);
+  if (slice === 0 || positions === 0) return copyData(recording, operands);
   if (divides) checkCounted("a mean", positions);
   if (later === "none") {
     if (result !== "in place" && arrangements.hasTable() && isPullShorter(targets, dtype)) {
-      pullOnGpu(recording, targets, dtype, data, updates, out, result === "new", guard);
+      pullOnGpu(recording, targets, dtype, data, updates, out, result === "new");
       return;
     }
-    copyData(recording, operands, guard);
-    scatterOnGpu(recording, arrangements.last(recording), dtype, updates, out, guard);
+    copyData(recording, operands);
+    scatterOnGpu(recording, arrangements.last(recording), dtype, updates, out);
     return;
   }
   // All memory is allocated before dispatches are recorded, because memory may be exhausted and long series of
@@ -119,11 +117,11 @@ export function applyUpdates(
     : parts === null
       ? arrangements.sorted(recording)
       : sortTargets(recording, rest);
-  copyData(recording, operands, guard);
-  if (parts !== null) scatterOnGpu(recording, parts.first, dtype, updates, out, guard);
-  if (sorted !== null) combineInOrder(recording, sorted, dtype, later, updates, out, guard);
-  else combineInAnyOrder(recording, rest, dtype, later, updates, out, guard);
+  copyData(recording, operands);
+  if (parts !== null) scatterOnGpu(recording, parts.first, dtype, updates, out);
+  if (sorted !== null) combineInOrder(recording, sorted, dtype, later, updates, out);
+  else combineInAnyOrder(recording, rest, dtype, later, updates, out);
   if (counts === null) return;
   const extra = first === "none" ? 0 : 1;
-  divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out, guard);
+  divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out);
 }

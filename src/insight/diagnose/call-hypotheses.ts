@@ -15,7 +15,7 @@ import {
   type DType,
 } from "../../core/tensor/dtype.ts";
 import { product, sameShape, stridesOf } from "../../core/tensor/shape.ts";
-import { absoluteOffsets, flatPlan, type Plan } from "../../core/plan/plan.ts";
+import { absoluteOffsets, planOf, type Plan } from "../../core/plan/plan.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import {
   always,
@@ -208,7 +208,7 @@ function otherBatches(rule: Rule): readonly Change[] {
   const slice = product(data.shape, addressed);
   const reread = (sentence: string, other: number, batch: number): Change => {
     const rewrite = (plan: Plan): Plan =>
-      flatPlan(
+      planOf(
         absoluteOffsets(plan).map((offset) => offset % batch),
         slice,
         plan.size,
@@ -235,7 +235,7 @@ function firstOfSlices({ data: { dtype } }: Rule): readonly Change[] {
 function firstElements(plan: Plan): Plan {
   const offsets = absoluteOffsets(plan);
   const source = offsets.map((_, p) => p * plan.slice);
-  return { ...flatPlan(offsets, 1, plan.size), source };
+  return planOf(offsets, 1, plan.size, source);
 }
 
 /** Returns changes to other ai.onnx operators with plain functions, without version restrictions. */

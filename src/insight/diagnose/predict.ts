@@ -6,7 +6,7 @@ import { scatterSteps, stepOf } from "../../core/call/steps.ts";
 import { Executor } from "../../core/engines/executor.ts";
 import { isTensorError } from "../../core/errors.ts";
 import { divide } from "../../core/kernels/divide.ts";
-import { absoluteOffsets, flatPlan, type Plan } from "../../core/plan/plan.ts";
+import { absoluteOffsets, planOf, type Plan } from "../../core/plan/plan.ts";
 import { split } from "../../core/plan/targets.ts";
 import { allocate, type Storage } from "../../core/tensor/dtype.ts";
 import { product, sameShape } from "../../core/tensor/shape.ts";
@@ -17,7 +17,7 @@ import {
   attempted,
   droppingOutside,
   factsOf,
-  planOf,
+  planOfRule,
   type Facts,
   type Moves,
   type Rule,
@@ -86,7 +86,7 @@ export const predict = (rule: Rule, probe?: Probe | null): Tensor | null =>
   });
 
 /** @throws TensorError `index-out-of-range` */
-export const resultOf = (rule: Rule): Tensor => resultBy(rule, planOf(rule));
+export const resultOf = (rule: Rule): Tensor => resultBy(rule, planOfRule(rule));
 
 /** Fewer than 2^16 result cells, in ascending order. */
 export interface Probe {
@@ -114,17 +114,14 @@ function movesOf(plan: Plan, isGather: boolean, { cells, before }: Probe): Moves
 /** Restricts a rule and its Plan to the probe cells, each of which becomes a separate slice. */
 function restricted(rule: Rule, probe: Probe): [Rule, Plan] {
   const { data, updates } = rule;
-  rule.kept.moves ??= movesOf(planOf(rule), updates === undefined, probe);
+  rule.kept.moves ??= movesOf(planOfRule(rule), updates === undefined, probe);
   const { near, far } = rule.kept.moves;
   const shape = [probe.cells.length];
   return updates === undefined
-    ? [
-        { ...rule, shape },
-        { ...flatPlan(far, 1, data.size), source: near },
-      ]
+    ? [{ ...rule, shape }, planOf(far, 1, data.size, near)]
     : [
         { ...rule, shape, data: pick(data, probe.cells), updates: pick(updates, far) },
-        flatPlan(near, 1, shape[0]),
+        planOf(near, 1, shape[0]),
       ];
 }
 
@@ -135,7 +132,7 @@ export function pick(
 ): Tensor {
   const count = offsets.length;
   const out = allocate(dtype, count);
-  new Executor().begin().gather(flatPlan(offsets, 1, size), dtype, data, out);
+  new Executor().begin().gather(planOf(offsets, 1, size), dtype, data, out);
   return new Tensor(dtype, [...shape], count, out);
 }
 

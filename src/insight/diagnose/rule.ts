@@ -9,7 +9,7 @@ import { isTensorError, type ErrorCode } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices, type PlanInputs, type Settings } from "../../core/operators/operator.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/indices.ts";
-import { absoluteOffsets, flatPlan, without, type Plan } from "../../core/plan/plan.ts";
+import { absoluteOffsets, planOf, without, type Plan } from "../../core/plan/plan.ts";
 import { allocate, DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
@@ -74,7 +74,7 @@ export const withSettings = ({ call }: Rule, settings: Partial<Settings>): Pick<
 });
 
 /** Returns the Plan for a rule, without merged rows. @throws TensorError `index-out-of-range` */
-export const planOf = (rule: Rule): Plan => (rule.kept.plan ??= newPlan(rule));
+export const planOfRule = (rule: Rule): Plan => (rule.kept.plan ??= newPlan(rule));
 
 function newPlan(rule: Rule): Plan {
   const { call, placeOf } = rule;
@@ -185,13 +185,13 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
       break;
     }
   }
-  const whole = flatPlan(offsets, slice, size);
+  const whole = planOf(offsets, slice, size);
   return isAnyLeftOut ? without(whole, leftOut) : whole;
 }
 
 /** Returns true if an interpretation skips an index instead of assigning a position to the index. */
 export const leavesOut = (rule: Rule): boolean =>
-  planOf(rule).offsets.length < placingOf(rule).base.length;
+  planOfRule(rule).offsets.length < placingOf(rule).base.length;
 
 /**
  * Returns true if an interpretation keeps at least one update or element. Skipping all of them is not evidence for the

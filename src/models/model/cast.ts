@@ -17,7 +17,6 @@ import {
   minifloat,
   reader,
   writer,
-  type MinifloatName,
 } from "../../core/tensor/scalar.ts";
 import { coordinatesOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
@@ -119,7 +118,7 @@ type Narrow = (value: number, sign: number) => number;
  */
 function narrowing(dtype: DType, { saturates, roundMode }: NarrowRules): Narrow | null {
   if (DTYPES[dtype].family !== "minifloat") return null;
-  const format = minifloat(dtype as MinifloatName);
+  const format = minifloat(dtype);
   if (format.nan === null)
     return (value, sign) => (value === value ? Math.fround(value) : sign === 0 ? -0 : 0);
   const most = decodeMinifloat(format.last, format);

@@ -18,7 +18,7 @@
  */
 
 import { WASM, type WasmLimits } from "../../limits.ts";
-import type { IndexJob } from "../../plan/indices.ts";
+import type { ElementJob, IndexJob } from "../../plan/indices.ts";
 import type { Plan } from "../../plan/plan.ts";
 import {
   DTYPES,
@@ -33,10 +33,10 @@ import { clear, copy } from "../../tensor/storage.ts";
 import type { Executor, Extension, Session, Wasm, WasmActions } from "../executor.ts";
 import { Arena } from "./arena.ts";
 import { runCalls, type Call } from "./calls.ts";
-import { readByKernels, type IndexReader } from "./index-reader.ts";
+import { checkIndices, gatherByIndices, readByKernels, type IndexReader } from "./index-reader.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
 import type { KernelSource } from "./kernels.ts";
-import { attempt, windowsPay } from "./pays.ts";
+import { attempt, bytesFor, scatterKernel, windowsPay } from "./pays.ts";
 import { areEqualOrDisjoint, workOf, type KernelJob, type Work } from "./plan-work.ts";
 import type { WasmPlatform } from "./platform.ts";
 import {
@@ -204,6 +204,21 @@ export class WasmSession implements WasmActions, IndexReader {
       if (offsets !== null) this.#engine.trace?.(`indices ${way}`);
       return offsets;
     });
+  }
+
+  checkIndices(job: IndexJob): boolean {
+    const { shared, trace } = this.#engine;
+    if (!shared?.has(job.words) || !checkIndices(this, this.arenaIn(shared), job)) return false;
+    trace?.(`indices ${this.#indexThreads}`);
+    return true;
+  }
+
+  gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean {
+    const arena = this.arenaOf(0, job.words);
+    const isForThreads = this.#engine.threading !== null;
+    const isDone = gatherByIndices(this, arena, job, dtype, data, out, isForThreads);
+    if (isDone) this.#engine.trace?.("positions");
+    return isDone;
   }
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): boolean {
@@ -385,16 +400,3 @@ export class WasmSession implements WasmActions, IndexReader {
     return lists.every((list) => runCalls(memory.kernels().all, list));
   }
 }
-
-/** Returns the kernel for a scatter; undefined if JavaScript must do the work. */
-export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): number | undefined =>
-  step === "none"
-    ? memory.kernels().scatter(DTYPES[dtype].bytes)
-    : memory.kernels().combine(dtype, step);
-
-/**
- * Returns the scratch bytes that a Plan needs: a batch of the random side, a merged slice of up to that length, and the
- * offsets before and after merging.
- */
-const bytesFor = ({ span, offsets }: Plan, dtype: DType): number =>
-  2 * (span * DTYPES[dtype].bytes + offsets.byteLength);

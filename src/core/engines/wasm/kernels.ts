@@ -37,6 +37,13 @@ export interface Kernels {
   tuples(words: 1 | 2): number;
   elements(words: 1 | 2): number;
   rows(words: 1 | 2): number;
+  /** Returns the kernel that only checks indices along one axis; it returns 0 if all indices are in range. */
+  check(words: 1 | 2): number;
+  /**
+   * Returns the kernel that gathers elements with the given number of bytes straight from checked indices; undefined if
+   * no kernel exists.
+   */
+  pick(words: 1 | 2, bytes: number): number | undefined;
   readonly runLength: number;
   readonly everyNth: number;
   readonly copyBytes: number;
@@ -69,6 +76,8 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
     tuples: remembered((words: number) => find(`tuples_${32 * words}`)),
     elements: (words) => find(`elements_${32 * words}`),
     rows: (words) => find(`rows_${32 * words}`),
+    check: (words) => find(`check_${32 * words}`),
+    pick: (words, bytes) => positions.get(`pick_${32 * words}_${bytes}`),
     runLength: find("run_length"),
     everyNth: find("every_nth"),
     copyBytes: find("copy_bytes"),

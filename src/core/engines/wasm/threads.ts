@@ -22,15 +22,9 @@ import { isEnough, SyncSession, type Executor, type Session } from "../executor.
 import type { Arena } from "./arena.ts";
 import { gatherFromHeap } from "./heap-gather.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
-import { attempt } from "./pays.ts";
+import { attempt, scatterKernel } from "./pays.ts";
 import { Reserve } from "./reserve.ts";
-import {
-  scatterKernel,
-  type Rounds,
-  type WasmEngine,
-  type Threading,
-  type WasmSession,
-} from "./engine.ts";
+import type { Rounds, Threading, WasmEngine, WasmSession } from "./engine.ts";
 import { mayWait, whyNoWorkers } from "./spawn.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
