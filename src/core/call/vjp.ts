@@ -16,7 +16,7 @@ import {
   type NodeSpec,
 } from "./call.ts";
 import { checkMemory, formOf } from "./check.ts";
-import type { FunctionName } from "../operators/plain.ts";
+import type { FunctionName } from "../operators/registry.ts";
 import {
   checkDifferentiable,
   checkGradientMemory,

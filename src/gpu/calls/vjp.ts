@@ -16,7 +16,7 @@ import { divisorOf, type Reducing } from "../../core/call/steps.ts";
 import { oneOf, TensorError, type ErrorContext } from "../../core/errors.ts";
 import { optionsOf, printValue } from "../../core/foreign.ts";
 import type { Inputs } from "../../core/operators/operator.ts";
-import type { FunctionName } from "../../core/operators/plain.ts";
+import type { FunctionName } from "../../core/operators/registry.ts";
 import { DTYPES, type DType, type Reduction, type Steps } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
