@@ -137,14 +137,12 @@ export const PLACES: readonly Hypothesis[] = [
 ];
 
 /**
- * Hypotheses that change the interpretation of indices, and so also explain invalid calls. These hypotheses also affect
- * valid indices, so they do not determine which cells of an invalid call have no exact value.
+ * All hypotheses about indices. The hypotheses that `PLACES` does not contain also affect valid indices, so they do not
+ * determine which cells of an invalid call have no exact value.
  */
-export const COORDINATES: readonly Hypothesis[] = [
+export const INDICES: readonly Hypothesis[] = [
   hypothesis("swapped-coordinates", "places", always, swapped),
-];
-
-export const COUNTING: readonly Hypothesis[] = [
+  ...PLACES,
   hypothesis("indices-from-one", "places", always, (rule) => [
     ...counted(rule, "indices were counted from 1: index 1 was the first position", -1),
     ...counted(rule, "1 was added to each index: index 0 was the second position", 1),
