@@ -41,7 +41,7 @@ export function vjpOnGpu(
 ): (DeviceTensor | null)[] {
   const call = callFrom(node);
   const { signature, fields } = call;
-  const list = readInputs(call.version, given, fields);
+  const list = readInputs(signature, given, fields);
   const inputs = gpuInputs(core, call, "forms" in call ? list.given : checkInputCount(call, list));
   checkAxisOnHost(inputs, signature.inputs, fields);
   const form = formOnGpu(call, inputs);

@@ -11,8 +11,7 @@
  *     windows.ts, heap-gather.ts                       how do tensors of the heap get to the kernels?
  *     threads.ts                                       what do only engines of several threads load?
  *     worker-pool.ts, control.ts, worker.ts, spawn.ts  how do workers get their work, and what if one vanishes?
- *     kernel-memory.ts, allocator.ts                   who owns which memory?
- *     reserve.ts                                       how does the memory of large results get ready?
+ *     kernel-memory.ts, allocator.ts, reserve.ts       who owns which memory, and gets it ready?
  *     arena.ts, block.ts                               what does one call take of it?
  *     platform.ts                                      what do all engines of a process share?
  */
@@ -36,8 +35,8 @@ import { runCalls, type Call } from "./calls.ts";
 import { checkIndices, gatherByIndices, readByKernels, type IndexReader } from "./index-reader.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
 import type { KernelSource } from "./kernels.ts";
-import { attempt, bytesFor, scatterKernel, windowsPay } from "./pays.ts";
-import { areEqualOrDisjoint, workOf, type KernelJob, type Work } from "./plan-work.ts";
+import { attempt, bytesFor, kernelOf, windowsPay } from "./pays.ts";
+import { areEqualOrDisjoint, withCopies, workOf, type KernelJob, type Work } from "./plan-work.ts";
 import type { WasmPlatform } from "./platform.ts";
 import {
   blockOf,
@@ -214,46 +213,36 @@ export class WasmSession implements WasmActions, IndexReader {
   }
 
   gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean {
+    const { threading, trace } = this.#engine;
     const arena = this.arenaOf(0, job.words);
-    const isForThreads = this.#engine.threading !== null;
-    const isDone = gatherByIndices(this, arena, job, dtype, data, out, isForThreads);
-    if (isDone) this.#engine.trace?.("positions");
+    const isDone = gatherByIndices(this, arena, job, dtype, data, out, threading !== null);
+    if (isDone) trace?.("positions");
     return isDone;
   }
 
-  gather(plan: Plan, dtype: DType, data: Storage, out: Storage): boolean {
-    if (!isNumericStorage(data) || !isNumericStorage(out)) return false;
-    if (!this.#pays(plan, dtype, "none", data, out, false)) return false;
-    const { threading } = this.#engine;
-    if (threading?.gather(this.#engine, this, plan, dtype, data, out)) return true;
-    const done = attempt(() => {
-      const arena = this.arenaOf(bytesFor(plan, dtype), data, out);
-      const kernel = arena.memory.kernels().gather(DTYPES[dtype].bytes);
-      const job = { kernel, dtype, isGather: true, random: data, data, sequential: out };
-      return this.#carryOut(arena, plan, job);
-    });
-    return done ?? false;
-  }
-
-  scatter(
+  perform(
     plan: Plan,
     dtype: DType,
-    step: Step,
+    step: Step | null,
     data: Storage | null,
-    updates: Storage,
-    out: Storage,
+    random: Storage,
+    sequential: Storage,
   ): boolean {
-    if (!isNumericStorage(updates) || !isNumericStorage(out)) return false;
-    if (!this.#pays(plan, dtype, step, out, updates, data === out)) return false;
+    if (!isNumericStorage(random) || !isNumericStorage(sequential)) return false;
+    const { shared, threading } = this.#engine;
+    const isGather = step === null;
+    const isInPlace = !isGather && data === random;
+    if (!this.#pays(plan, dtype, step ?? "none", random, sequential, isInPlace)) return false;
+    if (isGather && threading?.gather(this.#engine, this, plan, dtype, random, sequential))
+      return true;
     const done = attempt(() => {
-      // Every memory can look up kernels, so a memory that is large enough for the call is created only if a kernel
-      // exists.
-      const known = this.#engine.shared ?? this.#engine.scratch(0);
-      const kernel = scatterKernel(known, dtype, step);
-      if (kernel === undefined) return false;
-      const arena = this.arenaOf(bytesFor(plan, dtype), updates, out);
+      // Every memory can look up kernels, so a larger memory is created only if a kernel exists. Gathers always have one.
+      const known = isGather ? null : (shared ?? this.#engine.scratch(0));
+      if (known !== null && kernelOf(known, dtype, step) === undefined) return false;
+      const arena = this.arenaOf(bytesFor(plan, dtype), sequential, random);
+      const kernel = kernelOf(arena.memory, dtype, step) as number;
       const from = data as NumericStorage | null;
-      const job = { kernel, dtype, random: out, data: from, sequential: updates };
+      const job = { kernel, dtype, isGather, random, data: from, sequential };
       return this.#carryOut(arena, plan, job);
     });
     return done ?? false;
@@ -378,7 +367,7 @@ export class WasmSession implements WasmActions, IndexReader {
       split = partitionWork(work, memory.kernels().partition(work.bytes), buffers);
     }
     this.#engine.trace?.(split?.by ?? "one thread");
-    return split?.lists ?? [[wholeOf(work)]];
+    return withCopies(arena, work, split?.lists ?? [[wholeOf(work)]]);
   }
 
   /**
