@@ -76,7 +76,7 @@ export { operators, type OperatorId } from "./core/operators/registry.ts";
 export type { RunOptions } from "./core/call/run.ts";
 export type { GradientOptions } from "./core/call/gradient-options.ts";
 export type { FunctionSpec } from "./core/call/call.ts";
-export type { FunctionName } from "./core/operators/plain.ts";
+export type { FunctionName } from "./core/operators/registry.ts";
 export type { VjpOptions } from "./core/call/vjp.ts";
 export type { Ties } from "./core/kernels/backwards.ts";
 export { infer } from "./core/call/check.ts";

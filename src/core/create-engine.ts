@@ -11,7 +11,7 @@ import { chooseExecutor, ENGINE_KINDS, type Choice, type EngineKind } from "./en
 import { threadsOf } from "./engines/wasm/threads.ts";
 import type * as plain from "./functions.ts";
 import type * as plans from "./plan-functions.ts";
-import { forEach, FUNCTIONS, PLAN_FUNCTIONS, type FunctionName } from "./operators/plain.ts";
+import { forEach, FUNCTIONS, PLAN_FUNCTIONS, type FunctionName } from "./operators/registry.ts";
 import { checkDType, type DType, type Storage } from "./tensor/dtype.ts";
 import { shapeOf } from "./tensor/shape.ts";
 import { Tensor, type Mutable, type RuntimeTensor } from "./tensor/tensor.ts";

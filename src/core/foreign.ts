@@ -114,6 +114,16 @@ export function isArray(value: unknown): value is readonly unknown[] {
   }
 }
 
+/**
+ * The platform's type if the user's compiler knows it; otherwise this package's type. A project may have the types of a
+ * browser, of Node, of both or of neither, so a public declaration must not name such a type directly.
+ */
+export type Known<Name extends string, Else> =
+  typeof globalThis extends Record<Name, { readonly prototype: infer T }> ? T : Else;
+
+/** The type `AbortSignal`. */
+export type Signal = Known<"AbortSignal", { readonly aborted: boolean; readonly reason: unknown }>;
+
 /** Returns a text such as `1 node` or `2 nodes`. */
 export const printCount = (
   count: number | bigint | string,

@@ -13,7 +13,7 @@ import { startPool } from "../../src/arrays/chunked/run/pool.ts";
 import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { runPlain } from "../../src/core/call/run.ts";
 import { defaultExecutor } from "../../src/core/engines/choice.ts";
-import { FUNCTIONS } from "../../src/core/operators/plain.ts";
+import { FUNCTIONS } from "../../src/core/operators/registry.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { writeNpy } from "../../src/entries/npy.ts";

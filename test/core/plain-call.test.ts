@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { runPlain } from "../../src/core/call/run.ts";
 import { Executor } from "../../src/core/engines/executor.ts";
 import { isTensorError } from "../../src/core/errors.ts";
-import { FUNCTIONS } from "../../src/core/operators/plain.ts";
+import { FUNCTIONS } from "../../src/core/operators/registry.ts";
 import { CALLS } from "../../src/core/limits.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";

@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { NodeSpec } from "../../src/core/call/call.ts";
+import type { NodeSpec, FunctionSpec } from "../../src/core/call/call.ts";
 import { run, runPlain } from "../../src/core/call/run.ts";
-import type { FunctionSpec } from "../../src/core/call/call.ts";
 import { vjp } from "../../src/core/call/vjp.ts";
 import { defaultExecutor } from "../../src/core/engines/choice.ts";
 import { planGather } from "../../src/core/plan-functions.ts";
-import { FUNCTIONS } from "../../src/core/operators/plain.ts";
+import { FUNCTIONS, operators } from "../../src/core/operators/registry.ts";
 import { roleOf, type OperatorVersion } from "../../src/core/operators/operator.ts";
-import { operators } from "../../src/core/operators/registry.ts";
 import { REDUCTIONS } from "../../src/core/tensor/dtype.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";

@@ -28,7 +28,7 @@ import { runTask } from "../../src/arrays/chunked/run/tasks.ts";
 import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
 import { defaultExecutor } from "../../src/core/engines/choice.ts";
 import { isTensorError, type TensorError } from "../../src/core/errors.ts";
-import { FUNCTIONS } from "../../src/core/operators/plain.ts";
+import { FUNCTIONS } from "../../src/core/operators/registry.ts";
 import { DTYPE_NAMES, reductionsOf, type DType } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { equals } from "../../src/core/tensor/compare.ts";

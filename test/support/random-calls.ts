@@ -1,9 +1,8 @@
 /** Seeded random calls of the plain functions, with their results by the slow definition. */
 
-import type { NodeSpec } from "../../src/core/call/call.ts";
-import type { FunctionSpec } from "../../src/core/call/call.ts";
+import type { NodeSpec, FunctionSpec } from "../../src/core/call/call.ts";
 import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
-import { FUNCTIONS } from "../../src/core/operators/plain.ts";
+import { FUNCTIONS } from "../../src/core/operators/registry.ts";
 import fc from "fast-check";
 import { DTYPES, type DType, type Reduction, type Stays } from "../../src/core/tensor/dtype.ts";
 import { gatherElements, scatterElements } from "../../src/core/operators/elements.ts";

@@ -3,9 +3,8 @@
  * consolidated metadata, which lists all members of a group.
  */
 
-import type { Signal } from "../../core/platform-types.ts";
+import { type Signal, factOf, printValue, optionsOf } from "../../core/foreign.ts";
 import type { ChunkedArray } from "../boxes/array.ts";
-import { factOf, printValue, optionsOf } from "../../core/foreign.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import {
   isObject,

@@ -26,8 +26,13 @@ import {
   type OperatorVersion,
   type PlanShapes,
 } from "../operators/operator.ts";
-import { FUNCTIONS, type FunctionName } from "../operators/plain.ts";
-import { lookUp, partsOf, type OperatorId } from "../operators/registry.ts";
+import {
+  FUNCTIONS,
+  type FunctionName,
+  lookUp,
+  partsOf,
+  type OperatorId,
+} from "../operators/registry.ts";
 import { reductionOf, settingsOf, type Attributes } from "../operators/settings.ts";
 import { signatureOf, type Signature } from "../operators/signature.ts";
 import type { Planner } from "../plan/plan.ts";

@@ -10,7 +10,7 @@ import {
   FUNCTIONS,
   PLAN_FUNCTIONS,
   type FunctionName,
-} from "../../core/operators/plain.ts";
+} from "../../core/operators/registry.ts";
 import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import type { GpuDeviceLike, GpuLimits } from "../kernels/webgpu.ts";

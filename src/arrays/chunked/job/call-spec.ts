@@ -16,7 +16,7 @@ import { policiesOf } from "../../../core/call/policies.ts";
 import { refusesRepeats, settle } from "../../../core/call/check.ts";
 import { oneOf, TensorError } from "../../../core/errors.ts";
 import type { Layout, TensorType } from "../../../core/operators/operator.ts";
-import { FUNCTIONS, type FunctionName } from "../../../core/operators/plain.ts";
+import { FUNCTIONS, type FunctionName } from "../../../core/operators/registry.ts";
 import { rolesOf } from "../../../core/operators/signature.ts";
 import { allocate } from "../../../core/tensor/dtype.ts";
 import { tensor, Tensor } from "../../../core/tensor/tensor.ts";

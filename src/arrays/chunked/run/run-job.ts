@@ -1,8 +1,7 @@
 /** Runs a job's remaining tasks, stage by stage, on threads of this process. */
 
-import type { Signal } from "../../../core/platform-types.ts";
+import { type Signal, namesOf, optionsOf, printAmount } from "../../../core/foreign.ts";
 import { availableParallelism } from "node:os";
-import { namesOf, optionsOf, printAmount } from "../../../core/foreign.ts";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
 import { checkPath, checkRunOptions } from "../job/arguments.ts";
