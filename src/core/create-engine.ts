@@ -227,10 +227,10 @@ export function engineOf({ executor, why }: Choice): Engine {
     ...(functions as PlainFunctions),
     ...planFunctions,
     get kind() {
-      return executor.kind;
+      return executor.wasm?.kind ?? "js";
     },
     get threads() {
-      return executor.threads;
+      return executor.wasm?.threads ?? 1;
     },
     get reason() {
       return why();
@@ -240,7 +240,7 @@ export function engineOf({ executor, why }: Choice): Engine {
       vjp: (node, inputs, outputGradient, options = {}) =>
         vjpAsync(executor, node, inputs, outputGradient, options),
       get threads() {
-        return executor.asyncThreads;
+        return executor.wasm?.asyncThreads ?? 1;
       },
     },
     alloc(dtype, given) {

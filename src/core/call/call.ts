@@ -65,9 +65,6 @@ export interface Call extends OperatorCall {
 /** A call of known data types and shapes, after all checks that do not need the values of tensors. */
 export interface Form {
   readonly call: Call;
-  /** Data types and dimensions of the inputs; undefined for omitted inputs. */
-  readonly dtypes: Inputs<DType>;
-  readonly dims: Inputs<readonly number[]>;
   /** Positions of the inputs by role; -1 for a role without an input. */
   readonly positions: Signature["positions"];
   /** Shape of the output. */
@@ -255,7 +252,14 @@ interface RecentCalls {
 export interface PlainCall extends Call {
   readonly names: readonly string[];
   readonly values: readonly unknown[];
-  readonly forms: Form[];
+  readonly forms: RecentForm[];
+}
+
+/** A form, and the data types and dimensions of its tensors; undefined for omitted inputs. */
+interface RecentForm {
+  readonly form: Form;
+  readonly dtypes: Inputs<DType>;
+  readonly dims: Inputs<readonly number[]>;
 }
 
 const RECENT = new WeakMap<Operator, RecentCalls>();
@@ -305,11 +309,11 @@ function areSame(given: Options, { names, values }: PlainCall): boolean {
 
 /** Returns the form that a call of a plain function had for tensors of the same data types and shapes, if it is known. */
 export function recentForm({ forms }: PlainCall, tensors: Inputs<Tensor>): Form | undefined {
-  for (let f = 0; f < forms.length; f++) if (fits(forms[f], tensors)) return forms[f];
+  for (let f = 0; f < forms.length; f++) if (fits(forms[f], tensors)) return forms[f].form;
   return undefined;
 }
 
-function fits({ dtypes, dims }: Form, tensors: Inputs<Tensor>): boolean {
+function fits({ dtypes, dims }: RecentForm, tensors: Inputs<Tensor>): boolean {
   for (let position = 0; position < dims.length; position++) {
     const tensor = tensors[position];
     const shape = dims[position];
@@ -326,8 +330,10 @@ function fits({ dtypes, dims }: Form, tensors: Inputs<Tensor>): boolean {
 }
 
 /** Stores and returns the form of a call of a plain function. */
-export function keepForm({ forms }: PlainCall, form: Form): Form {
-  keep(forms, form);
+export function keepForm({ forms }: PlainCall, form: Form, tensors: Inputs<Tensor>): Form {
+  const dtypes = tensors.map((tensor) => tensor?.dtype);
+  const dims = tensors.map((tensor) => tensor && Tensor.dimsOf(tensor));
+  keep(forms, { form, dtypes, dims });
   return form;
 }
 

@@ -76,7 +76,7 @@ export function vjpOn(
   options: VjpOptions,
 ): (Tensor | null)[] {
   const call = checked(byDefault, node, inputs, outputGradient, options);
-  return callNow(call.executor, call.form.call.fields, vjpNow, call);
+  return callNow(call.executor, call.form.call.fields, (session) => vjpNow(session, call));
 }
 
 /**
@@ -101,7 +101,7 @@ export async function vjpAsync(
   };
   return executor.queue.enqueue(async () => {
     check();
-    return callNow(executor, call.fields, vjpNow, given);
+    return callNow(executor, call.fields, (session) => vjpNow(session, given));
   });
 }
 
@@ -145,7 +145,7 @@ const vjpNow = (
 ): (Tensor | null)[] => {
   const { signature, settings: reducing } = form.call;
   const { positions } = form;
-  const plan = planOf(session, form, tensors);
+  const plan = planOf(form, tensors, session.readIndices);
   const results: (Tensor | null)[] = [];
   for (let position = 0; position < signature.inputs.length; position++) results.push(null);
   const data = tensors[positions.data] as Tensor;
@@ -195,7 +195,10 @@ function formFrom(
     const tensors = tensorsOf(call, inputs);
     return { form: formOf(call, tensors), tensors };
   }
-  const given = checkInputCount(call, readInputs(call.version, inputs, call.fields));
+  const given = checkInputCount(call, readInputs(call.signature, inputs, call.fields));
   const tensors = tensorsOrLists(call, given);
-  return { form: recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors)), tensors };
+  return {
+    form: recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors), tensors),
+    tensors,
+  };
 }

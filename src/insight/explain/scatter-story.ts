@@ -183,10 +183,7 @@ function outputAfter(
   const isMean = settings.reduction === "mean";
   // Means are computed as sums, which are divided after the last update.
   const reducing = isMean && !isAll ? { ...settings, reduction: "add" as const } : settings;
-  return callNow(
-    executor,
-    fields,
-    (session) => scatterNow(session, executor, plan, data, updates, reducing, undefined),
-    undefined,
+  return callNow(executor, fields, (session) =>
+    scatterNow(session, executor, plan, data, updates, reducing, undefined),
   );
 }
