@@ -52,7 +52,7 @@ const WIDTHS = { 1: "u8", 2: "u16", 4: "u32", 8: "u64", 16: "v128" };
 const SORTED = [4, 8];
 
 /** The widths of elements that are gathered straight from indices; see `gatherByIndices`. */
-const PICKED = [2, 4, 8];
+const PICKED = [2, 4];
 
 /** The type of the indices, by their width in bits. */
 const INDICES = { 32: "i32", 64: "i64" };
