@@ -122,8 +122,9 @@ export function gatherByIndices(
   const { memory } = arena;
   if (!isNumericStorage(data) || !isNumericStorage(out) || !memory.has(data)) return false;
   const { bytes } = DTYPES[dtype];
-  const kernel = memory.kernels().pick(step, bytes);
-  if (kernel === undefined) return false;
+  // Other widths are rare, so they have no kernels.
+  if (bytes !== 4) return false;
+  const kernel = memory.kernels().pick(step);
   const row = shape[shape.length - 1];
   const length = row * bytes;
   const rows = count / row;
