@@ -3,7 +3,8 @@
  * results are identical to those in `core/call/vjp.ts` and `core/call/backwards.ts`.
  */
 
-import { callFrom, type FunctionSpec, type NodeSpec } from "../../core/call/call.ts";
+import type { NodeSpec } from "../../core/call/call.ts";
+import { callFrom, type FunctionSpec } from "../../core/call/vjp.ts";
 import {
   checkDifferentiable,
   chooseGradients,
