@@ -35,7 +35,7 @@ import {
 } from "../operators/registry.ts";
 import { reductionOf, settingsOf, type Attributes } from "../operators/settings.ts";
 import { signatureOf, type Signature } from "../operators/signature.ts";
-import type { Planner } from "../plan/plan.ts";
+import type { Planner } from "../plan/indices.ts";
 import type { DType, Step } from "../tensor/dtype.ts";
 import { sameShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
