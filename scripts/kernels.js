@@ -108,6 +108,7 @@ function entry() {
     'import { Bool, Float, Int } from "./arithmetic";',
     'import { combine } from "./combine";',
     'import { BFloat16, Float16 } from "./half";',
+    'export { sum_float16 } from "./half";',
     'import { gather, scatter } from "./move";',
     'import { check, elements, pick, rows, tuples } from "./offsets";',
     'import { ADD, MAX, MIN, MUL, SUB } from "./reduction";',

@@ -13,6 +13,8 @@
 export const WASM = {
   /** Size of a window, in bytes. A window should stay in the cache until it is used. */
   window: 262_144,
+  /** Size of a window of halves to sum, in bytes, which is larger because each piece copies its targets. */
+  halves: 2_097_152,
   /** Minimum elements to move or combine in a kernel; a kernel call costs more than it saves for fewer elements. */
   work: 128,
   /** Minimum elements of an asynchronous call on workers; waking them for fewer elements costs more than it saves. */
@@ -95,6 +97,8 @@ export const KERNELS = {
   prefetched: 256,
   /** Minimum bytes of data and result for prefetching in a gather: 256 bytes of 100 MB take 39 instead of 48 ns. */
   distant: 33_554_432,
+  /** Maximum number of halves to copy as float32 for a sum, so that the copies stay in a cache. */
+  copied: 1_048_576,
   /** Maximum axis size for reading indices in 32-bit SIMD lanes, which cannot hold larger values. */
   narrow: 2_147_483_647,
 };

@@ -18,6 +18,7 @@ import { settle, WITHOUT_THREADS } from "./platform.ts";
 /** WebAssembly for every call, however small, with windows of a few elements. */
 export const TINY: WasmLimits = {
   window: 64,
+  halves: 64,
   work: 0,
   submit: 0,
   call: 0,

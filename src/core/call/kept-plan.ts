@@ -22,6 +22,7 @@ import {
   chooseGradients,
   GRADIENT_OPTIONS,
   gradientTensor,
+  ON_HOST,
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkAlive, checkIndexBytes, listOrTensor } from "./inputs.ts";
@@ -239,7 +240,12 @@ function scatterVjpBy(
   const gradient = gradientTensor(outputGradient, data, dataDims, fields);
   if (gradient !== outputGradient) checkAlive(SCATTERED, [data, updates], fields);
   const signature = { inputs: SCATTERED, positions: { data: 0, updates: 1 } };
-  const chosen = chooseGradients(rest, { signature, tensors: [data, updates], gradient }, fields);
+  const chosen = chooseGradients(
+    rest,
+    { signature, tensors: [data, updates], gradient },
+    fields,
+    ON_HOST,
+  );
   const found = callNow(executor, fields, scatterBackwards, {
     ...inputs,
     chosen,

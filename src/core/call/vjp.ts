@@ -23,6 +23,7 @@ import {
   chooseGradients,
   GRADIENT_OPTIONS,
   gradientTensor,
+  ON_HOST,
   type ChosenGradients,
   type GradientOptions,
 } from "./gradient-options.ts";
@@ -134,7 +135,7 @@ function checked(
   const { engine } = given;
   const executor = engine === undefined ? byDefault() : executorOf(engine, fields);
   const gradient = outputGradientOf(outputGradient, form, tensors);
-  const chosen = chooseGradients(given, { signature, tensors, gradient }, fields);
+  const chosen = chooseGradients(given, { signature, tensors, gradient }, fields, ON_HOST);
   return { executor, form, tensors, gradient, chosen };
 }
 

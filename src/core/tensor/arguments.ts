@@ -183,16 +183,6 @@ export function checkArguments(
     : new TensorError("dtype", sentence, { key: "dtype", got: factOf(dtype) });
 }
 
-/**
- * The object that holds the elements: the given object, which may be a tensor, or `{ data }` around a bare
- * Float16Array.
- */
-interface Holder {
-  readonly data?: unknown;
-  /** Location of an onnxruntime tensor's elements. */
-  readonly location?: unknown;
-}
-
 interface Parts {
   readonly dtype: unknown;
   readonly shape: unknown;
@@ -211,39 +201,37 @@ export function partsOf(value: unknown, fields: ErrorContext): Parts {
     : `; use tensor(…)${got === "an object" ? `, and pass options after ${who}` : ""}`;
   const none =
     value === undefined ? `${who} must be given` : `${who} must be a tensor, got ${got}${advice}`;
-  const type = readForeign(() => typeOf(value), "dtype", none, "tensor", fields);
-  const data = type && listIn(type.holder, fields);
-  if (type === null || data === null) {
+  const parts = readForeign(() => readParts(value, fields), "dtype", none, "tensor", fields);
+  if (parts === null || parts.data === null) {
     throw new TensorError("dtype", none, { ...named(fields, "tensor"), got: factOf(value) });
   }
-  return { ...type, data };
+  return parts;
 }
 
-/**
- * Reads the data type and shape of a tensor-like object, and finds the object that holds its data. Returns null if the
- * value is not an object.
- */
-function typeOf(value: unknown): (Omit<Parts, "data"> & { holder: Holder }) | null {
-  if (isFloat16Array(value)) {
-    return { dtype: "float16", shape: [value.length], holder: { data: value } };
-  }
+/** Reads the parts of a tensor-like object, or of a bare Float16Array; returns null if the value is not an object. */
+function readParts(value: unknown, fields: ErrorContext): Parts | null {
+  if (isFloat16Array(value)) return { dtype: "float16", shape: [value.length], data: value };
   if (typeof value !== "object" || value === null) return null;
   return {
     dtype: "dtype" in value ? value.dtype : "type" in value ? value.type : undefined,
     shape: "shape" in value ? value.shape : "dims" in value ? value.dims : undefined,
-    holder: value,
+    data: listIn(value, fields),
   };
 }
 
 /**
- * Reads the elements of a tensor-like object. onnxruntime throws its own errors if a tensor was disposed of or is in
- * device memory.
+ * Reads the elements of a tensor-like object; null if the object has no list of them. onnxruntime throws its own errors if
+ * a tensor was disposed of or is in device memory.
  */
-function listIn(holder: Holder, fields: ErrorContext): unknown {
+function listIn(
+  holder: { readonly data?: unknown; readonly location?: unknown },
+  fields: ErrorContext,
+): unknown {
   const who = fields.input ?? "the tensor";
   const read = (): unknown => {
     try {
-      return listOf(holder.data);
+      const { data } = holder;
+      return isList(data) || isFloat16Array(data) ? data : null;
     } catch (error) {
       if (holder.location !== "gpu-buffer") throw error;
       const sentence = `${who} must be in CPU memory, got a GPU tensor; await its getData(), or use ndscatter/webgpu`;
@@ -252,5 +240,3 @@ function listIn(holder: Holder, fields: ErrorContext): unknown {
   };
   return readForeign(read, "disposed", `the memory of ${who} is gone`, "tensor", fields);
 }
-
-const listOf = (data: unknown): unknown => (isList(data) || isFloat16Array(data) ? data : null);

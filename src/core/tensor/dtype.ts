@@ -227,13 +227,10 @@ export function allocate(dtype: DType, size: number): Storage {
  */
 const MOST_STRINGS = 2 ** 26;
 
-const tooLarge = (dtype: DType, size: number, cause?: unknown): TensorError =>
-  new TensorError(
-    "too-large",
-    `${size} elements of ${dtype} do not fit in memory`,
-    { got: size },
-    { cause },
-  );
+function tooLarge(dtype: DType, size: number, cause?: unknown): TensorError {
+  const sentence = `${size} elements of ${dtype} do not fit in memory`;
+  return new TensorError("too-large", sentence, { got: size }, { cause });
+}
 
 /** Creates storage of a numeric type over part of a buffer; over the whole buffer by default. */
 export function viewOf(

@@ -121,16 +121,13 @@ export function isSame(one: Memory, other: Memory): boolean {
 }
 
 /** Creates the error for a tensor that was disposed of, or whose buffer was transferred. */
-export const gone = (what: string, fields: ErrorContext): TensorError =>
-  new TensorError(
-    "disposed",
-    `the memory of ${what} is gone (disposed, transferred or resized)`,
-    named(fields, "tensor"),
-  );
+export function gone(what: string, fields: ErrorContext): TensorError {
+  const sentence = `the memory of ${what} is gone (disposed, transferred or resized)`;
+  return new TensorError("disposed", sentence, named(fields, "tensor"));
+}
 
 /** Creates the error for an input whose memory was transferred while its call was queued. */
-export const transferred = (input: string, fields: ErrorContext): TensorError =>
-  new TensorError("disposed", `the memory of ${input} was transferred before the call ended`, {
-    ...fields,
-    input,
-  });
+export function transferred(input: string, fields: ErrorContext): TensorError {
+  const sentence = `the memory of ${input} was transferred before the call ended`;
+  return new TensorError("disposed", sentence, { ...fields, input });
+}

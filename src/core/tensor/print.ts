@@ -84,12 +84,8 @@ export function printScalar(dtype: DType, value: unknown): string {
     });
   }
   if (typeof value === "string") {
-    return readForeign(
-      () => JSON.stringify(value),
-      "too-large",
-      "the text does not fit in a string",
-      "value",
-    );
+    const quote = (): string => JSON.stringify(value);
+    return readForeign(quote, "too-large", "the text does not fit in a string", "value");
   }
   if (typeof value === "number") return printNumber(dtype, value);
   if (typeof value === "bigint" || typeof value === "boolean") return String(value);

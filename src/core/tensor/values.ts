@@ -52,14 +52,10 @@ interface Destination {
  * copy.
  * @throws TensorError `dtype`, `shape-mismatch`, `disposed`, `too-large`
  */
-export const storageFor = (target: Destination, values: unknown): StoredValues =>
-  readForeign(
-    () => store(target, values),
-    "dtype",
-    "the values cannot be read",
-    "values",
-    target.fields,
-  );
+export function storageFor(target: Destination, values: unknown): StoredValues {
+  const read = (): StoredValues => store(target, values);
+  return readForeign(read, "dtype", "the values cannot be read", "values", target.fields);
+}
 
 function store(target: Destination, values: unknown): StoredValues {
   const { dtype, size, fields } = target;
@@ -270,16 +266,12 @@ function checkRange({ dtype, shape, fields }: Destination, data: Storage): void 
 const lengthOf = (value: unknown): number | null =>
   isArray(value) ? Number(value.length) : classOf(value) === undefined ? null : typedLength(value);
 
-const bitsOf = ({ buffer, byteOffset, length }: Float16Like, fields: ErrorContext): Storage =>
-  readForeign(
-    // A polyfill's array is not a typed array. The class DataView is used, because it accepts only a buffer, whereas a
-    // typed array constructor would allocate one.
-    () => viewOf("float16", new DataView(buffer).buffer, byteOffset, length),
-    "disposed",
-    "the memory of the values is gone",
-    "values",
-    fields,
-  );
+function bitsOf({ buffer, byteOffset, length }: Float16Like, fields: ErrorContext): Storage {
+  // A polyfill's array is not a typed array. The class DataView is used, because it accepts only a buffer, whereas a
+  // typed array constructor would allocate one.
+  const read = (): Storage => viewOf("float16", new DataView(buffer).buffer, byteOffset, length);
+  return readForeign(read, "disposed", "the memory of the values is gone", "values", fields);
+}
 
 const componentOf = (dtype: DType): DType => (dtype === "complex64" ? "float32" : "float64");
 

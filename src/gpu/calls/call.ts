@@ -56,8 +56,8 @@ export interface Work {
   readonly core: GpuCore;
   readonly source: TargetSource;
   readonly data: DeviceTensor;
-  /** The tensor that receives the result, or null for a new tensor. */
-  readonly out: DeviceTensor | null;
+  /** The tensor that receives the result, or undefined for a new tensor. */
+  readonly out: DeviceTensor | undefined;
   /** The shape of the result. */
   readonly shape: readonly number[];
   readonly size: number;
@@ -68,7 +68,7 @@ export function gatherWork({ core, source, data, out, shape, size }: Work): Devi
   return core.call({
     ...{ source, inputs: [data], out, dtype, shape, size },
     record(recording, { targets }, result) {
-      gatherOnGpu(recording, targets, dtype, data.span, result, out === null);
+      gatherOnGpu(recording, targets, dtype, data.span, result, out === undefined);
     },
   });
 }
@@ -97,8 +97,8 @@ export function scatterWork(
 }
 
 /** Returns the origin of a scatter's result. */
-export const resultOf = (data: DeviceTensor, out: DeviceTensor | null): Operands["result"] =>
-  out === null ? "new" : out.sharesMemory(data) ? "in place" : "given";
+export const resultOf = (data: DeviceTensor, out: DeviceTensor | undefined): Operands["result"] =>
+  out === undefined ? "new" : out.sharesMemory(data) ? "in place" : "given";
 
 /** Throws a `dtype` error if the GPU does not support the reduction for the data type. */
 export function checkArithmetic(

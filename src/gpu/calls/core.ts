@@ -23,8 +23,8 @@ export interface GpuCall {
   readonly source: TargetSource;
   /** The tensors that the call reads, besides those of its targets. */
   readonly inputs: readonly DeviceTensor[];
-  /** The tensor that receives the result, or null for a new tensor. */
-  readonly out: DeviceTensor | null;
+  /** The tensor that receives the result, or undefined for a new tensor. */
+  readonly out: DeviceTensor | undefined;
   readonly dtype: DType;
   readonly shape: readonly number[];
   readonly size: number;
@@ -102,7 +102,7 @@ export class GpuCore implements TensorOwner {
       try {
         return { result, slot: this.#submitCall(call, result) };
       } catch (error) {
-        if (out === null) result.dispose();
+        if (out === undefined) result.dispose();
         throw error;
       }
     };
@@ -110,7 +110,7 @@ export class GpuCore implements TensorOwner {
     const check = new CallCheck({
       slot: made.slot,
       inputs: checksOf(call),
-      before: out === null ? "new" : out.check,
+      before: out === undefined ? "new" : out.check,
       errorOf: source.errorOf,
       refusal,
     });
@@ -187,7 +187,7 @@ export class GpuCore implements TensorOwner {
   #record(recording: Recording, call: GpuCall, span: Span, isChecked: boolean): void {
     const { source, out } = call;
     // If `out` is known to have no contents, it is written like a new tensor.
-    const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
+    const before = out === undefined || out.lack !== null ? null : (out.check?.slot ?? NEVER);
     const checked = { inputs: slotsOf(call), before };
     if (isChecked && source.errorOf === null) checkInputs(recording, checked);
     const placed = source.record(recording, checked);

@@ -11,6 +11,7 @@ import {
   type PlainCall,
 } from "../../core/call/call.ts";
 import { formOf } from "../../core/call/check.ts";
+import type { Place } from "../../core/call/gradient-options.ts";
 import {
   checkAlive,
   checkIndexBytes,
@@ -99,7 +100,7 @@ export function inputOf(
 
 /**
  * Checks that `out` is a tensor of the engine with the type and shape of the result, and shares no memory with other
- * inputs. `inPlace` is the name of the input that may also be `out`. Returns null if `given` is undefined.
+ * inputs. `inPlace` is the name of the input that may also be `out`.
  */
 export function outOnGpu(
   core: GpuCore,
@@ -110,8 +111,8 @@ export function outOnGpu(
   inputs: Inputs<GpuInput>,
   inPlace: string | null,
   fields: ErrorContext,
-): DeviceTensor | null {
-  if (given === undefined) return null;
+): DeviceTensor | undefined {
+  if (given === undefined) return undefined;
   const out = dataOnGpu(core, given, fields, "out");
   checkLike(typeOf(out), dtype, shape, "out", fields);
   for (const [position, input] of inputs.entries()) {
@@ -122,6 +123,12 @@ export function outOnGpu(
   }
   return out;
 }
+
+/** Returns the checks of tensors for gradients. */
+export const placeOn = (core: GpuCore): Place<GpuInput, DeviceTensor> => ({
+  typeOf,
+  checkOut: (...given) => outOnGpu(core, ...given),
+});
 
 /** Returns a tensor whose data type GPUs support. Throws a `dtype` error for text. */
 export function numericTensor(given: unknown): Tensor {

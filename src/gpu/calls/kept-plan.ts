@@ -5,8 +5,8 @@
 
 import {
   checkDifferentiable,
+  chooseGradients,
   GRADIENT_OPTIONS,
-  readGradientOptions,
 } from "../../core/call/gradient-options.ts";
 import {
   checkReduction,
@@ -37,11 +37,11 @@ import {
 } from "../kernels/targets.ts";
 import { checkArithmetic, gatherWork, scatterWork } from "./call.ts";
 import type { GpuCore } from "./core.ts";
-import { dataOnGpu, inputOf, outOnGpu } from "./inputs.ts";
+import { dataOnGpu, inputOf, outOnGpu, placeOn } from "./inputs.ts";
 import type { TargetSource } from "./target-source.ts";
 import { type DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
 import type { GpuPlan } from "./types.ts";
-import { checkGradientArithmetic, gatherGradient, outsOnGpu, scatterGradients } from "./vjp.ts";
+import { checkGradientArithmetic, gatherGradient, scatterGradients } from "./vjp.ts";
 
 /** Returns the methods of a kept plan. */
 export function gpuPlan(core: GpuCore, parts: KeptParts): GpuPlan {
@@ -163,14 +163,13 @@ class PlanOnGpu {
     const gradient = dataOnGpu(core, outputGradient, fields, "outputGradient");
     checkLike(typeOf(gradient), dtype, dataDims, "outputGradient", fields);
     const signature = { inputs: SCATTERED, positions: { data: 0, updates: 1 } };
-    const { wanted, outs } = readGradientOptions(rest, signature, fields);
     checkGradientArithmetic(dtype, reducing.reduction, fields);
-    const own = outsOnGpu(core, outs, signature, [data, updates, gradient], fields);
+    const differentiated = { signature, tensors: [data, updates], gradient };
+    const chosen = chooseGradients(rest, differentiated, fields, placeOn(core));
+    const source = this.#source(dtype, reducing.reduction === "none" ? "none" : null);
     return scatterGradients({
-      ...{ core, source: this.#source(dtype, reducing.reduction === "none" ? "none" : null) },
-      ...{ gradient, reducing, updates: typeOf(updates), dataShape: dataDims, dataSize: size },
-      ...{ wantsData: wanted.has(0), wantsUpdates: wanted.has(1) },
-      ...{ dataOut: own[0] ?? null, updatesOut: own[1] ?? null },
+      ...{ core, source, gradient, reducing, chosen, updates: typeOf(updates) },
+      ...{ dataShape: dataDims, dataSize: size },
     });
   }
 
@@ -178,17 +177,17 @@ class PlanOnGpu {
     const { plan, dataDims, dims, fields } = this.#parts;
     const core = this.#core;
     this.#checkAlive();
-    const { out } = optionsOf(options, GATHER_OPTIONS, fields);
+    const { out: givenOut } = optionsOf(options, GATHER_OPTIONS, fields);
     const gradient = dataOnGpu(core, outputGradient, fields, "outputGradient");
     const { dtype } = gradient;
     checkDifferentiable(typeOf(gradient), "outputGradient", fields);
     checkShape(typeOf(gradient), dims, fields, "outputGradient");
     checkGradientArithmetic(dtype, undefined, fields);
     const names = [{ name: "outputGradient" }];
-    const dataOut = outOnGpu(core, out, dtype, dataDims, names, [gradient], null, fields);
+    const out = outOnGpu(core, givenOut, dtype, dataDims, names, [gradient], null, fields);
     const source = this.#source(dtype, "add");
     const [dataShape, dataSize] = [dataDims, plan.size];
-    return gatherGradient({ core, source, gradient, dataShape, dataSize, dataOut });
+    return gatherGradient({ core, source, gradient, dataShape, dataSize, out });
   }
 
   /** Returns the checked inputs of a scatter. */

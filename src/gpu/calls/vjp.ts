@@ -6,10 +6,9 @@
 import { callFrom, type FunctionSpec, type NodeSpec } from "../../core/call/call.ts";
 import {
   checkDifferentiable,
+  chooseGradients,
   GRADIENT_OPTIONS,
-  readGradientOptions,
-  replacedInput,
-  type Differentiated,
+  type ChosenGradients,
 } from "../../core/call/gradient-options.ts";
 import { checkInputCount, checkLike, readInputs } from "../../core/call/inputs.ts";
 import { divisorOf, type Reducing } from "../../core/call/steps.ts";
@@ -28,7 +27,7 @@ import { applyUpdates, checkCounted, copyData } from "../kernels/scatter.ts";
 import { countsOfTargets, positionsOf, type Targets } from "../kernels/targets.ts";
 import { resultOf } from "./call.ts";
 import type { GpuCore } from "./core.ts";
-import { checkStillAlive, dataOnGpu, formOnGpu, gpuInputs, outOnGpu } from "./inputs.ts";
+import { checkStillAlive, dataOnGpu, formOnGpu, gpuInputs, placeOn } from "./inputs.ts";
 import { sourceOf, type TargetSource } from "./target-source.ts";
 import { DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
 
@@ -46,33 +45,31 @@ export function vjpOnGpu(
   const inputs = gpuInputs(core, call, "forms" in call ? list.given : checkInputCount(call, list));
   checkAxisOnHost(inputs, signature.inputs, fields);
   const form = formOnGpu(call, inputs);
-  const chosen = optionsOf(options, GRADIENT_OPTIONS, fields);
-  const { data: at, updates: updatesAt } = signature.positions;
+  const rest = optionsOf(options, GRADIENT_OPTIONS, fields);
+  const at = form.positions.data;
   const data = inputs[at] as DeviceTensor;
-  const updates = inputs[updatesAt];
+  const updates = inputs[form.positions.updates];
   checkDifferentiable(typeOf(data), signature.inputs[at].name, fields);
   const gradient = dataOnGpu(core, outputGradient, fields, "outputGradient");
   checkLike(typeOf(gradient), data.dtype, form.shape, "outputGradient", fields);
-  const { wanted, outs } = readGradientOptions(chosen, signature, fields);
-  const { settings: reducing } = form.call;
+  const reducing = form.call.settings;
   checkGradientArithmetic(data.dtype, updates && reducing.reduction, fields);
   // Even an omitted optional input has a position, which precedes the gradient.
-  const all = [...signature.inputs.map((_, position) => inputs[position]), gradient];
-  const own = outsOnGpu(core, outs, signature, all, fields);
-  checkStillAlive(all, [...signature.inputs, { name: "outputGradient" }], fields);
-  const common = {
-    ...{ core, source: sourceOf(form, inputs[form.positions.indices]), gradient },
-    ...{ dataShape: data.shape, dataSize: data.size, dataOut: own[at] ?? null },
-  };
+  const tensors = signature.inputs.map((_, position) => inputs[position]);
+  const differentiated = { signature, tensors, gradient };
+  const chosen = chooseGradients(rest, differentiated, fields, placeOn(core));
+  const names = [...signature.inputs, { name: "outputGradient" }];
+  checkStillAlive([...tensors, gradient], names, fields);
+  const { updates: updatesAt, indices } = form.positions;
+  const { shape: dataShape, size: dataSize } = data;
+  const common = { core, source: sourceOf(form, inputs[indices]), gradient, dataShape, dataSize };
   const results: (DeviceTensor | null)[] = signature.inputs.map(() => null);
-  if (updates === undefined) {
-    if (wanted.has(at)) results[at] = gatherGradient(common);
-    return results;
+  if (updates !== undefined) {
+    const scatter = { ...common, chosen, reducing, updates: typeOf(updates) };
+    [results[at], results[updatesAt]] = scatterGradients(scatter);
+  } else if (chosen.wantsData) {
+    results[at] = gatherGradient({ ...common, out: chosen.dataOut });
   }
-  const [wantsData, wantsUpdates] = [wanted.has(at), wanted.has(updatesAt)];
-  const updatesOut = own[updatesAt] ?? null;
-  const scatter = { updates: typeOf(updates), reducing, wantsData, wantsUpdates, updatesOut };
-  [results[at], results[updatesAt]] = scatterGradients({ ...common, ...scatter });
   return results;
 }
 
@@ -89,30 +86,6 @@ function checkAxisOnHost(
   }
 }
 
-/**
- * Checks that each tensor in `out` has the type and shape of its input and shares no memory, and returns the tensors by
- * input position.
- */
-export function outsOnGpu(
-  core: GpuCore,
-  outs: readonly unknown[],
-  signature: Differentiated["signature"],
-  inputs: Inputs<GpuInput>,
-  fields: ErrorContext,
-): (DeviceTensor | undefined)[] {
-  const others: (GpuInput | undefined)[] = [...inputs];
-  const names = [...signature.inputs, { name: "outputGradient" }];
-  return outs.map((out, position) => {
-    if (out === null) return undefined;
-    const { dtype, shape } = inputs[position] as GpuInput;
-    const inPlace = replacedInput(position, signature);
-    const own = outOnGpu(core, out, dtype, shape, names, others, inPlace, fields) ?? undefined;
-    others.push(own);
-    names.push({ name: `out[${position}]` });
-    return own;
-  });
-}
-
 /** A call whose gradients are computed. */
 interface DifferentiatedCall {
   readonly core: GpuCore;
@@ -121,8 +94,6 @@ interface DifferentiatedCall {
   readonly gradient: DeviceTensor;
   readonly dataShape: readonly number[];
   readonly dataSize: number;
-  /** The tensor that receives the gradient of data, or null for a new tensor. */
-  readonly dataOut: DeviceTensor | null;
 }
 
 /** A scatter whose gradients are computed. */
@@ -130,9 +101,7 @@ interface DifferentiatedScatter extends DifferentiatedCall {
   /** The type of updates, whose values the gradients do not need. */
   readonly updates: Tensor;
   readonly reducing: Reducing;
-  readonly wantsData: boolean;
-  readonly wantsUpdates: boolean;
-  readonly updatesOut: DeviceTensor | null;
+  readonly chosen: ChosenGradients<DeviceTensor>;
 }
 
 const ADD: Steps = { first: "add", later: "add", divides: false };
@@ -162,13 +131,15 @@ export function checkGradientArithmetic(
 }
 
 /** Computes the gradient of data by adding the gradient of each gathered slice to zeros, in order. */
-export function gatherGradient(call: DifferentiatedCall): DeviceTensor {
-  const { core, gradient, dataOut: out } = call;
+export function gatherGradient(
+  call: DifferentiatedCall & { readonly out: DeviceTensor | undefined },
+): DeviceTensor {
+  const { core, gradient, out } = call;
   const { dtype } = gradient;
   return core.call({
-    ...dataCall(call),
+    ...dataCall(call, out),
     record(recording, { targets, arrangements }, span) {
-      clearOnGpu(recording, span, out === null);
+      clearOnGpu(recording, span, out === undefined);
       const operands = { dtype, data: span, updates: gradient.span, out: span } as const;
       const inPlace = { ...operands, result: "in place" } as const;
       applyUpdates(recording, targets, arrangements, ADD, inPlace);
@@ -177,32 +148,34 @@ export function gatherGradient(call: DifferentiatedCall): DeviceTensor {
 }
 
 /** Returns the common fields of all calls that compute the gradient of data. */
-const dataCall = ({ source, gradient, dataShape, dataSize, dataOut }: DifferentiatedCall) => ({
-  ...{ source, inputs: [gradient], out: dataOut, dtype: gradient.dtype },
-  ...{ shape: dataShape, size: dataSize },
-});
+const dataCall = (
+  { source, gradient, dataShape: shape, dataSize: size }: DifferentiatedCall,
+  out: DeviceTensor | undefined,
+) => ({ source, inputs: [gradient], out, dtype: gradient.dtype, shape, size });
 
 /** Computes the requested gradients of data and updates, and returns null for the others. */
 export function scatterGradients(
   call: DifferentiatedScatter,
 ): readonly [data: DeviceTensor | null, updates: DeviceTensor | null] {
   // The gradient of data is computed last, because it may overwrite the gradient of the result.
-  const ofUpdates = call.wantsUpdates ? updatesGradient(call) : null;
-  return [call.wantsData ? dataGradient(call) : null, ofUpdates];
+  const { wantsData, wantsUpdates } = call.chosen;
+  const ofUpdates = wantsUpdates ? updatesGradient(call) : null;
+  return [wantsData ? dataGradient(call) : null, ofUpdates];
 }
 
 function updatesGradient(call: DifferentiatedScatter): DeviceTensor {
-  const { core, source, gradient, reducing, updates, updatesOut: out } = call;
+  const { core, source, gradient, reducing, updates, chosen } = call;
   const { reduction, includeSelf } = reducing;
   const { dtype } = gradient;
   const { shape, size } = updates;
+  const out = chosen.updatesOut;
   return core.call({
     ...{ source, out, dtype, shape, size, inputs: [gradient] },
     record(recording, { targets, arrangements }, span) {
       // In a mean, the gradient of each update is the quotient at the update's target.
       const from = reduction === "mean" ? quotients(recording, call, targets) : gradient.span;
       const taken = reduction === "none" ? arrangements.last(recording) : targets;
-      gatherOnGpu(recording, taken, dtype, from, span, out === null);
+      gatherOnGpu(recording, taken, dtype, from, span, out === undefined);
       if (reduction !== "sub") return;
       const minus = includeSelf ? targets : arrangements.split(recording).later;
       negateOnGpu(recording, minus, dtype, span);
@@ -234,14 +207,14 @@ function divideTargets(
 
 /** Computes the gradient of data, which is the gradient of the result except at the targets. */
 function dataGradient(call: DifferentiatedScatter): DeviceTensor {
-  const { core, gradient, dataOut, reducing } = call;
+  const { core, gradient, chosen, reducing } = call;
   const { dtype } = gradient;
   // Without data, the result at each target depends only on updates.
   const isReplaced = reducing.reduction === "none" || !reducing.includeSelf;
   return core.call({
-    ...dataCall(call),
+    ...dataCall(call, chosen.dataOut),
     record(recording, { targets, arrangements }, out) {
-      const own = { dtype, data: gradient.span, out, result: resultOf(gradient, dataOut) };
+      const own = { dtype, data: gradient.span, out, result: resultOf(gradient, chosen.dataOut) };
       const elements = positionsOf(targets) * targets.slice;
       if (isReplaced && elements > 0) {
         const operands = { ...own, updates: recording.zeros(elements * DTYPES[dtype].bytes) };

@@ -15,7 +15,7 @@ import {
   type DType,
 } from "../../core/tensor/dtype.ts";
 import { product, sameShape, stridesOf } from "../../core/tensor/shape.ts";
-import { absoluteOffsets } from "../../core/plan/plan.ts";
+import { absoluteOffsets, planOf, type Plan } from "../../core/plan/plan.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import {
   always,
@@ -29,7 +29,7 @@ import {
   type Hypothesis,
 } from "./hypothesis.ts";
 import { pick } from "./predict.ts";
-import { flatPlan, withSettings, type Rule } from "./rule.ts";
+import { withSettings, type Rule } from "./rule.ts";
 
 export const hasSetting = ({ call: { version } }: Rule, name: string): boolean =>
   version.attributes.some((attribute) => attribute.name === name) ||
@@ -48,21 +48,22 @@ const includesSelf = (rule: Rule): boolean => isReduced(rule) && rule.call.setti
 /** Skips every update or element. */
 const NOWHERE: Partial<Rule> = { placeOf: () => NaN };
 
-/** Data types used in OpenVINO 2026.4.1 computations that visibly affect results. */
-const WORKING: Readonly<Partial<Record<DType, DType>>> = {
-  int16: "int32",
-  uint16: "int32",
-  uint32: "int32",
-  int64: "int32",
-  uint64: "int32",
-  float64: "float32",
-};
+/** Data types that OpenVINO 2026.4.1 computes as int32, which visibly affects results. */
+const AS_INT32: ReadonlySet<DType> = /* @__PURE__ */ new Set([
+  "int16",
+  "uint16",
+  "uint32",
+  "int64",
+  "uint64",
+]);
 
 /** Returns the data type in which OpenVINO computes a call, or null for the data type of data. */
-function workingType({ data: { dtype }, call }: Rule): DType | null {
+function workingType(rule: Rule): DType | null {
+  const { dtype } = rule.data;
   // A boolean difference is true unless its value is 0. Boolean sums are computed as logical operations.
-  if (dtype === "bool") return call.settings.reduction === "sub" ? "uint8" : null;
-  return WORKING[dtype] ?? null;
+  if (dtype === "bool") return reductionOf(rule) === "sub" ? "uint8" : null;
+  if (dtype === "float64") return "float32";
+  return AS_INT32.has(dtype) ? "int32" : null;
 }
 
 export const SETTINGS: readonly Hypothesis[] = [
@@ -108,15 +109,11 @@ export const SETTINGS: readonly Hypothesis[] = [
       ],
     ],
   ),
-  hypothesis(
-    "other-type",
-    "type",
-    (rule) => workingType(rule) !== null,
-    (rule) => {
-      const computedIn = workingType(rule);
-      return [[`elements of ${rule.data.dtype} were computed as ${computedIn}`, { computedIn }]];
-    },
-  ),
+  hypothesis("other-type", "type", always, (rule) => {
+    const computedIn = workingType(rule);
+    const sentence = `elements of ${rule.data.dtype} were computed as ${computedIn}`;
+    return computedIn === null ? [] : [[sentence, { computedIn }]];
+  }),
   hypothesis(
     "mean-truncated",
     "reduction",
@@ -194,14 +191,9 @@ function batchZero(rule: Rule): readonly Change[] {
   const axes = call.version.indexForm === "sequences" ? shape.length : batchDimsOf(rule);
   const batch = product(shape, axes);
   if (axes === 0 || size <= batch) return [];
-  const first = changedInput("indices", () =>
-    pick(
-      indices,
-      Uint32Array.from({ length: size }, (_, p) => p % batch),
-      shape,
-    ),
-  );
-  return [["the indices of the first batch were used for all batches", first]];
+  const places = Uint32Array.from({ length: size }, (_, p) => p % batch);
+  const same = changedInput("indices", () => pick(indices, places, shape));
+  return [["the indices of the first batch were used for all batches", same]];
 }
 
 /**
@@ -214,16 +206,15 @@ function otherBatches(rule: Rule): readonly Change[] {
   if (batchDims === 0) return [];
   const { addressed } = call.operator.layout({ data: data.shape, indices }, call);
   const slice = product(data.shape, addressed);
-  const reread = (sentence: string, other: number, batch: number): Change => [
-    sentence,
-    {
-      ...withSettings(rule, { batchDims: other }),
-      rewrite(plan) {
-        const offsets = absoluteOffsets(plan).map((offset) => offset % batch);
-        return flatPlan(offsets, slice, plan.size);
-      },
-    },
-  ];
+  const reread = (sentence: string, other: number, batch: number): Change => {
+    const rewrite = (plan: Plan): Plan =>
+      planOf(
+        absoluteOffsets(plan).map((offset) => offset % batch),
+        slice,
+        plan.size,
+      );
+    return [sentence, { ...withSettings(rule, { batchDims: other }), rewrite }];
+  };
   const inBatch = product(data.shape, batchDims);
   const tuples = call.version.indexForm === "tuples" ? [...Array(batchDims).keys()] : [];
   return [
@@ -235,20 +226,16 @@ function otherBatches(rule: Rule): readonly Change[] {
 }
 
 /** Returns a change in which a gather copies only the first element of each slice. */
-function firstOfSlices({ data }: Rule): readonly Change[] {
-  const what = isNumericStorage(data.data) ? "0" : "empty";
-  return [
-    [
-      `only the first element of each slice was copied, and the others are ${what}`,
-      {
-        rewrite(plan) {
-          const offsets = absoluteOffsets(plan);
-          const source = offsets.map((_, p) => p * plan.slice);
-          return { ...flatPlan(offsets, 1, plan.size), source };
-        },
-      },
-    ],
-  ];
+function firstOfSlices({ data: { dtype } }: Rule): readonly Change[] {
+  const others = dtype === "string" ? "empty" : "0";
+  const sentence = `only the first element of each slice was copied, and the others are ${others}`;
+  return [[sentence, { rewrite: firstElements }]];
+}
+
+function firstElements(plan: Plan): Plan {
+  const offsets = absoluteOffsets(plan);
+  const source = offsets.map((_, p) => p * plan.slice);
+  return planOf(offsets, 1, plan.size, source);
 }
 
 /** Returns changes to other ai.onnx operators with plain functions, without version restrictions. */

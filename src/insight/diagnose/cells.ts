@@ -19,7 +19,7 @@ import {
 } from "../../core/tensor/dtype.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { planOf, type Rule } from "./rule.ts";
+import { planOfRule, type Rule } from "./rule.ts";
 
 /** Tensor cells in a form that can be compared with cells of the same data type. */
 export interface Cells {
@@ -92,7 +92,7 @@ export interface CellUpdates {
 }
 
 export function cellUpdatesOf(rule: Rule): CellUpdates {
-  const plan = planOf(rule);
+  const plan = planOfRule(rule);
   const { slice, source } = plan;
   const groups = groupByTarget(absoluteOffsets(plan), slice);
   // The last group is cached, because callers request the updates of one cell consecutively.

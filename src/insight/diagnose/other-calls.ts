@@ -42,25 +42,21 @@ export interface OtherCall {
   readonly result: Tensor;
 }
 
-/** A call with changes. */
-interface Edited {
-  readonly node: NodeSpec;
-  /** Computes the inputs, which are not stored, because they may be large. */
-  inputs(): readonly Tensor[];
-  readonly changes: readonly InputChange[];
-}
-
 /** A change to a call. Two changes are combined only if they change different parts. */
-interface Edit extends Edited {
+interface Edit {
   readonly id: ChangeId;
   readonly part: Part;
   readonly sentence: string;
+  readonly node: NodeSpec;
+  readonly changes: readonly InputChange[];
 }
 
 type Part = "form" | "reduction" | "input" | "order";
 
 /** The order in which two changes are applied. */
 const PARTS: readonly Part[] = ["form", "reduction", "input", "order"];
+
+type Inputs = readonly Tensor[];
 
 /** A call whose result has not been computed. */
 type Candidate = Omit<OtherCall, "result"> & { readonly made: () => Tensor | null };
@@ -73,41 +69,77 @@ export function* otherCalls(
   node: NodeSpec,
   inputs: readonly Tensor[],
 ): Generator<OtherCall, void, undefined> {
-  const call: Edited = { node, inputs: () => inputs, changes: [] };
-  const own = resultOf(call);
-  for (const { made, ...other } of candidates(call)) {
+  const own = attempted(() => run(node, inputs)[0]);
+  for (const { made, ...other } of candidates(node, inputs)) {
     const result = made();
     if (result !== null && (own === null || !equals(result, own))) yield { ...other, result };
   }
 }
 
-function* candidates(call: Edited): Generator<Candidate, void, undefined> {
-  const singles = editsOf(call);
-  for (const edit of singles) yield candidate(edit, edit.id, edit.sentence);
-  yield* hypotheses(call, false);
+function* candidates(given: NodeSpec, inputs: Inputs): Generator<Candidate, void, undefined> {
+  const inputsOf = ({ node, changes }: Edit): Inputs =>
+    changes.reduce((tensors, change) => edited(tensors, change, node), inputs);
+  const candidate = (id: OtherCall["id"], sentence: string, edit: Edit): Candidate => {
+    const { node, changes } = edit;
+    const made = (): Tensor | null => attempted(() => run(node, inputsOf(edit))[0]);
+    return { id, sentence, node, changes, made };
+  };
+  const singles = editsOf(given, inputs);
+  for (const edit of singles) yield candidate(edit.id, edit.sentence, edit);
+  yield* hypotheses(given, inputs, false);
   for (const first of singles) {
-    for (const second of editsOf(first)) {
+    const others = attempted(() => editsOf(first.node, inputsOf(first))) ?? [];
+    for (const second of others) {
       if (PARTS.indexOf(second.part) <= PARTS.indexOf(first.part)) continue;
+      const both = { ...second, changes: [...first.changes, ...second.changes] };
       const sentence = `${first.sentence}; and ${second.sentence}`;
-      yield candidate(second, `${first.id}+${second.id}`, sentence);
+      yield candidate(`${first.id}+${second.id}`, sentence, both);
     }
   }
-  yield* hypotheses(call, true);
+  yield* hypotheses(given, inputs, true);
 }
 
-const candidate = (edited: Edited, id: OtherCall["id"], sentence: string): Candidate => {
-  const { node, changes } = edited;
-  return { id, sentence, node, changes, made: () => resultOf(edited) };
-};
+/** Applies a change to the inputs of a node. */
+function edited(inputs: Inputs, change: InputChange, { op }: NodeSpec): Inputs {
+  if (change.is === "exchange") {
+    const [a, b] = change.inputs;
+    return inputs.with(a, inputs[b]).with(b, inputs[a]);
+  }
+  if (change.is === "cut")
+    return inputs.with(2, cut(inputs[2], change.without, neededSizes(op, inputs)));
+  const input = inputs[change.input];
+  if (change.is === "swap") return inputs.with(change.input, swapped(input, ...change.axes));
+  const reversed = change.axes.reduce((before, axis) => {
+    const size = before.shape[axis];
+    return taken(before, axis, size, (at) => size - 1 - at);
+  }, input);
+  return inputs.with(change.input, reversed);
+}
+
+/** Returns the first elements of a tensor, after selecting the first element along the axis `without`. */
+function cut(given: Tensor, without: number | null, sizes: readonly number[]): Tensor {
+  const { dtype, shape } = given;
+  const rest = shape.filter((_, axis) => axis !== without);
+  const first = without === null ? given : tensor(dtype, rest, taken(given, without, 1).data);
+  return sizes.reduce((whole, size, axis) => taken(whole, axis, size), first);
+}
+
+/** Returns the first `size` slices along an axis. */
+function taken(value: Tensor, axis: number, size: number, from = (at: number) => at): Tensor {
+  const places = BigInt64Array.from({ length: size }, (_, at) => BigInt(from(at)));
+  const indices = tensor("int64", [size], places);
+  return run({ op: "Gather", opset: 13, attributes: { axis } }, [value, indices])[0];
+}
 
 /** Yields results for hypotheses that no other node can express, such as a mean, or for pairs of hypotheses. */
 function* hypotheses(
-  { node, inputs }: Edited,
+  node: NodeSpec,
+  inputs: Inputs,
   arePairs: boolean,
 ): Generator<Candidate, void, undefined> {
   const read = attempted(() => {
     const { call } = callWithout(nodeFrom(node));
-    return readCall(prepare(call, tensorsOf(call, inputs())));
+    return readCall(prepare(call, tensorsOf(call, inputs)));
   });
   if (read === null || (read.facts.isError && arePairs)) return;
   const { rule, facts } = read;
@@ -118,16 +150,11 @@ function* hypotheses(
   );
   for (const first of tried) {
     for (const one of first.variants(rule, facts)) {
-      if (!arePairs) yield wish(first.id, one.sentence, one.rule);
+      if (!arePairs) yield wish(one.id, one.sentence, one.rule);
       else {
-        for (const second of tried.filter((other) => rankOf(other) > rankOf(first))) {
-          for (const other of second.variants(one.rule, facts))
-            yield wish(
-              `${first.id}+${second.id}`,
-              `${one.sentence}; and ${other.sentence}`,
-              other.rule,
-            );
-        }
+        const seconds = tried.filter((other) => rankOf(other) > rankOf(first));
+        for (const other of seconds.flatMap((second) => second.variants(one.rule, facts)))
+          yield wish(`${one.id}+${other.id}`, `${one.sentence}; and ${other.sentence}`, other.rule);
       }
     }
   }
@@ -142,9 +169,6 @@ const wish = (id: OtherCall["id"], said: string, wanted: Rule): Candidate => {
   return { id, sentence, node: null, changes: [], made: () => predict(wanted) };
 };
 
-const resultOf = ({ node, inputs }: Edited): Tensor | null =>
-  attempted(() => run(node, inputs())[0]);
-
 const isScatter = ({ op }: NodeSpec): boolean => op.includes("Scatter");
 
 const axisOf = ({ attributes }: NodeSpec, rank: number): number => {
@@ -152,48 +176,46 @@ const axisOf = ({ attributes }: NodeSpec, rank: number): number => {
   return axis < 0 ? axis + rank : axis;
 };
 
-/** Creates a change of a node's operator and attributes. The operator `Scatter` becomes its successor. */
+/** Returns the operator of a node, where the operator `Scatter` is replaced with its successor. */
+const ownOp = ({ op }: NodeSpec): string => (op === "Scatter" ? "ScatterElements" : op);
+
+/** Returns all changes to a call that another node can express. */
+const editsOf = (node: NodeSpec, inputs: Inputs): readonly Edit[] =>
+  (node.domain ?? "ai.onnx") === "ai.onnx" && inputs.length >= 2
+    ? [
+        ...forms(node, inputs),
+        ...reductions(node),
+        ...orders(node, inputs),
+        ...transposes(node, inputs),
+        ...exchanges(node, inputs),
+        ...cuts(node, inputs),
+      ]
+    : [];
+
+/** Creates a change of a node's operator and attributes. */
 function nodeEdit(
-  { node, inputs, changes }: Edited,
-  part: Part,
+  given: NodeSpec,
   id: DiagnosisId,
   sentence: string,
   since: number,
   attributes: NodeSpec["attributes"],
-  op = ownOp(node),
+  op = ownOp(given),
 ): Edit {
-  const opset = Math.max(node.opset ?? 1, since);
-  return { id, part, sentence, node: { ...node, op, attributes, opset }, inputs, changes };
+  const node = { ...given, op, attributes, opset: Math.max(given.opset ?? 1, since) };
+  const part = id === "other-reduction" ? "reduction" : "form";
+  return { id, part, sentence, node, changes: [] };
 }
-
-const ownOp = ({ op }: NodeSpec): string => (op === "Scatter" ? "ScatterElements" : op);
 
 /** Creates a change of a node's inputs. */
 const inputEdit = (
-  { node, inputs, changes }: Edited,
+  node: NodeSpec,
   id: ChangeId,
   sentence: string,
-  added: readonly InputChange[],
-  change: (inputs: readonly Tensor[]) => readonly Tensor[],
-  part: Part = "input",
-): Edit => ({
-  ...{ id, part, sentence, node, changes: [...changes, ...added] },
-  inputs: () => change(inputs()),
-});
-
-/** Returns all changes to a call that another node can express. */
-function editsOf(call: Edited): readonly Edit[] {
-  const inputs = call.inputs();
-  if ((call.node.domain ?? "ai.onnx") !== "ai.onnx" || inputs.length < 2) return [];
-  const of = [forms, reductions, orders, transposes, exchanges, cuts];
-  return of.flatMap((edits) => edits(call, inputs));
-}
-
-type Inputs = readonly Tensor[];
+  ...changes: readonly InputChange[]
+): Edit => ({ id, part: id === "first-wins" ? "order" : "input", sentence, node, changes });
 
 /** Returns changes to the axis and batch_dims, and then to the operator. */
-function forms(call: Edited, [{ shape }, indices]: Inputs): readonly Edit[] {
-  const { node } = call;
+function forms(node: NodeSpec, [{ shape }, indices]: Inputs): readonly Edit[] {
   const rank = shape.length;
   const { axis: _, batch_dims: batch = 0, ...others } = node.attributes ?? {};
   const own = ownOp(node);
@@ -205,12 +227,12 @@ function forms(call: Edited, [{ shape }, indices]: Inputs): readonly Edit[] {
     const since = key === "batch_dims" ? 12 : op === own ? 1 : 11;
     if (op !== own) {
       const sentence = `the operator is ${op}, not ${own}, with the ${key} ${value}`;
-      operators.push(nodeEdit(call, "form", "other-operator", sentence, since, attributes, op));
+      operators.push(nodeEdit(node, "other-operator", sentence, since, attributes, op));
     } else if (value !== ownValues[key]) {
       const id = key === "axis" ? "other-axis" : "other-batch-dims";
       const what = key === "axis" ? "the axis" : key;
       const sentence = `${what} is ${value}, not ${ownValues[key]}`;
-      settings.push(nodeEdit(call, "form", id, sentence, since, attributes, op));
+      settings.push(nodeEdit(node, id, sentence, since, attributes, op));
     }
   };
   for (const op of isScatter(node) ? ["ScatterElements"] : ["GatherElements", "Gather"])
@@ -220,116 +242,78 @@ function forms(call: Edited, [{ shape }, indices]: Inputs): readonly Edit[] {
     for (let dims = 0; dims < most; dims++) add("GatherND", "batch_dims", dims);
   } else if (own !== "ScatterND") {
     const sentence = `the operator is ScatterND, not ${own}`;
-    operators.push(nodeEdit(call, "form", "other-operator", sentence, 11, others, "ScatterND"));
+    operators.push(nodeEdit(node, "other-operator", sentence, 11, others, "ScatterND"));
   }
   return [...settings, ...operators];
 }
 
 const REDUCTIONS = { none: 1, add: 16, mul: 16, max: 18, min: 18 } as const;
 
-function reductions(call: Edited): readonly Edit[] {
-  const { node } = call;
+function reductions(node: NodeSpec): readonly Edit[] {
   if (!isScatter(node) || node.op === "TensorScatter") return [];
   const { reduction: own = "none", ...others } = node.attributes ?? {};
   return Object.entries(REDUCTIONS).flatMap(([reduction, since]): Edit[] => {
     if (reduction === own) return [];
     const attributes = { ...others, ...(reduction !== "none" && { reduction }) };
     const sentence = `the reduction is ${reduction}, not ${String(own)}`;
-    return [nodeEdit(call, "reduction", "other-reduction", sentence, since, attributes)];
+    return [nodeEdit(node, "other-reduction", sentence, since, attributes)];
   });
 }
 
 /** Returns the call with reversed updates, so that the first update of each repeated target wins. */
-function orders(call: Edited, [{ shape }, indices, updates]: Inputs): readonly Edit[] {
-  const { op, attributes } = call.node;
+function orders(node: NodeSpec, [{ shape }, indices, updates]: Inputs): readonly Edit[] {
+  const { op, attributes } = node;
   const isPlain = (attributes?.["reduction"] ?? "none") === "none";
-  if (updates === undefined || !isPlain || !isScatter(call.node) || op === "TensorScatter")
-    return [];
+  if (updates === undefined || !isPlain || !isScatter(node) || op === "TensorScatter") return [];
   const { length } = indices.shape;
-  const axes =
-    op === "ScatterND"
-      ? [...Array(Math.max(0, length - 1)).keys()]
-      : [axisOf(call.node, shape.length)];
+  const tupleAxes = [...Array(Math.max(0, length - 1)).keys()];
+  const axes = op === "ScatterND" ? tupleAxes : [axisOf(node, shape.length)];
   if (axes.some((axis) => axis >= Math.min(length, updates.shape.length))) return [];
-  const changes = [1, 2].map((input) => ({ is: "reverse" as const, input, axes }));
   const sentence = "the first update of each repeated target wins, not the last";
-  const change = ([data, ...others]: Inputs): Inputs => [
-    data,
-    ...others.map((one) => reverse(one, axes)),
-  ];
-  return [inputEdit(call, "first-wins", sentence, changes, change, "order")];
-}
-
-const reverse = (value: Tensor, axes: readonly number[]): Tensor =>
-  axes.reduce((before, axis) => {
-    const size = before.shape[axis];
-    return taken(before, axis, size, (at) => size - 1 - at);
-  }, value);
-
-/** Returns the first `size` slices along an axis. */
-function taken(value: Tensor, axis: number, size: number, from = (at: number) => at): Tensor {
-  const places = BigInt64Array.from({ length: size }, (_, at) => BigInt(from(at)));
-  const indices = tensor("int64", [size], places);
-  return run({ op: "Gather", opset: 13, attributes: { axis } }, [value, indices])[0];
+  const changes = [1, 2].map((input) => ({ is: "reverse" as const, input, axes }));
+  return [inputEdit(node, "first-wins", sentence, ...changes)];
 }
 
 const NAMES = ["data", "indices", "updates"] as const;
 
-const transposes = (call: Edited, inputs: Inputs): readonly Edit[] =>
+const transposes = (node: NodeSpec, inputs: Inputs): readonly Edit[] =>
   [2, 1, 0].flatMap((input) =>
-    equalAxes(inputs[input]?.shape ?? []).map(([a, b]) =>
-      inputEdit(
-        call,
-        "transposed-input",
-        `${NAMES[input]} is transposed: axes ${a} and ${b} are swapped`,
-        [{ is: "swap", input, axes: [a, b] }],
-        (given) => given.with(input, swapped(given[input], a, b)),
-      ),
-    ),
+    equalAxes(inputs[input]?.shape ?? []).map(([a, b]) => {
+      const sentence = `${NAMES[input]} is transposed: axes ${a} and ${b} are swapped`;
+      return inputEdit(node, "transposed-input", sentence, { is: "swap", input, axes: [a, b] });
+    }),
   );
 
 /** Returns calls in which two inputs of the same data type, such as data and updates, are swapped. */
-const exchanges = (call: Edited, inputs: Inputs): readonly Edit[] =>
+const exchanges = (node: NodeSpec, inputs: Inputs): readonly Edit[] =>
   [[0, 2] as const, [0, 1] as const, [1, 2] as const]
     .filter(([a, b]) => inputs[a].dtype === inputs[b]?.dtype)
-    .map(([a, b]) =>
-      inputEdit(
-        call,
-        "exchanged-inputs",
-        `${NAMES[a]} and ${NAMES[b]} are exchanged`,
-        [{ is: "exchange", inputs: [a, b] }],
-        (given) => given.with(a, given[b]).with(b, given[a]),
-      ),
-    );
+    .map(([a, b]) => {
+      const sentence = `${NAMES[a]} and ${NAMES[b]} are exchanged`;
+      return inputEdit(node, "exchanged-inputs", sentence, { is: "exchange", inputs: [a, b] });
+    });
 
 /** Returns calls with shortened updates, because PyTorch ignores the excess elements of updates that are too large. */
-function cuts(call: Edited, [data, { shape }, updates]: Inputs): readonly Edit[] {
-  const { op } = call.node;
+function cuts(node: NodeSpec, inputs: Inputs): readonly Edit[] {
+  const { op } = node;
+  const updates = inputs.at(2);
   if (updates === undefined || updates.size === 0 || op === "TensorScatter") return [];
-  const needed =
-    op === "ScatterND" ? [...shape.slice(0, -1), ...data.shape.slice(shape.at(-1))] : shape;
-  const axes =
-    updates.shape.length === needed.length ? [null] : updates.shape.map((_, axis) => axis);
-  const part = `${printShape(needed)} of ${printShape(updates.shape)}`;
+  const { shape } = updates;
+  const needed = neededSizes(op, inputs);
+  const part = `${printShape(needed)} of ${printShape(shape)}`;
+  const sentence = `updates are cut to ${part}, the size that ${op} needs`;
+  const axes = shape.length === needed.length ? [null] : shape.map((_, axis) => axis);
   return axes.flatMap((without): Edit[] => {
-    const sizes = updates.shape.filter((_, axis) => axis !== without);
+    const sizes = shape.filter((_, axis) => axis !== without);
     const isLarger = needed.some((size, axis) => size < sizes[axis]) || without !== null;
     const fits =
       sizes.length === needed.length && needed.every((size, axis) => size <= sizes[axis]);
-    if (!isLarger || !fits) return [];
-    const cut = (given: Tensor): Tensor => {
-      const first =
-        without === null ? given : tensor(given.dtype, sizes, taken(given, without, 1).data);
-      return needed.reduce((whole, size, axis) => taken(whole, axis, size), first);
-    };
-    return [
-      inputEdit(
-        call,
-        "larger-updates",
-        `updates are cut to ${part}, the size that ${op} needs`,
-        [{ is: "cut", without }],
-        (given) => given.with(2, cut(given[2])),
-      ),
-    ];
+    return isLarger && fits
+      ? [inputEdit(node, "larger-updates", sentence, { is: "cut", without })]
+      : [];
   });
 }
+
+/** Returns the shape that updates need. */
+const neededSizes = (op: string, [data, { shape }]: Inputs): readonly number[] =>
+  op === "ScatterND" ? [...shape.slice(0, -1), ...data.shape.slice(shape.at(-1))] : shape;

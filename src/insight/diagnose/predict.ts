@@ -6,7 +6,7 @@ import { scatterSteps, stepOf } from "../../core/call/steps.ts";
 import { Executor } from "../../core/engines/executor.ts";
 import { isTensorError } from "../../core/errors.ts";
 import { divide } from "../../core/kernels/divide.ts";
-import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
+import { absoluteOffsets, planOf, type Plan } from "../../core/plan/plan.ts";
 import { split } from "../../core/plan/targets.ts";
 import { allocate, type Storage } from "../../core/tensor/dtype.ts";
 import { product, sameShape } from "../../core/tensor/shape.ts";
@@ -17,8 +17,7 @@ import {
   attempted,
   droppingOutside,
   factsOf,
-  flatPlan,
-  planOf,
+  planOfRule,
   type Facts,
   type Moves,
   type Rule,
@@ -55,18 +54,10 @@ export interface ReadCall {
 
 /** Converts a call to the equivalent rule. For an invalid call, `exact` is the result for valid indices only. */
 export function readCall({ call, data, updates, planInputs, shape }: PreparedCall): ReadCall {
-  const { indices } = planInputs;
+  const inputs = { data, indices: planInputs.indices, updates };
   const own: Rule = {
-    ...{ call, data, indices, updates, shape },
+    ...{ call, shape, ...inputs },
     placeOf: null,
-    refusal: "none",
-    fill: "zero",
-    stays: "last",
-    updatesFirst: false,
-    computedIn: null,
-    truncates: false,
-    arithmetic: null,
-    rewrite: null,
     placings: new WeakMap(),
     kept: {},
   };
@@ -89,13 +80,13 @@ export const predict = (rule: Rule, probe?: Probe | null): Tensor | null =>
     const { call, data, indices, updates, shape } = rule;
     const shapes = { data: data.shape, indices: indices.shape, updates: updates?.shape ?? null };
     const inferred = call.operator.inferShape(shapes, call) as readonly number[];
-    if ((rule.rewrite === null || rule.placeOf !== null) && !sameShape(inferred, shape))
+    if ((rule.rewrite === undefined || rule.placeOf !== null) && !sameShape(inferred, shape))
       return null;
     return probe ? resultBy(...restricted(rule, probe)) : resultOf(rule);
   });
 
 /** @throws TensorError `index-out-of-range` */
-export const resultOf = (rule: Rule): Tensor => resultBy(rule, planOf(rule));
+export const resultOf = (rule: Rule): Tensor => resultBy(rule, planOfRule(rule));
 
 /** Fewer than 2^16 result cells, in ascending order. */
 export interface Probe {
@@ -123,17 +114,14 @@ function movesOf(plan: Plan, isGather: boolean, { cells, before }: Probe): Moves
 /** Restricts a rule and its Plan to the probe cells, each of which becomes a separate slice. */
 function restricted(rule: Rule, probe: Probe): [Rule, Plan] {
   const { data, updates } = rule;
-  rule.kept.moves ??= movesOf(planOf(rule), updates === undefined, probe);
+  rule.kept.moves ??= movesOf(planOfRule(rule), updates === undefined, probe);
   const { near, far } = rule.kept.moves;
   const shape = [probe.cells.length];
   return updates === undefined
-    ? [
-        { ...rule, shape },
-        { ...flatPlan(far, 1, data.size), source: near },
-      ]
+    ? [{ ...rule, shape }, planOf(far, 1, data.size, near)]
     : [
         { ...rule, shape, data: pick(data, probe.cells), updates: pick(updates, far) },
-        flatPlan(near, 1, shape[0]),
+        planOf(near, 1, shape[0]),
       ];
 }
 
@@ -144,18 +132,18 @@ export function pick(
 ): Tensor {
   const count = offsets.length;
   const out = allocate(dtype, count);
-  new Executor().begin().gather(flatPlan(offsets, 1, size), dtype, data, out);
+  new Executor().begin().gather(planOf(offsets, 1, size), dtype, data, out);
   return new Tensor(dtype, [...shape], count, out);
 }
 
 function resultBy(rule: Rule, plan: Plan): Tensor {
   const { data, updates, shape, arithmetic, computedIn } = rule;
-  if (computedIn !== null) {
+  if (computedIn !== undefined) {
     const given = {
       data: inType(data, computedIn),
       updates: updates && inType(updates, computedIn),
     };
-    return inType(resultBy({ ...rule, ...given, computedIn: null }, plan), data.dtype);
+    return inType(resultBy({ ...rule, ...given, computedIn: undefined }, plan), data.dtype);
   }
   const storage =
     updates === undefined ? gathered(rule, plan) : scattered(rule, plan, data, updates);
@@ -177,7 +165,7 @@ function gathered({ data, shape, fill }: Rule, plan: Plan): Storage {
 function scattered(rule: Rule, plan: Plan, data: Tensor, updates: Tensor): Storage {
   const { dtype } = data;
   const { arithmetic } = rule;
-  if (arithmetic !== null) {
+  if (arithmetic !== undefined) {
     const out = decode(data);
     applySteps(rule, plan, decode(updates), out, arithmetic);
     return encode(data, out, plan).data;
@@ -188,7 +176,7 @@ function scattered(rule: Rule, plan: Plan, data: Tensor, updates: Tensor): Stora
   applySteps(rule, plan, updates.data, out, {
     apply: (part, step, from, to) => session.scatter(part, dtype, step, to, from, to),
     divide: (to, { slice, offsets }, counts) =>
-      (rule.truncates ? truncate : divide)(dtype, to, slice, offsets, counts),
+      (rule.truncates === true ? truncate : divide)(dtype, to, slice, offsets, counts),
   });
   return out;
 }
@@ -215,7 +203,7 @@ function applySteps<S extends Storage>(
   machine: Machine<S>,
 ): void {
   const { parts, division } = scatterSteps(plan, settings, data.dtype);
-  if (updatesFirst) {
+  if (updatesFirst === true) {
     const step = stepOf(settings, data.dtype);
     const { first, later } = split(plan);
     const combined = out.slice() as S;

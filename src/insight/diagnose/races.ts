@@ -292,28 +292,18 @@ function possibleLoss({ rule: { data, call }, updates, at, actual }: Raced): Evi
     // Sums and products of whole numbers are whole numbers.
     const hasFraction = Number.isFinite(found) && !Number.isInteger(found);
     if (hasFraction && values.every(Number.isInteger) && Number.isInteger(kept ?? 0)) return null;
-    const [low, high] = reduction === "mul" ? productBounds(values, kept) : sumBounds(values, kept);
-    const most = reduction === "mul" ? high : high - low + Math.abs(kept ?? 0);
+    // The least and the greatest result for all subsets of the values, and the greatest magnitude.
+    let [low, high] = [kept ?? 0, kept ?? 0];
+    let product = Math.abs(kept ?? 1);
+    for (const value of values) {
+      if (value < 0) low += value;
+      else high += value;
+      product *= Math.max(1, Math.abs(value));
+    }
+    const most = reduction === "mul" ? product : high - low + Math.abs(kept ?? 0);
+    if (reduction === "mul") [low, high] = [-product, product];
     return isBetween(Number(found), low, high, 2 * (count + 1) * most) ? 0 : null;
   };
-}
-
-/** The least and the greatest result for all subsets of the values. */
-type Bounds = readonly [low: number, high: number];
-
-function sumBounds(values: readonly number[], kept: number | null): Bounds {
-  let [low, high] = [kept ?? 0, kept ?? 0];
-  for (const value of values) {
-    if (value < 0) low += value;
-    else high += value;
-  }
-  return [low, high];
-}
-
-function productBounds(values: readonly number[], kept: number | null): Bounds {
-  let most = Math.abs(kept ?? 1);
-  for (const value of values) most *= Math.max(1, Math.abs(value));
-  return [-most, most];
 }
 
 /**

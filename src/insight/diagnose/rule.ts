@@ -9,7 +9,7 @@ import { isTensorError, type ErrorCode } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices, type PlanInputs, type Settings } from "../../core/operators/operator.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/indices.ts";
-import { absoluteOffsets, without, type Plan } from "../../core/plan/plan.ts";
+import { absoluteOffsets, planOf, without, type Plan } from "../../core/plan/plan.ts";
 import { allocate, DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
@@ -32,28 +32,25 @@ export interface Rule {
   readonly shape: readonly number[];
   /** Interpretation of indices; null for the interpretation of the operator version. */
   readonly placeOf: PlaceOf | null;
-  /**
-   * Additional effect of an index without a position. The value `ends` stops the call at this index, and `undoes`
-   * cancels all writes.
-   */
-  readonly refusal: "none" | "ends" | "undoes";
-  /** Value that a gather returns for an index without a position. */
-  readonly fill: "zero" | "nan";
-  /** Winning update if several updates have the same target and the reduction is `none`. */
-  readonly stays: "last" | "first";
+  /** Effect of an index without a position in addition to skipping: end the call there, or cancel all writes. */
+  readonly refusal?: "ends" | "undoes";
+  /** Value that a gather returns for an index without a position, if it is not 0. */
+  readonly fill?: "nan";
+  /** Winning update if several updates have the same target and the reduction is `none`, if it is not the last. */
+  readonly stays?: "first";
   /** True if the updates of each target are combined before the result is combined with data. */
-  readonly updatesFirst: boolean;
-  /** Data type for computations; null for the data type of data. */
-  readonly computedIn: DType | null;
+  readonly updatesFirst?: true;
+  /** Data type for computations, if it is not the data type of data. */
+  readonly computedIn?: DType | undefined;
   /** True if integer means are rounded toward zero. */
-  readonly truncates: boolean;
-  /** Replacement arithmetic; null for the data type's normal arithmetic. */
-  readonly arithmetic: Arithmetic | null;
+  readonly truncates?: true;
+  /** Replacement for the data type's normal arithmetic. */
+  readonly arithmetic?: Arithmetic;
   /**
    * A change to the Plan, which may change the shape of the result. The change is valid only for the operator version's
    * original Plan.
    */
-  readonly rewrite: ((plan: Plan) => Plan) | null;
+  readonly rewrite?: (plan: Plan) => Plan;
   /** Cached results of `placingOf` by call, because many rules differ only in their interpretation of indices. */
   readonly placings: WeakMap<Call, Placing>;
   /**
@@ -76,18 +73,8 @@ export const withSettings = ({ call }: Rule, settings: Partial<Settings>): Pick<
   call: { ...call, settings: { ...call.settings, ...settings } },
 });
 
-/** Returns a Plan with a single batch, in which offsets start at the first of all `size` elements. */
-export const flatPlan = (offsets: Uint32Array, slice: number, size: number): Plan => ({
-  offsets,
-  slice,
-  count: offsets.length,
-  size,
-  batches: 1,
-  span: size,
-});
-
 /** Returns the Plan for a rule, without merged rows. @throws TensorError `index-out-of-range` */
-export const planOf = (rule: Rule): Plan => (rule.kept.plan ??= newPlan(rule));
+export const planOfRule = (rule: Rule): Plan => (rule.kept.plan ??= newPlan(rule));
 
 function newPlan(rule: Rule): Plan {
   const { call, placeOf } = rule;
@@ -192,19 +179,19 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
       continue;
     }
     isAnyLeftOut = true;
-    if (rule.refusal === "none") leftOut[p] = 1;
+    if (rule.refusal === undefined) leftOut[p] = 1;
     else {
       leftOut.fill(1, rule.refusal === "ends" ? p : 0);
       break;
     }
   }
-  const whole = flatPlan(offsets, slice, size);
+  const whole = planOf(offsets, slice, size);
   return isAnyLeftOut ? without(whole, leftOut) : whole;
 }
 
 /** Returns true if an interpretation skips an index instead of assigning a position to the index. */
 export const leavesOut = (rule: Rule): boolean =>
-  planOf(rule).offsets.length < placingOf(rule).base.length;
+  planOfRule(rule).offsets.length < placingOf(rule).base.length;
 
 /**
  * Returns true if an interpretation keeps at least one update or element. Skipping all of them is not evidence for the

@@ -1,6 +1,7 @@
 /** Converts Plan positions and offsets to coordinates of updates, output slices, indices and targets, for both stories. */
 
 import type { Layout, OperatorCall } from "../../core/operators/operator.ts";
+import { describeIndex } from "../../core/plan/indices.ts";
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import type { PreparedCall } from "../../core/call/check.ts";
 import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
@@ -69,10 +70,7 @@ function indexStory(
   const first = at.reduce((position, coordinate, d) => position * indices.shape[d] + coordinate, 0);
   // If `at` has fewer coordinates than indices has axes, the last axis of indices contains the tuples.
   const perTuple = at.length < indices.shape.length ? axes.length : 1;
-  const given = axes.map((_, j) => {
-    const exact = indices.data[first * perTuple + j];
-    return Number.isSafeInteger(Number(exact)) ? Number(exact) : (exact as bigint);
-  });
+  const given = axes.map((_, j) => describeIndex(indices, first * perTuple + j).got);
   return { at, given, axes, places: target && axes.map((axis) => target[axis]) };
 }
 

@@ -9,7 +9,7 @@ import type { PreparedCall } from "../../core/call/check.ts";
 import { divisorOf, stepOf, stepsOf } from "../../core/call/steps.ts";
 import type { Executor } from "../../core/engines/executor.ts";
 import { divide } from "../../core/kernels/divide.ts";
-import type { Plan } from "../../core/plan/plan.ts";
+import { planOf, type Plan } from "../../core/plan/plan.ts";
 import {
   allocate,
   DTYPES,
@@ -133,7 +133,7 @@ function* replay<V>(
   const size = groups.size(group);
   const offsets = new Uint32Array(1);
   // The part is the whole data of a scatter with a single update.
-  const plan = { offsets, slice: length, count: 1, size: length, batches: 1, span: length };
+  const plan = planOf(offsets, length, length);
   const applied = (by: Step, before: Storage, update: Storage): Storage => {
     const after = allocate(dtype, length);
     executor.begin().scatter(plan, dtype, by, before, update, after);
@@ -177,11 +177,9 @@ function outputAfter(
   given: number,
 ): Tensor {
   const { settings, fields } = call;
-  const { slice } = places;
   const isAll = given >= places.count;
   const count = isAll ? places.count : given > 0 ? Math.trunc(given) : 0;
-  const offsets = places.offsets.subarray(0, count);
-  const plan = { offsets, slice, count, size, batches: 1, span: size };
+  const plan = planOf(places.offsets.subarray(0, count), places.slice, size);
   const isMean = settings.reduction === "mean";
   // Means are computed as sums, which are divided after the last update.
   const reducing = isMean && !isAll ? { ...settings, reduction: "add" as const } : settings;

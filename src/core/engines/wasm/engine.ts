@@ -11,8 +11,7 @@
  *     windows.ts, heap-gather.ts                       how do tensors of the heap get to the kernels?
  *     threads.ts                                       what do only engines of several threads load?
  *     worker-pool.ts, control.ts, worker.ts, spawn.ts  how do workers get their work, and what if one vanishes?
- *     kernel-memory.ts, allocator.ts                   who owns which memory?
- *     reserve.ts                                       how does the memory of large results get ready?
+ *     kernel-memory.ts, allocator.ts, reserve.ts       who owns which memory, and gets it ready?
  *     arena.ts, block.ts                               what does one call take of it?
  *     platform.ts                                      what do all engines of a process share?
  */
@@ -37,7 +36,7 @@ import { checkIndices, gatherByIndices, readByKernels, type IndexReader } from "
 import type { KernelMemory } from "./kernel-memory.ts";
 import type { KernelSource } from "./kernels.ts";
 import { attempt, bytesFor, scatterKernel, windowsPay } from "./pays.ts";
-import { areEqualOrDisjoint, workOf, type KernelJob, type Work } from "./plan-work.ts";
+import { areEqualOrDisjoint, withCopies, workOf, type KernelJob, type Work } from "./plan-work.ts";
 import type { WasmPlatform } from "./platform.ts";
 import {
   blockOf,
@@ -214,10 +213,10 @@ export class WasmSession implements WasmActions, IndexReader {
   }
 
   gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean {
+    const { threading, trace } = this.#engine;
     const arena = this.arenaOf(0, job.words);
-    const isForThreads = this.#engine.threading !== null;
-    const isDone = gatherByIndices(this, arena, job, dtype, data, out, isForThreads);
-    if (isDone) this.#engine.trace?.("positions");
+    const isDone = gatherByIndices(this, arena, job, dtype, data, out, threading !== null);
+    if (isDone) trace?.("positions");
     return isDone;
   }
 
@@ -246,8 +245,7 @@ export class WasmSession implements WasmActions, IndexReader {
     if (!isNumericStorage(updates) || !isNumericStorage(out)) return false;
     if (!this.#pays(plan, dtype, step, out, updates, data === out)) return false;
     const done = attempt(() => {
-      // Every memory can look up kernels, so a memory that is large enough for the call is created only if a kernel
-      // exists.
+      // Every memory can look up kernels, so a larger memory is created only if a kernel exists.
       const known = this.#engine.shared ?? this.#engine.scratch(0);
       const kernel = scatterKernel(known, dtype, step);
       if (kernel === undefined) return false;
@@ -378,7 +376,7 @@ export class WasmSession implements WasmActions, IndexReader {
       split = partitionWork(work, memory.kernels().partition(work.bytes), buffers);
     }
     this.#engine.trace?.(split?.by ?? "one thread");
-    return split?.lists ?? [[wholeOf(work)]];
+    return withCopies(arena, work, split?.lists ?? [[wholeOf(work)]]);
   }
 
   /**

@@ -22,6 +22,8 @@ export interface Kernels {
    * Returns the kernel for `out[offset p] = f(out[offset p], updates[p])`; undefined if JavaScript must do the work.
    */
   combine(dtype: DType, step: Step): number | undefined;
+  /** Returns the kernel that does the work of another with copies of the targets; undefined if no kernel does. */
+  withCopies(kernel: number): number | undefined;
   /** Returns the kernel for `out[offset p] = updates[p]`, for elements with the given number of bytes. */
   scatter(bytes: number): number;
   /** Returns the kernel for `out[p] = data[offset p]`, for elements with the given number of bytes. */
@@ -67,8 +69,10 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
   const combining = remembered((dtype: DType) =>
     remembered((step: Step) => positions.get(`combine_${dtype}_${step}`)),
   );
+  const sum = find("combine_float16_add");
   return {
     combine: (dtype, step) => combining(dtype)(step),
+    withCopies: (kernel) => (kernel === sum ? find("sum_float16") : undefined),
     scatter: remembered((bytes: number) => find(`scatter_${bytes}`)),
     gather: remembered((bytes: number) => find(`gather_${bytes}`)),
     partition: (bytes) => find(`partition_${bytes}`),
