@@ -60,8 +60,6 @@ export function formOf(unsettled: Call, tensors: Inputs<Tensor>): Form {
   };
   return {
     call,
-    dtypes: tensors.map((tensor) => tensor?.dtype),
-    dims: tensors.map((tensor) => tensor && Tensor.dimsOf(tensor)),
     positions: signature.positions,
     shape,
     size,
@@ -169,7 +167,7 @@ export function infer(
   inputTypes: readonly (TensorType | undefined)[],
 ): TensorType[] {
   const call = callOfKnown(node);
-  const given = checkInputCount(call, readInputs(call.version, inputTypes, call.fields));
+  const given = checkInputCount(call, readInputs(call.signature, inputTypes, call.fields));
   const types = call.version.inputs.map(({ name: input }, position) =>
     given[position] === undefined
       ? undefined

@@ -5,7 +5,7 @@
 
 import { hasCode, sentenceOf, TensorError, type ErrorContext } from "../errors.ts";
 import { isArray, printValue, readForeign } from "../foreign.ts";
-import type { Inputs, OperatorCall, OperatorVersion } from "../operators/operator.ts";
+import type { Inputs, OperatorCall } from "../operators/operator.ts";
 import { rolesOf } from "../operators/signature.ts";
 import { TIND } from "../operators/schemas.ts";
 import { checkNotBytes, wrongBytes, numbersOf } from "../tensor/values.ts";
@@ -18,11 +18,12 @@ import type { Call } from "./call.ts";
 
 /** Returns the inputs of a node as tensors; `undefined` for omitted optional inputs. */
 export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
-  const given = checkInputCount(call, readInputs(call.version, inputs, call.fields));
-  const tensors = call.version.inputs.map(({ name }, position) =>
-    given[position] === undefined ? undefined : asTensor(given[position], call.fields, name),
+  const { signature, fields } = call;
+  const given = checkInputCount(call, readInputs(signature, inputs, fields));
+  const tensors = signature.inputs.map(({ name }, position) =>
+    given[position] === undefined ? undefined : asTensor(given[position], fields, name),
   );
-  checkAlive(call.signature.inputs, tensors, call.fields);
+  checkAlive(signature.inputs, tensors, fields);
   return tensors;
 }
 
@@ -147,7 +148,7 @@ export interface GivenInputs {
  * @throws TensorError `shape-mismatch` for a list that cannot be read
  */
 export function readInputs(
-  { inputs: { length: most } }: OperatorVersion,
+  { inputs: { length: most } }: { readonly inputs: readonly unknown[] },
   inputs: unknown,
   fields: ErrorContext,
 ): GivenInputs {
@@ -168,37 +169,32 @@ export function readInputs(
 
 /** Checks the number of inputs; optional inputs at the end may be omitted. */
 export function checkInputCount(
-  { version, fields }: Call,
+  { signature: { inputs }, fields }: Call,
   { count, given, kind }: GivenInputs,
 ): readonly unknown[] {
-  const most = version.inputs.length;
-  const least = version.inputs.filter(({ optional }) => optional !== true).length;
+  const required = inputs.filter(({ isOptional }) => !isOptional);
+  const [least, most] = [required.length, inputs.length];
   if (count !== undefined && count >= least && count <= most) {
-    const missing = version.inputs.findIndex(
-      ({ optional }, position) => optional !== true && given[position] === undefined,
-    );
-    if (missing === -1) return given;
-    const input = version.inputs[missing].name;
+    const missing = inputs.find((one, p) => !one.isOptional && given[p] === undefined);
+    if (missing === undefined) return given;
+    const { name: input } = missing;
     const sentence = `${input} must be given, got nothing`;
     throw new TensorError("shape-mismatch", sentence, { ...fields, input });
   }
-  const names = version.inputs.map(({ name, optional }) => (optional === true ? `${name}?` : name));
+  const names = inputs.map(({ name, isOptional }) => (isOptional ? `${name}?` : name));
   const got = count === undefined ? kind : `a list of ${count}`;
-  throw new TensorError(
-    "shape-mismatch",
-    `inputs must be one list, [${names.join(", ")}], got ${got}`,
-    {
-      ...fields,
-      key: "inputs",
-      got: count ?? kind,
-      expected: [least, most],
-    },
-  );
+  const sentence = `inputs must be one list, [${names.join(", ")}], got ${got}`;
+  throw new TensorError("shape-mismatch", sentence, {
+    ...fields,
+    key: "inputs",
+    got: count ?? kind,
+    expected: [least, most],
+  });
 }
 
 /**
  * Returns `out` as a tensor, after checking that it has the result's data type and shape, and shares no memory with an
- * input.
+ * input. Returns undefined if `out` is not given.
  * @param names the input names, in the order of the inputs
  * @param inPlace the name of the only input whose whole memory `out` may be; null if `out` must be separate from all
  *   inputs
@@ -212,7 +208,8 @@ export function checkOut(
   inputs: Inputs<Tensor>,
   inPlace: string | null,
   who: ErrorContext,
-): Tensor {
+): Tensor | undefined {
+  if (given === undefined) return undefined;
   const out = writable(given, dtype, who);
   if (out !== given) checkAlive(names, inputs, who);
   checkLike(out, dtype, shape, "out", who);

@@ -26,6 +26,7 @@ import {
   nodeFrom,
   plainCallOf,
   plainOptions,
+  policiesOf,
   recentForm,
   type Call,
   type Form,
@@ -33,7 +34,6 @@ import {
 } from "./call.ts";
 import { checkDuplicates, checkMemory, formOf } from "./check.ts";
 import { checkOut, tensorsOf, tensorsOrLists, withOrder } from "./inputs.ts";
-import { policiesOf } from "./policies.ts";
 import { scatterSteps, singleStepOf, type Reducing } from "./steps.ts";
 
 /** Options of `run`. */
@@ -108,12 +108,15 @@ function runParsed(
     "options",
     MEANT_OPTIONS,
   );
-  const policies = policiesOf(call.operator, { duplicates }, call.fields);
+  const policies =
+    duplicates === undefined
+      ? call.policies
+      : policiesOf(call.operator, { duplicates }, call.fields);
   const tensors = tensorsOf(call, inputs);
   const executor = engine === undefined ? byDefault() : executorOf(engine, call.fields);
   try {
     const form = formOf({ ...call, policies }, tensors);
-    return [runChecked({ executor, form, tensors, out: outOf(form, tensors, out) })];
+    return [runNow({ executor, form, tensors, out: outOf(form, tensors, out) })];
   } catch (error) {
     throw withOrder(error, call, tensors, tensors);
   }
@@ -129,7 +132,7 @@ export const readCall = (node: NodeSpec): Call => callOf(nodeFrom(node));
 export function runCall(call: Call, inputs: readonly unknown[], out?: Tensor): Tensor {
   const tensors = tensorsOf(call, inputs);
   const form = formOf(call, tensors);
-  return runChecked({ executor: defaultExecutor(), form, tensors, out: outOf(form, tensors, out) });
+  return runNow({ executor: defaultExecutor(), form, tensors, out: outOf(form, tensors, out) });
 }
 
 /**
@@ -142,8 +145,7 @@ export function runPlain(
   inputs: Inputs<unknown>,
   options?: unknown,
 ): Tensor {
-  const call = checkedPlain(executor, operator, inputs, options);
-  return callNow(executor, call.form.call.fields, runNow, call);
+  return runNow(checkedPlain(executor, operator, inputs, options));
 }
 
 /**
@@ -167,7 +169,7 @@ async function runQueued({ executor, form, tensors, out }: CheckedCall): Promise
   const session = executor.beginAsync();
   try {
     check();
-    const plan = planOf(session, form, tensors);
+    const plan = planOf(form, tensors, session.readIndices);
     const { positions } = form;
     const data = tensors[positions.data] as Tensor;
     const updates = positions.updates < 0 ? undefined : tensors[positions.updates];
@@ -205,7 +207,7 @@ function checkedPlain(
   const call = plainCallOf(operator, given);
   const tensors = tensorsOrLists(call, inputs);
   try {
-    const form = recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors));
+    const form = recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors), tensors);
     const { out } = given;
     return { executor, form, tensors, out: out === undefined ? out : outOf(form, tensors, out) };
   } catch (error) {
@@ -215,56 +217,50 @@ function checkedPlain(
 
 /** Returns the checked tensor that the result is written to; undefined for a new tensor. */
 function outOf(form: Form, tensors: Inputs<Tensor>, out: unknown): Tensor | undefined {
-  if (out === undefined) return undefined;
   const { shape, inPlace, call, positions } = form;
   const { dtype } = tensors[positions.data] as Tensor;
   return checkOut(out, dtype, shape, call.signature.inputs, tensors, inPlace, call.fields);
 }
 
-const runChecked = (call: CheckedCall): Tensor =>
-  callNow(call.executor, call.form.call.fields, runNow, call);
-
-function runNow(session: SyncSession, { executor, form, tensors, out }: CheckedCall): Tensor {
-  const { positions, shape, size, step } = form;
+function runNow({ executor, form, tensors, out }: CheckedCall): Tensor {
+  const { positions, shape, size, step, call } = form;
   const isGather = positions.updates < 0;
-  const read = isGather ? session.readToGather : session.readIndices;
-  const plan = planOf(session, form, tensors, read);
-  // The casts below are safe: every version requires data, and every scatter requires updates.
-  const data = tensors[positions.data] as Tensor;
-  if (isGather) return gatherNow(session, executor, plan, data, shape, size, out);
-  const updates = tensors[positions.updates] as Tensor;
-  return scatterNow(session, executor, plan, data, updates, form.call.settings, out, step);
+  const session = executor.begin();
+  try {
+    const read = isGather ? session.readToGather : session.readIndices;
+    const plan = planOf(form, tensors, read);
+    // The casts below are safe: every version requires data, and every scatter requires updates.
+    const data = tensors[positions.data] as Tensor;
+    if (isGather) return gatherNow(session, executor, plan, data, shape, size, out);
+    const updates = tensors[positions.updates] as Tensor;
+    return scatterNow(session, executor, plan, data, updates, call.settings, out, step);
+  } catch (error) {
+    throw withOperator(error, call.fields);
+  } finally {
+    session.end();
+  }
 }
 
 /**
  * Reads the indices and creates the Plan. After the Plan is created, a call can fail only if memory runs out or an
  * engine fails.
  */
-export function planOf(
-  { readIndices }: Pick<Session<unknown>, "readIndices">,
-  form: Form,
-  tensors: Inputs<Tensor>,
-  read: ReadIndices = readIndices,
-): Plan {
+export function planOf(form: Form, tensors: Inputs<Tensor>, read: ReadIndices): Plan {
   const indices = (tensors[form.positions.indices] ?? form.defaultIndices) as Tensor;
   const plan = form.planner(indices, read);
   if (form.refusesRepeats) checkDuplicates(plan, form.call, { ...form.shapes, indices });
   return plan;
 }
 
-/**
- * Runs a synchronous call: calls `use` with a session and returns its result.
- * @param what the second argument for `use`, so that `use` need not be a closure
- */
-export function callNow<W, T>(
+/** Calls `use` with the session of a synchronous call, and returns its result. */
+export function callNow<T>(
   executor: Executor,
   fields: ErrorContext,
-  use: (session: SyncSession, what: W) => T,
-  what: W,
+  use: (session: SyncSession) => T,
 ): T {
   const session = executor.begin();
   try {
-    return use(session, what);
+    return use(session);
   } catch (error) {
     throw withOperator(error, fields);
   } finally {

@@ -36,11 +36,6 @@ export interface Session<Done> {
    * Converts indices to the offsets of a Plan, which are valid until the next call of `readIndices`, or until `end`.
    */
   readonly readIndices: ReadIndices;
-  /**
-   * Reads indices like `readIndices`, but only `gather` may use the offsets: an engine may check the indices without
-   * computing offsets. Absent if the engine always computes offsets.
-   */
-  readonly readToGather?: ReadIndices;
   /** Computes `out[p] = data[offset p]`, bit for bit. The arrays must not overlap. */
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Done;
   /**
@@ -72,7 +67,9 @@ export interface Wasm {
   /** True if WebAssembly is known to be unavailable. */
   readonly isNone: boolean;
   readonly kind: "js" | "wasm";
+  /** Number of threads that work while the caller waits; 1 in a page, which must not block. */
   readonly threads: number;
+  /** Number of threads that work on an asynchronous call. */
   readonly asyncThreads: number;
   /** Reports an action that JavaScript performs, for tests. */
   readonly trace: ((path: "js" | "indices js") => void) | null;
@@ -93,14 +90,17 @@ export interface WasmActions {
   /** Checks indices; returns true if `gatherByIndices` can follow all of them without offsets. */
   checkIndices(job: IndexJob): boolean;
   gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean;
-  gather(plan: Plan, dtype: DType, data: Storage, out: Storage): boolean;
-  scatter(
+  /**
+   * Performs a scatter of `sequential` to `random` like `Session.scatter`; a gather from `random` to `sequential` if
+   * `step` is null.
+   */
+  perform(
     plan: Plan,
     dtype: DType,
-    step: Step,
+    step: Step | null,
     data: Storage | null,
-    updates: Storage,
-    out: Storage,
+    random: Storage,
+    sequential: Storage,
   ): boolean;
   extend(source: KernelSource, bytes: number, arrays: NumericStorage[]): Extension | null;
   end(): void;
@@ -125,9 +125,9 @@ export class SyncSession implements Session<void> {
   /** Indices that were only checked, and the array that stands for their offsets. */
   #checked: { readonly job: ElementJob; readonly offsets: Uint32Array } | null = null;
 
-  constructor(executor: Executor, wasm: Wasm | null, large: WasmActions | null = null) {
+  constructor(executor: Executor, large: WasmActions | null = null) {
     this.#executor = executor;
-    this.#wasm = wasm;
+    this.#wasm = executor.wasm;
     this.#large = large;
   }
 
@@ -171,7 +171,7 @@ export class SyncSession implements Session<void> {
     }
     if (wasm !== null) {
       const isLarge = isEnough(plan, wasm.limits.work);
-      if (isLarge && this.#begun(wasm)?.gather(plan, dtype, data, out)) return;
+      if (isLarge && this.#begun(wasm)?.perform(plan, dtype, null, data, data, out)) return;
       wasm.trace?.("js");
     }
     gatherMove(coarsen(plan), data, out);
@@ -188,7 +188,7 @@ export class SyncSession implements Session<void> {
     const wasm = this.#wasm;
     if (wasm !== null) {
       const isLarge = isEnough(plan, wasm.limits.work);
-      if (isLarge && this.#begun(wasm)?.scatter(plan, dtype, step, data, updates, out)) return;
+      if (isLarge && this.#begun(wasm)?.perform(plan, dtype, step, data, out, updates)) return;
       wasm.trace?.("js");
     }
     // Data is copied as a whole, because copying batch by batch only pays off if kernels keep a batch in the cache.
@@ -224,33 +224,19 @@ export class Executor {
   readonly queue: Queue = new Queue();
   /** A session that has ended, for reuse by the next call, because creating a session takes a tenth of a small call. */
   idle: SyncSession | null = null;
-  readonly #wasm: Wasm | null;
+  /** Performs large actions; null if JavaScript performs all actions. */
+  readonly wasm: Wasm | null;
   /** Memory of disposed results; null until a result is disposed of. */
   #pool: BufferPool | null = null;
   readonly #reserve: MemorySource | undefined;
 
   /**
    * Creates an executor.
-   * @param wasm performs large actions; null if JavaScript performs all actions
    * @param reserve the source of memory for results if no disposed result has left memory
    */
   constructor(wasm: Wasm | null = null, reserve?: MemorySource) {
-    this.#wasm = wasm;
+    this.wasm = wasm;
     this.#reserve = reserve;
-  }
-
-  get kind(): "js" | "wasm" {
-    return this.#wasm?.kind ?? "js";
-  }
-
-  /** Number of threads that work while the caller waits; 1 in a page, which must not block. */
-  get threads(): number {
-    return this.#wasm?.threads ?? 1;
-  }
-
-  /** Number of threads that work on an asynchronous call. */
-  get asyncThreads(): number {
-    return this.#wasm?.asyncThreads ?? 1;
   }
 
   /**
@@ -280,7 +266,7 @@ export class Executor {
    * @throws TensorError `too-large`
    */
   alloc(dtype: DType, size: number): Storage {
-    return this.#wasm?.alloc(dtype, size) ?? allocate(dtype, size);
+    return this.wasm?.alloc(dtype, size) ?? allocate(dtype, size);
   }
 
   /**
@@ -289,7 +275,7 @@ export class Executor {
    */
   recycle(data: Storage): void {
     if (!isNumericStorage(data)) return;
-    const free = this.#wasm?.freeing(data) ?? null;
+    const free = this.wasm?.freeing(data) ?? null;
     if (free !== null) return this.queue.afterPending(free);
     // The length is tested first, because reading the buffer of a small new array takes 0.3 µs.
     if (data.byteLength < POOL.least) return;
@@ -300,19 +286,19 @@ export class Executor {
 
   /** Begins a call on this thread. If the executor has a worker pool, the thread waits for the pool. */
   begin(): SyncSession {
-    const session = this.idle ?? new SyncSession(this, this.#wasm);
+    const session = this.idle ?? new SyncSession(this);
     this.idle = null;
     return session;
   }
 
   /** Begins a call whose large work the worker pool does while this thread continues. */
   beginAsync(): Session<Promise<void> | void> {
-    return this.#wasm?.beginAsync(this) ?? this.begin();
+    return this.wasm?.beginAsync(this) ?? this.begin();
   }
 
   /** Ends the threads and frees the memory of recycled results. An executor remains usable after `dispose`. */
   dispose(): void {
-    this.#wasm?.stop();
+    this.wasm?.stop();
     this.#pool?.clear();
     this.#reserve?.clear();
   }

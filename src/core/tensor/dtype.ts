@@ -175,23 +175,12 @@ export const rowOf = (dtype: DType): Row => DTYPES[dtype];
 
 export const isUnsigned = (dtype: DType): boolean => dtype.startsWith("uint");
 
-type IntegerRange = readonly [low: bigint, high: bigint];
-
-const INTEGER_RANGES: ReadonlyMap<DType, IntegerRange | null> = new Map(
-  DTYPE_NAMES.map((dtype) => [dtype, rangeOf(dtype)]),
-);
-
 /** Returns the smallest and largest integers of an integer type; null for other types. */
-export const integerRange = (dtype: DType): IntegerRange | null =>
-  INTEGER_RANGES.get(dtype) ?? null;
-
-function rangeOf(dtype: DType): IntegerRange | null {
-  const { family, bytes, bits: narrow = 8 * bytes } = rowOf(dtype);
+export function integerRange(dtype: DType): readonly [low: bigint, high: bigint] | null {
+  const { family, bytes, bits = 8 * bytes } = rowOf(dtype);
   if (family !== "int" && family !== "int64") return null;
-  const bits = BigInt(narrow);
-  return isUnsigned(dtype)
-    ? [0n, (1n << bits) - 1n]
-    : [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
+  const half = 1n << BigInt(bits - 1);
+  return isUnsigned(dtype) ? [0n, 2n * half - 1n] : [-half, half - 1n];
 }
 
 /**

@@ -52,7 +52,7 @@ export function gpuInputs(core: GpuCore, call: Call, given: Inputs<unknown>): In
 export function formOnGpu(call: Call | PlainCall, inputs: Inputs<GpuInput>): Form {
   const types = inputs.map((input) => input && typeOf(input));
   if (!("forms" in call)) return formOf(call, types);
-  return recentForm(call, types) ?? keepForm(call, formOf(call, types));
+  return recentForm(call, types) ?? keepForm(call, formOf(call, types), types);
 }
 
 /** Checks GPU tensors again, because a getter of a foreign object may have disposed of a checked tensor. */

@@ -107,14 +107,10 @@ function storyOf(
   // in a session's memory.
   const rules = { ...rulesOf(call), merge: false };
   const plan = planIndices(planInputs, call, rules, readIndices);
-  const output = callNow(
-    executor,
-    call.fields,
-    (session) =>
-      updates === undefined
-        ? gatherNow(session, executor, plan, data, shape, size, undefined)
-        : scatterNow(session, executor, plan, data, updates, call.settings, undefined),
-    undefined,
+  const output = callNow(executor, call.fields, (session) =>
+    updates === undefined
+      ? gatherNow(session, executor, plan, data, shape, size, undefined)
+      : scatterNow(session, executor, plan, data, updates, call.settings, undefined),
   );
   if (updates === undefined) return { output, story: gatherStory(prepared, plan, output) };
   return { output, story: scatterStory(executor, prepared, plan, updates, output) };

@@ -22,7 +22,7 @@ import { reader } from "../../core/tensor/scalar.ts";
 import { coordinatesOf } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import type { ScatterStory, StoryStep, Target, Update } from "./explanation.ts";
-import { lazyList, outputElement, placesOf, type Places } from "./places.ts";
+import { elementAt, lazyList, placesOf, type Places } from "./places.ts";
 
 /** A scatter with validated inputs. */
 interface Scattering {
@@ -62,7 +62,8 @@ export function scatterStory(
       return group === -1 ? null : targetStory(scattering, group);
     },
     cell(coordinates) {
-      const element = outputElement(coordinates, output, call);
+      const fields = { ...call.fields, input: "output" };
+      const element = elementAt("the output", coordinates, output.shape, fields);
       const group = groups.find(Math.floor(element / slice));
       const part: SlicePart<Scalar> = {
         begin: element % slice,
@@ -183,10 +184,7 @@ function outputAfter(
   const isMean = settings.reduction === "mean";
   // Means are computed as sums, which are divided after the last update.
   const reducing = isMean && !isAll ? { ...settings, reduction: "add" as const } : settings;
-  return callNow(
-    executor,
-    fields,
-    (session) => scatterNow(session, executor, plan, data, updates, reducing, undefined),
-    undefined,
+  return callNow(executor, fields, (session) =>
+    scatterNow(session, executor, plan, data, updates, reducing, undefined),
   );
 }

@@ -35,7 +35,7 @@ import { runCalls, type Call } from "./calls.ts";
 import { checkIndices, gatherByIndices, readByKernels, type IndexReader } from "./index-reader.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
 import type { KernelSource } from "./kernels.ts";
-import { attempt, bytesFor, scatterKernel, windowsPay } from "./pays.ts";
+import { attempt, bytesFor, kernelOf, windowsPay } from "./pays.ts";
 import { areEqualOrDisjoint, withCopies, workOf, type KernelJob, type Work } from "./plan-work.ts";
 import type { WasmPlatform } from "./platform.ts";
 import {
@@ -220,38 +220,29 @@ export class WasmSession implements WasmActions, IndexReader {
     return isDone;
   }
 
-  gather(plan: Plan, dtype: DType, data: Storage, out: Storage): boolean {
-    if (!isNumericStorage(data) || !isNumericStorage(out)) return false;
-    if (!this.#pays(plan, dtype, "none", data, out, false)) return false;
-    const { threading } = this.#engine;
-    if (threading?.gather(this.#engine, this, plan, dtype, data, out)) return true;
-    const done = attempt(() => {
-      const arena = this.arenaOf(bytesFor(plan, dtype), data, out);
-      const kernel = arena.memory.kernels().gather(DTYPES[dtype].bytes);
-      const job = { kernel, dtype, isGather: true, random: data, data, sequential: out };
-      return this.#carryOut(arena, plan, job);
-    });
-    return done ?? false;
-  }
-
-  scatter(
+  perform(
     plan: Plan,
     dtype: DType,
-    step: Step,
+    step: Step | null,
     data: Storage | null,
-    updates: Storage,
-    out: Storage,
+    random: Storage,
+    sequential: Storage,
   ): boolean {
-    if (!isNumericStorage(updates) || !isNumericStorage(out)) return false;
-    if (!this.#pays(plan, dtype, step, out, updates, data === out)) return false;
+    if (!isNumericStorage(random) || !isNumericStorage(sequential)) return false;
+    const { shared, threading } = this.#engine;
+    const isGather = step === null;
+    const isInPlace = !isGather && data === random;
+    if (!this.#pays(plan, dtype, step ?? "none", random, sequential, isInPlace)) return false;
+    if (isGather && threading?.gather(this.#engine, this, plan, dtype, random, sequential))
+      return true;
     const done = attempt(() => {
-      // Every memory can look up kernels, so a larger memory is created only if a kernel exists.
-      const known = this.#engine.shared ?? this.#engine.scratch(0);
-      const kernel = scatterKernel(known, dtype, step);
-      if (kernel === undefined) return false;
-      const arena = this.arenaOf(bytesFor(plan, dtype), updates, out);
+      // Every memory can look up kernels, so a larger memory is created only if a kernel exists. Gathers always have one.
+      const known = isGather ? null : (shared ?? this.#engine.scratch(0));
+      if (known !== null && kernelOf(known, dtype, step) === undefined) return false;
+      const arena = this.arenaOf(bytesFor(plan, dtype), sequential, random);
+      const kernel = kernelOf(arena.memory, dtype, step) as number;
       const from = data as NumericStorage | null;
-      const job = { kernel, dtype, random: out, data: from, sequential: updates };
+      const job = { kernel, dtype, isGather, random, data: from, sequential };
       return this.#carryOut(arena, plan, job);
     });
     return done ?? false;

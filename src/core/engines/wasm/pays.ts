@@ -37,11 +37,17 @@ export function windowsPay(
   return slices * saved >= copied + limits.call;
 }
 
-/** Returns the kernel for a scatter; undefined if JavaScript must do the work. */
-export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): number | undefined =>
-  step === "none"
-    ? memory.kernels().scatter(DTYPES[dtype].bytes)
-    : memory.kernels().combine(dtype, step);
+/** Returns the kernel for a step, or for a gather if `step` is null; undefined if JavaScript must do the work. */
+export function kernelOf(
+  memory: KernelMemory,
+  dtype: DType,
+  step: Step | null,
+): number | undefined {
+  const kernels = memory.kernels();
+  const { bytes } = DTYPES[dtype];
+  if (step === null) return kernels.gather(bytes);
+  return step === "none" ? kernels.scatter(bytes) : kernels.combine(dtype, step);
+}
 
 /**
  * Returns the scratch bytes that a Plan needs: a batch of the random side, a merged slice of up to that length, and the

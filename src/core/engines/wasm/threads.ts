@@ -22,7 +22,7 @@ import { isEnough, SyncSession, type Executor, type Session } from "../executor.
 import type { Arena } from "./arena.ts";
 import { gatherFromHeap } from "./heap-gather.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
-import { attempt, scatterKernel } from "./pays.ts";
+import { attempt, kernelOf } from "./pays.ts";
 import { Reserve } from "./reserve.ts";
 import type { Rounds, Threading, WasmEngine, WasmSession } from "./engine.ts";
 import { mayWait, whyNoWorkers } from "./spawn.ts";
@@ -50,9 +50,7 @@ export class Threads implements Threading {
   }
 
   beginAsync(engine: WasmEngine, executor: Executor): Session<Promise<void> | void> {
-    const large = engine.begin();
-    const now = new SyncSession(executor, engine, large);
-    return new AsyncSession(engine.limits, this.#memory, this.pool, large, now);
+    return new AsyncSession(engine, executor, this.#memory, this.pool);
   }
 
   gather(
@@ -80,49 +78,32 @@ export class Threads implements Threading {
   }
 }
 
-/** Work for the pool, and the address to copy the result from; null if the result is already in place. */
-interface Submission {
-  readonly rounds: Rounds;
-  readonly result: { readonly from: NumericStorage; readonly to: NumericStorage } | null;
-}
-
 /**
  * An asynchronous call. Heap tensors are copied to the shared memory, and the result is copied back. All other steps
  * work as in a synchronous call.
  */
 class AsyncSession implements Session<Promise<void> | void> {
   readonly #limits: WasmLimits;
-  readonly #shared: KernelMemory;
+  readonly #memory: KernelMemory;
   readonly #pool: WorkerPool;
   readonly #large: WasmSession;
+  /** Performs all actions that the pool does not perform, in the scratch memory of `#large`. */
   readonly #now: SyncSession;
   readonly readIndices: ReadIndices;
 
-  /**
-   * Creates the session of a call.
-   * @param large the large actions of `now`, which performs all actions that the pool does not perform
-   */
-  constructor(
-    limits: WasmLimits,
-    shared: KernelMemory,
-    pool: WorkerPool,
-    large: WasmSession,
-    now: SyncSession,
-  ) {
-    this.#limits = limits;
-    this.#shared = shared;
+  constructor(engine: WasmEngine, executor: Executor, memory: KernelMemory, pool: WorkerPool) {
+    this.#limits = engine.limits;
+    this.#memory = memory;
     this.#pool = pool;
-    this.#large = large;
-    this.#now = now;
-    this.readIndices = now.readIndices;
+    this.#large = engine.begin();
+    this.#now = new SyncSession(executor, this.#large);
+    this.readIndices = this.#now.readIndices;
   }
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Promise<void> | void {
-    const submission =
-      isNumericStorage(data) && isNumericStorage(out) && isEnough(plan, this.#limits.submit)
-        ? attempt(() => this.#submitGather(plan, dtype, data, out))
-        : null;
-    return submission ? this.#run(submission) : this.#now.gather(plan, dtype, data, out);
+    return (
+      this.#submit(plan, dtype, null, data, data, out) ?? this.#now.gather(plan, dtype, data, out)
+    );
   }
 
   scatter(
@@ -133,75 +114,63 @@ class AsyncSession implements Session<Promise<void> | void> {
     updates: Storage,
     out: Storage,
   ): Promise<void> | void {
-    const submission =
-      isNumericStorage(data) &&
-      isNumericStorage(updates) &&
-      isNumericStorage(out) &&
-      isEnough(plan, this.#limits.submit)
-        ? attempt(() => this.#submitScatter(plan, dtype, step, data, updates, out))
-        : null;
-    return submission
-      ? this.#run(submission)
-      : this.#now.scatter(plan, dtype, step, data, updates, out);
+    return (
+      this.#submit(plan, dtype, step, data, out, updates) ??
+      this.#now.scatter(plan, dtype, step, data, updates, out)
+    );
   }
 
   end(): void {
     this.#now.end();
   }
 
-  #submitGather(
+  /** Submits an action, as in `WasmActions.perform`, to the pool if the action is large enough. */
+  #submit(
     plan: Plan,
     dtype: DType,
-    data: NumericStorage,
-    out: NumericStorage,
-  ): Submission | null {
-    const arena = this.#large.arenaIn(this.#shared);
-    const kernel = this.#shared.kernels().gather(DTYPES[dtype].bytes);
-    const sequential = this.#shared.has(out) ? out : emptyLike(arena, dtype, out);
-    const random = copyIn(arena, dtype, data);
-    const job = { kernel, dtype, isGather: true, random, data: random, sequential };
-    const rounds = this.#large.roundsOf(arena, plan, job, () => this.#pool);
-    return { rounds, result: sequential === out ? null : { from: sequential, to: out } };
+    step: Step | null,
+    data: Storage | null,
+    random: Storage,
+    sequential: Storage,
+  ): Promise<void> | undefined {
+    if (
+      !isNumericStorage(data) ||
+      !isNumericStorage(random) ||
+      !isNumericStorage(sequential) ||
+      !isEnough(plan, this.#limits.submit)
+    ) {
+      return undefined;
+    }
+    const memory = this.#memory;
+    const isGather = step === null;
+    const out = isGather ? sequential : random;
+    const submitted = attempt(() => {
+      const kernel = kernelOf(memory, dtype, step);
+      if (kernel === undefined) return null;
+      const arena = this.#large.arenaIn(memory);
+      const from = copyIn(arena, dtype, data);
+      // The copy of data is scratch memory, so it can also be the target of a scatter; data in the engine's memory must
+      // stay unchanged.
+      const isTarget = !isGather && from !== data;
+      const own = memory.has(out) ? out : isTarget ? from : emptyLike(arena, dtype, out);
+      const sides = isGather
+        ? { random: from, sequential: own }
+        : { random: own, sequential: copyIn(arena, dtype, sequential) };
+      const job = { kernel, dtype, isGather, data: from, ...sides };
+      return { own, rounds: this.#large.roundsOf(arena, plan, job, () => this.#pool) };
+    });
+    return submitted ? this.#run(submitted.rounds, submitted.own, out) : undefined;
   }
 
-  #submitScatter(
-    plan: Plan,
-    dtype: DType,
-    step: Step,
-    data: NumericStorage,
-    updates: NumericStorage,
-    out: NumericStorage,
-  ): Submission | null {
-    const kernel = scatterKernel(this.#shared, dtype, step);
-    if (kernel === undefined) return null;
-    const arena = this.#large.arenaIn(this.#shared);
-    const from = copyIn(arena, dtype, data);
-    // The copy of data is scratch memory, so it can also be the target; data in the engine's memory must stay
-    // unchanged.
-    const scratch = (): NumericStorage => (from === data ? emptyLike(arena, dtype, out) : from);
-    const target = this.#shared.has(out) ? out : scratch();
-    const job = {
-      kernel,
-      dtype,
-      random: target,
-      data: from,
-      sequential: copyIn(arena, dtype, updates),
-    };
-    const rounds = this.#large.roundsOf(arena, plan, job, () => this.#pool);
-    return { rounds, result: target === out ? null : { from: target, to: out } };
-  }
-
-  async #run({ rounds, result }: Submission): Promise<void> {
+  /** Runs the rounds, and copies their result to `out` if it is elsewhere. */
+  async #run(rounds: Rounds, own: NumericStorage, out: NumericStorage): Promise<void> {
     for (const lists of rounds) {
       // oxlint-disable-next-line no-await-in-loop -- a round begins when the previous round has ended
       await this.#pool.runAsync(lists);
     }
-    if (result === null) return;
-    const { from, to } = result;
-    if (to.byteLength !== from.byteLength) {
-      throw transferred("out", {});
-    }
-    bytesOf(to).set(bytesOf(from));
+    if (own === out) return;
+    if (out.byteLength !== own.byteLength) throw transferred("out", {});
+    bytesOf(out).set(bytesOf(own));
   }
 }
 
