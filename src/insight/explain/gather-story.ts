@@ -45,11 +45,7 @@ export function gatherStory(prepared: PreparedCall, plan: Plan, output: Tensor):
     addressed: places.addressed,
     summary: { ...places.summary, filled: unfilled * slice },
     reads: lazyList(count, readAt),
-    targets: lazyList(groups.count, targetOf),
-    target(coordinates) {
-      const group = places.groupAt(coordinates);
-      return group === -1 ? null : targetOf(group);
-    },
+    ...places.targetsOf(targetOf),
     cell(coordinates) {
       const fields = { ...call.fields, input: "output" };
       const element = elementAt("the output", coordinates, output.shape, fields);

@@ -29,8 +29,11 @@ export interface Places {
   /** Returns the index or tuple for a slice, with its `target`, which is null if the index addresses no element. */
   indexOf(slice: number, target: readonly number[] | null): IndexStory;
   targetAt(target: number): readonly number[];
-  /** Returns the group for the target at the given coordinates, or -1 if no position addresses these coordinates. */
-  groupAt(coordinates: readonly number[]): number;
+  /** Makes the list of all targets, and a function that finds a target by its coordinates. */
+  targetsOf<T>(make: (group: number) => T): {
+    readonly targets: Lazy<T>;
+    target(coordinates: readonly number[]): T | null;
+  };
 }
 
 export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): Places {
@@ -53,10 +56,14 @@ export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): 
       coordinatesOf(position * slice, shape).slice(0, shape.length - sliceShape.length),
     indexOf: (position, target) => indexStory(layout, planInputs.indices, position, target),
     targetAt: (target) => coordinatesOf(target, targetShape),
-    groupAt(coordinates) {
-      const target = flatOf(coordinates, targetShape);
-      return target === null ? -1 : groups.find(target);
-    },
+    targetsOf: (make) => ({
+      targets: lazyList(groups.count, make),
+      target(coordinates) {
+        const target = flatOf(coordinates, targetShape);
+        const group = target === null ? -1 : groups.find(target);
+        return group === -1 ? null : make(group);
+      },
+    }),
   };
 }
 

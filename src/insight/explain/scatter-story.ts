@@ -56,11 +56,7 @@ export function scatterStory(
     addressed: places.addressed,
     summary: places.summary,
     updates: lazyList(count, (order) => updateOf(scattering, order)),
-    targets: lazyList(groups.count, (group) => targetStory(scattering, group)),
-    target(coordinates) {
-      const group = places.groupAt(coordinates);
-      return group === -1 ? null : targetStory(scattering, group);
-    },
+    ...places.targetsOf((group) => targetStory(scattering, group)),
     cell(coordinates) {
       const fields = { ...call.fields, input: "output" };
       const element = elementAt("the output", coordinates, output.shape, fields);
