@@ -21,8 +21,7 @@ import {
 import { lookUp, partsOf, type OperatorId } from "../operators/registry.ts";
 import { reductionOf, settingsOf, type Attributes } from "../operators/settings.ts";
 import { signatureOf, type Signature } from "../operators/signature.ts";
-import type { Bounds } from "../plan/indices.ts";
-import type { Planner } from "../plan/plan.ts";
+import type { Bounds, Planner } from "../plan/indices.ts";
 import type { DType, Step } from "../tensor/dtype.ts";
 import { sameShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
