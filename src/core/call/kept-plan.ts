@@ -16,7 +16,7 @@ import type { UpdateLists } from "../tensor/arguments.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import { plainCallOf, plainVersionOf } from "./call.ts";
 import { rulesOf } from "./check.ts";
-import { callNow, gatherNow, scatterNow } from "./run.ts";
+import { callNow, gatherNow, scatterNow, withOperator } from "./run.ts";
 import {
   checkDifferentiable,
   chooseGradients,
@@ -192,23 +192,41 @@ function scatterInputs(
 }
 
 function scatterBy(parts: KeptParts, given: unknown, list: unknown, options: unknown = {}): Tensor {
-  const { executor, plan, dataDims, fields } = parts;
+  const { dataDims, fields } = parts;
   const { reduction = "none", out } = optionsOf(options, SCATTER_OPTIONS, fields);
   const { data, updates, reducing } = scatterInputs(parts, given, list, reduction);
   const target = checkOut(out, data.dtype, dataDims, SCATTERED, [data, updates], "data", fields);
-  return callNow(executor, fields, (session) =>
-    scatterNow(session, executor, plan, data, updates, reducing, target),
-  );
+  return runPlan(parts, data, updates, reducing, target);
 }
 
 function gatherBy(parts: KeptParts, given: unknown, options: unknown = {}): Tensor {
-  const { executor, plan, dims, size, fields } = parts;
+  const { dims, fields } = parts;
   const { out } = optionsOf(options, GATHER_OPTIONS, fields);
   const data = dataOf(parts, given);
   const target = checkOut(out, data.dtype, dims, SCATTERED, [data], null, fields);
-  return callNow(executor, fields, (session) =>
-    gatherNow(session, executor, plan, data, dims, size, target),
-  );
+  return runPlan(parts, data, undefined, NO_REDUCTION, target);
+}
+
+const NO_REDUCTION: Reducing = { reduction: "none", includeSelf: true };
+
+/** Scatters updates, or gathers without updates. `callNow` with a closure takes a sixth longer. */
+function runPlan(
+  { executor, plan, dims, size, fields }: KeptParts,
+  data: Tensor,
+  updates: Tensor | undefined,
+  reducing: Reducing,
+  out: Tensor | undefined,
+): Tensor {
+  const session = executor.begin();
+  try {
+    return updates === undefined
+      ? gatherNow(session, executor, plan, data, dims, size, out)
+      : scatterNow(session, executor, plan, data, updates, reducing, out);
+  } catch (error) {
+    throw withOperator(error, fields);
+  } finally {
+    session.end();
+  }
 }
 
 function scatterVjpBy(

@@ -269,7 +269,7 @@ export function callNow<T>(
 }
 
 /** Adds the call's operator name to an engine error that has none. */
-function withOperator(error: unknown, fields: ErrorContext): unknown {
+export function withOperator(error: unknown, fields: ErrorContext): unknown {
   if (!hasCode(error) || error.op !== undefined) return error;
   return new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
 }
