@@ -170,21 +170,14 @@ export function sum_float16(
   memory.fill(copies, <u8>UNREAD, 4 * span);
   for (let p = offsets; p < end; p += 4, updates += 2 * pitch) {
     const offset = <usize>load<u32>(p);
-    let copy = copies + 4 * offset;
-    if (load<i32>(copy) == UNREAD) widen(out + 2 * offset, copy, slice);
-    const next = updates + 2 * slice;
-    let greatest = i16x8.splat(0);
-    for (let at = updates; at < next; at += 16, copy += 32) {
-      greatest = i16x8.max_s(greatest, v128.and(v128.load(at), i16x8.splat(0x7fff)));
-      addTo(copy, scaled(v128.load16x4_s(at)));
-      addTo(copy + 16, scaled(v128.load16x4_s(at, 8)));
+    const copy = copies + 4 * offset;
+    if (load<i32>(copy) == UNREAD) {
+      // A sum with -0 has all bits of the other operand.
+      const zeros = i32x4.splat(i32.MIN_VALUE);
+      for (let i: usize = 0; i < 4 * slice; i += 16) v128.store(copy + i, zeros);
+      addRow(copy, out + 2 * offset, slice);
     }
-    // Scaling made each NaN an infinity.
-    if (!v128.any_true(i16x8.gt_s(greatest, i16x8.splat(<i16>FLOAT16)))) continue;
-    copy = copies + 4 * offset;
-    for (let at = updates; at < next; at += 2, copy += 4) {
-      if ((load<u16>(at) & 0x7fff) > FLOAT16) store<f32>(copy, NaN);
-    }
+    addRow(copy, updates, slice);
   }
   for (; offsets < end; offsets += 4) {
     const offset = <usize>load<u32>(offsets);
@@ -195,31 +188,32 @@ export function sum_float16(
   }
 }
 
-/** Adds to four copies, and rounds to 11 significant bits, ties to even. */
+/** Adds halves to copies. */
+function addRow(copies: usize, halves: usize, slice: usize): void {
+  const end = halves + 2 * slice;
+  let greatest = i16x8.splat(0);
+  let copy = copies;
+  for (let at = halves; at < end; at += 16, copy += 32) {
+    greatest = i16x8.max_s(greatest, v128.and(v128.load(at), i16x8.splat(0x7fff)));
+    addTo(copy, v128.load16x4_s(at));
+    addTo(copy + 16, v128.load16x4_s(at, 8));
+  }
+  // Scaling made each NaN an infinity.
+  if (!v128.any_true(i16x8.gt_s(greatest, i16x8.splat(<i16>FLOAT16)))) return;
+  for (; halves < end; halves += 2, copies += 4) {
+    if ((load<u16>(halves) & 0x7fff) > FLOAT16) store<f32>(copies, NaN);
+  }
+}
+
+/** Adds four halves, as signed 32-bit lanes, to copies, and rounds to 11 significant bits, ties to even. */
 @inline
-function addTo(copy: usize, update: v128): void {
-  const value = f32x4.add(v128.load(copy), update);
+function addTo(copy: usize, bits: v128): void {
+  const small = v128.and(i32x4.shl(bits, 13), i32x4.splat(0x8fffe000));
+  const factor = i32x4.splat((127 + 112) << 23);
+  const value = f32x4.add(v128.load(copy), f32x4.mul(f32x4.mul(small, factor), factor));
   const odd = v128.and(i32x4.shr_u(value, 13), i32x4.splat(1));
   const rounded = i32x4.add(i32x4.add(value, i32x4.splat(0xfff)), odd);
   v128.store(copy, v128.and(rounded, i32x4.splat(~0x1fff)));
-}
-
-/** Converts halves, as signed 32-bit lanes, to float32 of 2^112 times their value; NaN becomes an infinity. */
-@inline
-function scaled(bits: v128): v128 {
-  const small = v128.and(i32x4.shl(bits, 13), i32x4.splat(0x8fffe000));
-  const factor = i32x4.splat((127 + 112) << 23);
-  return f32x4.mul(f32x4.mul(small, factor), factor);
-}
-
-/** Copies halves as float32. */
-function widen(from: usize, copy: usize, slice: usize): void {
-  for (const end = copy + 4 * slice; copy < end; copy += 16, from += 8) {
-    const bits = v128.load16x4_s(from);
-    const magnitude = v128.and(bits, i32x4.splat(0x7fff));
-    const isNaN = i32x4.gt_s(magnitude, i32x4.splat(FLOAT16));
-    v128.store(copy, v128.bitselect(f32x4.splat(NaN), scaled(bits), isNaN));
-  }
 }
 
 /** Copies float32 back as halves. */

@@ -105,11 +105,11 @@ export function check<I>(indices: usize, count: usize, dim: u32): u32 {
 
 /**
  * Gathers straight from checked indices, which are not negative: `out[i] = data[its row * dim + indices[i]]`, for
- * elements of type T. Without offsets, which are written and read once more, 1,000,000 float32 take 0.3 ms instead of
+ * elements of 4 bytes. Without offsets, which are written and read once more, 1,000,000 float32 take 0.3 ms instead of
  * 0.7 ms.
  */
 @inline
-export function pick<I, T>(
+export function pick<I>(
   indices: usize,
   out: usize,
   data: usize,
@@ -117,21 +117,21 @@ export function pick<I, T>(
   row: usize,
   dim: usize,
 ): void {
-  for (; rows > 0; rows--, data += dim * sizeof<T>()) {
-    const end = out + row * sizeof<T>();
-    for (const wide = end - (row & 3) * sizeof<T>(); out < wide; out += 4 * sizeof<T>()) {
-      const a = load<T>(data + <usize>load<u32>(indices) * sizeof<T>());
-      const b = load<T>(data + <usize>load<u32>(indices, sizeof<I>()) * sizeof<T>());
-      const c = load<T>(data + <usize>load<u32>(indices, 2 * sizeof<I>()) * sizeof<T>());
-      const d = load<T>(data + <usize>load<u32>(indices, 3 * sizeof<I>()) * sizeof<T>());
-      store<T>(out, a);
-      store<T>(out, b, sizeof<T>());
-      store<T>(out, c, 2 * sizeof<T>());
-      store<T>(out, d, 3 * sizeof<T>());
+  for (; rows > 0; rows--, data += dim * 4) {
+    const end = out + row * 4;
+    for (const wide = end - (row & 3) * 4; out < wide; out += 4 * 4) {
+      const a = load<u32>(data + <usize>load<u32>(indices) * 4);
+      const b = load<u32>(data + <usize>load<u32>(indices, sizeof<I>()) * 4);
+      const c = load<u32>(data + <usize>load<u32>(indices, 2 * sizeof<I>()) * 4);
+      const d = load<u32>(data + <usize>load<u32>(indices, 3 * sizeof<I>()) * 4);
+      store<u32>(out, a);
+      store<u32>(out, b, 4);
+      store<u32>(out, c, 2 * 4);
+      store<u32>(out, d, 3 * 4);
       indices += 4 * sizeof<I>();
     }
-    for (; out < end; out += sizeof<T>(), indices += sizeof<I>()) {
-      store<T>(out, load<T>(data + <usize>load<u32>(indices) * sizeof<T>()));
+    for (; out < end; out += 4, indices += sizeof<I>()) {
+      store<u32>(out, load<u32>(data + <usize>load<u32>(indices) * 4));
     }
   }
 }

@@ -51,9 +51,6 @@ const WIDTHS = { 1: "u8", 2: "u16", 4: "u32", 8: "u64", 16: "v128" };
 /** The widths of updates that are sorted by destination; see `isPartitionable` and `windows.ts`. */
 const SORTED = [4, 8];
 
-/** The widths of elements that are gathered straight from indices; see `gatherByIndices`. */
-const PICKED = [2, 4, 8];
-
 /** The type of the indices, by their width in bits. */
 const INDICES = { 32: "i32", 64: "i64" };
 
@@ -132,9 +129,7 @@ function entry() {
     for (const name of ["tuples", "elements", "rows", "check"]) {
       lines.push(instance(name, bits, type, "u32"));
     }
-    for (const bytes of PICKED) {
-      lines.push(instance("pick", `${bits}_${bytes}`, `${type}, ${WIDTHS[bytes]}`));
-    }
+    lines.push(instance("pick", bits, type));
   }
   return lines.join("\n");
 }

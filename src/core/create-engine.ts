@@ -2,11 +2,11 @@
 
 import { oneOf } from "./errors.ts";
 import { wrongOption, optionsOf } from "./foreign.ts";
-import { splitArguments, type FunctionSpec, type NodeSpec } from "./call/call.ts";
+import { splitArguments, type NodeSpec } from "./call/call.ts";
 import type { GradientOptions } from "./call/gradient-options.ts";
 import { keepPlan } from "./call/kept-plan.ts";
 import { EXECUTOR, runPlain, runPlainAsync, type EngineLike } from "./call/run.ts";
-import { vjpAsync } from "./call/vjp.ts";
+import { vjpAsync, type FunctionSpec } from "./call/vjp.ts";
 import { chooseExecutor, ENGINE_KINDS, type Choice, type EngineKind } from "./engines/choice.ts";
 import { threadsOf } from "./engines/wasm/threads.ts";
 import type * as plain from "./functions.ts";

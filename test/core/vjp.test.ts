@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { NodeSpec, FunctionSpec } from "../../src/core/call/call.ts";
+import type { NodeSpec } from "../../src/core/call/call.ts";
+import type { FunctionSpec } from "../../src/core/call/vjp.ts";
 import { run, runPlain } from "../../src/core/call/run.ts";
 import { vjp } from "../../src/core/call/vjp.ts";
 import { defaultExecutor } from "../../src/core/engines/choice.ts";

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import type { FunctionSpec } from "../../src/core/call/call.ts";
+import type { FunctionSpec } from "../../src/core/call/vjp.ts";
 import { FUNCTIONS } from "../../src/core/operators/registry.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";

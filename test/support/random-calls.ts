@@ -1,6 +1,7 @@
 /** Seeded random calls of the plain functions, with their results by the slow definition. */
 
-import type { NodeSpec, FunctionSpec } from "../../src/core/call/call.ts";
+import type { NodeSpec } from "../../src/core/call/call.ts";
+import type { FunctionSpec } from "../../src/core/call/vjp.ts";
 import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
 import { FUNCTIONS } from "../../src/core/operators/registry.ts";
 import fc from "fast-check";

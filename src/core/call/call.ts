@@ -8,15 +8,7 @@
  */
 
 import { TensorError, type ErrorContext } from "../errors.ts";
-import {
-  checkNames,
-  factOf,
-  isArray,
-  nearestName,
-  objectOf,
-  printValue,
-  readForeign,
-} from "../foreign.ts";
+import { checkNames, isArray, objectOf, printValue, wrongOption } from "../foreign.ts";
 import { CALLS } from "../limits.ts";
 import {
   NEWEST_OPSETS,
@@ -26,20 +18,13 @@ import {
   type OperatorVersion,
   type PlanShapes,
 } from "../operators/operator.ts";
-import {
-  FUNCTIONS,
-  type FunctionName,
-  lookUp,
-  partsOf,
-  type OperatorId,
-} from "../operators/registry.ts";
+import { lookUp, partsOf, type OperatorId } from "../operators/registry.ts";
 import { reductionOf, settingsOf, type Attributes } from "../operators/settings.ts";
 import { signatureOf, type Signature } from "../operators/signature.ts";
-import type { Planner } from "../plan/plan.ts";
+import type { Bounds, Planner } from "../plan/indices.ts";
 import type { DType, Step } from "../tensor/dtype.ts";
 import { sameShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { optionNames, policiesOf, type Policies } from "./policies.ts";
 
 /** A model node: an operator at an opset, and its attributes. */
 export interface NodeSpec extends OperatorId {
@@ -47,11 +32,31 @@ export interface NodeSpec extends OperatorId {
   readonly attributes?: Attributes | undefined;
 }
 
-/** A plain function call: the function name, and all options except `out`. */
-export interface FunctionSpec {
-  readonly function: FunctionName;
-  /** Attributes and policies of the function, such as `{ reduction: "max", bounds: "drop" }`. */
-  readonly options?: Readonly<Record<string, unknown>> | undefined;
+/**
+ * Policies, which are options of the plain functions that the specifications do not have. A policy that was not chosen
+ * is absent.
+ */
+export interface Policies {
+  /**
+   * Treatment of an index outside its axis: `error`, the default, or `clip`; also `drop` in scatters and `fill` in
+   * gathers.
+   */
+  readonly bounds?: Bounds | undefined;
+  /**
+   * Treatment of a negative index: `wrap`, the default, counts from the end of the axis; `error` throws, regardless of
+   * `bounds`.
+   */
+  readonly negative?: "wrap" | "error" | undefined;
+  /**
+   * Treatment of repeated targets if the reduction is `none`: `last`, the default, keeps the last update; `error`
+   * throws.
+   */
+  readonly duplicates?: "last" | "error" | undefined;
+  /**
+   * Start of a reduction: with the value in data if true (the default), or with the first update of each target if
+   * false.
+   */
+  readonly includeSelf?: boolean | undefined;
 }
 
 /** A call of one operator version, complete except for its tensors. */
@@ -141,52 +146,6 @@ export function callOfKnown(node: NodeSpec): Call {
   throw new TensorError("unknown-operator", sentence, facts);
 }
 
-/**
- * Parses a node, or a plain function with its options, into a call.
- * @throws TensorError `unknown-operator`, `attribute`, `reduction`
- */
-export function callFrom(node: NodeSpec | FunctionSpec | FunctionName): Call | PlainCall {
-  const name = functionOf(node);
-  if (name === undefined) return callOfKnown(node as NodeSpec);
-  const spec = typeof node === "string" ? {} : objectOf("the call", node, {});
-  checkNames("key of a call", spec, ["function", "options"], {});
-  if (!isFunctionName(name)) {
-    const allowed = Object.keys(FUNCTIONS);
-    const nearest = nearestName(typeof name === "string" ? name : "", allowed);
-    const hint =
-      nearest === null ? `the functions are ${allowed.join(", ")}` : `did you mean "${nearest}"?`;
-    const sentence = `unknown function ${printValue(name)}; ${hint}`;
-    const facts = { key: "function", got: factOf(name), allowed, nearest: nearest ?? undefined };
-    throw new TensorError("unknown-operator", sentence, facts);
-  }
-  const operator = FUNCTIONS[name];
-  const options = plainOptions(operator, spec["options"]);
-  const call = plainCallOf(operator, options);
-  if (options["out"] !== undefined) {
-    const sentence =
-      "out is an option of vjp, not of the function; pass vjp a list with a tensor for each gradient";
-    throw new TensorError("attribute", sentence, { ...call.fields, key: "out" });
-  }
-  return call;
-}
-
-// Only text is looked up: `Object.hasOwn` would convert an object with the object's own `toString`.
-const isFunctionName = (name: unknown): name is FunctionName =>
-  typeof name === "string" && Object.hasOwn(FUNCTIONS, name);
-
-/** Returns what a call has as the name of a plain function; undefined for a node. */
-function functionOf(node: unknown): unknown {
-  if (typeof node === "string") return node;
-  if (typeof node === "function") {
-    const sentence =
-      'a call must be the name of a function, such as "gather", or a node; got a function';
-    throw new TensorError("unknown-operator", sentence, { key: "function", got: "a function" });
-  }
-  if (typeof node !== "object" || node === null) return undefined;
-  const read = (): unknown => Reflect.get(node, "function");
-  return readForeign(read, "unknown-operator", "a call must be an object that can be read", "call");
-}
-
 /** Returns the fields that every error in a call of this version has. */
 export const fieldsOf = ({ name, sinceVersion }: OperatorVersion): ErrorContext => ({
   op: name,
@@ -206,6 +165,59 @@ export function splitArguments(
 ): [inputs: readonly unknown[], options: unknown] {
   const { length } = plainVersionOf(operator).inputs;
   return [args.slice(0, length), args[length]];
+}
+
+type Name = keyof Policies;
+
+const ALLOWED_BY_BOTH = { bounds: ["error", "clip"], negative: ["wrap", "error"] } as const;
+
+/** Allowed values of each policy, by operator kind. */
+const ALLOWED: Readonly<
+  Record<Operator["kind"], Partial<Record<Name, readonly (string | boolean)[]>>>
+> = {
+  scatter: {
+    ...ALLOWED_BY_BOTH,
+    bounds: [...ALLOWED_BY_BOTH.bounds, "drop"],
+    duplicates: ["last", "error"],
+    includeSelf: [true, false],
+  },
+  gather: { ...ALLOWED_BY_BOTH, bounds: [...ALLOWED_BY_BOTH.bounds, "fill"] },
+};
+
+const NAMES = Object.keys(ALLOWED.scatter) as readonly Name[];
+
+/** Names of the options of an operator's plain function, except its attributes. */
+const optionNames = ({ kind, versions: [{ indexForm }] }: Operator): readonly string[] =>
+  indexForm === "sequences" ? ["out"] : [...Object.keys(ALLOWED[kind]), "out"];
+
+/**
+ * Reads the policies from the options of a call.
+ * @throws TensorError `attribute` for a policy that the operator does not have, or a value that the policy does not
+ *   allow
+ */
+export function policiesOf(
+  { kind, versions: [{ indexForm }] }: Operator,
+  options: Readonly<Record<string, unknown>>,
+  fields: ErrorContext,
+): Policies {
+  const isSequence = indexForm === "sequences";
+  const policies: Record<string, unknown> = {};
+  for (const name of NAMES) {
+    const given = options[name];
+    if (given === undefined) continue;
+    const words = isSequence ? undefined : ALLOWED[kind][name];
+    if (words === undefined) {
+      const why = isSequence ? "the operator has its own rule" : "a gather has no targets";
+      const sentence = `${name} is not an option here: ${why}`;
+      throw new TensorError("attribute", sentence, { ...fields, key: name });
+    }
+    if (!words.some((word) => word === given)) {
+      const must = words.map((word) => JSON.stringify(word)).join(", ");
+      throw wrongOption(name, `one of ${must}`, given, { ...fields, allowed: words });
+    }
+    policies[name] = given;
+  }
+  return policies;
 }
 
 type Options = Readonly<Record<string, unknown>>;

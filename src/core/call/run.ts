@@ -26,6 +26,7 @@ import {
   nodeFrom,
   plainCallOf,
   plainOptions,
+  policiesOf,
   recentForm,
   type Call,
   type Form,
@@ -33,7 +34,6 @@ import {
 } from "./call.ts";
 import { checkDuplicates, checkMemory, formOf } from "./check.ts";
 import { checkOut, tensorsOf, tensorsOrLists, withOrder } from "./inputs.ts";
-import { policiesOf } from "./policies.ts";
 import { scatterSteps, singleStepOf, type Reducing } from "./steps.ts";
 
 /** Options of `run`. */

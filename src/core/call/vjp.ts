@@ -2,21 +2,33 @@
 
 import { defaultExecutor } from "../engines/choice.ts";
 import type { Executor, SyncSession } from "../engines/executor.ts";
+import { TensorError } from "../errors.ts";
+import {
+  checkNames,
+  factOf,
+  nearestName,
+  objectOf,
+  optionsOf,
+  printValue,
+  readForeign,
+} from "../foreign.ts";
 import type { Inputs } from "../operators/operator.ts";
-import { optionsOf } from "../foreign.ts";
+import { FUNCTIONS, type FunctionName } from "../operators/registry.ts";
 import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import {
-  callFrom,
+  callOfKnown,
   keepForm,
   MEANT_OPTIONS,
+  plainCallOf,
+  plainOptions,
   recentForm,
+  type Call,
   type Form,
-  type FunctionSpec,
   type NodeSpec,
+  type PlainCall,
 } from "./call.ts";
 import { checkMemory, formOf } from "./check.ts";
-import type { FunctionName } from "../operators/registry.ts";
 import {
   checkDifferentiable,
   checkGradientMemory,
@@ -29,6 +41,13 @@ import {
 } from "./gradient-options.ts";
 import { checkAlive, checkInputCount, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
 import { callNow, executorOf, planOf, type EngineLike } from "./run.ts";
+
+/** A plain function call: the function name, and all options except `out`. */
+export interface FunctionSpec {
+  readonly function: FunctionName;
+  /** Attributes and policies of the function, such as `{ reduction: "max", bounds: "drop" }`. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+}
 
 /** Options of `vjp`. */
 export interface VjpOptions extends GradientOptions {
@@ -184,6 +203,52 @@ const MEANT_FOR_FUNCTION = Object.fromEntries(
 
 const OWN_OPTIONS: readonly string[] = GRADIENT_OPTIONS;
 const VJP_OPTIONS = [...OWN_OPTIONS, "engine"];
+
+/**
+ * Parses a node, or a plain function with its options, into a call.
+ * @throws TensorError `unknown-operator`, `attribute`, `reduction`
+ */
+export function callFrom(node: NodeSpec | FunctionSpec | FunctionName): Call | PlainCall {
+  const name = functionOf(node);
+  if (name === undefined) return callOfKnown(node as NodeSpec);
+  const spec = typeof node === "string" ? {} : objectOf("the call", node, {});
+  checkNames("key of a call", spec, ["function", "options"], {});
+  if (!isFunctionName(name)) {
+    const allowed = Object.keys(FUNCTIONS);
+    const nearest = nearestName(typeof name === "string" ? name : "", allowed);
+    const hint =
+      nearest === null ? `the functions are ${allowed.join(", ")}` : `did you mean "${nearest}"?`;
+    const sentence = `unknown function ${printValue(name)}; ${hint}`;
+    const facts = { key: "function", got: factOf(name), allowed, nearest: nearest ?? undefined };
+    throw new TensorError("unknown-operator", sentence, facts);
+  }
+  const operator = FUNCTIONS[name];
+  const options = plainOptions(operator, spec["options"]);
+  const call = plainCallOf(operator, options);
+  if (options["out"] !== undefined) {
+    const sentence =
+      "out is an option of vjp, not of the function; pass vjp a list with a tensor for each gradient";
+    throw new TensorError("attribute", sentence, { ...call.fields, key: "out" });
+  }
+  return call;
+}
+
+// Only text is looked up: `Object.hasOwn` would convert an object with the object's own `toString`.
+const isFunctionName = (name: unknown): name is FunctionName =>
+  typeof name === "string" && Object.hasOwn(FUNCTIONS, name);
+
+/** Returns what a call has as the name of a plain function; undefined for a node. */
+function functionOf(node: unknown): unknown {
+  if (typeof node === "string") return node;
+  if (typeof node === "function") {
+    const sentence =
+      'a call must be the name of a function, such as "gather", or a node; got a function';
+    throw new TensorError("unknown-operator", sentence, { key: "function", got: "a function" });
+  }
+  if (typeof node !== "object" || node === null) return undefined;
+  const read = (): unknown => Reflect.get(node, "function");
+  return readForeign(read, "unknown-operator", "a call must be an object that can be read", "call");
+}
 
 /** A checked form of a node or of a plain function, and its tensors. */
 function formFrom(

@@ -165,9 +165,7 @@ export class SyncSession implements Session<void> {
     if (given.offsets === this.#checked?.offsets) {
       const { job } = this.#checked;
       if (this.#large?.gatherByIndices(job, dtype, data, out)) return;
-      const offsets = this.readIndices(job);
-      if (!(offsets instanceof Uint32Array)) throw new Error("indices changed during the call");
-      plan = { ...given, offsets };
+      plan = { ...given, offsets: this.readIndices(job) as Uint32Array };
     }
     if (wasm !== null) {
       const isLarge = isEnough(plan, wasm.limits.work);

@@ -17,8 +17,9 @@ import {
   readOffsets,
   type ElementJob,
   type IndexRules,
+  type Planner,
 } from "../plan/indices.ts";
-import { without, type Plan, type Planner } from "../plan/plan.ts";
+import { without, type Plan } from "../plan/plan.ts";
 import { product, stridesOf } from "../tensor/shape.ts";
 import {
   operatorOf,

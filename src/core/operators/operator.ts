@@ -6,8 +6,8 @@
 
 import type { DType, Reduction, Stays } from "../tensor/dtype.ts";
 import type { ErrorContext } from "../errors.ts";
-import type { Bounds, IndexRules, ReadIndices } from "../plan/indices.ts";
-import type { Plan, Planner } from "../plan/plan.ts";
+import type { Addressed, Bounds, IndexRules, Planner, ReadIndices } from "../plan/indices.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { Dim, PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { checkEqual, joinTerms, wholeShape, type Term } from "./shapes.ts";
@@ -265,6 +265,17 @@ export function planIndices(
   const shapes = { data, indices: Tensor.dimsOf(indices), updates };
   return call.operator.planner(shapes, call, rules)(indices, read);
 }
+
+/** Returns the layout of index tuples; an index of a slice along an axis is a tuple of one index. */
+export const tupleLayout = (
+  data: readonly number[],
+  { lead, batchDims, first, k }: Addressed,
+): Layout => ({
+  positions: [...data.slice(0, first), ...lead.slice(batchDims)],
+  indexAt: (position) => [...position.slice(0, batchDims), ...position.slice(first)],
+  addressed: first + k,
+  axes: Array.from({ length: k }, (_, j) => first + j),
+});
 
 /** Fields that all versions in a domain share; some versions override `negativeIndices`. */
 const DOMAINS = {

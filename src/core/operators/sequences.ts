@@ -10,8 +10,7 @@
  */
 
 import { TensorError, type ErrorCode, type ErrorContext } from "../errors.ts";
-import { describeIndex, printKnown, type IndexRules } from "../plan/indices.ts";
-import type { Planner } from "../plan/plan.ts";
+import { describeIndex, printKnown, type IndexRules, type Planner } from "../plan/indices.ts";
 import {
   compatible,
   part,

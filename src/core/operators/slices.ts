@@ -12,17 +12,17 @@
  */
 
 import { TensorError, type ErrorContext } from "../errors.ts";
+import { tuplePlanner, type Addressed } from "../plan/indices.ts";
 import { printCount } from "../foreign.ts";
 import { part } from "../tensor/shape.ts";
-import { layoutOf, plannerOf, type Addressed } from "./addressing.ts";
 import {
   operatorOf,
+  tupleLayout,
   versionsOf,
   type Family,
   type InputShapes,
   type Operator,
   type OperatorCall,
-  type PlanShapes,
   type TypeConstraint,
 } from "./operator.ts";
 import {
@@ -139,11 +139,16 @@ export const slices: Family = {
     if (updates.length !== rank) throw wrongUpdates(`have rank ${rank}`, null, updates, fields);
     checkEqual(updates, terms, fields);
   },
-  planner: /* @__PURE__ */ plannerOf(addressedBy),
-  layout: /* @__PURE__ */ layoutOf(addressedBy),
+  planner: (shapes, call, rules) =>
+    tuplePlanner(shapes.data, addressedBy(shapes.data, shapes.indices, call), rules, call.fields),
+  layout: ({ data, indices }, call) => tupleLayout(data, addressedBy(data, indices.shape, call)),
 };
 
-function addressedBy({ data, indices }: PlanShapes, { settings, fields }: OperatorCall): Addressed {
+function addressedBy(
+  data: readonly number[],
+  indices: readonly number[],
+  { settings, fields }: OperatorCall,
+): Addressed {
   const first = normalizeAxis(Number(settings.axis), data.length, fields);
   const batchDims = Number(normalizeBatchDims(settings.batchDims, indices));
   return { lead: indices, batchDims, first, k: 1 };

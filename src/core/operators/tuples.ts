@@ -13,18 +13,18 @@
  */
 
 import { TensorError, type ErrorContext } from "../errors.ts";
-import { flatAdvice } from "../plan/indices.ts";
+import { flatAdvice, tuplePlanner, type Addressed } from "../plan/indices.ts";
 import { compatibleFrom, isKnown, part, product, type Dim } from "../tensor/shape.ts";
-import { layoutOf, plannerOf, type Addressed } from "./addressing.ts";
 import {
   operatorOf,
+  tupleLayout,
   versionsOf,
   type AttributeSchema,
   type Family,
   type InputShapes,
   type Operator,
   type OperatorCall,
-  type PlanShapes,
+  type Settings,
   type TypeConstraint,
 } from "./operator.ts";
 import {
@@ -181,12 +181,13 @@ export const tuples: Family = {
   termsOf,
   checkUpdates,
   orOneElement: "openvino",
-  planner: /* @__PURE__ */ plannerOf(addressedBy),
-  layout: /* @__PURE__ */ layoutOf(addressedBy),
+  planner: ({ data, indices }, { settings, fields }, rules) =>
+    tuplePlanner(data, addressedBy(indices, settings), rules, fields),
+  layout: ({ data, indices }, { settings }) =>
+    tupleLayout(data, addressedBy(indices.shape, settings)),
 };
 
-function addressedBy({ indices }: PlanShapes, { settings }: OperatorCall): Addressed {
-  const { batchDims } = settings;
+function addressedBy(indices: readonly number[], { batchDims }: Settings): Addressed {
   const last = indices.length - 1;
   return { lead: part(indices, 0, last), batchDims, first: batchDims, k: indices[last] };
 }

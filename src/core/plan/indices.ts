@@ -1,6 +1,7 @@
 /**
- * The reading of indices: jobs for the engines, integers as 32-bit words, the rules for indices outside their axes, and
- * the error that names such an index. Engines convert indices to offsets (`src/core/kernels/read-indices.ts`).
+ * The reading of indices: jobs for the engines, integers as 32-bit words, the rules for indices outside their axes, the
+ * error that names such an index, and the planner for index tuples. Engines convert indices to offsets
+ * (`src/core/kernels/read-indices.ts`).
  */
 
 import { TensorError, type ErrorContext, type FieldsOf } from "../errors.ts";
@@ -8,6 +9,7 @@ import type { Storage } from "../tensor/dtype.ts";
 import { pairsOf } from "../tensor/memory.ts";
 import { coordinatesOf, printShape, product, type PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
+import { without, type Plan } from "./plan.ts";
 
 /**
  * Treatment of an index outside its axis: `error` throws, `clip` uses the nearest valid index, `drop` omits the update
@@ -79,6 +81,13 @@ export type IndexJob = TupleJob | ElementJob;
  * the result is the position of the first such index.
  */
 export type ReadIndices = (job: IndexJob) => Uint32Array | { readonly bad: number };
+
+/**
+ * Creates Plans for indices and data of fixed shapes. A planner has already computed everything that does not depend on
+ * index values.
+ * @throws TensorError `index-out-of-range`
+ */
+export type Planner = (indices: Tensor, read: ReadIndices) => Plan;
 
 export const indexAxis = (
   dataShape: readonly number[],
@@ -249,4 +258,72 @@ export function describeIndex(
   const exact = (indices.data as Storage<"int32" | "int64">)[position];
   const got = Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
   return { at: coordinatesOf(position, indices.shape), exact, got };
+}
+
+/**
+ * Consecutive axes of data that index tuples address: a tuple of k indices replaces the coordinates on the k axes from
+ * `first` on, once for each position on the axes between the batch axes and `first`.
+ */
+export interface Addressed {
+  /** Shape of indices, without the axis of tuples. */
+  readonly lead: readonly number[];
+  readonly batchDims: number;
+  /** First addressed axis of data. */
+  readonly first: number;
+  /** Number of addressed axes. */
+  readonly k: number;
+}
+
+/** Creates a planner for index tuples; an index of a slice along an axis is a tuple of one index. */
+export function tuplePlanner(
+  data: readonly number[],
+  { lead, batchDims, first, k }: Addressed,
+  rules: IndexRules,
+  fields: ErrorContext,
+): Planner {
+  const slice = product(data, first + k);
+  const batches = product(data, 0, first);
+  // Empty slices get no offsets, because a few indices may address any number of empty slices. Their indices are still
+  // checked, except empty tuples: indices of shape [2^32 - 1, 0] take no memory, but reading them would.
+  const isEmpty = batches === 0 || slice === 0;
+  const indexCount = isEmpty && k === 0 ? 0 : product(lead);
+  const count = isEmpty ? 0 : product(lead, batchDims);
+  const axes: IndexAxis[] = [];
+  for (let axis = first; axis < first + k; axis++) axes.push(indexAxis(data, axis, rules));
+  const between = product(data, batchDims, first);
+  // Every position on the axes before `first` is a batch of the Plan. A Plan can express that all batches share
+  // offsets, which is the case without batch axes. A Plan cannot express that groups of batches share offsets, so
+  // offsets are repeated if the call has batch axes.
+  const isShared = batchDims === 0 || between === 1 || isEmpty;
+  const size = product(data);
+  const span = product(data, first);
+  return (indices, read) => {
+    const { words, step } = indexWordsOf(indices);
+    const job = { kind: "tuples", words, step, count: indexCount, axes } as const;
+    const checked = readOffsets(job, rules, indices, data, first, fields, read);
+    const { offsets, outside } = isShared ? checked : repeatRuns(checked, count, between);
+    const plan = { offsets: isEmpty ? NO_OFFSETS : offsets, slice, count, size, batches, span };
+    return outside === null ? plan : without(plan, outside);
+  };
+}
+
+const NO_OFFSETS = new Uint32Array();
+
+/** Repeats each run of `length` offsets, with its marks, `times` times. */
+function repeatRuns(
+  { offsets, outside }: CheckedOffsets,
+  length: number,
+  times: number,
+): CheckedOffsets {
+  const repeat = <T extends Uint32Array | Uint8Array>(from: T, to: T): T => {
+    for (let begin = 0; begin < from.length; begin += length) {
+      const run = from.subarray(begin, begin + length);
+      for (let i = 0; i < times; i++) to.set(run, begin * times + i * length);
+    }
+    return to;
+  };
+  return {
+    offsets: repeat(offsets, new Uint32Array(offsets.length * times)),
+    outside: outside && repeat(outside, new Uint8Array(outside.length * times)),
+  };
 }

@@ -11,8 +11,6 @@
  */
 
 import { greatestCommonDivisor } from "../tensor/shape.ts";
-import type { Tensor } from "../tensor/tensor.ts";
-import type { ReadIndices } from "./indices.ts";
 
 /**
  * A Plan, in which `slice`, `size` and `span` count elements, `count` counts offsets, and `source` counts slices.
@@ -54,13 +52,6 @@ export interface Plan {
   /** Cached results of functions that compute their result once for a kept Plan, by function. */
   readonly derived?: Map<unknown, unknown>;
 }
-
-/**
- * Creates Plans for indices and data of fixed shapes. A planner has already computed everything that does not depend on
- * index values.
- * @throws TensorError `index-out-of-range`
- */
-export type Planner = (indices: Tensor, read: ReadIndices) => Plan;
 
 /**
  * Merges offsets that form contiguous runs of equal length, so that the Plan has fewer, longer slices. A

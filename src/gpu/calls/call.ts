@@ -19,8 +19,8 @@ import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Inputs, Operator } from "../../core/operators/operator.ts";
 import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
-import { gatherOnGpu } from "../kernels/moves.ts";
-import { applyUpdates, type Operands } from "../kernels/scatter.ts";
+import { gatherOnGpu, type Operands } from "../kernels/moves.ts";
+import { applyUpdates } from "../kernels/scatter.ts";
 import type { GpuCore } from "./core.ts";
 import { formOnGpu, gpuInputs, outOnGpu } from "./inputs.ts";
 import { sourceOf, type TargetSource } from "./target-source.ts";
@@ -67,8 +67,9 @@ export function gatherWork({ core, source, data, out, shape, size }: Work): Devi
   const { dtype } = data;
   return core.call({
     ...{ source, inputs: [data], out, dtype, shape, size },
-    record(recording, { targets }, result) {
-      gatherOnGpu(recording, targets, dtype, data.span, result, out === undefined);
+    record(recording, { targets }, span) {
+      const result = out === undefined ? "new" : "given";
+      gatherOnGpu(recording, targets, { dtype, data: data.span, out: span, result });
     },
   });
 }
@@ -81,7 +82,7 @@ export function scatterWork(
   const { dtype } = data;
   return core.call({
     ...{ source, inputs: [data, ...onGpu([updates])], out, dtype, shape, size },
-    record(recording, { targets, arrangements }, span) {
+    record(recording, placed, span) {
       const operands: Operands = {
         dtype,
         data: data.span,
@@ -91,7 +92,7 @@ export function scatterWork(
         out: span,
         result: resultOf(data, out),
       };
-      applyUpdates(recording, targets, arrangements, stepsOf(reducing, dtype), operands);
+      applyUpdates(recording, placed, stepsOf(reducing, dtype), operands);
     },
   });
 }

@@ -9,12 +9,13 @@ import { contentsOf, destroyBuffer, Gpu, TENSOR_USAGE } from "../kernels/gpu.ts"
 import type { Guard, Span } from "../kernels/kernel.ts";
 import { KernelList, Params, Recording } from "../kernels/recording.ts";
 import { checkInputs } from "../kernels/checks.ts";
+import type { Placed } from "../kernels/scatter.ts";
 import { NEVER, StatusBoard } from "../kernels/status.ts";
 import type { GpuBufferLike, GpuDeviceLike } from "../kernels/webgpu.ts";
 import { GPU } from "../../core/limits.ts";
 import { DTYPES, viewOf, type DType, type NumericStorage } from "../../core/tensor/dtype.ts";
 import { part } from "../../core/tensor/shape.ts";
-import type { Placed, TargetSource } from "./target-source.ts";
+import type { TargetSource } from "./target-source.ts";
 import { DeviceTensor, type TensorOwner } from "./tensor.ts";
 import { CallCheck, watched, withFields } from "./outcome.ts";
 

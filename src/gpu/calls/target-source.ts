@@ -17,17 +17,11 @@ import { zeros, type Tensor } from "../../core/tensor/tensor.ts";
 import { checkIndices, findRepeat, type CheckedCall } from "../kernels/checks.ts";
 import { jobReading, sequenceReading, type Reading } from "../kernels/read-indices.ts";
 import type { Recording } from "../kernels/recording.ts";
-import { arrangementsOf, type Arrangements } from "../kernels/scatter.ts";
+import { arrangementsOf, type Arrangements, type Placed } from "../kernels/scatter.ts";
 import { sortOnHost } from "../kernels/sort.ts";
 import type { BadIndex, RepeatFound } from "../kernels/status.ts";
-import { targetsFrom, targetsOf, type Targets } from "../kernels/targets.ts";
+import { targetsFrom, targetsOf } from "../kernels/targets.ts";
 import { DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
-
-/** The targets and their arrangements for reductions. */
-export interface Placed {
-  readonly targets: Targets;
-  readonly arrangements: Arrangements;
-}
 
 /** The source of targets for a call. */
 export interface TargetSource {

@@ -1,6 +1,7 @@
 /** Declares the public types of `ndscatter/webgpu`: tensors on a GPU, the engine, and its kept plans. */
 
-import type { NodeSpec, FunctionSpec } from "../../core/call/call.ts";
+import type { NodeSpec } from "../../core/call/call.ts";
+import type { FunctionSpec } from "../../core/call/vjp.ts";
 import type { FunctionName } from "../../core/operators/registry.ts";
 import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import type { RepeatedTarget } from "../../core/call/kept-plan.ts";

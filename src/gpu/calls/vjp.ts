@@ -3,7 +3,8 @@
  * results are identical to those in `core/call/vjp.ts` and `core/call/backwards.ts`.
  */
 
-import { callFrom, type FunctionSpec, type NodeSpec } from "../../core/call/call.ts";
+import type { NodeSpec } from "../../core/call/call.ts";
+import { callFrom, type FunctionSpec } from "../../core/call/vjp.ts";
 import {
   checkDifferentiable,
   chooseGradients,
@@ -138,11 +139,11 @@ export function gatherGradient(
   const { dtype } = gradient;
   return core.call({
     ...dataCall(call, out),
-    record(recording, { targets, arrangements }, span) {
+    record(recording, placed, span) {
       clearOnGpu(recording, span, out === undefined);
       const operands = { dtype, data: span, updates: gradient.span, out: span } as const;
       const inPlace = { ...operands, result: "in place" } as const;
-      applyUpdates(recording, targets, arrangements, ADD, inPlace);
+      applyUpdates(recording, placed, ADD, inPlace);
     },
   });
 }
@@ -175,7 +176,8 @@ function updatesGradient(call: DifferentiatedScatter): DeviceTensor {
       // In a mean, the gradient of each update is the quotient at the update's target.
       const from = reduction === "mean" ? quotients(recording, call, targets) : gradient.span;
       const taken = reduction === "none" ? arrangements.last(recording) : targets;
-      gatherOnGpu(recording, taken, dtype, from, span, out === undefined);
+      const result = out === undefined ? "new" : "given";
+      gatherOnGpu(recording, taken, { dtype, data: from, out: span, result });
       if (reduction !== "sub") return;
       const minus = includeSelf ? targets : arrangements.split(recording).later;
       negateOnGpu(recording, minus, dtype, span);
@@ -213,12 +215,13 @@ function dataGradient(call: DifferentiatedScatter): DeviceTensor {
   const isReplaced = reducing.reduction === "none" || !reducing.includeSelf;
   return core.call({
     ...dataCall(call, chosen.dataOut),
-    record(recording, { targets, arrangements }, out) {
+    record(recording, placed, out) {
+      const { targets } = placed;
       const own = { dtype, data: gradient.span, out, result: resultOf(gradient, chosen.dataOut) };
       const elements = positionsOf(targets) * targets.slice;
       if (isReplaced && elements > 0) {
         const operands = { ...own, updates: recording.zeros(elements * DTYPES[dtype].bytes) };
-        applyUpdates(recording, targets, arrangements, REPLACE, operands);
+        applyUpdates(recording, placed, REPLACE, operands);
         return;
       }
       copyData(recording, own);

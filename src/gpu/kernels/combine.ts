@@ -8,6 +8,7 @@ import { GPU } from "../../core/limits.ts";
 import { DTYPES, isUnsigned, type DType, type Step } from "../../core/tensor/dtype.ts";
 import { combineSource } from "./arithmetic.ts";
 import type { Span } from "./kernel.ts";
+import type { Operands } from "./moves.ts";
 import { laneSource, perWordOf } from "./packed.ts";
 import type { Dispatch, Recording } from "./recording.ts";
 import { mostHit, positionsOf, runOnTargets, TO_ELEMENT, type Targets } from "./targets.ts";
@@ -36,10 +37,8 @@ export function isOrderFree(dtype: DType, step: CombineStep): boolean {
 export function combineInAnyOrder(
   recording: Recording,
   targets: Targets,
-  dtype: DType,
   step: CombineStep,
-  updates: Span,
-  out: Span,
+  { dtype, updates, out }: Operands,
 ): void {
   const { slice } = targets;
   const positions = positionsOf(targets);
@@ -137,10 +136,8 @@ export interface SortedTargets {
 export function combineInOrder(
   recording: Recording,
   { keys, positions, count, slice, slices }: SortedTargets,
-  dtype: DType,
   step: CombineStep,
-  updates: Span,
-  out: Span,
+  { dtype, updates, out }: Operands,
 ): void {
   const { block, blocks } = GPU;
   const { update, old, store, isAtomic, declarations } = accessOf(dtype);

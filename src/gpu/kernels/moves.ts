@@ -19,6 +19,16 @@ import {
   type Targets,
 } from "./targets.ts";
 
+/** The operands of a scatter, except for the targets. */
+export interface Operands {
+  readonly dtype: DType;
+  readonly data: Span;
+  readonly updates: Span;
+  readonly out: Span;
+  /** The origin of `out`, which is data itself, a new tensor, or another tensor of the caller. */
+  readonly result: "in place" | "new" | "given";
+}
+
 /** Slices of whole words, divided into units of one or four words that an invocation moves together. */
 interface Units {
   readonly name: "words" | "fours";
@@ -64,13 +74,11 @@ interface Filling {
 function fillOnGpu(
   recording: Recording,
   { name, lookup, targets, source, data, slice, slices, bytes }: Filling,
-  dtype: DType,
-  out: Span,
-  isNew: boolean,
+  { dtype, out, result }: Omit<Operands, "data" | "updates">,
 ): void {
   const begin = `  let isBad = status[params.slot] != FINE;
   if (isBad && params.isNew == 0u) { return; }`;
-  const params = { isNew: isNew ? 1 : 0, ...lookup.params };
+  const params = { isNew: result === "new" ? 1 : 0, ...lookup.params };
   const read = { targets };
   const moved = { source, ...(data !== null && { data }) };
   const whole = unitsOf(dtype, slice, data ?? source);
@@ -125,12 +133,10 @@ function fillOnGpu(
 export function gatherOnGpu(
   recording: Recording,
   targets: Targets,
-  dtype: DType,
-  data: Span,
-  out: Span,
-  isNew: boolean,
+  operands: Omit<Operands, "updates">,
 ): void {
   const { slice } = targets;
+  const { dtype, data } = operands;
   const positions = positionsOf(targets);
   const moved = (mostHit(targets) + positions) * slice * DTYPES[dtype].bytes;
   const filling = {
@@ -138,7 +144,7 @@ export function gatherOnGpu(
     ...{ source: data, data: null, slices: positions },
     bytes: targets.targets.bytes + moved,
   };
-  fillOnGpu(recording, filling, dtype, out, isNew);
+  fillOnGpu(recording, filling, operands);
 }
 
 /**
@@ -160,31 +166,22 @@ const LAST_UPDATE: Lookup = {
  * Fills each slice of `out` with its last update or, without updates, with data. If the call has failed, a new `out` is
  * filled with data, and any other `out` is left unchanged.
  */
-export function pullOnGpu(
-  recording: Recording,
-  targets: Targets,
-  dtype: DType,
-  data: Span,
-  updates: Span,
-  out: Span,
-  isNew: boolean,
-): void {
+export function pullOnGpu(recording: Recording, targets: Targets, operands: Operands): void {
   const { slice, slices } = targets;
+  const { data, updates } = operands;
   const table = allKeys(recording, targets, "last");
   const filling = {
     ...{ name: "pull", lookup: LAST_UPDATE, targets: table, slice },
     ...{ source: updates, data, slices, bytes: table.bytes + 2 * data.bytes },
   };
-  fillOnGpu(recording, filling, dtype, out, isNew);
+  fillOnGpu(recording, filling, operands);
 }
 
 /** Scatters slices to distinct targets, so that `out[target p] = updates[p]`. */
 export function scatterOnGpu(
   recording: Recording,
   targets: Targets,
-  dtype: DType,
-  updates: Span,
-  out: Span,
+  { dtype, updates, out }: Operands,
 ): void {
   const { slice } = targets;
   const positions = positionsOf(targets);
@@ -193,13 +190,8 @@ export function scatterOnGpu(
   if (whole !== null) {
     const { name, units, read, write } = whole;
     runOnTargets(recording, targets, {
-      ...{
-        name: `scatter ${name}`,
-        threads: positions * units,
-        bytes,
-        guard: "stops",
-        params: { units },
-      },
+      name: `scatter ${name}`,
+      ...{ threads: positions * units, bytes, guard: "stops", params: { units } },
       buffers: { [read]: { updates }, [write]: { out } },
       body: () => `  let t = targetOf(i / params.units);
   if (t != NOWHERE) { out[t * params.units + i % params.units] = updates[i]; }`,

@@ -2,11 +2,10 @@
 
 import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
-import type { DType, Steps } from "../../core/tensor/dtype.ts";
+import type { Steps } from "../../core/tensor/dtype.ts";
 import { combineInAnyOrder, combineInOrder, isOrderFree, type SortedTargets } from "./combine.ts";
-import type { Span } from "./kernel.ts";
 import { divideOnGpu } from "./packed.ts";
-import { copyOnGpu, isPullShorter, pullOnGpu, scatterOnGpu } from "./moves.ts";
+import { copyOnGpu, isPullShorter, pullOnGpu, scatterOnGpu, type Operands } from "./moves.ts";
 import type { Recording } from "./recording.ts";
 import { sortTargets } from "./sort.ts";
 import {
@@ -27,6 +26,12 @@ export interface Arrangements {
   /** Returns the first position of each target, and all other positions. */
   split(recording: Recording): { readonly first: Targets; readonly later: Targets };
   sorted(recording: Recording): SortedTargets;
+}
+
+/** The targets of a call and their arrangements. */
+export interface Placed {
+  readonly targets: Targets;
+  readonly arrangements: Arrangements;
 }
 
 /** Returns arrangements of targets for a single call. */
@@ -50,16 +55,6 @@ function lastOf(recording: Recording, targets: Targets): Targets {
   if (areFew(targets)) return lastOfFew(recording, targets);
   const table = keysOfTargets(recording, targets, "last");
   return chosenTargets(recording, targets, table, "last", true);
-}
-
-/** The operands of a scatter, except for the targets. */
-export interface Operands {
-  readonly dtype: DType;
-  readonly data: Span;
-  readonly updates: Span;
-  readonly out: Span;
-  /** The origin of `out`, which is data itself, a new tensor, or another tensor of the caller. */
-  readonly result: "in place" | "new" | "given";
 }
 
 /** Fills `out` with data, unless `out` is data itself. */
@@ -88,23 +83,22 @@ export function checkCounted(what: string, positions: number): void {
 /** Fills `out` with data, and applies updates. Throws a `too-large` error beyond the device's limits. */
 export function applyUpdates(
   recording: Recording,
-  targets: Targets,
-  arrangements: Arrangements,
+  { targets, arrangements }: Placed,
   { first, later, divides }: Steps,
   operands: Operands,
 ): void {
   const { slice, slices } = targets;
-  const { dtype, data, updates, out, result } = operands;
+  const { dtype, out, result } = operands;
   const positions = positionsOf(targets);
   if (slice === 0 || positions === 0) return copyData(recording, operands);
   if (divides) checkCounted("a mean", positions);
   if (later === "none") {
     if (result !== "in place" && arrangements.hasTable() && isPullShorter(targets, dtype)) {
-      pullOnGpu(recording, targets, dtype, data, updates, out, result === "new");
+      pullOnGpu(recording, targets, operands);
       return;
     }
     copyData(recording, operands);
-    scatterOnGpu(recording, arrangements.last(recording), dtype, updates, out);
+    scatterOnGpu(recording, arrangements.last(recording), operands);
     return;
   }
   // All memory is allocated before dispatches are recorded, because memory may be exhausted and long series of
@@ -118,9 +112,9 @@ export function applyUpdates(
       ? arrangements.sorted(recording)
       : sortTargets(recording, rest);
   copyData(recording, operands);
-  if (parts !== null) scatterOnGpu(recording, parts.first, dtype, updates, out);
-  if (sorted !== null) combineInOrder(recording, sorted, dtype, later, updates, out);
-  else combineInAnyOrder(recording, rest, dtype, later, updates, out);
+  if (parts !== null) scatterOnGpu(recording, parts.first, operands);
+  if (sorted !== null) combineInOrder(recording, sorted, later, operands);
+  else combineInAnyOrder(recording, rest, later, operands);
   if (counts === null) return;
   const extra = first === "none" ? 0 : 1;
   divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out);

@@ -75,7 +75,7 @@ export class StatusBoard {
     return this.#span;
   }
 
-  /** Returns the first word of a free slot. The function `beginCall` initializes the slot. */
+  /** Returns the first word of a free slot, which the first kernel of the call initializes. */
   take(): number {
     const slot = this.#unused();
     OPEN.slots++;

@@ -1,6 +1,6 @@
 /**
- * Simulates float arithmetic that differs from the data type's normal arithmetic. Each step is computed in float64 and
- * then rounded by the given functions.
+ * Simulates arithmetic that differs from the data type's normal arithmetic. Each float step is computed in float64 and
+ * then rounded by the given functions. A computation in another data type converts its tensors before and after.
  */
 
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";

@@ -7,24 +7,17 @@
 import type { IndexForm } from "../../core/operators/operator.ts";
 import { REDUCTIONS, type DType, type Reduction } from "../../core/tensor/dtype.ts";
 
+/** Words for out-of-range indices. */
+type OutsideWord = "error" | "undefined" | "out-of-range-clipped" | "flat-offset";
+
 /** The words that describe each aspect of a dialect's behavior. Most words are ids of diagnoses. */
 export interface AspectWords {
   /** Negative indices. */
   readonly negative: "wraps" | "error" | "negative-dropped" | "flat-offset";
   /** Updates with out-of-range indices. */
-  readonly scatters:
-    | "error"
-    | "undefined"
-    | "out-of-range-dropped"
-    | "out-of-range-clipped"
-    | "flat-offset";
+  readonly scatters: OutsideWord | "out-of-range-dropped";
   /** The value that a gather returns for an out-of-range index. */
-  readonly gathers:
-    | "error"
-    | "undefined"
-    | "out-of-range-filled"
-    | "out-of-range-clipped"
-    | "flat-offset";
+  readonly gathers: OutsideWord | "out-of-range-filled";
   /** The update that wins if several updates have the same target and no reduction combines them. */
   readonly repeats: "last" | "any-order";
   /** The order in which a reduction combines updates. */
@@ -142,19 +135,14 @@ const tensorflow = (facts: Facts): DialectRecord => ({
   hasText: true,
 });
 
+// prettier-ignore
 /** Returns a TensorFlow.js backend's record. Backends handle offsets outside the tensor differently. */
 const tfjs = (own: Pick<DialectRecord, "url" | "leavesTensor">): DialectRecord => ({
   version: "4.22.0",
-  run: {
-    negative: "flat-offset",
-    scatters: "flat-offset",
-    gathers: { does: "flat-offset", slices: "error" },
-    repeats: "last",
-    sums: "updates-first",
-    wholes: "whole-ignored",
-  },
-  scatterForms: ["tuples"],
-  gatherForms: ["tuples", "slices"],
+  run: { negative: "flat-offset", scatters: "flat-offset",
+    gathers: { does: "flat-offset", slices: "error" }, repeats: "last", sums: "updates-first",
+    wholes: "whole-ignored" },
+  scatterForms: ["tuples"], gatherForms: ["tuples", "slices"],
   reductions: ["none", "add"],
   // A sum of booleans returns an int32 tensor.
   lacks: [{ dtypes: ["bool"], reductions: ["add"] }],

@@ -3,16 +3,9 @@
  * counting from 1 or listing the last axis first.
  */
 
-import { indexAt, indexWordsOf } from "../../core/plan/indices.ts";
+import { differenceAt } from "../../core/tensor/compare.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
-import {
-  always,
-  changedInput,
-  hypothesis,
-  isScatter,
-  type Change,
-  type Hypothesis,
-} from "./hypothesis.ts";
+import { always, hypothesis, isScatter, type Change, type Hypothesis } from "./hypothesis.ts";
 import { pick } from "./predict.ts";
 import {
   attempted,
@@ -144,14 +137,12 @@ export const PLACES: readonly Hypothesis[] = [
 ];
 
 /**
- * Hypotheses that change the interpretation of indices, and so also explain invalid calls. These hypotheses also affect
- * valid indices, so they do not determine which cells of an invalid call have no exact value.
+ * All hypotheses about indices. The hypotheses that `PLACES` does not contain also affect valid indices, so they do not
+ * determine which cells of an invalid call have no exact value.
  */
-export const COORDINATES: readonly Hypothesis[] = [
+export const INDICES: readonly Hypothesis[] = [
   hypothesis("swapped-coordinates", "places", always, swapped),
-];
-
-export const COUNTING: readonly Hypothesis[] = [
+  ...PLACES,
   hypothesis("indices-from-one", "places", always, (rule) => [
     ...counted(rule, "indices were counted from 1: index 1 was the first position", -1),
     ...counted(rule, "1 was added to each index: index 0 was the second position", 1),
@@ -188,57 +179,37 @@ function shifted(rule: Rule, by: number, wraps: boolean): PlaceOf {
 
 /**
  * Returns changes that reorder tuple coordinates, by reversing all coordinates or by swapping two adjacent coordinates.
+ * The sentence contains the first tuple that a different order changes, for example `[0, 2] led to [2, 0]`.
  */
 function swapped(rule: Rule): readonly Change[] {
   const { indices, call } = rule;
   const k = indices.shape.at(-1) ?? 0;
   if (call.version.indexForm !== "tuples" || k < 2) return [];
-  const straight = Array.from({ length: k }, (_, j) => j);
-  const exchanged = (j: number): number[] => straight.with(j, j + 1).with(j + 1, j);
+  const straight = [...Array(k).keys()];
   const orders: readonly (readonly [order: readonly number[], how: string])[] = [
     [straight.toReversed(), "were read in reverse order"],
     ...(k === 2 ? [] : [0, k - 2]).map(
-      (j) => [exchanged(j), `${j} and ${j + 1} were swapped`] as const,
+      (j) => [straight.with(j, j + 1).with(j + 1, j), `${j} and ${j + 1} were swapped`] as const,
     ),
   ];
   const dims = attempted(() => placingOf(rule))?.axes.map(({ dim }) => dim);
   if (dims === undefined) return [];
   return orders.flatMap(([order, how]): Change[] => {
-    const shown = exampleOf(indices, order);
-    if (shown === null) return [];
-    const sentence = `the coordinates of index tuples ${how}: ${shown}`;
-    const turned = changedInput("indices", () => reordered(indices, order));
-    const whole: Change = [sentence, { ...turned, placeOf: null }];
+    const places = Uint32Array.from({ length: indices.size }, (_, p) => p - (p % k) + order[p % k]);
+    const turned = pick(indices, places, indices.shape);
+    const first = differenceAt(indices, turned);
+    if (first === -1) return [];
+    const shown = [indices, turned].map(({ data }) => {
+      const begin = first - (first % k);
+      return `[${[...data.slice(begin, begin + k)].join(", ")}]`;
+    });
+    const sentence = `the coordinates of index tuples ${how}: ${shown.join(" led to ")}`;
+    const whole: Change = [sentence, { indices: turned, placeOf: null }];
     const leavesOut = droppingOutside(rule);
     // Swapped coordinates can be out of range only if the axes have different sizes.
-    return order.every((from, j) => dims[from] === dims[j]) ||
-      !keepsAny({ ...rule, indices: reordered(indices, order) }, leavesOut)
-      ? [whole]
-      : [
-          whole,
-          [`${sentence}, and tuples outside data were skipped`, { ...turned, placeOf: leavesOut }],
-        ];
+    const isInside = order.every((from, j) => dims[from] === dims[j]);
+    if (isInside || !keepsAny({ ...rule, indices: turned }, leavesOut)) return [whole];
+    const skipped = `${sentence}, and tuples outside data were skipped`;
+    return [whole, [skipped, { indices: turned, placeOf: leavesOut }]];
   });
-}
-
-/**
- * Describes the first tuple that a different order changes, for example `[0, 2] led to [2, 0]`. Returns null if no
- * tuple changes.
- */
-function exampleOf(indices: Tensor, order: readonly number[]): string | null {
-  const { words, step } = indexWordsOf(indices);
-  for (let first = 0; first < indices.size; first += order.length) {
-    const tuple = order.map((_, j) => indexAt(words, (first + j) * step, step));
-    const other = order.map((from) => tuple[from]);
-    if (String(other) !== String(tuple)) {
-      return `[${tuple.join(", ")}] led to [${other.join(", ")}]`;
-    }
-  }
-  return null;
-}
-
-function reordered(indices: Tensor, order: readonly number[]): Tensor {
-  const k = order.length;
-  const offsets = Uint32Array.from({ length: indices.size }, (_, p) => p - (p % k) + order[p % k]);
-  return pick(indices, offsets, indices.shape);
 }

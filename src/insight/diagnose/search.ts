@@ -9,7 +9,7 @@ import { dialectsWith } from "./dialects.ts";
 import { INPUTS, SETTINGS } from "./call-hypotheses.ts";
 import { FLOATS } from "./float-hypotheses.ts";
 import { rankOf, type Hypothesis, type Variant } from "./hypothesis.ts";
-import { COORDINATES, COUNTING, PLACES } from "./index-hypotheses.ts";
+import { INDICES } from "./index-hypotheses.ts";
 import { bitsOf, CELL_SETS, openOrder, raceSets, type CellSet } from "./races.ts";
 import { pick, predict, type Probe } from "./predict.ts";
 import type { Facts, Rule } from "./rule.ts";
@@ -38,14 +38,7 @@ interface Sample extends Probe {
 type Sampled = Case & { readonly sample: Sample | null };
 
 /** All hypotheses. Explanations of equal quality are listed in this order. */
-export const HYPOTHESES: readonly Hypothesis[] = [
-  ...SETTINGS,
-  ...COORDINATES,
-  ...PLACES,
-  ...COUNTING,
-  ...INPUTS,
-  ...FLOATS,
-];
+export const HYPOTHESES: readonly Hypothesis[] = [...SETTINGS, ...INDICES, ...INPUTS, ...FLOATS];
 
 /** A variant of a hypothesis, or a pair of variants, that was tested. */
 interface Tried {

@@ -23,7 +23,7 @@ import type {
   Target,
   Update,
 } from "./explanation.ts";
-import { flatOf, lazyList, noElement } from "./places.ts";
+import { elementAt, flatOf, lazyList } from "./places.ts";
 
 /** The gradients of a call, with an explanation for each cell. */
 export interface GradientExplanation {
@@ -157,9 +157,7 @@ function cellOf(
     throw wrongOption("input", must, input, { allowed: names });
   }
   const { name } = call.inputs[position];
-  const { shape } = gradient;
-  const element = Array.isArray(coordinates) ? flatOf(coordinates, shape) : null;
-  if (element === null) throw noElement(name, coordinates, shape, { input: name });
+  const element = elementAt(name, coordinates, gradient.shape, { input: name });
   const terms =
     story.kind === "gather"
       ? gatherTerms(parts, story, coordinates)

@@ -9,7 +9,7 @@ import { reader } from "../../core/tensor/scalar.ts";
 import { coordinatesOf } from "../../core/tensor/shape.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { GatherStory, Read, ReadTarget } from "./explanation.ts";
-import { lazyList, outputElement, placesOf } from "./places.ts";
+import { elementAt, lazyList, placesOf } from "./places.ts";
 import { searchAscending } from "./targets.ts";
 
 export function gatherStory(prepared: PreparedCall, plan: Plan, output: Tensor): GatherStory {
@@ -45,13 +45,10 @@ export function gatherStory(prepared: PreparedCall, plan: Plan, output: Tensor):
     addressed: places.addressed,
     summary: { ...places.summary, filled: unfilled * slice },
     reads: lazyList(count, readAt),
-    targets: lazyList(groups.count, targetOf),
-    target(coordinates) {
-      const group = places.groupAt(coordinates);
-      return group === -1 ? null : targetOf(group);
-    },
+    ...places.targetsOf(targetOf),
     cell(coordinates) {
-      const element = outputElement(coordinates, output, call);
+      const fields = { ...call.fields, input: "output" };
+      const element = elementAt("the output", coordinates, output.shape, fields);
       const at = Math.floor(element / slice);
       const position = positionOf(at);
       return {

@@ -1,6 +1,6 @@
 /** Converts Plan positions and offsets to coordinates of updates, output slices, indices and targets, for both stories. */
 
-import type { Layout, OperatorCall } from "../../core/operators/operator.ts";
+import type { Layout } from "../../core/operators/operator.ts";
 import { describeIndex } from "../../core/plan/indices.ts";
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import type { PreparedCall } from "../../core/call/check.ts";
@@ -29,8 +29,11 @@ export interface Places {
   /** Returns the index or tuple for a slice, with its `target`, which is null if the index addresses no element. */
   indexOf(slice: number, target: readonly number[] | null): IndexStory;
   targetAt(target: number): readonly number[];
-  /** Returns the group for the target at the given coordinates, or -1 if no position addresses these coordinates. */
-  groupAt(coordinates: readonly number[]): number;
+  /** Makes the list of all targets, and a function that finds a target by its coordinates. */
+  targetsOf<T>(make: (group: number) => T): {
+    readonly targets: Lazy<T>;
+    target(coordinates: readonly number[]): T | null;
+  };
 }
 
 export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): Places {
@@ -53,10 +56,14 @@ export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): 
       coordinatesOf(position * slice, shape).slice(0, shape.length - sliceShape.length),
     indexOf: (position, target) => indexStory(layout, planInputs.indices, position, target),
     targetAt: (target) => coordinatesOf(target, targetShape),
-    groupAt(coordinates) {
-      const target = flatOf(coordinates, targetShape);
-      return target === null ? -1 : groups.find(target);
-    },
+    targetsOf: (make) => ({
+      targets: lazyList(groups.count, make),
+      target(coordinates) {
+        const target = flatOf(coordinates, targetShape);
+        const group = target === null ? -1 : groups.find(target);
+        return group === -1 ? null : make(group);
+      },
+    }),
   };
 }
 
@@ -88,46 +95,29 @@ export function flatOf(coordinates: readonly number[], shape: readonly number[])
 }
 
 /**
- * Returns the row-major position of an output element. Throws a `rank` or `index-out-of-range` error for coordinates
- * outside the output.
+ * Returns the row-major position of an element of the input or output with the given title. Throws a `rank` or
+ * `index-out-of-range` error for coordinates outside the shape.
  */
-export function outputElement(
-  coordinates: readonly number[],
-  { shape }: Tensor,
-  { fields }: OperatorCall,
-): number {
-  const position = isArray(coordinates) ? flatOf(coordinates, shape) : null;
-  if (position !== null) return position;
-  throw noElement("the output", coordinates, shape, { ...fields, input: "output" });
-}
-
-/** Creates the error for coordinates outside a tensor. */
-export function noElement(
+export function elementAt(
   title: string,
   coordinates: unknown,
   shape: readonly number[],
   fields: ErrorContext & { readonly input: string },
-): TensorError {
-  const list = isArray(coordinates) ? coordinates : null;
-  const printed = list === null ? printValue(coordinates) : printShape(list as readonly number[]);
+): number {
+  const at = isArray(coordinates) ? (coordinates as readonly number[]) : null;
+  const position = at && flatOf(at, shape);
+  if (position !== null) return position;
+  const printed = at === null ? printValue(coordinates) : printShape(at);
   const sentence = `${title} ${printShape(shape)} has no element ${printed}`;
-  const axis = shape.findIndex((dim, d) => flatOf([Number(list?.[d])], [dim]) === null);
-  if (list?.length !== shape.length || axis === -1) {
-    return new TensorError("rank", sentence, {
-      ...fields,
-      key: "coordinates",
-      got: list?.length ?? factOf(coordinates),
-      expected: shape.length,
-    });
+  const axis = shape.findIndex((dim, d) => flatOf([Number(at?.[d])], [dim]) === null);
+  if (at?.length !== shape.length || axis === -1) {
+    const got = at?.length ?? factOf(coordinates);
+    const expected = shape.length;
+    throw new TensorError("rank", sentence, { ...fields, key: "coordinates", got, expected });
   }
-  return new TensorError("index-out-of-range", sentence, {
-    ...fields,
-    at: list as readonly number[],
-    axis,
-    got: Number(list[axis]),
-    size: shape[axis],
-    expected: [0, shape[axis] - 1],
-  });
+  const size = shape[axis];
+  const facts = { at, axis, got: Number(at[axis]), size, expected: [0, size - 1] as const };
+  throw new TensorError("index-out-of-range", sentence, { ...fields, ...facts });
 }
 
 /** Returns a lazy list with `length` members. Every access calls `make`, and the results are not cached. */

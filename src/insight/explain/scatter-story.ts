@@ -22,7 +22,7 @@ import { reader } from "../../core/tensor/scalar.ts";
 import { coordinatesOf } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import type { ScatterStory, StoryStep, Target, Update } from "./explanation.ts";
-import { lazyList, outputElement, placesOf, type Places } from "./places.ts";
+import { elementAt, lazyList, placesOf, type Places } from "./places.ts";
 
 /** A scatter with validated inputs. */
 interface Scattering {
@@ -56,13 +56,10 @@ export function scatterStory(
     addressed: places.addressed,
     summary: places.summary,
     updates: lazyList(count, (order) => updateOf(scattering, order)),
-    targets: lazyList(groups.count, (group) => targetStory(scattering, group)),
-    target(coordinates) {
-      const group = places.groupAt(coordinates);
-      return group === -1 ? null : targetStory(scattering, group);
-    },
+    ...places.targetsOf((group) => targetStory(scattering, group)),
     cell(coordinates) {
-      const element = outputElement(coordinates, output, call);
+      const fields = { ...call.fields, input: "output" };
+      const element = elementAt("the output", coordinates, output.shape, fields);
       const group = groups.find(Math.floor(element / slice));
       const part: SlicePart<Scalar> = {
         begin: element % slice,

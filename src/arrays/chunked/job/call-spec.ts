@@ -9,10 +9,10 @@ import {
   nodeFrom,
   plainCallOf,
   plainOptions,
+  policiesOf,
   type Call,
   type NodeSpec,
 } from "../../../core/call/call.ts";
-import { policiesOf } from "../../../core/call/policies.ts";
 import { refusesRepeats, settle } from "../../../core/call/check.ts";
 import { oneOf, TensorError } from "../../../core/errors.ts";
 import type { Layout, TensorType } from "../../../core/operators/operator.ts";

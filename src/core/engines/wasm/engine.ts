@@ -213,11 +213,9 @@ export class WasmSession implements WasmActions, IndexReader {
   }
 
   gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean {
-    const { threading, trace } = this.#engine;
-    const arena = this.arenaOf(0, job.words);
-    const isDone = gatherByIndices(this, arena, job, dtype, data, out, threading !== null);
-    if (isDone) trace?.("positions");
-    return isDone;
+    if (!gatherByIndices(this, this.arenaOf(0, job.words), job, dtype, data, out)) return false;
+    this.#engine.trace?.("positions");
+    return true;
   }
 
   perform(

@@ -118,16 +118,13 @@ export function gatherByIndices(
   dtype: DType,
   data: Storage,
   out: Storage,
-  isForThreads: boolean,
 ): boolean {
   const { memory } = arena;
   if (!isNumericStorage(data) || !isNumericStorage(out) || !memory.has(data)) return false;
   const { bytes } = DTYPES[dtype];
-  const kernel = memory.kernels().pick(step, bytes);
-  // Several threads gather a large result for the heap.
-  const isHere = memory.has(out);
-  const isShared = isForThreads && !isHere && out.byteLength >= reader.limits.heap;
-  if (kernel === undefined || isShared) return false;
+  // Other widths are rare, so they have no kernels.
+  if (bytes !== 4) return false;
+  const kernel = memory.kernels().pick(step);
   const row = shape[shape.length - 1];
   const length = row * bytes;
   const rows = count / row;
@@ -135,7 +132,7 @@ export function gatherByIndices(
     const from = words.byteOffset + 4 * step * row * first;
     return { kernel, args: [from, to, data.byteOffset + dim * bytes * first, some, row, dim] };
   };
-  if (isHere) {
+  if (memory.has(out)) {
     const lists = shares(rows, reader.threadsFor(count * bytes)).map(([first, some]) => [
       callOf(first, some, out.byteOffset + length * first),
     ]);

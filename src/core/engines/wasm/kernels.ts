@@ -22,8 +22,6 @@ export interface Kernels {
    * Returns the kernel for `out[offset p] = f(out[offset p], updates[p])`; undefined if JavaScript must do the work.
    */
   combine(dtype: DType, step: Step): number | undefined;
-  /** Returns the kernel that does the work of another with copies of the targets; undefined if no kernel does. */
-  withCopies(kernel: number): number | undefined;
   /** Returns the kernel for `out[offset p] = updates[p]`, for elements with the given number of bytes. */
   scatter(bytes: number): number;
   /** Returns the kernel for `out[p] = data[offset p]`, for elements with the given number of bytes. */
@@ -41,11 +39,10 @@ export interface Kernels {
   rows(words: 1 | 2): number;
   /** Returns the kernel that only checks indices along one axis; it returns 0 if all indices are in range. */
   check(words: 1 | 2): number;
-  /**
-   * Returns the kernel that gathers elements with the given number of bytes straight from checked indices; undefined if
-   * no kernel exists.
-   */
-  pick(words: 1 | 2, bytes: number): number | undefined;
+  /** Returns the kernel that gathers elements of 4 bytes straight from checked indices. */
+  pick(words: 1 | 2): number;
+  /** Kernel that adds float16 with copies of the targets. */
+  readonly sum: number;
   readonly runLength: number;
   readonly everyNth: number;
   readonly copyBytes: number;
@@ -69,10 +66,8 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
   const combining = remembered((dtype: DType) =>
     remembered((step: Step) => positions.get(`combine_${dtype}_${step}`)),
   );
-  const sum = find("combine_float16_add");
   return {
     combine: (dtype, step) => combining(dtype)(step),
-    withCopies: (kernel) => (kernel === sum ? find("sum_float16") : undefined),
     scatter: remembered((bytes: number) => find(`scatter_${bytes}`)),
     gather: remembered((bytes: number) => find(`gather_${bytes}`)),
     partition: (bytes) => find(`partition_${bytes}`),
@@ -81,7 +76,8 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
     elements: (words) => find(`elements_${32 * words}`),
     rows: (words) => find(`rows_${32 * words}`),
     check: (words) => find(`check_${32 * words}`),
-    pick: (words, bytes) => positions.get(`pick_${32 * words}_${bytes}`),
+    pick: (words) => find(`pick_${32 * words}`),
+    sum: find("sum_float16"),
     runLength: find("run_length"),
     everyNth: find("every_nth"),
     copyBytes: find("copy_bytes"),

@@ -73,7 +73,8 @@ export function copyingKernel(
 ): number | undefined {
   // Merged runs may partly overlap, and the kernel needs whole vectors of halves.
   if (unmerged !== null || slice % 8 !== 0 || positions * slice < 2 * span) return undefined;
-  return span <= KERNELS.copied ? memory.kernels().withCopies(kernel) : undefined;
+  const { combine, sum } = memory.kernels();
+  return span <= KERNELS.copied && kernel === combine("float16", "add") ? sum : undefined;
 }
 
 /** Returns lists of calls that use copies of the targets, one for each list, where copies pay off. */
