@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import type { FunctionSpec } from "../../src/core/call/vjp.ts";
-import { vjp } from "../../src/core/call/vjp.ts";
+import { vjp, type FunctionSpec } from "../../src/core/call/vjp.ts";
 import { createEngine, type Engine } from "../../src/core/create-engine.ts";
 import { REDUCTIONS, type DType } from "../../src/core/tensor/dtype.ts";
 import { copy } from "../../src/core/tensor/storage.ts";

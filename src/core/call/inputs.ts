@@ -6,7 +6,7 @@
 import { hasCode, sentenceOf, TensorError, type ErrorContext } from "../errors.ts";
 import { isArray, printValue, readForeign } from "../foreign.ts";
 import type { Inputs, OperatorCall } from "../operators/operator.ts";
-import { rolesOf } from "../operators/signature.ts";
+import { rolesOf, type InputRule } from "../operators/signature.ts";
 import { TIND } from "../operators/schemas.ts";
 import { checkNotBytes, wrongBytes, numbersOf } from "../tensor/values.ts";
 import { isUint8Array, isList } from "../tensor/storage.ts";
@@ -18,20 +18,24 @@ import type { Call } from "./call.ts";
 
 /** Returns the inputs of a node as tensors; `undefined` for omitted optional inputs. */
 export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
-  const { signature, fields } = call;
-  const given = checkInputCount(call, readInputs(signature, inputs, fields));
-  const tensors = signature.inputs.map(({ name }, position) =>
-    given[position] === undefined ? undefined : asTensor(given[position], fields, name),
-  );
-  checkAlive(signature.inputs, tensors, fields);
-  return tensors;
+  const given = checkInputCount(call, readInputs(call.signature, inputs, call.fields));
+  return tensorsBy(call, given, givenTensor);
 }
 
 /**
  * Returns the inputs of a plain function as tensors. A nested list of indices becomes int32 if its numbers fit, and
  * int64 otherwise; a nested list of updates gets data's type.
  */
-export function tensorsOrLists(call: Call, inputs: Inputs<unknown>): Inputs<Tensor> {
+export const tensorsOrLists = (call: Call, inputs: Inputs<unknown>): Inputs<Tensor> =>
+  tensorsBy(call, inputs, tensorOrList);
+
+/**
+ * Returns a given input as a tensor.
+ * @param data the first input of the call, which is always data; undefined for data itself
+ */
+type Convert = (given: unknown, rule: InputRule, call: Call, data: Tensor | undefined) => Tensor;
+
+function tensorsBy(call: Call, inputs: Inputs<unknown>, convert: Convert): Inputs<Tensor> {
   const rules = call.signature.inputs;
   const tensors: (Tensor | undefined)[] = [];
   let isForeign = false;
@@ -42,23 +46,23 @@ export function tensorsOrLists(call: Call, inputs: Inputs<unknown>): Inputs<Tens
       tensors.push(given);
       continue;
     }
-    const { name, role, isOptional } = rules[position];
-    // The first input is always data, which is required.
-    const [data] = tensors;
-    const tensor =
-      data === undefined
-        ? asTensor(given, call.fields, name)
-        : given === undefined && isOptional
-          ? undefined
-          : role === "indices"
-            ? indexTensor(given, Tensor.dimsOf(data), call, name)
-            : listOrTensor(data.dtype, given, call.fields, name);
+    const rule = rules[position];
+    const isOmitted = given === undefined && rule.isOptional;
+    const tensor = isOmitted ? undefined : convert(given, rule, call, tensors[0]);
     isForeign ||= tensor !== given;
     tensors.push(tensor);
   }
   if (isForeign) checkAlive(rules, tensors, call.fields);
   return tensors;
 }
+
+const givenTensor: Convert = (given, { name }, { fields }) => asTensor(given, fields, name);
+
+const tensorOrList: Convert = (given, { name, role }, call, data) => {
+  if (data === undefined) return asTensor(given, call.fields, name);
+  if (role === "indices") return indexTensor(given, Tensor.dimsOf(data), call, name);
+  return listOrTensor(data.dtype, given, call.fields, name);
+};
 
 function indexTensor(
   given: unknown,

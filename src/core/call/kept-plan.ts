@@ -15,6 +15,7 @@ import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import type { UpdateLists } from "../tensor/arguments.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import { plainCallOf, plainVersionOf } from "./call.ts";
+import { rulesOf } from "./check.ts";
 import { callNow, gatherNow, scatterNow } from "./run.ts";
 import {
   checkDifferentiable,
@@ -24,9 +25,7 @@ import {
   ON_HOST,
   type GradientOptions,
 } from "./gradient-options.ts";
-import { checkAlive, checkIndexBytes, listOrTensor } from "./inputs.ts";
-import { checkOut } from "./inputs.ts";
-import { rulesOf } from "./check.ts";
+import { checkAlive, checkIndexBytes, checkOut, listOrTensor } from "./inputs.ts";
 import type { Reducing } from "./steps.ts";
 
 /** A target that several indices address. */

@@ -56,17 +56,19 @@ export interface ScatterSteps {
 }
 
 /**
- * Returns the steps of a scatter. The Plan stays whole, unless first updates are treated differently or updates are
- * counted: then first and later updates have separate Plans.
+ * Returns the steps of a scatter. The Plan stays whole, unless first updates are treated differently: then first and
+ * later updates have separate Plans.
  */
 export function scatterSteps(plan: Plan, reducing: Reducing, dtype: DType): ScatterSteps {
   const { first: step, later: laterStep, divides } = stepsOf(reducing, dtype);
-  if (isOneStep(reducing)) return { parts: [{ plan, step }], division: null };
+  const whole = [{ plan, step }];
+  if (isOneStep(reducing)) return { parts: whole, division: null };
   const { first, later } = split(plan);
-  const parts = [
+  const separate = [
     { plan: first, step },
     { plan: later, step: laterStep },
   ];
+  const parts = step === laterStep ? whole : separate;
   if (!divides) return { parts, division: null };
   const divisors = countTargets(first, later).map((count) => divisorOf(reducing, count));
   return { parts, division: { targets: first, divisors } };
