@@ -9,7 +9,7 @@ import {
   TensorError,
   type ErrorCode,
 } from "../../src/core/errors.ts";
-import { printValue, nearestName } from "../../src/core/foreign.ts";
+import { nearestName, printValue } from "../../src/core/foreign.ts";
 import { receiveError, sendError } from "../../src/arrays/chunked/run/sent-error.ts";
 import { scatterND } from "../../src/core/functions.ts";
 import { resolve } from "../../src/core/operators/registry.ts";

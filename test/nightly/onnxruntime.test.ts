@@ -20,7 +20,7 @@ import {
 } from "../../src/entries/onnx.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import { DTYPE_NAMES, DTYPES } from "../../src/core/tensor/dtype.ts";
-import { asTensor, tensor, type Tensor, toRuntime } from "../../src/core/tensor/tensor.ts";
+import { asTensor, tensor, toRuntime, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { VERSION_REWRITES, versionModel } from "../fixtures/version-rewrites.ts";
 import {

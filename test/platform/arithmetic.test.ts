@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   allocate,
-  DTYPES,
   DTYPE_NAMES,
+  DTYPES,
   reductionsOf,
   type DType,
   type Reduction,

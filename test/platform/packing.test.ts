@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  bytesOf,
   keepBits,
   pack,
   packBits,
   unpack,
   unpackBits,
-  bytesOf,
 } from "../../src/core/tensor/storage.ts";
 import { DTYPE_NAMES, isNumericStorage, rowOf, storedRange } from "../../src/core/tensor/dtype.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";

@@ -7,8 +7,8 @@ import { run } from "../../src/core/call/run.ts";
 import { isTensorError, type ErrorCode } from "../../src/core/errors.ts";
 import { DTYPE_NAMES, DTYPES } from "../../src/core/tensor/dtype.ts";
 import {
-  toRuntime,
   tensor,
+  toRuntime,
   zeros,
   type RuntimeTensor,
   type Tensor,

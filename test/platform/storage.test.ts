@@ -11,12 +11,12 @@ import {
   type Storage,
 } from "../../src/core/tensor/dtype.ts";
 import {
-  pack,
-  packedBytes,
-  unpack,
   classOf,
   copy,
   isDetached,
+  pack,
+  packedBytes,
+  unpack,
 } from "../../src/core/tensor/storage.ts";
 import { isSame, Memory, overlaps } from "../../src/core/tensor/memory.ts";
 

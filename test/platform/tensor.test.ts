@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DTYPES, DTYPE_NAMES, type DType } from "../../src/core/tensor/dtype.ts";
+import { DTYPE_NAMES, DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { scatterND } from "../../src/core/functions.ts";
 import { run } from "../../src/core/call/run.ts";

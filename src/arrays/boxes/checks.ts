@@ -1,10 +1,10 @@
 /** Checks the arguments of an array's methods before anything is read or written. */
 
-import { printCount, factOf, isArray, printValue, wrongOption } from "../../core/foreign.ts";
+import { factOf, isArray, printCount, printValue, wrongOption } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
-import { bytesOf, typedLength, isUint8Array } from "../../core/tensor/storage.ts";
+import { bytesOf, isUint8Array, typedLength } from "../../core/tensor/storage.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import type { ArrayType } from "./array.ts";
 import { gridOf } from "./boxes.ts";

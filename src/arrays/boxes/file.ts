@@ -4,7 +4,7 @@
  */
 
 import { printCount } from "../../core/foreign.ts";
-import { isTensorError, malformed, isError } from "../../core/errors.ts";
+import { isError, isTensorError, malformed } from "../../core/errors.ts";
 import type * as Fs from "node:fs";
 import type * as Path from "node:path";
 import { FILES } from "../../core/limits.ts";

@@ -12,7 +12,7 @@ import { parseNpyHeaderLength, printNpyHeader, readNpyHeader } from "../npy/head
 import { printDescr, type ElementType } from "../npy/descr.ts";
 import { swapBytes } from "../npy/layout.ts";
 import { allocate, DTYPES, type NumericStorage } from "../../core/tensor/dtype.ts";
-import { findNonBool, bytesOf } from "../../core/tensor/storage.ts";
+import { bytesOf, findNonBool } from "../../core/tensor/storage.ts";
 import { HEAD } from "../../core/tensor/bytes.ts";
 import { printShape, product, shapeOf } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";

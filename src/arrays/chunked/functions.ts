@@ -17,7 +17,7 @@
 import { availableParallelism } from "node:os";
 import * as path from "node:path";
 import type { NodeSpec } from "../../core/call/call.ts";
-import { factOf, printValue, wrongOption, objectOf } from "../../core/foreign.ts";
+import { factOf, objectOf, printValue, wrongOption } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import type { ArrayLocation, ChunkedArray } from "../boxes/array.ts";
 import { checkOpened } from "../boxes/checks.ts";

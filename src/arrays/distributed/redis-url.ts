@@ -5,7 +5,7 @@
  */
 
 import { messageOf, TensorError } from "../../core/errors.ts";
-import { wrongOption, objectOf } from "../../core/foreign.ts";
+import { objectOf, wrongOption } from "../../core/foreign.ts";
 
 /** A URL such as `redis://host:6379`, or ioredis options. */
 export type Connection = string | Readonly<Record<string, unknown>>;

@@ -5,10 +5,10 @@
  */
 
 import {
-  namesOf,
-  optionsOf,
   factOf,
   isArray,
+  namesOf,
+  optionsOf,
   printValue,
   wrongOption,
 } from "../../core/foreign.ts";

@@ -1,6 +1,6 @@
 /** Submits a job to a queue, and waits until the job's folder shows that it is done. */
 
-import { type Signal, namesOf, optionsOf } from "../../core/foreign.ts";
+import { namesOf, optionsOf, type Signal } from "../../core/foreign.ts";
 import * as path from "node:path";
 import { checkPath, checkRunOptions } from "../chunked/job/arguments.ts";
 import type { Job, StageName } from "../chunked/job/job.ts";

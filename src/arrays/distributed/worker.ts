@@ -6,7 +6,7 @@ import { checkRunOptions } from "../chunked/job/arguments.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
 import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
-import { messageOf, TensorError, type ErrorCode, isError } from "../../core/errors.ts";
+import { isError, messageOf, TensorError, type ErrorCode } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
 import type { Clock } from "./clock.ts";
 import type { Core } from "./core.ts";

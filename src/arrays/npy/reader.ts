@@ -7,7 +7,7 @@ import {
   type Storage,
 } from "../../core/tensor/dtype.ts";
 import { malformed } from "../../core/errors.ts";
-import { findNonBool, bytesOf } from "../../core/tensor/storage.ts";
+import { bytesOf, findNonBool } from "../../core/tensor/storage.ts";
 import { coordinatesOf, printShape } from "../../core/tensor/shape.ts";
 import { plainBytes, type Bytes } from "../../core/tensor/bytes.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";

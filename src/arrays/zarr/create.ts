@@ -1,10 +1,10 @@
 /** Converts options for a new array to metadata. */
 
 import type { ChunkedArray } from "../boxes/array.ts";
-import { factOf, isArray, wrongOption, checkNames, optionsOf } from "../../core/foreign.ts";
+import { checkNames, factOf, isArray, optionsOf, wrongOption } from "../../core/foreign.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { SlicedArray } from "../boxes/slice.ts";
-import { isNumericStorage, rowOf, type DType, checkDType } from "../../core/tensor/dtype.ts";
+import { checkDType, isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { bytesOf, classOf } from "../../core/tensor/storage.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
 import type { ScalarInput } from "../../core/tensor/arguments.ts";

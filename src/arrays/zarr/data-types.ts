@@ -10,7 +10,7 @@ import {
   rowOf,
   type DType,
 } from "../../core/tensor/dtype.ts";
-import { keepBits, bytesOf } from "../../core/tensor/storage.ts";
+import { bytesOf, keepBits } from "../../core/tensor/storage.ts";
 import { reader, writer } from "../../core/tensor/scalar.ts";
 import { isObject, type Json } from "./json.ts";
 

@@ -3,7 +3,7 @@
  * consolidated metadata, which lists all members of a group.
  */
 
-import { type Signal, factOf, printValue, optionsOf } from "../../core/foreign.ts";
+import { factOf, optionsOf, printValue, type Signal } from "../../core/foreign.ts";
 import type { ChunkedArray } from "../boxes/array.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import {

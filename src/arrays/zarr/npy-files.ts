@@ -10,7 +10,7 @@ import { checkFiles, moduleOfNode } from "../boxes/node.ts";
 import type * as NpyArrays from "../boxes/npy-array.ts";
 import type { ChunkedArray, PendingArray } from "../boxes/array.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
-import { wrongOption, optionsOf } from "../../core/foreign.ts";
+import { optionsOf, wrongOption } from "../../core/foreign.ts";
 import { isCode, makeFolders } from "../boxes/file.ts";
 import { MAX_RANK } from "../../core/tensor/shape.ts";
 import { checkDType, rowOf } from "../../core/tensor/dtype.ts";

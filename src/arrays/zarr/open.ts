@@ -1,6 +1,6 @@
 /** Opens and creates arrays by path or URL. */
 
-import { type Signal, printCount, printValue, wrongOption, optionsOf } from "../../core/foreign.ts";
+import { optionsOf, printCount, printValue, wrongOption, type Signal } from "../../core/foreign.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
 import { checkSignal } from "../boxes/checks.ts";

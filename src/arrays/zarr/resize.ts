@@ -6,7 +6,7 @@
 import type { ChunkedArray } from "../boxes/array.ts";
 import { chunksOf, clippedShape, copyBox, gridOf } from "../boxes/boxes.ts";
 import { checkCoordinates, checkOpened } from "../boxes/checks.ts";
-import { factOf, printValue, wrongOption, optionsOf } from "../../core/foreign.ts";
+import { factOf, optionsOf, printValue, wrongOption } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import { allocate, rowOf, type NumericStorage } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";

@@ -5,10 +5,10 @@
 
 import { named, TensorError, type ErrorContext } from "../errors.ts";
 import { factOf, isArray, printValue, readForeign } from "../foreign.ts";
-import { checkNotBytes } from "./values.ts";
-import { isUint8Array, classOf, isFloat16Array, isList, type Float16Like } from "./storage.ts";
 import { checkDType, isDType, rowOf, type DType, type NumericStorage } from "./dtype.ts";
 import { MAX_RANK } from "./shape.ts";
+import { classOf, isFloat16Array, isList, isUint8Array, type Float16Like } from "./storage.ts";
+import { checkNotBytes } from "./values.ts";
 
 /** A list of `T`, nested to any depth; a bare `T` at rank 0. */
 export type Nested<T> = T | readonly Nested<T>[];

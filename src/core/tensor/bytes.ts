@@ -81,6 +81,8 @@ function viewOfBytes(value: Bytes): Uint8Array {
 const isFixed = (buffer: ArrayBufferLike): boolean =>
   isUnshared(buffer) && !("resizable" in buffer && buffer.resizable === true);
 
+// Files of other kinds are recognized by their first bytes, for errors that name what was given and what to do.
+
 /** The number of first bytes that `otherKindOf` needs. */
 export const HEAD = 128;
 

@@ -118,6 +118,10 @@ export const isList = (value: unknown): value is ArrayLike<unknown> =>
 export const isFloat16Array = (value: unknown): value is Float16Like =>
   Object.prototype.toString.call(value) === "[object Float16Array]";
 
+// Layout of ONNX's `raw_data` and OpenVINO's `.bin`: contiguous and little-endian, as in memory. Only elements of fewer
+// than 8 bits differ: they form a stream of bits without gaps, lowest bits first. NPY files have their own layout, and
+// Zarr stores such elements in one byte each.
+
 /** Returns the number of bytes that `size` elements take in a file, for any type except string. */
 export function packedBytes(dtype: DType, size: number): number {
   const { bytes, bits } = rowOf(dtype);

@@ -7,15 +7,15 @@
 
 import {
   checkArguments,
-  partsOf,
   formOf,
-  type DTypeOf,
-  type ShapeOf,
-  type TypedValues,
+  partsOf,
   type AnyLists,
+  type DTypeOf,
   type Lists,
   type ScalarInput,
+  type ShapeOf,
   type TypedArray,
+  type TypedValues,
   type Values,
 } from "./arguments.ts";
 import { gone, Memory, type MemoryOwner } from "./memory.ts";

@@ -25,10 +25,10 @@ import {
   isDetached,
   isFloat16Array,
   isList,
+  isUint8Array,
   plainArray,
   typedLength,
   type Float16Like,
-  isUint8Array,
 } from "./storage.ts";
 
 /** Storage of values; `isView` is true if the storage is the memory of the given values. */

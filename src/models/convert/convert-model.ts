@@ -6,7 +6,7 @@
  */
 
 import { malformed, TensorError } from "../../core/errors.ts";
-import { wrongOption, optionsOf } from "../../core/foreign.ts";
+import { optionsOf, wrongOption } from "../../core/foreign.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { newerOpset } from "../model/graph.ts";
 import { IR_VERSION } from "../model/opset.ts";

@@ -3,7 +3,7 @@
  * sessions, `run.ts` runs the steps, and `bodies.ts` runs If, Loop, Scan and functions.
  */
 
-import { isArray, wrongOption, namesOf, optionsOf } from "../../core/foreign.ts";
+import { isArray, namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { isBytes, type Bytes } from "../../core/tensor/bytes.ts";

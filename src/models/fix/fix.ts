@@ -4,7 +4,7 @@
  * fix.
  */
 
-import { printCount, wrongOption, namesOf, objectOf, optionsOf } from "../../core/foreign.ts";
+import { namesOf, objectOf, optionsOf, printCount, wrongOption } from "../../core/foreign.ts";
 import type { Bytes } from "../../core/tensor/bytes.ts";
 import { asTensor } from "../../core/tensor/tensor.ts";
 import { createExactSession } from "../exact/exact-session.ts";

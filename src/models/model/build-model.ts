@@ -1,6 +1,6 @@
 /** Creates models from literals. */
 
-import { checkNames, namesOf, factOf, isArray, printValue } from "../../core/foreign.ts";
+import { checkNames, factOf, isArray, namesOf, printValue } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";

@@ -7,7 +7,7 @@
  */
 
 import { malformed, TensorError } from "../../core/errors.ts";
-import { printValue, wrongOption, optionsOf } from "../../core/foreign.ts";
+import { optionsOf, printValue, wrongOption } from "../../core/foreign.ts";
 import { parseDecimal } from "../model/decimal.ts";
 
 /**

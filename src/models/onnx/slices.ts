@@ -2,7 +2,7 @@
 
 import { EXTERNAL } from "../../core/limits.ts";
 import { allocate, isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
-import { packedBytes, bytesOf } from "../../core/tensor/storage.ts";
+import { bytesOf, packedBytes } from "../../core/tensor/storage.ts";
 import { sizeOf } from "../../core/tensor/shape.ts";
 import { plainBytes } from "../../core/tensor/bytes.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";

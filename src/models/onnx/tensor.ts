@@ -21,7 +21,7 @@ import {
 } from "../../core/tensor/dtype.ts";
 import { EXTERNAL } from "../../core/limits.ts";
 import { writer } from "../../core/tensor/scalar.ts";
-import { findNonBool, pack, packedBytes, unpack, bytesOf } from "../../core/tensor/storage.ts";
+import { bytesOf, findNonBool, pack, packedBytes, unpack } from "../../core/tensor/storage.ts";
 import { printShape, sizeOf } from "../../core/tensor/shape.ts";
 import { plainBytes, type Bytes } from "../../core/tensor/bytes.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";

@@ -4,8 +4,8 @@
  * wire type. Every model is therefore checked against the schema here, before the library decodes it.
  */
 
-import { printCount, factOf, printValue } from "../../core/foreign.ts";
-import { isTensorError, malformed, messageOf, TensorError, isError } from "../../core/errors.ts";
+import { factOf, printCount, printValue } from "../../core/foreign.ts";
+import { isError, isTensorError, malformed, messageOf, TensorError } from "../../core/errors.ts";
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 

@@ -1,6 +1,6 @@
 /** Reads IR files into the plain `Model`. */
 
-import { printCount, factOf, printValue } from "../../core/foreign.ts";
+import { factOf, printCount, printValue } from "../../core/foreign.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { readRange, sourceFrom, sourceOfBytes, type ByteSource } from "../model/byte-source.ts";

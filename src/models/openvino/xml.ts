@@ -7,7 +7,7 @@
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 
 import { factOf, printValue } from "../../core/foreign.ts";
-import { malformed, messageOf, TensorError, unsupported, isError } from "../../core/errors.ts";
+import { isError, malformed, messageOf, TensorError, unsupported } from "../../core/errors.ts";
 import { isPage, PAGE, plainBytes, type Bytes } from "../../core/tensor/bytes.ts";
 
 export interface Element {

@@ -1,6 +1,6 @@
 /** Splits a model at some of its values into parts that load separately. */
 
-import { nearestName, optionsOf, factOf, printValue } from "../../core/foreign.ts";
+import { factOf, nearestName, optionsOf, printValue } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { checkType, modelFrom } from "../model/foreign-model.ts";

@@ -1,7 +1,7 @@
 /** Captures the actual inputs and outputs of a model's scatters and gathers in the user's runtime. */
 
 import { isError, isTensorError, TensorError } from "../../core/errors.ts";
-import { wrongOption, namesOf, optionsOf } from "../../core/foreign.ts";
+import { namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
 import { recordFrom } from "../model/foreign.ts";
 import { bindGiven } from "../model/inputs.ts";
 import { nodeTitle, type Model, type ModelNode } from "../model/model.ts";

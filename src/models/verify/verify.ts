@@ -5,7 +5,7 @@
  * all runs.
  */
 
-import { wrongOption, namesOf, objectOf, optionsOf } from "../../core/foreign.ts";
+import { namesOf, objectOf, optionsOf, wrongOption } from "../../core/foreign.ts";
 import type { Bytes } from "../../core/tensor/bytes.ts";
 import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";

@@ -1,7 +1,7 @@
 /** Checks the arguments of job functions before any file is read. */
 
-import { isArray, wrongOption, printValue, factOf, nearestName } from "../../../core/foreign.ts";
-import { TensorError, oneOf } from "../../../core/errors.ts";
+import { factOf, isArray, nearestName, printValue, wrongOption } from "../../../core/foreign.ts";
+import { oneOf, TensorError } from "../../../core/errors.ts";
 import { checkSignal } from "../../boxes/checks.ts";
 import { isUrl } from "../../boxes/file.ts";
 import { STAGE_NAMES } from "./spec.ts";

@@ -6,9 +6,9 @@ import { checkPath } from "./arguments.ts";
 import { checkCall } from "./call-spec.ts";
 import {
   checkNames,
+  factOf,
   namesOf,
   objectOf,
-  factOf,
   printValue,
   wrongOption,
 } from "../../../core/foreign.ts";

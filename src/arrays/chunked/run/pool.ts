@@ -1,6 +1,6 @@
 /** Runs tasks of different jobs on threads. The caller must run stages in order. */
 
-import { type Signal, namesOf, optionsOf } from "../../../core/foreign.ts";
+import { namesOf, optionsOf, type Signal } from "../../../core/foreign.ts";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { TensorError } from "../../../core/errors.ts";

@@ -1,6 +1,6 @@
 /** Runs a job's remaining tasks, stage by stage, on threads of this process. */
 
-import { type Signal, namesOf, optionsOf, printAmount } from "../../../core/foreign.ts";
+import { namesOf, optionsOf, printAmount, type Signal } from "../../../core/foreign.ts";
 import { availableParallelism } from "node:os";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, needsOf, type JobContext } from "../stages/context.ts";

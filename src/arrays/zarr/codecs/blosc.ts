@@ -4,7 +4,7 @@
  * if elements had 4 bytes.
  */
 
-import { printCount, isArray } from "../../../core/foreign.ts";
+import { isArray, printCount } from "../../../core/foreign.ts";
 import {
   broken,
   mostCompressed,

@@ -1,6 +1,6 @@
 /** Reads the address and the credentials of object storage from options or the environment. */
 
-import { printValue, wrongOption, optionsOf } from "../../../core/foreign.ts";
+import { optionsOf, printValue, wrongOption } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
 
 /**
