@@ -5,7 +5,7 @@
  * elements in the range that contains all offsets.
  */
 
-import { FAR, limit, LONG, PREFETCHED } from "./limits";
+import { DISTANT, limit, LONG, PREFETCHED } from "./limits";
 import { prefetchSlices } from "./prefetch";
 
 /** Scatters: `out[offset p] = updates[p]`, in the order of p, so the last update wins. */
@@ -67,7 +67,8 @@ export function gather<T>(
   const length = slice * sizeof<T>();
   const step = pitch * sizeof<T>();
   const isLong = length >= limit(LONG);
-  const isPrefetched = length >= limit(PREFETCHED) && !isLong && span * sizeof<T>() >= limit(FAR);
+  const total = span * sizeof<T>() + count * length;
+  const isPrefetched = length >= limit(PREFETCHED) && !isLong && total >= limit(DISTANT);
   while (offsets < end) {
     const stop = isPrefetched ? prefetchSlices(data, sizeof<T>(), offsets, end, length, out, step) : end;
     for (; offsets < stop; offsets += 4, out += step) copy<T>(out, at<T>(data, offsets), length, isLong);

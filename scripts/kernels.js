@@ -67,6 +67,8 @@ const PARAMETERS = {
   tuples: ["indices", "offsets", "count", "k", "table"],
   elements: ["indices", "offsets", "rows", "row", "table"],
   rows: ["indices", "offsets", "count", "row", "table"],
+  check: ["indices", "count", "dim: u32"],
+  pick: ["indices", "out", "data", "rows", "row", "dim"],
 };
 
 /** Gradients, in a separate module: `extremes` and the passes over single elements, for each float type. */
@@ -103,8 +105,9 @@ function entry() {
     'import { Bool, Float, Int } from "./arithmetic";',
     'import { combine } from "./combine";',
     'import { BFloat16, Float16 } from "./half";',
+    'export { sum_float16 } from "./half";',
     'import { gather, scatter } from "./move";',
-    'import { elements, rows, tuples } from "./offsets";',
+    'import { check, elements, pick, rows, tuples } from "./offsets";',
     'import { ADD, MAX, MIN, MUL, SUB } from "./reduction";',
     'import { MAX_DATA, MAX_UPDATE, MIN_DATA, MIN_UPDATE } from "./reduction";',
     'import { distribute, partition } from "./rearrange";',
@@ -123,9 +126,10 @@ function entry() {
     lines.push(instance("distribute", bytes, WIDTHS[bytes]));
   }
   for (const [bits, type] of Object.entries(INDICES)) {
-    for (const name of ["tuples", "elements", "rows"]) {
+    for (const name of ["tuples", "elements", "rows", "check"]) {
       lines.push(instance(name, bits, type, "u32"));
     }
+    lines.push(instance("pick", bits, type));
   }
   return lines.join("\n");
 }

@@ -68,30 +68,30 @@ export type {
   OperatorVersion,
   ParameterSchema,
   Role,
-  Term,
   TensorType,
   TypeConstraint,
 } from "./core/operators/operator.ts";
+export type { Term } from "./core/operators/shapes.ts";
 export { operators, type OperatorId } from "./core/operators/registry.ts";
 export type { RunOptions } from "./core/call/run.ts";
 export type { GradientOptions } from "./core/call/gradient-options.ts";
-export type { FunctionSpec } from "./core/call/function-spec.ts";
-export type { FunctionName } from "./core/operators/plain.ts";
-export type { VjpOptions } from "./core/call/vjp.ts";
+export type { FunctionName } from "./core/operators/registry.ts";
+export type { FunctionSpec, VjpOptions } from "./core/call/vjp.ts";
 export type { Ties } from "./core/kernels/backwards.ts";
-export { infer } from "./core/call/infer.ts";
+export { infer } from "./core/call/check.ts";
 export type { NodeSpec } from "./core/call/call.ts";
 export type { Dim, PartialShape } from "./core/tensor/shape.ts";
+export { equals, firstDifference } from "./core/tensor/compare.ts";
 export {
-  equals,
-  firstDifference,
   full,
   tensor,
   zeros,
   type RuntimeTensor,
   type Tensor,
+  toRuntime,
+  type RuntimeDType,
+  type ToRuntime,
 } from "./core/tensor/tensor.ts";
-export { toRuntime, type RuntimeDType, type ToRuntime } from "./core/tensor/to-runtime.ts";
 export type {
   IndexLists,
   Lists,
@@ -99,4 +99,4 @@ export type {
   ScalarInput,
   UpdateLists,
   Values,
-} from "./core/tensor/values.ts";
+} from "./core/tensor/arguments.ts";

@@ -1,7 +1,7 @@
 /** The library: a call with its indices on the GPU, and a kept plan, which has read the indices before. */
 
 import { createEngine, tensor } from "../../src/entries/index.ts";
-import { WORK } from "../../src/gpu/kernels/counts.ts";
+import { WORK } from "../../src/gpu/kernels/recording.ts";
 import { isScatter, optionsOf, shapesOf } from "./workloads.js";
 
 const PLAN_FUNCTIONS = {

@@ -6,7 +6,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { isDType, isTensorError, type ErrorCode, type TensorError } from "../entries/index.ts";
-import { nearestName } from "../core/tensor/nearest.ts";
+import { nearestName } from "../core/foreign.ts";
 import type { Failure } from "./failure.ts";
 import { printName } from "./text/layout.ts";
 

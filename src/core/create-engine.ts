@@ -1,23 +1,21 @@
 /** Engines that users configure: the package's functions, run by an executor with its own memory and threads. */
 
-import { oneOf, wrongOption } from "./errors.ts";
-import { allocTensor } from "./call/execute.ts";
+import { oneOf } from "./errors.ts";
+import { wrongOption, optionsOf } from "./foreign.ts";
 import { splitArguments, type NodeSpec } from "./call/call.ts";
 import type { GradientOptions } from "./call/gradient-options.ts";
 import { keepPlan } from "./call/kept-plan.ts";
-import { optionsOf } from "./tensor/options.ts";
 import { EXECUTOR, runPlain, runPlainAsync, type EngineLike } from "./call/run.ts";
-import type { FunctionSpec } from "./call/function-spec.ts";
-import { vjpAsync } from "./call/vjp.ts";
-import { chooseExecutor } from "./engines/choice.ts";
+import { vjpAsync, type FunctionSpec } from "./call/vjp.ts";
+import { chooseExecutor, ENGINE_KINDS, type Choice, type EngineKind } from "./engines/choice.ts";
 import { threadsOf } from "./engines/wasm/threads.ts";
-import { ENGINE_KINDS, type Choice, type EngineKind } from "./engines/kinds.ts";
 import type * as plain from "./functions.ts";
 import type * as plans from "./plan-functions.ts";
-import { forEach, FUNCTIONS, PLAN_FUNCTIONS, type FunctionName } from "./operators/plain.ts";
-import type { DType } from "./tensor/dtype.ts";
-import type { Mutable, RuntimeTensor, Tensor } from "./tensor/tensor.ts";
-import type { IndexLists, UpdateLists } from "./tensor/values.ts";
+import { forEach, FUNCTIONS, PLAN_FUNCTIONS, type FunctionName } from "./operators/registry.ts";
+import { checkDType, type DType, type Storage } from "./tensor/dtype.ts";
+import { shapeOf } from "./tensor/shape.ts";
+import { Tensor, type Mutable, type RuntimeTensor } from "./tensor/tensor.ts";
+import type { IndexLists, UpdateLists } from "./tensor/arguments.ts";
 import type { AxisOption, BatchOption, GatherChoices, ScatterChoices } from "./typed-shape.ts";
 
 const MOST_THREADS = 64;
@@ -229,10 +227,10 @@ export function engineOf({ executor, why }: Choice): Engine {
     ...(functions as PlainFunctions),
     ...planFunctions,
     get kind() {
-      return executor.kind;
+      return executor.wasm?.kind ?? "js";
     },
     get threads() {
-      return executor.threads;
+      return executor.wasm?.threads ?? 1;
     },
     get reason() {
       return why();
@@ -242,10 +240,15 @@ export function engineOf({ executor, why }: Choice): Engine {
       vjp: (node, inputs, outputGradient, options = {}) =>
         vjpAsync(executor, node, inputs, outputGradient, options),
       get threads() {
-        return executor.asyncThreads;
+        return executor.wasm?.asyncThreads ?? 1;
       },
     },
-    alloc: (dtype, shape) => allocTensor(executor, dtype, shape),
+    alloc(dtype, given) {
+      checkDType(dtype, {});
+      const { shape, size } = shapeOf(given);
+      const data = executor.alloc(dtype, size) as Storage<typeof dtype>;
+      return new Tensor(dtype, shape, size, data, executor);
+    },
     dispose: () => executor.queue.afterPending(() => executor.dispose()),
     [EXECUTOR]: executor,
   };

@@ -13,7 +13,6 @@ import type {
   Fact,
   FieldsOf,
 } from "./error-fields.ts";
-
 export type { ErrorCode, ErrorContext, ErrorFields, Fact, FieldsOf } from "./error-fields.ts";
 
 /**
@@ -89,7 +88,7 @@ export class TensorError<C extends ErrorCode = ErrorCode> extends Error implemen
       // The fields of a new error may be another error, whose name and code are not fields.
       if (value === undefined || field in this) continue;
       // Lists are copied, so that changes to an error do not affect the package's own lists.
-      const own: unknown = isArray(value) ? [...value] : value;
+      const own: unknown = Array.isArray(value) ? [...value] : value;
       Object.defineProperty(this, field, { value: own, enumerable: true });
     }
   }
@@ -186,42 +185,6 @@ export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error i
   }
 }
 
-/**
- * Reads a value that may run user code when it is read, in a getter, a Proxy or a method. An exception from user code
- * becomes the cause of a TensorError, so callers of this package need to handle only one error class.
- *
- * Each kind of value is read in a single place: shapes by `shapeOf`, bytes by `plainBytes`, options in
- * `tensor/options.ts`, rows in `operators/rows.ts`, nodes and inputs in `call/call.ts` and `call/inputs.ts`, models in
- * `model/foreign-model.ts`, constants by `readConstant`. `test/core/hostile-values.test.ts` and
- * `test/models/foreign-models.test.ts` pass hostile values to every function.
- *
- * @param key the name of the value in the error's fields, unless they name an input
- */
-export function readForeign<T>(
-  read: () => T,
-  code: ReadCode,
-  sentence: string,
-  key: string,
-  fields?: ErrorContext,
-): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (hasCode(cause)) throw cause;
-    throw new TensorError(code, sentence, named(fields, key), { cause });
-  }
-}
-
-/** Codes of values that cannot be read. */
-type ReadCode =
-  | "attribute"
-  | "disposed"
-  | "dtype"
-  | "malformed-file"
-  | "shape-mismatch"
-  | "too-large"
-  | "unknown-operator";
-
 /** Returns fields that name what is wrong: the input, or the argument `key` if the value belongs to no input. */
 export const named = (
   fields: ErrorContext = {},
@@ -231,84 +194,6 @@ export const named = (
   return input === undefined ? { ...fields, key: fields.key ?? key } : { ...fields, input };
 };
 
-/** Creates the error for an argument or option with a wrong value: `threads must be from 1 to 64, got 0`. */
-export const wrongOption = (
-  key: string,
-  must: string,
-  got: unknown,
-  fields?: Omit<FieldsOf<"attribute">, "key" | "got">,
-): TensorError =>
-  new TensorError("attribute", `${key} must be ${must}, got ${printValue(got)}`, {
-    ...fields,
-    key,
-    got: factOf(got),
-  });
-
 /** Joins the accepted words or numbers for a message; `one of` stands before several. */
 export const oneOf = (allowed: readonly unknown[]): string =>
   allowed.length === 1 ? String(allowed[0]) : `one of ${allowed.join(", ")}`;
-
-/**
- * Maximum length of text quoted in a message. A beginning is enough to recognize the text, and the whole text could
- * exceed the maximum string length (2^29 in V8).
- */
-const LONGEST_QUOTE = 200;
-
-/** Prints any value for use in an error message. */
-export function printValue(value: unknown): string {
-  switch (typeof value) {
-    case "string":
-      return value.length <= LONGEST_QUOTE
-        ? JSON.stringify(value)
-        : `${JSON.stringify(value.slice(0, LONGEST_QUOTE))}...`;
-    case "object":
-      return value === null ? "null" : isArray(value) ? "a list" : printClass(value);
-    case "function":
-    case "symbol":
-      return `a ${typeof value}`;
-    default:
-      return String(value);
-  }
-}
-
-/** Returns a value for the field `got`: plain data as is, cut like a quote, and a description of anything else. */
-export function factOf(value: unknown): Fact {
-  switch (typeof value) {
-    case "number":
-    case "bigint":
-    case "boolean":
-      return value;
-    case "string":
-      return value.slice(0, LONGEST_QUOTE);
-    default:
-      return value === null ? value : printValue(value);
-  }
-}
-
-/**
- * Prints the built-in class of an object, such as `a Float32Array`, and `an object` if it has none. The text in
- * parentheses is the advice for a forgotten `await`, or for an iterator instead of a list.
- */
-function printClass(value: object): string {
-  let tag: string | undefined;
-  try {
-    [, tag] = /^\[object ([\w ]{1,40})/.exec(Object.prototype.toString.call(value)) ?? [];
-  } catch {
-    // A revoked Proxy has no class.
-  }
-  if (tag === undefined || tag === "Object") return "an object";
-  const advice = tag === "Promise" ? " (await it)" : /rator/.test(tag) ? " (use [...values])" : "";
-  return `${/^[AEIO]/.test(tag) ? "an" : "a"} ${tag}${advice}`;
-}
-
-/**
- * Returns true if `value` is an array or a Proxy of an array, and false for a revoked Proxy, for which `Array.isArray`
- * throws.
- */
-export function isArray(value: unknown): value is readonly unknown[] {
-  try {
-    return Array.isArray(value);
-  } catch {
-    return false;
-  }
-}

@@ -7,14 +7,18 @@
  */
 
 import type { DType } from "./tensor/dtype.ts";
-import { defaultExecutor } from "./engines/default.ts";
-import { gather as gatherOperator } from "./operators/gather.ts";
-import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
-import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
-import { scatter as scatterOperator } from "./operators/scatter.ts";
-import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
-import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
-import { tensorScatter as tensorScatterOperator } from "./operators/tensor-scatter.ts";
+import { defaultExecutor } from "./engines/choice.ts";
+import { gather as gatherOperator } from "./operators/slices.ts";
+import {
+  gatherElements as gatherElementsOperator,
+  scatter as scatterOperator,
+  scatterElements as scatterElementsOperator,
+} from "./operators/elements.ts";
+import {
+  gatherND as gatherNDOperator,
+  scatterND as scatterNDOperator,
+} from "./operators/tuples.ts";
+import { tensorScatter as tensorScatterOperator } from "./operators/sequences.ts";
 import { runPlain } from "./call/run.ts";
 import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";
 import type {
@@ -31,7 +35,7 @@ import type {
   ScatterOptions,
   Shape,
 } from "./typed-shape.ts";
-import type { IndexLists, UpdateLists } from "./tensor/values.ts";
+import type { IndexLists, UpdateLists } from "./tensor/arguments.ts";
 
 /**
  * Returns a copy of `data` in which each index tuple's element or slice is replaced by, or combined with, its update.

@@ -13,6 +13,8 @@
 export const WASM = {
   /** Size of a window, in bytes. A window should stay in the cache until it is used. */
   window: 262_144,
+  /** Size of a window of halves to sum, in bytes, which is larger because each piece copies its targets. */
+  halves: 2_097_152,
   /** Minimum elements to move or combine in a kernel; a kernel call costs more than it saves for fewer elements. */
   work: 128,
   /** Minimum elements of an asynchronous call on workers; waking them for fewer elements costs more than it saves. */
@@ -81,25 +83,22 @@ export const GPU = {
   run: 32,
   /** Maximum bits in a digit of the GPU sort; workgroup memory has space for the counts of a 10-bit digit. */
   bits: 10,
-  /** Maximum number of positions that the host sorts by comparison, which is then faster than counting digit values. */
-  few: 1024,
-  /** Bits in a digit of the host's sort. */
-  digit: 16,
 };
 
 /** Sizes at which WebAssembly kernels switch to another method. The host writes the sizes into the kernels' memory. */
 export const KERNELS = {
   /** Bytes to prefetch at once, which must stay in the L1 cache until they are used. */
   ahead: 16_384,
-  /**
-   * Minimum bytes of target memory for prefetching; smaller memory stays in the caches. Adding 1,000,000 random float32
-   * in 4 MB takes 2.9 ms without and 4.0 ms with prefetching; 16 MB take 10 ms without and 8.4 ms with prefetching.
-   */
+  /** Minimum bytes of targets for prefetching: adding 1,000,000 float32 takes 8.4 instead of 10 ms in 16 MB. */
   far: 8_388_608,
-  /** Minimum slice length, in bytes, for `memory.copy`; a loop copies shorter slices faster than the call. */
-  long: 2048,
+  /** Minimum slice length, in bytes, for `memory.copy`. 512 bytes take 22 ns, and 25 ns in a loop; 256 take 30 and 25. */
+  long: 512,
   /** Minimum slice length, in bytes, for which prefetching makes a gather faster. */
   prefetched: 256,
+  /** Minimum bytes of data and result for prefetching in a gather: 256 bytes of 100 MB take 39 instead of 48 ns. */
+  distant: 33_554_432,
+  /** Maximum number of halves to copy as float32 for a sum, so that the copies stay in a cache. */
+  copied: 1_048_576,
   /** Maximum axis size for reading indices in 32-bit SIMD lanes, which cannot hold larger values. */
   narrow: 2_147_483_647,
 };
@@ -114,18 +113,19 @@ export const MOVE = {
   few: 512,
   /** Minimum slice length, in units, for `set`, which takes 37 ns for 32 or 64 units; a loop takes 28 ns and 52 ns. */
   long: 48,
-  /**
-   * Minimum size of the randomly accessed side, in bytes, for prefetching slices: more than the caches and the TLB
-   * cover. A 256-byte slice takes 237 ns without and 142 ns with prefetching in 16 MB, and 267 ns and 160 ns in 64 MB.
-   */
+  /** Minimum size of the randomly accessed side, in bytes, for prefetching: more than the caches and the TLB cover. */
   far: 8_388_608,
   /**
-   * Maximum slice length, in bytes, for prefetching; the processor prefetches longer slices itself. In 64 MB, 512 bytes
-   * take 299 ns without and 214 ns with prefetching; 768 bytes take 269 ns and 265 ns.
+   * Maximum slice length, in bytes, for prefetching; the processor prefetches longer slices itself. In 25 MB, 512 bytes
+   * take 154 ns without and 83 ns with prefetching in words; 2048 bytes are as fast without.
    */
   followed: 512,
-  /** Bytes to prefetch at once, which must stay in the L1 cache; any size from 2 to 32 kB is equally fast. */
-  ahead: 4096,
+  /** Number of slices to prefetch at once, which must stay in a cache; 16 to 64 slices are equally fast. */
+  ahead: 32,
+  /** Longest slice, in bytes, that V8 copies faster as words than with `set` in the cache: 128 bytes take 17, not 27 ns. */
+  words: 192,
+  /** Minimum bytes to move as words, because creating bigints takes 50 ns until the loop is compiled. */
+  large: 262_144,
 };
 
 /** Limits for offsets. */

@@ -1,14 +1,18 @@
 /** Functions that compile the indices of a plain function once, into a kept plan. */
 
 import { keepPlan, type KeptPlan } from "./call/kept-plan.ts";
-import { defaultExecutor } from "./engines/default.ts";
-import { gather as gatherOperator } from "./operators/gather.ts";
-import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
-import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
-import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
-import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
+import { defaultExecutor } from "./engines/choice.ts";
+import { gather as gatherOperator } from "./operators/slices.ts";
+import {
+  gatherElements as gatherElementsOperator,
+  scatterElements as scatterElementsOperator,
+} from "./operators/elements.ts";
+import {
+  gatherND as gatherNDOperator,
+  scatterND as scatterNDOperator,
+} from "./operators/tuples.ts";
 import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";
-import type { IndexLists } from "./tensor/values.ts";
+import type { IndexLists } from "./tensor/arguments.ts";
 import type { AxisOption, BatchOption } from "./typed-shape.ts";
 
 type Indices = Tensor | RuntimeTensor | IndexLists;

@@ -8,7 +8,7 @@
  * - Shapes are compared by intersection: `[2, 4] & [2, 3]` is `never`; `[2, number] & [2, 3]` and `number[] & [2, 3]`
  *   are not. The compiler reports only definite mismatches. Data types are compared in the same way, so a tensor that
  *   was read from a file (`Tensor`, with any type and shape) is accepted everywhere.
- * - A rule is the only member of a tuple (`Verdict[0]`) that first distributes over every parameter (`S extends Shape ?
+ * - A rule is the only member of a tuple (`(...)[0]`) that first distributes over every parameter (`S extends Shape ?
  *   ... : never`). Only then does TypeScript replace a caller's own type parameter by its constraint `readonly
  *   number[]`, which breaks no rule. With a bare conditional type, both branches would have to hold, and a function
  *   that is generic in a shape would not compile.
@@ -47,30 +47,24 @@ type Leading<I extends List> = I extends readonly [...infer Head, unknown] ? Hea
 type Last<I extends List> = I extends readonly [...unknown[], infer K] ? K & number : number;
 
 /** The first n dimensions, `shape[:n]`; `never` if the shape has fewer axes. */
-type Take<S extends List, N extends number, Taken extends List = []> = S extends List
-  ? N extends number
-    ? number extends N | S["length"]
-      ? AnyShape
-      : Taken["length"] extends N
-        ? Taken
-        : S extends readonly [infer First, ...infer Rest]
-          ? Take<Rest, N, [...Taken, First]>
-          : never
+// prettier-ignore
+type Take<S extends List, N extends number, Taken extends List = []> =
+  S extends List ? N extends number ?
+    number extends N | S["length"] ? AnyShape
+    : Taken["length"] extends N ? Taken
+    : S extends readonly [infer First, ...infer Rest] ? Take<Rest, N, [...Taken, First]>
     : never
-  : never;
+  : never : never;
 
 /** The dimensions after the first n, `shape[n:]`; `never` if the shape has fewer axes. */
-type Drop<S extends List, N extends number, Dropped extends List = []> = S extends List
-  ? N extends number
-    ? number extends N | S["length"]
-      ? AnyShape
-      : Dropped["length"] extends N
-        ? S
-        : S extends readonly [infer First, ...infer Rest]
-          ? Drop<Rest, N, [...Dropped, First]>
-          : never
+// prettier-ignore
+type Drop<S extends List, N extends number, Dropped extends List = []> =
+  S extends List ? N extends number ?
+    number extends N | S["length"] ? AnyShape
+    : Dropped["length"] extends N ? S
+    : S extends readonly [infer First, ...infer Rest] ? Drop<Rest, N, [...Dropped, First]>
     : never
-  : never;
+  : never : never;
 
 /** Shape of ScatterND updates: `indices.shape[:-1] ++ data.shape[k:]`. */
 type ScatterNDUpdatesShape<I extends List, K extends number, S extends List> = [
@@ -79,13 +73,11 @@ type ScatterNDUpdatesShape<I extends List, K extends number, S extends List> = [
 ];
 
 /** Shape of a GatherND output: `indices.shape[:-1] ++ data.shape[b+k:]`; the rank is unknown if b or k is unknown. */
-export type GatherNDShape<S extends Shape, I extends Shape, B extends number> = S extends Shape
-  ? I extends Shape
-    ? B extends number
-      ? Numbers<Gathered<I, Drop<Drop<S, B>, Last<I>>>>
-      : never
-    : never
-  : never;
+// prettier-ignore
+export type GatherNDShape<S extends Shape, I extends Shape, B extends number> =
+  S extends Shape ? I extends Shape ? B extends number ?
+    Numbers<Gathered<I, Drop<Drop<S, B>, Last<I>>>>
+  : never : never : never;
 
 type Gathered<I extends List, Slice extends List> = number extends Slice["length"]
   ? AnyShape
@@ -97,91 +89,64 @@ type Numbers<S extends List> = { [Axis in keyof S]: S[Axis] & number };
  * Rules for ScatterND indices: indices are int32 or int64; data and indices have rank 1 or more; k is at most the rank
  * of data.
  */
-export type ScatterNDIndicesMust<
-  S extends Shape,
-  DI extends DType,
-  I extends Shape,
-> = ScatterNDIndicesVerdict<S, DI, I, Last<I>>[0];
-
 // prettier-ignore
-type ScatterNDIndicesVerdict<S extends Shape, DI extends DType, I extends Shape, K extends number> =
+export type ScatterNDIndicesMust<S extends Shape, DI extends DType, I extends Shape, K extends number = Last<I>> = (
   S extends Shape ? DI extends DType ? I extends Shape ? K extends number ? [
     [DI & IndexDType] extends [never] ? IndexDTypeMessage<DI>
     : I["length"] extends 0 ? RankMessage<"indices">
     : S["length"] extends 0 ? RankMessage<"data">
     : [Drop<S, K>] extends [never] ? `indices.shape[-1] must be at most ${Rank<S>}, the rank of data, got ${K}`
     : unknown
-  ] : never : never : never : never;
+  ] : never : never : never : never
+)[0];
 
 /**
  * Rules for the updates of ScatterND: they have the data type of data, and the shape `indices.shape[:-1] ++
  * data.shape[k:]`.
  */
-export type ScatterNDUpdatesMust<
-  D extends DType,
-  S extends Shape,
-  I extends Shape,
-  DU extends DType,
-  U extends Shape,
-> = ScatterNDUpdatesVerdict<D, S, I, Last<I>, DU, U>[0];
-
 // prettier-ignore
-type ScatterNDUpdatesVerdict<
-  D extends DType, S extends Shape, I extends Shape, K extends number, DU extends DType, U extends Shape
-> =
+export type ScatterNDUpdatesMust<
+  D extends DType, S extends Shape, I extends Shape, DU extends DType, U extends Shape, K extends number = Last<I>
+> = (
   D extends DType ? S extends Shape ? I extends Shape ? K extends number ? DU extends DType ? U extends Shape ? [
     // `ScatterNDIndicesMust` reports wrong indices, so no second error is needed here.
     [Drop<S, K>] extends [never] ? unknown : Match<"updates", D, ScatterNDUpdatesShape<I, K, S>, DU, U>
-  ] : never : never : never : never : never : never;
+  ] : never : never : never : never : never : never
+)[0];
 
 /**
  * Rules for ScatterElements and GatherElements indices: indices are int32 or int64; data and indices have the same
  * rank, 1 or more.
  */
-export type ElementsIndicesMust<
-  S extends Shape,
-  DI extends DType,
-  I extends Shape,
-> = ElementsIndicesVerdict<S, DI, I>[0];
-
 // prettier-ignore
-type ElementsIndicesVerdict<S extends Shape, DI extends DType, I extends Shape> =
+export type ElementsIndicesMust<S extends Shape, DI extends DType, I extends Shape> = (
   S extends Shape ? DI extends DType ? I extends Shape ? [
     [DI & IndexDType] extends [never] ? IndexDTypeMessage<DI>
     : S["length"] extends 0 ? RankMessage<"data">
     : [S["length"] & I["length"]] extends [never]
       ? `indices must have rank ${Rank<S>}, as data has, got shape ${Print<I>}`
     : unknown
-  ] : never : never : never;
+  ] : never : never : never
+)[0];
 
 /** Rules for ScatterElements updates: data's data type, and the shape of indices, which have data's rank. */
-export type ElementsUpdatesMust<
-  D extends DType,
-  S extends Shape,
-  I extends Shape,
-  DU extends DType,
-  U extends Shape,
-> = ElementsUpdatesVerdict<D, S, I, DU, U>[0];
-
 // prettier-ignore
-type ElementsUpdatesVerdict<D extends DType, S extends Shape, I extends Shape, DU extends DType, U extends Shape> =
+export type ElementsUpdatesMust<
+  D extends DType, S extends Shape, I extends Shape, DU extends DType, U extends Shape
+> = (
   D extends DType ? S extends Shape ? I extends Shape ? DU extends DType ? U extends Shape ? [
     Match<"updates", D, number extends I["length"] ? { [Axis in keyof S]: number } : I, DU, U>
-  ] : never : never : never : never : never;
+  ] : never : never : never : never : never
+)[0];
 
 /**
  * Rules for GatherND indices: indices are int32 or int64; data and indices have rank 1 or more; b is less than both
  * ranks; data and indices have equal first b dimensions; k is from 1 to the rank of data minus b.
  */
-export type GatherNDIndicesMust<
-  S extends Shape,
-  DI extends DType,
-  I extends Shape,
-  B extends number,
-> = GatherNDIndicesVerdict<S, DI, I, B, Last<I>>[0];
-
 // prettier-ignore
-type GatherNDIndicesVerdict<S extends Shape, DI extends DType, I extends Shape, B extends number, K extends number> =
+export type GatherNDIndicesMust<
+  S extends Shape, DI extends DType, I extends Shape, B extends number, K extends number = Last<I>
+> = (
   S extends Shape ? DI extends DType ? I extends Shape ? B extends number ? K extends number ? [
     [DI & IndexDType] extends [never] ? IndexDTypeMessage<DI>
     : I["length"] extends 0 ? RankMessage<"indices">
@@ -193,7 +158,8 @@ type GatherNDIndicesVerdict<S extends Shape, DI extends DType, I extends Shape, 
     : [Drop<Drop<S, B>, Exclude<K, 0>>] extends [never]
       ? `indices.shape[-1] must be from 1 to ${Rank<Drop<S, B>>}, the rank of data${LessBatchDims<B>}, got ${K}`
     : unknown
-  ] : never : never : never : never : never;
+  ] : never : never : never : never : never
+)[0];
 
 type BatchDimsMessage<
   Name extends string,
@@ -204,18 +170,12 @@ type BatchDimsMessage<
 type LessBatchDims<B extends number> = B extends 0 ? "" : " less batchDims";
 
 /** Rules for `out`: the result's data type `D` and shape `S`. */
-export type OutMust<
-  D extends DType,
-  S extends Shape,
-  DO extends DType,
-  O extends Shape,
-> = OutVerdict<D, S, DO, O>[0];
-
 // prettier-ignore
-type OutVerdict<D extends DType, S extends Shape, DO extends DType, O extends Shape> =
+export type OutMust<D extends DType, S extends Shape, DO extends DType, O extends Shape> = (
   D extends DType ? S extends Shape ? DO extends DType ? O extends Shape ? [
     Match<"out", D, S, DO, O>
-  ] : never : never : never : never;
+  ] : never : never : never : never
+)[0];
 
 /** Verdict on a tensor that must have data type `D` and shape `S`. */
 type Match<
@@ -246,22 +206,12 @@ type PrintFrom<S extends List, Text extends string, Comma extends string> = S ex
     : `[${Text}${Comma}...]`;
 
 /** Shape of a Gather output: `data.shape[:axis] ++ indices.shape[b:] ++ data.shape[axis+1:]`. */
-export type GatherShape<
-  S extends Shape,
-  I extends Shape,
-  A extends number,
-  B extends number,
-> = S extends Shape
-  ? I extends Shape
-    ? A extends number
-      ? B extends number
-        ? `${A}${B}` extends `${string}-${string}`
-          ? AnyShape
-          : Numbers<Around<Take<S, A>, Drop<I, B>, Drop<Drop<S, A>, 1>>>
-        : never
-      : never
-    : never
-  : never;
+// prettier-ignore
+export type GatherShape<S extends Shape, I extends Shape, A extends number, B extends number> =
+  S extends Shape ? I extends Shape ? A extends number ? B extends number ?
+    `${A}${B}` extends `${string}-${string}` ? AnyShape
+    : Numbers<Around<Take<S, A>, Drop<I, B>, Drop<Drop<S, A>, 1>>>
+  : never : never : never : never;
 
 /** Three shapes concatenated; the rank is unknown if any of the three ranks is unknown. */
 type Around<Before extends List, Own extends List, Behind extends List> = number extends
@@ -272,15 +222,14 @@ type Around<Before extends List, Own extends List, Behind extends List> = number
   : [...Before, ...Own, ...Behind];
 
 /** Rules for Gather indices: indices are int32 or int64; data has rank 1 or more. */
-export type GatherIndicesMust<S extends Shape, DI extends DType> = GatherIndicesVerdict<S, DI>[0];
-
 // prettier-ignore
-type GatherIndicesVerdict<S extends Shape, DI extends DType> =
+export type GatherIndicesMust<S extends Shape, DI extends DType> = (
   S extends Shape ? DI extends DType ? [
     [DI & IndexDType] extends [never] ? IndexDTypeMessage<DI>
     : S["length"] extends 0 ? RankMessage<"data">
     : unknown
-  ] : never : never;
+  ] : never : never
+)[0];
 
 /** Scatter options except `out`. */
 export interface ScatterChoices {

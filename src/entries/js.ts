@@ -18,25 +18,28 @@ import { splitArguments } from "../core/call/call.ts";
 import { keepPlan, type KeptPlan } from "../core/call/kept-plan.ts";
 import { runOn, runPlain, type run as runByDefault } from "../core/call/run.ts";
 import { vjpOn, type vjp as vjpByDefault } from "../core/call/vjp.ts";
-import { createJs } from "../core/engines/js.ts";
-import type { Executor } from "../core/engines/executor.ts";
+import { Executor } from "../core/engines/executor.ts";
 import type * as functions from "../core/functions.ts";
 import type * as planFunctions from "../core/plan-functions.ts";
-import { gatherElements as gatherElementsOperator } from "../core/operators/gather-elements.ts";
-import { gatherND as gatherNDOperator } from "../core/operators/gather-nd.ts";
-import { gather as gatherOperator } from "../core/operators/gather.ts";
+import {
+  gatherElements as gatherElementsOperator,
+  scatterElements as scatterElementsOperator,
+  scatter as scatterOperator,
+} from "../core/operators/elements.ts";
+import {
+  gatherND as gatherNDOperator,
+  scatterND as scatterNDOperator,
+} from "../core/operators/tuples.ts";
+import { gather as gatherOperator } from "../core/operators/slices.ts";
 import type { Operator } from "../core/operators/operator.ts";
-import { scatterElements as scatterElementsOperator } from "../core/operators/scatter-elements.ts";
-import { scatterND as scatterNDOperator } from "../core/operators/scatter-nd.ts";
-import { scatter as scatterOperator } from "../core/operators/scatter.ts";
-import { tensorScatter as tensorScatterOperator } from "../core/operators/tensor-scatter.ts";
+import { tensorScatter as tensorScatterOperator } from "../core/operators/sequences.ts";
 import type { RuntimeTensor, Tensor } from "../core/tensor/tensor.ts";
-import type { IndexLists } from "../core/tensor/values.ts";
+import type { IndexLists } from "../core/tensor/arguments.ts";
 
 export * from "../surface.ts";
 
 let executor: Executor | undefined;
-const jsExecutor = (): Executor => (executor ??= createJs());
+const jsExecutor = (): Executor => (executor ??= new Executor());
 
 const functionOf =
   (operator: Operator) =>

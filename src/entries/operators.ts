@@ -15,7 +15,7 @@
  * @module
  */
 
-export type { VersionChange } from "../core/operators/compare.ts";
+export type { VersionChange } from "../core/operators/rows.ts";
 export { NEWEST_OPSETS } from "../core/operators/operator.ts";
 export { operators, resolve } from "../core/operators/registry.ts";
 export { compareVersions, roleOf, typesOf } from "../core/operators/rows.ts";

@@ -5,7 +5,7 @@ import * as path from "node:path";
 import { test } from "node:test";
 import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
 import { runJob, type JobProgress } from "../../src/arrays/chunked/run/run-job.ts";
-import { printAmount } from "../../src/core/print-count.ts";
+import { printAmount } from "../../src/core/foreign.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { printProgress, printSeconds } from "../../src/cli/commands/job-report.ts";
 import { add, makeHome, makeJob, MEMORY, store } from "../support/job-files.ts";

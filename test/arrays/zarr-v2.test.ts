@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { full, tensor, equals, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { full, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
 import type { Scalar } from "../../src/core/tensor/dtype.ts";
 import { parseJson, type JsonObject } from "../../src/arrays/zarr/json.ts";
 import { ZarrArray } from "../../src/arrays/zarr/array.ts";

@@ -2,8 +2,7 @@
 
 import type { AsyncFunctions, Engine } from "../../src/core/create-engine.ts";
 import type { run } from "../../src/core/call/run.ts";
-import type { RuntimeTensor, Tensor } from "../../src/core/tensor/tensor.ts";
-import type { toRuntime } from "../../src/core/tensor/to-runtime.ts";
+import type { RuntimeTensor, Tensor, toRuntime } from "../../src/core/tensor/tensor.ts";
 import type { GpuEngine, GpuTensor } from "../../src/gpu/calls/types.ts";
 
 interface Given {

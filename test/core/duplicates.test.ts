@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { run } from "../../src/core/call/run.ts";
 import type { Engine } from "../../src/core/create-engine.ts";
-import { firstRepeat } from "../../src/core/plan/repeats.ts";
+import { firstRepeat } from "../../src/core/plan/targets.ts";
 import type { Plan } from "../../src/core/plan/plan.ts";
 import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { ENGINES } from "../support/engines.ts";

@@ -14,7 +14,7 @@ import {
 } from "../../src/core/error-fields.ts";
 import { ERROR_CODES, isTensorError, type TensorError } from "../../src/core/errors.ts";
 import { runPlain } from "../../src/core/call/run.ts";
-import { defaultExecutor } from "../../src/core/engines/default.ts";
+import { defaultExecutor } from "../../src/core/engines/choice.ts";
 import {
   createEngine,
   equals,

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { run } from "../../src/core/call/run.ts";
 import { isTensorError } from "../../src/core/errors.ts";
-import { equals, full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import {
   elements,
   f32,

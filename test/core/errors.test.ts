@@ -6,17 +6,17 @@ import {
   ERROR_CODES,
   isTensorError,
   messageOf,
-  printValue,
   TensorError,
   type ErrorCode,
 } from "../../src/core/errors.ts";
+import { nearestName, printValue } from "../../src/core/foreign.ts";
 import { receiveError, sendError } from "../../src/arrays/chunked/run/sent-error.ts";
 import { scatterND } from "../../src/core/functions.ts";
-import { nearestName } from "../../src/core/tensor/nearest.ts";
 import { resolve } from "../../src/core/operators/registry.ts";
-import { infer } from "../../src/core/call/infer.ts";
+import { infer } from "../../src/core/call/check.ts";
 import { run } from "../../src/core/call/run.ts";
-import { equals, tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import {
   cache,
   elements,

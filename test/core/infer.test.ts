@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ErrorCode, ErrorFields } from "../../src/core/errors.ts";
 import { roleOf, type TensorType } from "../../src/core/operators/operator.ts";
 import { operators, resolve } from "../../src/core/operators/registry.ts";
-import { infer } from "../../src/core/call/infer.ts";
+import { infer } from "../../src/core/call/check.ts";
 import type { PartialShape } from "../../src/core/tensor/shape.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { assertRefused } from "../support/refusal.ts";

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { gatherElements, gatherND, scatterElements, scatterND } from "../../src/core/functions.ts";
-import { equals, full, tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { full, tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import { ENGINES } from "../support/engines.ts";
 import { assertRefused } from "../support/refusal.ts";
 

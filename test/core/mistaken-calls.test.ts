@@ -2,14 +2,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { infer } from "../../src/core/call/infer.ts";
+import { infer } from "../../src/core/call/check.ts";
 import { run } from "../../src/core/call/run.ts";
 import { vjp } from "../../src/core/call/vjp.ts";
 import { createEngine } from "../../src/core/create-engine.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import * as functions from "../../src/core/functions.ts";
 import { planGather } from "../../src/core/plan-functions.ts";
-import { equals, full, tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { full, tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import { nodeBuffer } from "../support/node-buffer.ts";
 import { assertRefused, type Facts } from "../support/refusal.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { optionsOf } from "../../src/core/tensor/options.ts";
+import { optionsOf } from "../../src/core/foreign.ts";
 import { assertRefused } from "../support/refusal.ts";
 
 class Options {

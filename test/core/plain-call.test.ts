@@ -7,11 +7,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runPlain } from "../../src/core/call/run.ts";
-import { createJs } from "../../src/core/engines/js.ts";
+import { Executor } from "../../src/core/engines/executor.ts";
 import { isTensorError } from "../../src/core/errors.ts";
-import { FUNCTIONS } from "../../src/core/operators/plain.ts";
+import { FUNCTIONS } from "../../src/core/operators/registry.ts";
 import { CALLS } from "../../src/core/limits.ts";
-import { equals, tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import { setLimits } from "../support/limits.ts";
 
 type Values = readonly (number | bigint | string | boolean)[];
@@ -134,7 +135,7 @@ for (const [name, calls] of Object.entries(CALLS_OF)) {
     test(`${name}: each of ${calls.length} calls after each other, ${kept} kept`, () => {
       const restore = setLimits({ CALLS: { kept } });
       try {
-        const executor = createJs();
+        const executor = new Executor();
         const operator = { ...FUNCTIONS[name as keyof typeof FUNCTIONS] };
         const check = (at: number): void => {
           const [inputs, options = () => undefined] = calls[at];

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DType, Scalar } from "../../src/core/tensor/dtype.ts";
-import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../../src/core/tensor/half.ts";
+import { decodeHalf, encodeHalf, floatFormat } from "../../src/core/tensor/scalar.ts";
 import { printScalar } from "../../src/core/tensor/print.ts";
 import { assertRefused } from "../support/refusal.ts";
 
@@ -45,10 +45,8 @@ test("what is no data type or no element is refused", () => {
 });
 
 test("every float16 and bfloat16 is read back from its digits", () => {
-  for (const [dtype, format] of [
-    ["float16", FLOAT16],
-    ["bfloat16", BFLOAT16],
-  ] as const) {
+  for (const dtype of ["float16", "bfloat16"] as const) {
+    const format = floatFormat(dtype);
     for (let bits = 0; bits < 0x10000; bits++) {
       const value = decodeHalf(bits, format);
       if (Number.isNaN(value)) continue;
@@ -74,10 +72,8 @@ function assertShortest(text: string, value: number, round: (value: number) => n
 }
 
 test("no fewer digits identify a float16 or a bfloat16", () => {
-  for (const [dtype, format] of [
-    ["float16", FLOAT16],
-    ["bfloat16", BFLOAT16],
-  ] as const) {
+  for (const dtype of ["float16", "bfloat16"] as const) {
+    const format = floatFormat(dtype);
     for (let bits = 1; bits < 0x7fff; bits += 3) {
       const value = decodeHalf(bits, format);
       if (!Number.isFinite(value) || value > 2 ** 53) continue;

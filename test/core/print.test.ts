@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { printTensor } from "../../src/core/tensor/print.ts";
 import { tensor, zeros } from "../../src/core/tensor/tensor.ts";
-import type { Values } from "../../src/core/tensor/values.ts";
+import type { Values } from "../../src/core/tensor/arguments.ts";
 import { PRINTS } from "../fixtures/prints.ts";
 import { WITHOUT_NODE } from "../support/platform.ts";
 

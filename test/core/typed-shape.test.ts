@@ -96,7 +96,7 @@ const ROWS: readonly Row[] = [
 
 const HEAD = `
 import { gatherElements, gatherND, scatterElements, scatterND } from "../../src/core/functions.ts";
-import { type Tensor, zeros as make } from "../../src/core/tensor/tensor.ts";
+import { zeros as make, type Tensor } from "../../src/core/tensor/tensor.ts";
 declare const rows: Tensor<"float32", readonly [number, 4]>;
 declare const depth: number;
 export const used = [scatterND, scatterElements, gatherND, gatherElements, rows, depth];

@@ -5,8 +5,8 @@
 
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import type * as functions from "../../src/core/functions.ts";
-import type { RuntimeTensor, Tensor, full, tensor, zeros } from "../../src/core/tensor/tensor.ts";
-import type { Float16Like } from "../../src/core/tensor/values.ts";
+import type { full, RuntimeTensor, Tensor, tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import type { Float16Like } from "../../src/core/tensor/storage.ts";
 import type { GatherNDShape } from "../../src/core/typed-shape.ts";
 
 type Equal<A, B> =

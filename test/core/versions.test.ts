@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compareVersions } from "../../src/core/operators/rows.ts";
 import { roleOf, type OperatorVersion } from "../../src/core/operators/operator.ts";
-import { byElements, bySlices, byTuples } from "../../src/core/operators/addressing.ts";
+import { elements } from "../../src/core/operators/elements.ts";
+import { slices } from "../../src/core/operators/slices.ts";
+import { tuples } from "../../src/core/operators/tuples.ts";
 import { findOperators, operators, resolve } from "../../src/core/operators/registry.ts";
 import { assertRefused } from "../support/refusal.ts";
 
@@ -136,9 +138,9 @@ for (const [title, inputs, attributes, types, more] of ROWS) {
 
 test("the form of indices that a row names is the way in which its operator addresses data", () => {
   const plans = {
-    tuples: byTuples.planner,
-    elements: byElements.planner,
-    slices: bySlices.planner,
+    tuples: tuples.planner,
+    elements: elements.planner,
+    slices: slices.planner,
   };
   for (const { versions, planner } of findOperators(() => true)) {
     const way = Object.entries(plans).find(([, one]) => one === planner)?.[0] ?? "sequences";

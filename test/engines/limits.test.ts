@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Path } from "../../src/core/engines/wasm/session.ts";
+import type { Path } from "../../src/core/engines/wasm/engine.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import { zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { tracedEngine } from "../support/engines.ts";
@@ -29,6 +29,8 @@ const ON_HEAP: readonly Row[] = [
   { what: "45 slices of 1,028 bytes out of 20", data: [20, 257], count: 45, paths: ["indices js", "js"] },
   { what: "55 slices of 512 bytes out of 64", data: [64, 128], count: 55, paths: ["indices js", "windows"] },
   { what: "54 slices of 512 bytes out of 64", data: [64, 128], count: 54, paths: ["indices js", "js"] },
+  { what: "1,024 slices of 512 bytes out of 1,208", data: [1208, 128], count: 1024, paths: ["indices windows", "windows"] },
+  { what: "1,024 slices of 512 bytes out of 1,209", data: [1209, 128], count: 1024, paths: ["indices windows", "js"] },
   { what: "an eighth of data and 288, in slices of four", data: [8192, 4], count: 1312, paths: ["indices windows", "windows"] },
   { what: "less than that", data: [8193, 4], count: 1312, paths: ["indices windows", "js"] },
   { what: "single elements out of 32 times as many, and 288", data: [131_072], count: 4384, paths: ["indices windows", "windows"] },

@@ -11,7 +11,7 @@ import {
 } from "../../src/core/tensor/dtype.ts";
 import { bytesOf } from "../../src/core/tensor/storage.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
-import type { Path } from "../../src/core/engines/wasm/session.ts";
+import type { Path } from "../../src/core/engines/wasm/engine.ts";
 import { tracedEngine } from "../support/engines.ts";
 import { withLimits } from "../support/limits.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { combineSource, divideSource, hasGpuArithmetic } from "../../src/gpu/kernels/arithmetic.ts";
 import {
   CHOICES,
-  DTYPES,
   DTYPE_NAMES,
+  DTYPES,
   reductionsOf,
   type DType,
 } from "../../src/core/tensor/dtype.ts";

@@ -3,17 +3,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkInputs } from "../../src/gpu/kernels/checks.ts";
-import { textOf } from "../../src/gpu/kernels/kernel.ts";
-import type { Recording, Span } from "../../src/gpu/kernels/recording.ts";
+import { textOf, type Span } from "../../src/gpu/kernels/kernel.ts";
+import type { Dispatch, Recording } from "../../src/gpu/kernels/recording.ts";
 import { NEVER } from "../../src/gpu/kernels/status.ts";
 
 const status: Span = { buffer: {} as Span["buffer"], bytes: 4 };
 
 /** The kernels and the numbers of the dispatches that check inputs with the given slots. */
-function dispatchesOf(inputs: readonly number[]): Parameters<Recording["run"]>[] {
-  const made: Parameters<Recording["run"]>[] = [];
-  const recording: Pick<Recording, "run"> = { run: (...dispatch) => made.push(dispatch) };
-  checkInputs(recording, { status, slot: 7, inputs, before: null });
+function dispatchesOf(inputs: readonly number[]): Dispatch[] {
+  const made: Dispatch[] = [];
+  const recording: Pick<Recording, "run" | "guard"> = {
+    run: (dispatch) => made.push(dispatch),
+    guard: { status, slot: 7 },
+  };
+  checkInputs(recording, { inputs, before: null });
   return made;
 }
 
@@ -30,8 +33,9 @@ test("the slots of up to three inputs are read", () => {
       [1, 2, 3],
     ],
   ]) {
-    const [[kernel, , , { slot, a, b, c }], ...others] = dispatchesOf(inputs);
+    const [kernel, ...others] = dispatchesOf(inputs);
     assert.equal(others.length, 0);
+    const { slot, a, b, c } = kernel.params ?? {};
     assert.deepEqual([slot, a, b, c], [7, ...expected]);
     const { code } = textOf(kernel);
     for (const name of ["a", "b", "c"]) assert.ok(code.includes(`&status[params.${name} + `), name);

@@ -9,7 +9,7 @@ import { createEngine } from "../../src/core/create-engine.ts";
 import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import type { GpuTensor } from "../../src/gpu/calls/types.ts";
-import { WORK } from "../../src/gpu/kernels/counts.ts";
+import { WORK } from "../../src/gpu/kernels/recording.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 import { engine } from "./gpu.ts";
 import { assertSame } from "./ways.ts";

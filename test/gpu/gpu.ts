@@ -168,3 +168,6 @@ export const areGuards = (bytes: Uint8Array): boolean => bytes.every((one) => on
 /** Whether a GPU has the arithmetic of a data type; without it elements are moved alone. */
 export const hasArithmetic = (dtype: DType): boolean =>
   dtype !== "float64" && DTYPES[dtype].family !== "complex" && isArithmetic(dtype);
+
+/** The reductions whose gradients a GPU computes. */
+export const WITH_GRADIENTS = ["none", "add", "sub", "mean"] as const;

@@ -3,17 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { vjp } from "../../src/core/call/vjp.ts";
-import { createEngine } from "../../src/core/create-engine.ts";
-import { REDUCTIONS } from "../../src/core/tensor/dtype.ts";
 import { full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { randomFrom, randomIndices, randomTensor } from "../support/random.ts";
 import { assertRefused, assertRejected } from "../support/refusal.ts";
 import { thrownBy } from "./expected-error.ts";
-import { device, engine, openEngine } from "./gpu.ts";
+import { device, engine, openEngine, WITH_GRADIENTS } from "./gpu.ts";
 import { assertSame } from "./ways.ts";
 
-const js = createEngine({ kind: "js" });
 const SCATTER = { function: "scatterND", options: { reduction: "add" } } as const;
 const f32 = (...values: number[]): Tensor => tensor("float32", [values.length], values) as Tensor;
 const rows = (...values: number[]): Tensor => tensor("int64", [values.length, 1], values) as Tensor;
@@ -105,12 +102,24 @@ test("what only tensors of a GPU can have wrong", async () => {
   );
 });
 
+test("gradients of products and extreme values, which the host computes", () => {
+  const fields = { op: "ScatterND", allowed: WITH_GRADIENTS };
+  const [data, list] = [engine.upload(f32(1, 2, 3, 4)), engine.upload(f32(1, 2))];
+  for (const reduction of ["mul", "max", "min"] as const) {
+    const node = { function: "scatterND", options: { reduction } } as const;
+    const refused = { ...fields, got: reduction };
+    assertRefused("reduction", refused, () => engine.vjp(node, [data, [[1], [2]], list], data));
+    const plan = engine.planScatterND([4], [[1], [2]]);
+    assertRefused("reduction", refused, () => plan.scatterVjp(data, list, data, { reduction }));
+  }
+});
+
 test("gradients that take arithmetic which a GPU does not do", () => {
   for (const dtype of ["float64", "complex64", "complex128"] as const) {
     const data = engine.alloc(dtype, [4]);
     const [updates, ones] = [engine.alloc(dtype, [2]), engine.alloc(dtype, [4])];
     assertRefused("dtype", {}, () => engine.vjp({ function: "gather" }, [data, [0, 1]], updates));
-    for (const reduction of REDUCTIONS) {
+    for (const reduction of WITH_GRADIENTS) {
       const node = { function: "scatterND", options: { reduction } } as const;
       const call = () => engine.vjp(node, [data, [[1], [2]], updates], ones);
       if (reduction === "none" || reduction === "add") call();
@@ -123,7 +132,7 @@ test("gradients that take arithmetic which a GPU does not do", () => {
   }
 });
 
-for (const reduction of REDUCTIONS) {
+for (const reduction of WITH_GRADIENTS) {
   test(`an index that is bad on the GPU: ${reduction}`, async () => {
     const node = { function: "scatterND", options: { reduction } } as const;
     const [data, , updates] = inputs(1, 3, 1).map((one) => engine.upload(one));
@@ -162,16 +171,15 @@ test("calls that are not awaited see what earlier ones wrote", async () => {
   const where = engine.upload(indices);
   const what = engine.upload(updates);
   const gradient = engine.upload(g);
-  // The gradient of the first call is that of the output of the second, and replaces it.
-  const max = { function: "scatterND", options: { reduction: "max" } } as const;
-  const [first] = engine.vjp(max, [table, where, what], gradient, { argnums: 0 });
-  engine.scatterND(table, where, what, { reduction: "add", out: table });
-  const mul = { function: "scatterND", options: { reduction: "mul" } } as const;
-  const [, , second] = engine.vjp(mul, [table, where, what], first as GpuTensor);
+  // The gradient of the first call is that of the output of the second.
+  const mean = { function: "scatterND", options: { reduction: "mean" } } as const;
+  const [first] = engine.vjp(mean, [table, where, what], gradient, { argnums: 0 });
+  engine.scatterND(gradient, where, what, { reduction: "add", out: gradient });
+  const sub = { function: "scatterND", options: { reduction: "sub" } } as const;
+  const [, , second] = engine.vjp(sub, [table, where, what], first as GpuTensor);
   gradient.dispose();
-  const [right] = vjp(max, [data, indices, updates], g, { argnums: 0 });
-  const sums = js.scatterND(data, indices, updates, { reduction: "add" });
-  const [, , expected] = vjp(mul, [sums, indices, updates], right as Tensor);
+  const [right] = vjp(mean, [data, indices, updates], g, { argnums: 0 });
+  const [, , expected] = vjp(sub, [data, indices, updates], right as Tensor);
   assertSame(await (second as GpuTensor).read(), expected as Tensor, "the second gradient");
   assertSame(await (first as GpuTensor).read(), right as Tensor, "the first gradient");
 });

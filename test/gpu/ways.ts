@@ -6,7 +6,8 @@
 
 import assert from "node:assert/strict";
 import type { GpuBufferLike } from "../../src/gpu/kernels/webgpu.ts";
-import { firstDifference, Tensor } from "../../src/core/tensor/tensor.ts";
+import { firstDifference } from "../../src/core/tensor/compare.ts";
+import { Tensor } from "../../src/core/tensor/tensor.ts";
 import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { LIMITS_SEED, withLimits } from "../support/limits.ts";
 import type { Case } from "../support/ways.ts";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { NodeSpec } from "../../src/core/call/call.ts";
 import { run } from "../../src/core/call/run.ts";
 import { isTensorError } from "../../src/core/errors.ts";
-import { printTerms } from "../../src/core/operators/terms.ts";
+import { printTerms } from "../../src/core/operators/shapes.ts";
 import { printShape } from "../../src/core/tensor/shape.ts";
 import { explain } from "../../src/insight/explain/explain.ts";
 import type { DerivedShape } from "../../src/insight/explain/explanation.ts";

@@ -15,7 +15,8 @@ import {
   type Model,
 } from "../../src/entries/onnx.ts";
 import { findVersion, operators } from "../../src/core/operators/registry.ts";
-import { equals, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import type { Tensor } from "../../src/core/tensor/tensor.ts";
 import { G, ND, OPENVINO } from "../fixtures/rewrites.ts";
 import { mutate } from "../support/onnx-encoder.ts";
 import { caseCount } from "../support/cases.ts";

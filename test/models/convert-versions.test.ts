@@ -15,7 +15,7 @@ import {
   type ModelNodeSpec,
 } from "../../src/entries/onnx.ts";
 import { DTYPE_NAMES, isDType, type DType } from "../../src/core/tensor/dtype.ts";
-import { equals } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
 import { SETS, TYPES } from "../fixtures/onnx-types.ts";
 import { VERSION_REWRITES, versionModel } from "../fixtures/version-rewrites.ts";
 import type { TensorType } from "../../src/entries/index.ts";

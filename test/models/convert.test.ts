@@ -15,7 +15,7 @@ import {
 import { elementTypeOf } from "../../src/models/model/element-type.ts";
 import { writeIR } from "../../src/entries/openvino.ts";
 import { DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
-import { equals } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
 import { REFUSALS } from "../fixtures/refusals.ts";
 import { EL, G, ND, OPENVINO, REWRITES } from "../fixtures/rewrites.ts";
 import { assertSince } from "../support/convert-reasons.ts";

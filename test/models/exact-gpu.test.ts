@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TensorError } from "../../src/core/errors.ts";
-import { FUNCTIONS } from "../../src/core/operators/plain.ts";
+import { FUNCTIONS } from "../../src/core/operators/registry.ts";
 import { runPlain } from "../../src/core/call/run.ts";
-import { defaultExecutor } from "../../src/core/engines/default.ts";
+import { defaultExecutor } from "../../src/core/engines/choice.ts";
 import { asTensor, tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import {
   createExactSession,

@@ -10,7 +10,8 @@ import {
   type ModelSpec,
   type Tensors,
 } from "../../src/entries/onnx.ts";
-import { asTensor, equals, tensor } from "../../src/core/tensor/tensor.ts";
+import { asTensor, tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
 import { ADD, ADD_AT, body, chain, opsOf, runExact, X } from "../support/exact-models.ts";
 import { LocalTensor, localRuntime, type LocalSession } from "../support/local-runtime.ts";
 import { F32, f32, i64, I64, onnxModel } from "../support/node-models.ts";

@@ -12,7 +12,8 @@ import {
   writeModel,
 } from "../../src/entries/onnx.ts";
 import { readIR, writeIR } from "../../src/entries/openvino.ts";
-import { equals, tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
 import { NET as FILES } from "../support/cli-models.ts";
 import { placesFile } from "../support/place-models.ts";
 import { F32, I64, i64, onnxModel } from "../support/node-models.ts";

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { run } from "../../src/core/call/run.ts";
-import { equals, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { buildModel, readModel, writeModel, type ModelNode } from "../../src/entries/onnx.ts";
 import { Names } from "../../src/models/convert/names.ts";
 import { cureOf, intentionOf } from "../../src/models/fix/cured-node.ts";

@@ -15,7 +15,8 @@ import {
   type Session,
   type SessionSettings,
 } from "../../src/entries/onnx.ts";
-import { asTensor, equals, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { asTensor, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
 import { cheapestOf } from "../../src/models/fix/choice.ts";
 import { setLimits } from "../support/limits.ts";
 import {

@@ -32,18 +32,15 @@ function insert(file: string, mark: string, text: string): void {
   fs.writeFileSync(name, source.slice(0, at) + text + source.slice(at));
 }
 
+insert("schemas.js", "export const T_ANY", "export const T_MADE_UP = onnxTypes(26);\n");
+insert("tuples.js", ", REDUCTION_18)", ", REDUCTION_18), madeUpRow(29, T_MADE_UP");
 insert(
-  "types.js",
-  "export const T_ANY",
-  'export const T_MADE_UP = { name: "T", types: onnxTypes(26), description: T };\n',
+  "tuples.js",
+  "const scatterNDVersions",
+  `const madeUpRow = (...row) => ({ ...scatterNDRow(...row), typeConstraints: [T_MADE_UP, TIND],
+     inputs: scatterFields("ScatterND", "Tind").inputs });\n`,
 );
-insert(
-  "scatter-nd.js",
-  "]);\nexport const scatterND",
-  `{ sinceVersion: 29, summary: reduced(SUMMARY), attributes: [REDUCTION_18], typeConstraints: [T_MADE_UP, TIND],
-     inputs: COMMON.inputs.map((one) => one.name === "indices" ? { ...one, type: "Tind" } : one) },\n`,
-);
-insert("scatter-nd.js", "import { T15", 'import { T_MADE_UP, TIND } from "./types.js";\n');
+insert("tuples.js", "import { plainVersion", 'import { T_MADE_UP } from "./schemas.js";\n');
 
 const load = <T>(name: string): Promise<T> =>
   import(pathToFileURL(path.join(COPY, "src", name)).href) as Promise<T>;

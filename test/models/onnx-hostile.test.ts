@@ -16,7 +16,7 @@ import {
   writeModel,
   writeTensor,
 } from "../../src/entries/onnx.ts";
-import { zeros, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { RICH_MODEL } from "../fixtures/onnx-rich.ts";
 import { bytes, file, mutate, numbers, text } from "../support/onnx-encoder.ts";
 import {

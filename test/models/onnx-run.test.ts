@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { type ErrorCode } from "../../src/core/errors.ts";
+import type { ErrorCode } from "../../src/core/errors.ts";
 import {
   buildModel,
   readModel,
@@ -18,7 +18,8 @@ import {
   type ModelSpec,
   type Tensors,
 } from "../../src/entries/onnx.ts";
-import { equals, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { bytes, file, int, text } from "../support/onnx-encoder.ts";
 import { assertRefused, type Facts } from "../support/refusal.ts";
 

@@ -5,8 +5,9 @@ import { test } from "node:test";
 
 import { DTYPE_NAMES, rowOf, type DType } from "../../src/core/tensor/dtype.ts";
 import { readTensor, writeTensor } from "../../src/entries/onnx.ts";
-import { equals, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
-import type { Values } from "../../src/core/tensor/values.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import type { Values } from "../../src/core/tensor/arguments.ts";
 import {
   bytes,
   double,

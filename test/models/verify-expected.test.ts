@@ -15,7 +15,8 @@ import {
   type ModelSpec,
 } from "../../src/entries/onnx.ts";
 import { scatterElements } from "../../src/core/functions.ts";
-import { asTensor, equals, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { asTensor, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
 import { setLimits } from "../support/limits.ts";
 import { localRuntime } from "../support/local-runtime.ts";
 import { f32, i64 } from "../support/node-models.ts";

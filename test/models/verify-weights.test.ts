@@ -13,7 +13,8 @@ import {
   type ModelSpec,
   type Session,
 } from "../../src/entries/onnx.ts";
-import { asTensor, equals, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { asTensor, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
 import { setLimits } from "../support/limits.ts";
 import { i64 } from "../support/node-models.ts";
 import { bytes, file, littleEndian, text, type Bytes } from "../support/onnx-encoder.ts";

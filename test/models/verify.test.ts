@@ -16,7 +16,8 @@ import {
   type Session,
   type VerifiedNode,
 } from "../../src/entries/onnx.ts";
-import { asTensor, equals, tensor, type Tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { asTensor, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
 import { neededNodes } from "../../src/models/split/needed.ts";
 import { i64, takePutAgain } from "../support/node-models.ts";
 import { dim, tensorType, valueInfo } from "../support/onnx-parts.ts";

@@ -19,8 +19,7 @@ import {
 } from "../../src/entries/onnx.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import { readNpy } from "../../src/entries/npy.ts";
-import type { Tensor } from "../../src/core/tensor/tensor.ts";
-import { toRuntime } from "../../src/core/tensor/to-runtime.ts";
+import { toRuntime, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { caseCount } from "../support/cases.ts";
 import { ROOT } from "../support/documents.ts";
 import {

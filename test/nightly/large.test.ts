@@ -5,9 +5,10 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Path } from "../../src/core/engines/wasm/session.ts";
+import type { Path } from "../../src/core/engines/wasm/engine.ts";
 import { copy } from "../../src/core/tensor/storage.ts";
-import { equals, tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import { tracedEngine, type TracedEngine } from "../support/engines.ts";
 import { PATTERNS } from "../support/patterns.ts";
 import { WITHOUT_THREADS } from "../support/platform.ts";

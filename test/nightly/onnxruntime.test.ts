@@ -20,8 +20,8 @@ import {
 } from "../../src/entries/onnx.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import { DTYPE_NAMES, DTYPES } from "../../src/core/tensor/dtype.ts";
-import { asTensor, equals, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
-import { toRuntime } from "../../src/core/tensor/to-runtime.ts";
+import { asTensor, tensor, toRuntime, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
 import { VERSION_REWRITES, versionModel } from "../fixtures/version-rewrites.ts";
 import {
   createSession,

@@ -13,7 +13,8 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { equals, tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
 import {
   createArray,
   createPending,

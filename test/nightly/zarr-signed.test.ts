@@ -10,7 +10,8 @@ import {
   type S3Options,
   type ZarrArray,
 } from "../../src/entries/zarr.ts";
-import { equals, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { makeClient } from "../../src/arrays/zarr/stores/s3-client.ts";
 import { S3Store } from "../../src/arrays/zarr/stores/s3-store.ts";
 import { assertRejectedCode } from "../support/refusal.ts";

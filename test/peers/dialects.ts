@@ -10,27 +10,27 @@ import * as path from "node:path";
 import { codeOf } from "../../src/cli/text/dialect-code.ts";
 import { callOf, nodeFrom, type NodeSpec } from "../../src/core/call/call.ts";
 import { tensorsOf } from "../../src/core/call/inputs.ts";
-import { prepare } from "../../src/core/call/prepare.ts";
+import { prepare } from "../../src/core/call/check.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import { roleOf } from "../../src/core/operators/operator.ts";
 import { DTYPES, integerRange, type DType } from "../../src/core/tensor/dtype.ts";
 import { reader } from "../../src/core/tensor/scalar.ts";
 import { sameShape } from "../../src/core/tensor/shape.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
-import { cellUpdatesOf } from "../../src/insight/diagnose/cell-values.ts";
+import { cellUpdatesOf } from "../../src/insight/diagnose/cells.ts";
 import { cellsOf, differingCells } from "../../src/insight/diagnose/cells.ts";
 import {
   compareDialects,
   type DialectComparison,
 } from "../../src/insight/diagnose/compare-dialects.ts";
-import { readCall } from "../../src/insight/diagnose/diagnose.ts";
+import { readCall } from "../../src/insight/diagnose/predict.ts";
 import { DIALECTS, type DialectId } from "../../src/insight/diagnose/dialect-table.ts";
 import {
   dialects as tableOf,
   type DialectAspect,
   type DialectFact,
 } from "../../src/insight/diagnose/dialects.ts";
-import { isWhole } from "../../src/insight/diagnose/settings.ts";
+import { isWhole } from "../../src/insight/diagnose/hypothesis.ts";
 import { randomFrom, seedOf } from "../support/random.ts";
 import { ROOT } from "../support/root.ts";
 import { tfjsOn, WITHOUT_TFJS } from "../support/tfjs.ts";

@@ -1,6 +1,6 @@
 /** Counts the cases of a part, and its differences that are not accepted. */
 
-import { printCount } from "../../src/core/print-count.ts";
+import { printCount } from "../../src/core/foreign.ts";
 import type { Counts } from "../runners/outcome.ts";
 
 /** A part of the comparison, which `main.ts` runs. */

@@ -14,7 +14,7 @@ import { firstIrVersion } from "../../src/models/model/opset.ts";
 import { makePipeline } from "../../src/arrays/zarr/chunks/pipeline.ts";
 import { parseDataType } from "../../src/arrays/zarr/data-types.ts";
 import { isTensorError } from "../../src/core/errors.ts";
-import { printCount } from "../../src/core/print-count.ts";
+import { printCount } from "../../src/core/foreign.ts";
 import { randomTensor } from "../support/random.ts";
 import { environment } from "./environments.ts";
 import { isError, Peer } from "./peer.ts";

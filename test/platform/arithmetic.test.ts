@@ -2,17 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   allocate,
-  DTYPES,
   DTYPE_NAMES,
+  DTYPES,
   reductionsOf,
   type DType,
   type Reduction,
   type Storage,
 } from "../../src/core/tensor/dtype.ts";
 import * as reference from "../support/reference.ts";
-import { scatterND } from "../../src/core/operators/scatter-nd.ts";
+import { scatterND } from "../../src/core/operators/tuples.ts";
 import { EXECUTOR, run, runPlain } from "../../src/core/call/run.ts";
-import { equals, tensor, Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import { ENGINES } from "../support/engines.ts";
 
 /** `data`, then each update in turn, gives `result`. Written as bits where a string of hex digits, else as a value. */
@@ -67,6 +68,12 @@ const ROWS: readonly Row[] = [
   // float16: 2048 + 1 is a tie that goes to even, at each step.
   ["float16", "add", "6800", ["3c00", "3c00"], "6800"],
   ["float16", "add", "6800", ["4000"], "6801"],
+  ["float16", "add", "6800", ["4000", "3c00"], "6802"],
+  ["float16", "add", "7bff", ["4b00", "4c00"], "7c00"],
+  ["float16", "add", "7c00", ["3c00", "fc00"], "7e00"],
+  ["float16", "add", "3c00", ["fd01", "3c00"], "7e00"],
+  ["float16", "add", "8000", ["8000", "8000"], "8000"],
+  ["float16", "add", "8001", ["0003", "8001"], "0001"],
   ["float16", "add", "7bff", ["4c00"], "7c00"],
   ["float16", "add", "7bff", ["4b00"], "7bff"],
   ["float16", "add", "0001", ["0001"], "0002"],
@@ -199,8 +206,8 @@ function tensorOf(dtype: DType, cells: readonly Cell[]): Tensor {
 for (const [dtype, reduction, data, updates, result] of ROWS) {
   const show = (value: unknown) => String(value);
   test(`${dtype} ${show(data)} ${reduction} ${updates.map(show).join(` ${reduction} `)} is ${show(result)}`, () => {
-    // Alone, and as a slice of three, which takes other paths.
-    for (const slice of [1, 3]) {
+    // Alone, and as slices of three and eight, which take other paths.
+    for (const slice of [1, 3, 8]) {
       const repeat = (cell: Cell) => Array.from({ length: slice }, () => cell);
       const before = reshaped(tensorOf(dtype, repeat(data)), [1, slice]);
       const change = reshaped(tensorOf(dtype, updates.flatMap(repeat)), [updates.length, slice]);

@@ -5,7 +5,8 @@ import { isNumericStorage } from "../../src/core/tensor/dtype.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import * as reference from "../support/reference.ts";
 import { copy } from "../../src/core/tensor/storage.ts";
-import { equals, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { randomFrom, randomIndices, randomTensor } from "../support/random.ts";
 
 const engine = createEngine({ kind: "wasm", threads: 2 });

@@ -4,7 +4,8 @@ import { createEngine } from "../../src/core/create-engine.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import { gatherND, scatterND } from "../../src/core/functions.ts";
 import { run } from "../../src/core/call/run.ts";
-import { equals, full, tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { full, tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import { assertRefused } from "../support/refusal.ts";
 
 const data = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { vjp } from "../../src/core/call/vjp.ts";
-import { scatterND } from "../../src/core/operators/scatter-nd.ts";
-import { scatterElements } from "../../src/core/operators/scatter-elements.ts";
+import { scatterND } from "../../src/core/operators/tuples.ts";
+import { scatterElements } from "../../src/core/operators/elements.ts";
 import { REDUCTIONS, type DType, type Reduction } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { copy } from "../../src/core/tensor/storage.ts";
-import { equals, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { caseList } from "../support/cases.ts";
 import { ENGINES } from "../support/engines.ts";
 import { LIMITS_SEED, setLimits } from "../support/limits.ts";

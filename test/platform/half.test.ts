@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  BFLOAT16,
   decodeHalf,
   encodeHalf,
-  FLOAT16,
-  type HalfFormat,
-} from "../../src/core/tensor/half.ts";
+  floatFormat,
+  type FloatFormat,
+} from "../../src/core/tensor/scalar.ts";
 
 /** The value of 16 bits by the definition of IEEE 754, in plain arithmetic. */
-function definition(bits: number, { fractionBits, minExponent }: HalfFormat): number {
+function definition(bits: number, { fractionBits, minExponent }: FloatFormat): number {
   const fields = bits.toString(2).padStart(16, "0");
   const biased = parseInt(fields.slice(1, 16 - fractionBits), 2);
   const fraction = parseInt(fields.slice(16 - fractionBits), 2) / 2 ** fractionBits;
@@ -20,10 +19,9 @@ function definition(bits: number, { fractionBits, minExponent }: HalfFormat): nu
     : sign * (1 + fraction) * 2 ** (biased - 1 + minExponent);
 }
 
-for (const [name, format] of [
-  ["float16", FLOAT16],
-  ["bfloat16", BFLOAT16],
-] as const) {
+for (const [name, format] of (["float16", "bfloat16"] as const).map(
+  (dtype) => [dtype, floatFormat(dtype)] as const,
+)) {
   const infinity = 0x7fff & (-1 << format.fractionBits);
 
   test(`${name}: all 65536 patterns decode by the definition and encode back`, () => {

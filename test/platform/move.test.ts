@@ -1,4 +1,4 @@
-/** Moves in JavaScript whose random side is so large that slices are prefetched, compared with one element at a time. */
+/** Moves of slices in JavaScript, as words and with prefetching, compared with one element at a time. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,14 +22,15 @@ function arrayOf(dtype: DType, bytes: number, skipped: number, shared: boolean):
   return viewOf(dtype, buffer, skipped, (bytes / width) * lanes) as NumericStorage;
 }
 
-/** Slices of some bytes, some of them twice, two batches of them where there is no source. */
+/** Slices of some elements, some of them twice: two batches, or a source and slices that begin after their first element. */
 function planOf(slice: number, size: number, hasSource: boolean): Plan {
   const batches = hasSource ? 1 : 2;
   const span = Math.floor(size / batches);
-  const places = Math.floor(span / slice);
+  const first = hasSource ? 1 : 0;
+  const places = Math.floor((span - first) / slice);
   const offsets = Uint32Array.from(
     { length: COUNT },
-    (_, p) => slice * ((Math.imul(p % 140, 7919) >>> 0) % places),
+    (_, p) => first + slice * ((Math.imul(p % 140, 7919) >>> 0) % places),
   );
   const plan = { offsets, slice, count: COUNT / batches, size, batches, span };
   return hasSource ? { ...plan, source: offsets.map((_, p) => COUNT - 1 - p) } : plan;
@@ -48,14 +49,24 @@ const ROWS: readonly { dtype: DType, slices: readonly number[], skipped: number 
   { dtype: "uint8", slices: [63, 64, 65, 511, 513], skipped: 3 },
   { dtype: "bfloat16", slices: [1, 31, 33, 47, 48, 255, 257], skipped: 2 },
   { dtype: "float32", slices: [1, 3, 15, 16, 17, 47, 48, 49, 127, 129], skipped: 4 },
+  { dtype: "uint8", slices: [64, 72, 80, 100, 128, 512, 520], skipped: 8 },
+  { dtype: "bfloat16", slices: [32, 36, 44, 256], skipped: 0 },
+  { dtype: "float32", slices: [16, 17, 18, 20, 32, 46, 64, 128], skipped: 8 },
   { dtype: "int64", slices: [7, 8, 23, 24, 25, 64], skipped: 8 },
   { dtype: "complex128", slices: [1, 3, 4, 11, 12, 33], skipped: 8 },
 ];
 
 for (const { dtype, slices, skipped } of ROWS) {
-  for (const shared of typeof SharedArrayBuffer === "function" ? [false, true] : [false]) {
-    test(`far ${dtype}${shared ? " in shared memory" : ""}`, () => {
-      const restore = setLimits({ MOVE: { far: FAR } });
+  const sharing = typeof SharedArrayBuffer === "function" ? [false, true] : [false];
+  for (const [shared, far] of sharing.flatMap(
+    (each) =>
+      [
+        [each, FAR],
+        [each, 2 * FAR],
+      ] as const,
+  )) {
+    test(`${dtype} at byte ${skipped}${far === FAR ? ", far" : ""}${shared ? ", shared" : ""}`, () => {
+      const restore = setLimits({ MOVE: { far, large: 0 } });
       const { bytes } = DTYPES[dtype];
       for (const slice of slices) {
         for (const hasSource of [false, true]) {

@@ -6,12 +6,14 @@ import { EXECUTOR } from "../../src/core/call/run.ts";
 import type { Engine } from "../../src/core/create-engine.ts";
 import type { TensorError } from "../../src/core/errors.ts";
 import { readIndices } from "../../src/core/kernels/read-indices.ts";
-import type { Bounds, IndexJob, IndexRules } from "../../src/core/plan/index-job.ts";
-import { elementPlanner } from "../../src/core/plan/elements.ts";
+import type { Bounds, IndexJob, IndexRules } from "../../src/core/plan/indices.ts";
 import { absoluteOffsets, without, type Plan } from "../../src/core/plan/plan.ts";
-import { sequencePlanner } from "../../src/core/plan/sequences.ts";
-import { slicePlanner } from "../../src/core/plan/slices.ts";
-import { tuplePlanner } from "../../src/core/plan/tuples.ts";
+import { gatherElements } from "../../src/core/operators/elements.ts";
+import type { Operator, Settings } from "../../src/core/operators/operator.ts";
+import { tensorScatter } from "../../src/core/operators/sequences.ts";
+import { settingsOf } from "../../src/core/operators/settings.ts";
+import { gather } from "../../src/core/operators/slices.ts";
+import { gatherND } from "../../src/core/operators/tuples.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { product } from "../../src/core/tensor/shape.ts";
@@ -37,18 +39,36 @@ const ints = (shape: Shape, values: Values, dtype: DType = "int64"): Tensor =>
 /** Rules, and which function reads indices. */
 type Reading = IndexRules & { readonly read?: typeof readIndices };
 
+/** Reads indices with the planner of an operator. */
+function planOf(
+  operator: Operator,
+  indices: Tensor,
+  data: Shape,
+  settings: Partial<Settings>,
+  { read = readIndices, ...rules }: Reading,
+  updates?: Shape,
+): Plan {
+  const { versions } = operator;
+  const version = versions[versions.length - 1];
+  const call = {
+    version,
+    settings: { ...settingsOf(version, versions, {}, {}), ...settings },
+    fields: {},
+  };
+  return operator.planner({ data, indices: indices.shape, updates }, call, rules)(indices, read);
+}
+
 const planTuples = (indices: Tensor, data: Shape, batchDims: number, rules: Reading): Plan =>
-  tuplePlanner(indices.shape, data, batchDims, rules, {})(indices, rules.read ?? readIndices);
+  planOf(gatherND, indices, data, { batchDims }, rules);
 const planSlices = (
   indices: Tensor,
   data: Shape,
   axis: number,
   batchDims: number,
   rules: Reading,
-) =>
-  slicePlanner(indices.shape, data, axis, batchDims, rules, {})(indices, rules.read ?? readIndices);
+): Plan => planOf(gather, indices, data, { axis, batchDims }, rules);
 const planElements = (indices: Tensor, data: Shape, axis: number, rules: Reading): Plan =>
-  elementPlanner(indices.shape, data, axis, rules, {})(indices, rules.read ?? readIndices);
+  planOf(gatherElements, indices, data, { axis }, rules);
 
 const tuples = (
   data: Shape,
@@ -71,15 +91,18 @@ const elements = (
   axis: number,
   rules: Reading = strict,
 ) => planElements(ints(shape, values), data, axis, rules);
-const sequences = (data: Shape, values: Values, axis: number, length: number, circular = false) =>
-  sequencePlanner(
-    data,
-    axis,
-    length,
-    circular,
-    strict,
-    {},
-  )(ints([values.length], values), readIndices);
+const sequences = (
+  data: Shape,
+  values: Values,
+  axis: number,
+  length: number,
+  isCircular = false,
+  rules = strict,
+): Plan => {
+  const updates = data.map((dim, d) => (d === axis ? length : dim));
+  const settings = { axis, mode: isCircular ? "circular" : "linear" } as const;
+  return planOf(tensorScatter, ints([values.length], values), data, settings, rules, updates);
+};
 
 /** Slice, count, span and batches of a Plan, and its lanes where it has them. */
 type Counts = readonly [
@@ -99,6 +122,7 @@ const clip = rulesFor("clip");
 const PLANS: readonly Row[] = [
   ["tuples of one", tuples([4, 2], [2, 1], [3, -4]), [2, 2, 8, 1], [6, 0]],
   ["tuples of two", tuples([2, 3], [2, 2], [1, 2, -1, 0]), [1, 2, 6, 1], [5, 3]],
+  ["tuples of slices, batch by batch", tuples([2, 3, 4], [2, 2, 1], [0, -1, 2, 1], 1), [4, 2, 12, 2], [0, 8, 8, 4]],
   ["tuples behind two batch axes", tuples([2, 1, 3], [2, 1, 1], [2, 0], 2), [1, 1, 3, 2], [2, 0]],
   ["empty tuples", tuples([2, 3], [3, 0], []), [6, 3, 6, 1], [0, 0, 0]],
   ["empty tuples of empty slices", tuples([0], [2 ** 32 - 1, 0], []), [0, 0, 0, 1], []],
@@ -120,6 +144,7 @@ const PLANS: readonly Row[] = [
   ["elements along axis 0", elements([3, 4], [2, 2], [0, 1, 2, -1], 0), [1, 4, 12, 1, 2], [0, 5, 8, 9]],
   ["elements along axis 1, of fewer rows", elements([2, 3], [1, 2], [2, 0], 1), [1, 2, 3, 1, 1], [2, 0]],
   ["elements of three axes", elements([2, 3, 2], [2, 1, 2], [2, 0, -1, 1], 1), [1, 2, 6, 2, 2], [4, 1, 4, 3]],
+  ["elements, all of axis 1", elements([5, 3, 4], [2, 3, 1], [0, 3, -1, 1, -4, 2], 2), [1, 1, 4, 6, 1], [0, 3, 3, 1, 0, 2]],
   ["elements along axis 2", elements([1, 3, 2], [1, 2, 1], [1, 0], 2), [1, 2, 6, 1, 1], [1, 2]],
   ["no elements", elements([2, 3], [2, 0], [], 1), [1, 0, 3, 2, 1], []],
   ["elements of no batches", elements([2, 3], [0, 2], [], 1), [1, 0, 3, 0, 1], []],
@@ -296,8 +321,7 @@ test("every bad index is reported before the first one is thrown", () => {
   );
   assert.throws(() => elements([2, 2], [2, 2], [0, 5, -3, 1], 1, rules));
   assert.equal(reported.length, 5);
-  const starts = ints([3], [4, 0, -1]);
-  assert.throws(() => sequencePlanner([3, 2], 1, 1, false, rules, {})(starts, readIndices));
+  assert.throws(() => sequences([3, 2], [4, 0, -1], 1, 1, false, rules));
   assert.equal(reported.length, 7);
 });
 

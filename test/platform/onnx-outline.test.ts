@@ -13,7 +13,8 @@ import {
   type Graph,
   type Model,
 } from "../../src/entries/onnx.ts";
-import { equals, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import {
   bytes,
   file,

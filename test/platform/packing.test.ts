@@ -2,9 +2,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keepBits, pack, packBits, unpack, unpackBits } from "../../src/core/tensor/packing.ts";
+import {
+  bytesOf,
+  keepBits,
+  pack,
+  packBits,
+  unpack,
+  unpackBits,
+} from "../../src/core/tensor/storage.ts";
 import { DTYPE_NAMES, isNumericStorage, rowOf, storedRange } from "../../src/core/tensor/dtype.ts";
-import { bytesOf } from "../../src/core/tensor/storage.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 
 /** Elements, their bits, and the bytes that hold them: the first element in the lowest bits, spare bits 0. */

@@ -1,18 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createJs } from "../../src/core/engines/js.ts";
-import { elementPlanner } from "../../src/core/plan/elements.ts";
-import { tuplePlanner } from "../../src/core/plan/tuples.ts";
-import { readIndices } from "../../src/core/kernels/read-indices.ts";
+import { Executor } from "../../src/core/engines/executor.ts";
 import { absoluteOffsets, coarsen, type Plan } from "../../src/core/plan/plan.ts";
-import { split } from "../../src/core/plan/repeats.ts";
-import { tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { split } from "../../src/core/plan/targets.ts";
 import { seedOf } from "../support/random.ts";
 
-const js = createJs().begin();
+const js = new Executor().begin();
 const seed = seedOf("plan");
-const rules = { negative: true, bounds: "error" as const, merge: false };
 
 const plan = (offsets: number[], slice: number, size: number, batches = 1): Plan => ({
   offsets: Uint32Array.from(offsets),
@@ -21,50 +16,6 @@ const plan = (offsets: number[], slice: number, size: number, batches = 1): Plan
   size,
   batches,
   span: size / batches,
-});
-
-test("tuples: offsets of slices, batch by batch", () => {
-  const indices = tensor(
-    "int64",
-    [2, 2, 1],
-    [
-      [[0], [-1]],
-      [[2], [1]],
-    ],
-  );
-  const planner = tuplePlanner([2, 2, 1], [2, 3, 4], 1, rules, {});
-  assert.deepEqual(planner(indices, readIndices), {
-    offsets: Uint32Array.of(0, 8, 8, 4),
-    slice: 4,
-    count: 2,
-    size: 24,
-    batches: 2,
-    span: 12,
-  });
-});
-
-test("elements: leading axes that indices cover are batches", () => {
-  const indices = tensor("int32", [2, 3, 2], [0, 1, 2, 3, 3, 2, 1, 0, 0, 0, -1, -4]);
-  const planner = elementPlanner([2, 3, 2], [5, 3, 4], 2, rules, {});
-  assert.deepEqual(planner(indices, readIndices), {
-    offsets: Uint32Array.of(0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 3, 0),
-    slice: 1,
-    count: 2,
-    size: 60,
-    batches: 6,
-    span: 4,
-    lanes: 1,
-  });
-});
-
-test("elements: an axis that indices do not cover ends the batches", () => {
-  const indices = zeros("int32", [2, 2, 1]);
-  const planner = elementPlanner([2, 2, 1], [5, 3, 4], 2, rules, {});
-  const { batches, count, span, offsets } = planner(indices, readIndices);
-  assert.deepEqual(
-    { batches, count, span, offsets },
-    { batches: 2, count: 2, span: 12, offsets: Uint32Array.of(0, 4, 0, 4) },
-  );
 });
 
 test("coarsen merges runs of one length", () => {

@@ -10,7 +10,7 @@ import {
   type IndexAxis,
   type IndexJob,
   type TupleJob,
-} from "../../src/core/plan/index-job.ts";
+} from "../../src/core/plan/indices.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";

@@ -8,7 +8,8 @@ import { roleOf, type IndexForm, type Role } from "../../src/core/operators/oper
 import { operators } from "../../src/core/operators/registry.ts";
 import { typesOf } from "../../src/core/operators/rows.ts";
 import { run } from "../../src/core/call/run.ts";
-import { equals, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { asFile } from "../support/model-files.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 

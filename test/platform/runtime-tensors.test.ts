@@ -6,8 +6,13 @@ import type { Engine } from "../../src/core/create-engine.ts";
 import { run } from "../../src/core/call/run.ts";
 import { isTensorError, type ErrorCode } from "../../src/core/errors.ts";
 import { DTYPE_NAMES, DTYPES } from "../../src/core/tensor/dtype.ts";
-import { toRuntime } from "../../src/core/tensor/to-runtime.ts";
-import { tensor, zeros, type RuntimeTensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import {
+  tensor,
+  toRuntime,
+  zeros,
+  type RuntimeTensor,
+  type Tensor,
+} from "../../src/core/tensor/tensor.ts";
 import { ENGINES } from "../support/engines.ts";
 import { assertRefused } from "../support/refusal.ts";
 

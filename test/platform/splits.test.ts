@@ -4,7 +4,8 @@ import type { Engine } from "../../src/core/create-engine.ts";
 import { DTYPE_NAMES, reductionsOf, type DType } from "../../src/core/tensor/dtype.ts";
 import * as reference from "../support/reference.ts";
 import { copy } from "../../src/core/tensor/storage.ts";
-import { equals, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { ENGINES } from "../support/engines.ts";
 import { withLimits } from "../support/limits.ts";
 import { randomFrom, randomIndices, randomTensor, type Random } from "../support/random.ts";
@@ -30,6 +31,7 @@ const ROWS: readonly Row[] = [
   { name: "columns of long slices", data: [7, 211], indices: [12, 1] },
   { name: "slices of no whole vectors", data: [20, 37], indices: [30, 1] },
   { name: "slices that are copied whole", data: [3, 75], indices: [4, 1] },
+  { name: "vectors with many updates each", data: [5, 104], indices: [40, 1] },
   { name: "single targets", data: [31, 17], indices: [100, 2] },
   { name: "lanes of elements", data: [6, 3, 211], indices: [3, 3, 211], axis: 0 },
   { name: "elements on fewer lanes than data", data: [6, 4, 90], indices: [4, 3, 77], axis: 0 },

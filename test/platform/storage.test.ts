@@ -10,9 +10,15 @@ import {
   type DType,
   type Storage,
 } from "../../src/core/tensor/dtype.ts";
-import { pack, packedBytes, unpack } from "../../src/core/tensor/packing.ts";
+import {
+  classOf,
+  copy,
+  isDetached,
+  pack,
+  packedBytes,
+  unpack,
+} from "../../src/core/tensor/storage.ts";
 import { isSame, Memory, overlaps } from "../../src/core/tensor/memory.ts";
-import { classOf, copy, isDetached } from "../../src/core/tensor/storage.ts";
 
 const buffer = new ArrayBuffer(32);
 const at = (byteOffset: number, length: number): Float32Array =>

@@ -1,18 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DTYPES, DTYPE_NAMES, type DType } from "../../src/core/tensor/dtype.ts";
+import { DTYPE_NAMES, DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { scatterND } from "../../src/core/functions.ts";
 import { run } from "../../src/core/call/run.ts";
-import {
-  asTensor,
-  equals,
-  firstDifference,
-  full,
-  tensor,
-  zeros,
-  type Tensor,
-} from "../../src/core/tensor/tensor.ts";
+import { asTensor, full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals, firstDifference } from "../../src/core/tensor/compare.ts";
 import { WITHOUT_NODE } from "../support/platform.ts";
 import { assertRefused, type Facts } from "../support/refusal.ts";
 

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import type { FunctionSpec } from "../../src/core/call/function-spec.ts";
-import { vjp } from "../../src/core/call/vjp.ts";
+import { vjp, type FunctionSpec } from "../../src/core/call/vjp.ts";
 import { createEngine, type Engine } from "../../src/core/create-engine.ts";
 import { REDUCTIONS, type DType } from "../../src/core/tensor/dtype.ts";
 import { copy } from "../../src/core/tensor/storage.ts";
-import { equals, full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { caseCount } from "../support/cases.ts";
 import { ENGINES } from "../support/engines.ts";
 import { withLimits } from "../support/limits.ts";

@@ -8,7 +8,8 @@ import * as path from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
 import type { ErrorCode } from "../../src/core/errors.ts";
-import { equals, full, tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { full, tensor } from "../../src/core/tensor/tensor.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
 import {
   createArray,

@@ -9,7 +9,8 @@ import { gzipSync } from "node:zlib";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { createArray, createGroup, openArray, openGroup } from "../../src/entries/zarr.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
-import { equals, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import {
   etagOf,
   rangeOf,

@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { infer } from "../../src/core/call/infer.ts";
+import { infer } from "../../src/core/call/check.ts";
 import type { NodeSpec } from "../../src/core/call/call.ts";
 import { run } from "../../src/core/call/run.ts";
 import type {
@@ -15,7 +15,8 @@ import type {
 } from "../../src/insight/explain/explanation.ts";
 import { DTYPES } from "../../src/core/tensor/dtype.ts";
 import { coordinatesOf, product } from "../../src/core/tensor/shape.ts";
-import { equals, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 
 /** The elements of a slice or of an element, as bits if the type has bits. */
 function piece({ dtype, data }: Tensor, begin: number, length: number): Tensor {

@@ -5,12 +5,11 @@
 
 import { after } from "node:test";
 import { createEngine, engineOf, type Engine } from "../../src/core/create-engine.ts";
-import { createJs } from "../../src/core/engines/js.ts";
-import { WasmExecutor } from "../../src/core/engines/wasm/executor.ts";
+import { Executor } from "../../src/core/engines/executor.ts";
+import { WasmEngine, type Path } from "../../src/core/engines/wasm/engine.ts";
 import type { KernelMemory } from "../../src/core/engines/wasm/kernel-memory.ts";
 import { WasmPlatform } from "../../src/core/engines/wasm/platform.ts";
 import { Reserve } from "../../src/core/engines/wasm/reserve.ts";
-import type { Path } from "../../src/core/engines/wasm/session.ts";
 import { Threads } from "../../src/core/engines/wasm/threads.ts";
 import { WorkerPool } from "../../src/core/engines/wasm/worker-pool.ts";
 import { WASM, type WasmLimits } from "../../src/core/limits.ts";
@@ -19,6 +18,7 @@ import { settle, WITHOUT_THREADS } from "./platform.ts";
 /** WebAssembly for every call, however small, with windows of a few elements. */
 export const TINY: WasmLimits = {
   window: 64,
+  halves: 64,
   work: 0,
   submit: 0,
   call: 0,
@@ -38,7 +38,7 @@ const platform = new WasmPlatform();
 /** An engine that records the path of each call, with its workers started. */
 export interface TracedEngine {
   readonly engine: Engine;
-  readonly executor: WasmExecutor;
+  readonly executor: WasmEngine;
   readonly pool: WorkerPool | null;
   /** The paths of the calls since the last query, in order. */
   paths(): Path[];
@@ -53,9 +53,8 @@ export async function tracedEngine(
   const memory = typeof SharedArrayBuffer === "function" ? on.sharedMemory() : null;
   const pool = threads > 1 && memory !== null ? poolOf(memory) : null;
   const seen: Path[] = [];
-  const executor = new WasmExecutor({
-    js: createJs(pool === null ? undefined : new Reserve()),
-    platform: on,
+  const wasm = new WasmEngine({
+    platform: () => on,
     makeShared: () => memory,
     threading: pool && memory && new Threads(pool, memory),
     // The record itself is passed, so that limits drawn later apply to the engine.
@@ -63,9 +62,10 @@ export async function tracedEngine(
     trace: (path) => seen.push(path),
   });
   if (pool !== null) await started(pool);
+  const executor = new Executor(wasm, pool === null ? undefined : new Reserve());
   return {
     engine: engineOf({ executor, why: () => null }),
-    executor,
+    executor: wasm,
     pool,
     paths: () => seen.splice(0),
   };

@@ -1,18 +1,16 @@
 /** Seeded random calls of the plain functions, with their results by the slow definition. */
 
 import type { NodeSpec } from "../../src/core/call/call.ts";
-import type { FunctionSpec } from "../../src/core/call/function-spec.ts";
+import type { FunctionSpec } from "../../src/core/call/vjp.ts";
 import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
-import { FUNCTIONS } from "../../src/core/operators/plain.ts";
+import { FUNCTIONS } from "../../src/core/operators/registry.ts";
 import fc from "fast-check";
 import { DTYPES, type DType, type Reduction, type Stays } from "../../src/core/tensor/dtype.ts";
-import { gatherElements } from "../../src/core/operators/gather-elements.ts";
-import { gatherND } from "../../src/core/operators/gather-nd.ts";
-import { gather } from "../../src/core/operators/gather.ts";
+import { gatherElements, scatterElements } from "../../src/core/operators/elements.ts";
+import { gatherND, scatterND } from "../../src/core/operators/tuples.ts";
+import { gather } from "../../src/core/operators/slices.ts";
 import type { Operator } from "../../src/core/operators/operator.ts";
-import { scatterElements } from "../../src/core/operators/scatter-elements.ts";
-import { scatterND } from "../../src/core/operators/scatter-nd.ts";
-import { tensorScatter } from "../../src/core/operators/tensor-scatter.ts";
+import { tensorScatter } from "../../src/core/operators/sequences.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import * as reference from "./reference.ts";

@@ -13,7 +13,8 @@ import {
   type NumericStorage,
 } from "../../src/core/tensor/dtype.ts";
 import { bytesOf, copy } from "../../src/core/tensor/storage.ts";
-import { equals, Tensor } from "../../src/core/tensor/tensor.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import { Tensor } from "../../src/core/tensor/tensor.ts";
 
 export type Name =
   | "scatterND"

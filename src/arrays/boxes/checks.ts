@@ -1,7 +1,7 @@
 /** Checks the arguments of an array's methods before anything is read or written. */
 
-import { printCount } from "../../core/print-count.ts";
-import { factOf, isArray, printValue, TensorError, wrongOption } from "../../core/errors.ts";
+import { factOf, isArray, printCount, printValue, wrongOption } from "../../core/foreign.ts";
+import { TensorError } from "../../core/errors.ts";
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
 import { bytesOf, isUint8Array, typedLength } from "../../core/tensor/storage.ts";

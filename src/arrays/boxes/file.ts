@@ -3,10 +3,10 @@
  * requested.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
+import { isError, isTensorError, malformed } from "../../core/errors.ts";
 import type * as Fs from "node:fs";
 import type * as Path from "node:path";
-import { isTensorError, malformed, isError } from "../../core/errors.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 import { files, type OpenFile } from "./files.ts";

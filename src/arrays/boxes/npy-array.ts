@@ -6,15 +6,15 @@
 
 import type * as Fs from "node:fs/promises";
 import type * as Path from "node:path";
-import { isArray, malformed, TensorError, unsupported, wrongOption } from "../../core/errors.ts";
+import { isArray, wrongOption } from "../../core/foreign.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { parseNpyHeaderLength, printNpyHeader, readNpyHeader } from "../npy/header.ts";
 import { printDescr, type ElementType } from "../npy/descr.ts";
 import { swapBytes } from "../npy/layout.ts";
 import { allocate, DTYPES, type NumericStorage } from "../../core/tensor/dtype.ts";
-import { findNonBool } from "../../core/tensor/packing.ts";
-import { HEAD } from "../../core/tensor/other-kind.ts";
+import { bytesOf, findNonBool } from "../../core/tensor/storage.ts";
+import { HEAD } from "../../core/tensor/bytes.ts";
 import { printShape, product, shapeOf } from "../../core/tensor/shape.ts";
-import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import type {
   ArrayLocation,

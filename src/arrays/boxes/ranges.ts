@@ -1,6 +1,7 @@
 /** Converts axis ranges from Python's notation to the form that job files store. */
 
-import { factOf, isArray, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, isArray, printValue } from "../../core/foreign.ts";
+import { TensorError } from "../../core/errors.ts";
 import { printShape } from "../../core/tensor/shape.ts";
 import type { AxisPart, AxisRange } from "./array.ts";
 

@@ -17,8 +17,8 @@
 import { availableParallelism } from "node:os";
 import * as path from "node:path";
 import type { NodeSpec } from "../../core/call/call.ts";
-import { factOf, printValue, TensorError, wrongOption } from "../../core/errors.ts";
-import { objectOf } from "../../core/tensor/options.ts";
+import { factOf, objectOf, printValue, wrongOption } from "../../core/foreign.ts";
+import { TensorError } from "../../core/errors.ts";
 import type { ArrayLocation, ChunkedArray } from "../boxes/array.ts";
 import { checkOpened } from "../boxes/checks.ts";
 import { isUrl } from "../boxes/file.ts";

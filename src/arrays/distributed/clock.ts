@@ -1,6 +1,6 @@
 /** The clock that submitters and workers use for waiting. Simulations supply their own clock. */
 
-import type { Signal } from "../../core/platform-types.ts";
+import type { Signal } from "../../core/foreign.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Clock {

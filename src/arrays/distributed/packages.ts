@@ -6,7 +6,8 @@
 import { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
-import { isArray, messageOf, TensorError, isError } from "../../core/errors.ts";
+import { isArray } from "../../core/foreign.ts";
+import { isError, messageOf, TensorError } from "../../core/errors.ts";
 import { CLOCK, type Clock } from "./clock.ts";
 import { otherProtocol, silence, WrongRedis } from "./probe.ts";
 import { redisUrl, withoutPassword, type Connection } from "./redis-url.ts";

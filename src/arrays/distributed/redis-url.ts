@@ -4,8 +4,8 @@
  * text.
  */
 
-import { messageOf, TensorError, wrongOption } from "../../core/errors.ts";
-import { objectOf } from "../../core/tensor/options.ts";
+import { messageOf, TensorError } from "../../core/errors.ts";
+import { objectOf, wrongOption } from "../../core/foreign.ts";
 
 /** A URL such as `redis://host:6379`, or ioredis options. */
 export type Connection = string | Readonly<Record<string, unknown>>;

@@ -4,12 +4,19 @@
  * in `docs/arrays/distributed.md`.
  */
 
-import { namesOf, optionsOf } from "../../core/tensor/options.ts";
+import {
+  factOf,
+  isArray,
+  namesOf,
+  optionsOf,
+  printValue,
+  wrongOption,
+} from "../../core/foreign.ts";
 import { checkJob } from "../chunked/job/arguments.ts";
 import { remainingTasks, type Job, type Stage, type StageName } from "../chunked/job/job.ts";
 import { DEFAULT_MEMORY } from "../chunked/run/pool.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
-import { factOf, isArray, printValue, TensorError, wrongOption } from "../../core/errors.ts";
+import { TensorError } from "../../core/errors.ts";
 import { currentStage, type Core } from "./core.ts";
 import { printNumbers } from "./ranges.ts";
 

@@ -1,8 +1,7 @@
 /** Submits a job to a queue, and waits until the job's folder shows that it is done. */
 
-import type { Signal } from "../../core/platform-types.ts";
+import { namesOf, optionsOf, type Signal } from "../../core/foreign.ts";
 import * as path from "node:path";
-import { namesOf, optionsOf } from "../../core/tensor/options.ts";
 import { checkPath, checkRunOptions } from "../chunked/job/arguments.ts";
 import type { Job, StageName } from "../chunked/job/job.ts";
 import { checkCount } from "../chunked/stages/budget.ts";

@@ -1,12 +1,12 @@
 /** A worker takes tasks of any job from a queue and runs them in a thread pool. */
 
 import * as os from "node:os";
-import { namesOf, optionsOf } from "../../core/tensor/options.ts";
+import { namesOf, optionsOf } from "../../core/foreign.ts";
 import { checkRunOptions } from "../chunked/job/arguments.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
 import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
-import { messageOf, TensorError, type ErrorCode, isError } from "../../core/errors.ts";
+import { isError, messageOf, TensorError, type ErrorCode } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
 import type { Clock } from "./clock.ts";
 import type { Core } from "./core.ts";

@@ -4,7 +4,8 @@
  */
 
 import { DTYPE_NAMES, DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
-import { factOf, malformed, TensorError, unsupported } from "../../core/errors.ts";
+import { factOf } from "../../core/foreign.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 
 /** The storage format of elements in a file. */
 export interface ElementType {

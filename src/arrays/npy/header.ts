@@ -6,9 +6,9 @@
  * All sizes in the header are compared with the file length before anything is allocated.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
-import { otherKindOf } from "../../core/tensor/other-kind.ts";
+import { otherKindOf } from "../../core/tensor/bytes.ts";
 import { MAX_SIZE, printShape, product } from "../../core/tensor/shape.ts";
 import { parseDescr, type ElementType } from "./descr.ts";
 import { parseDictionary } from "./literal.ts";

@@ -4,7 +4,8 @@
  * value of `descr`.
  */
 
-import { malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
+import { printValue } from "../../core/foreign.ts";
 import { MAX_RANK } from "../../core/tensor/shape.ts";
 
 export interface HeaderFields {

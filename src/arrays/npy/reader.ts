@@ -7,9 +7,9 @@ import {
   type Storage,
 } from "../../core/tensor/dtype.ts";
 import { malformed } from "../../core/errors.ts";
-import { findNonBool } from "../../core/tensor/packing.ts";
+import { bytesOf, findNonBool } from "../../core/tensor/storage.ts";
 import { coordinatesOf, printShape } from "../../core/tensor/shape.ts";
-import { bytesOf, plainBytes, type Bytes } from "../../core/tensor/storage.ts";
+import { plainBytes, type Bytes } from "../../core/tensor/bytes.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { BYTES_PER_CHARACTER } from "./descr.ts";
 import { readNpyHeader, type NpyContents } from "./header.ts";

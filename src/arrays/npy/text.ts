@@ -6,8 +6,8 @@
  * characters in Python but one in JavaScript, so a file with such a pair is rejected.
  */
 
-import { printCount } from "../../core/print-count.ts";
-import { malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
+import { printCount, printValue } from "../../core/foreign.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { coordinatesOf, printShape } from "../../core/tensor/shape.ts";
 import { ARRAYS } from "../../core/limits.ts";
 

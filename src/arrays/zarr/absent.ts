@@ -4,7 +4,7 @@
  */
 
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
-import { HEAD, kindOfName, otherKindOf, type FileKind } from "../../core/tensor/other-kind.ts";
+import { HEAD, kindOfName, otherKindOf, type FileKind } from "../../core/tensor/bytes.ts";
 import { isCode } from "../boxes/file.ts";
 import { placeOfUrl } from "../boxes/urls.ts";
 import { orPage, type Store } from "./stores/store.ts";

@@ -3,7 +3,7 @@
  * readers of the array see both old and new chunks.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import { malformed, type TensorError } from "../../core/errors.ts";
 import { readKey } from "./read-key.ts";
 import { CHANGED, CLAIM, type Store } from "./stores/store.ts";

@@ -1,14 +1,13 @@
 /** Converts options for a new array to metadata. */
 
 import type { ChunkedArray } from "../boxes/array.ts";
-import { factOf, isArray, isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
+import { checkNames, factOf, isArray, optionsOf, wrongOption } from "../../core/foreign.ts";
+import { isTensorError, TensorError } from "../../core/errors.ts";
 import { SlicedArray } from "../boxes/slice.ts";
-import { isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
-import { checkNames, optionsOf } from "../../core/tensor/options.ts";
+import { checkDType, isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { bytesOf, classOf } from "../../core/tensor/storage.ts";
-import { checkDType } from "../../core/tensor/dtype-name.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
-import type { ScalarInput } from "../../core/tensor/values.ts";
+import type { ScalarInput } from "../../core/tensor/arguments.ts";
 import { ZarrArray } from "./array.ts";
 import { nameOfShuffle, unwrittenOf, WRITTEN } from "./codecs/blosc.ts";
 import { printDataType, zeroOf } from "./data-types.ts";

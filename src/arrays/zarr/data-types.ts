@@ -1,6 +1,7 @@
 /** Converts data type names and fill values between Zarr's forms and this package's. */
 
-import { factOf, isArray, malformed, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, isArray, printValue } from "../../core/foreign.ts";
+import { malformed, TensorError } from "../../core/errors.ts";
 import {
   allocate,
   DTYPE_NAMES,
@@ -9,9 +10,8 @@ import {
   rowOf,
   type DType,
 } from "../../core/tensor/dtype.ts";
-import { keepBits } from "../../core/tensor/packing.ts";
+import { bytesOf, keepBits } from "../../core/tensor/storage.ts";
 import { reader, writer } from "../../core/tensor/scalar.ts";
-import { bytesOf } from "../../core/tensor/storage.ts";
 import { isObject, type Json } from "./json.ts";
 
 /**

@@ -3,10 +3,9 @@
  * consolidated metadata, which lists all members of a group.
  */
 
-import type { Signal } from "../../core/platform-types.ts";
+import { factOf, optionsOf, printValue, type Signal } from "../../core/foreign.ts";
 import type { ChunkedArray } from "../boxes/array.ts";
-import { factOf, malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import {
   isObject,
   MAX_JSON_BYTES,

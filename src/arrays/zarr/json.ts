@@ -3,7 +3,8 @@
  * rejects the NaN and Infinity that Python writes into attributes. The parser in this file reads each byte once.
  */
 
-import { factOf, isArray, malformed, printValue, unsupported } from "../../core/errors.ts";
+import { factOf, isArray, printValue } from "../../core/foreign.ts";
+import { malformed, unsupported } from "../../core/errors.ts";
 
 /** A JSON value. Integers that JavaScript numbers cannot represent exactly become bigints. */
 export type Json =

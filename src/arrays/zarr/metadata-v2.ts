@@ -3,7 +3,8 @@
  * other metadata.
  */
 
-import { factOf, malformed, printValue, unsupported } from "../../core/errors.ts";
+import { factOf, printValue } from "../../core/foreign.ts";
+import { malformed, unsupported } from "../../core/errors.ts";
 import { DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { nameOfShuffle } from "./codecs/blosc.ts";
 import { parseFillValue, parseNumpyType, wrongFillValue } from "./data-types.ts";

@@ -3,15 +3,8 @@
  * codecs.
  */
 
-import {
-  factOf,
-  isArray,
-  malformed,
-  printValue,
-  TensorError,
-  unsupported,
-  wrongOption,
-} from "../../core/errors.ts";
+import { factOf, isArray, printValue, wrongOption } from "../../core/foreign.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { MAX_RANK, printShape, product } from "../../core/tensor/shape.ts";
 import { gridOf } from "../boxes/boxes.ts";

@@ -1,15 +1,13 @@
 /** Opens and creates arrays by path or URL. */
 
-import type { Signal } from "../../core/platform-types.ts";
-import { printCount } from "../../core/print-count.ts";
+import { optionsOf, printCount, printValue, wrongOption, type Signal } from "../../core/foreign.ts";
+import { malformed, TensorError } from "../../core/errors.ts";
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
 import { checkSignal } from "../boxes/checks.ts";
 import { isUrl } from "../boxes/file.ts";
 import type { Guard } from "../boxes/guard.ts";
 import { checkFiles } from "../boxes/node.ts";
 import { placeOfUrl, shownUrl, splitUrl } from "../boxes/urls.ts";
-import { malformed, printValue, TensorError, wrongOption } from "../../core/errors.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
 import { absentArray, unblocked } from "./absent.ts";
 import { ZarrArray } from "./array.ts";
 import { findUnfinished } from "./claims.ts";

@@ -6,9 +6,9 @@
 import type { ChunkedArray } from "../boxes/array.ts";
 import { chunksOf, clippedShape, copyBox, gridOf } from "../boxes/boxes.ts";
 import { checkCoordinates, checkOpened } from "../boxes/checks.ts";
-import { factOf, printValue, TensorError, wrongOption } from "../../core/errors.ts";
+import { factOf, optionsOf, printValue, wrongOption } from "../../core/foreign.ts";
+import { TensorError } from "../../core/errors.ts";
 import { allocate, rowOf, type NumericStorage } from "../../core/tensor/dtype.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";

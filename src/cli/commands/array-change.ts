@@ -1,6 +1,6 @@
 /** Appends to an array or resizes an array in place. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import { printShape } from "../../entries/operators.ts";
 import { append, resize, type ChunkedArray } from "../../entries/zarr.ts";
 import { wrongUsage } from "../failure.ts";

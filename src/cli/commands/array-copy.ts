@@ -1,6 +1,6 @@
 /** Copies an array chunk by chunk. A copy that fails is removed. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { DTYPES, isTensorError } from "../../entries/index.ts";

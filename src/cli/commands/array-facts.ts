@@ -1,6 +1,6 @@
 /** Describes a stored array, as data and as text. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import * as fs from "node:fs";
 import { DTYPES, isTensorError, type DType } from "../../entries/index.ts";
 import { printShape } from "../../entries/operators.ts";

@@ -1,6 +1,6 @@
 /** Writes an array into a slice of an existing array. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import { printShape } from "../../entries/operators.ts";
 import type { ChunkedArray } from "../../entries/zarr.ts";
 import { wrongData, wrongUsage } from "../failure.ts";

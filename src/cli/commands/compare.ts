@@ -3,7 +3,7 @@
  * equivalent code.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import { Option, type Command } from "commander";
 import {
   compareDialects,

@@ -6,7 +6,7 @@
  * The command compares results bit for bit, whereas the ONNX test runner allows a relative error of 1e-3.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { setImmediate } from "node:timers/promises";

@@ -1,6 +1,6 @@
 /** Implements `ndscatter convert`, which converts a model to another ONNX opset, or between ONNX and OpenVINO. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import * as path from "node:path";
 import type { Command } from "commander";
 import { isTensorError } from "../../entries/index.ts";

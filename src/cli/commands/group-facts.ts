@@ -1,6 +1,6 @@
 /** Describes a Zarr group, as data and as text. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import { isTensorError } from "../../entries/index.ts";
 import { printShape } from "../../entries/operators.ts";
 import { openGroup, type GroupMember, type ZarrGroup } from "../../entries/zarr.ts";

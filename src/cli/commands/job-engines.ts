@@ -1,6 +1,6 @@
 /** Runs a job locally or in queue workers, or generates a Slurm script. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import * as path from "node:path";
 import { openJob, runJob, slurmScript, type SlurmOptions } from "../../entries/chunked.ts";
 import type { SubmitProgress } from "../../entries/bullmq.ts";

@@ -1,6 +1,6 @@
 /** Implements `ndscatter job list`, which lists jobs and unfinished arrays in a folder tree. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import * as path from "node:path";
 import type { Command } from "commander";
 import { describeJob, findJobs, jobFailure, openJob } from "../../entries/chunked.ts";

@@ -1,6 +1,6 @@
 /** Implements `ndscatter run --plan`, which prints upper bounds for a job's work, and an estimated running time. */
 
-import { printAmount, printCount } from "../../core/print-count.ts";
+import { printAmount, printCount } from "../../core/foreign.ts";
 import { planJob, printShortage, type JobRequest } from "../../entries/chunked.ts";
 import type { Io } from "../io.ts";
 import { printJson, printTable } from "../text/layout.ts";

@@ -1,6 +1,6 @@
 /** Formats a job's progress and final report: bytes, rates and remaining time. */
 
-import { printAmount, printCount } from "../../core/print-count.ts";
+import { printAmount, printCount } from "../../core/foreign.ts";
 import type { JobProgress, StageName } from "../../entries/chunked.ts";
 import { CLI } from "../../core/limits.ts";
 import type { Io } from "../io.ts";

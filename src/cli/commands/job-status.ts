@@ -1,6 +1,6 @@
 /** Prints the progress of a job's stages. */
 
-import { printAmount, printCount } from "../../core/print-count.ts";
+import { printAmount, printCount } from "../../core/foreign.ts";
 import {
   remainingTasks,
   taskRate,

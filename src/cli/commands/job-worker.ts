@@ -1,6 +1,6 @@
 /** Implements `ndscatter job worker`, which runs tasks from a job queue until the user stops the worker. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import * as os from "node:os";
 import * as path from "node:path";
 import type { Command } from "commander";

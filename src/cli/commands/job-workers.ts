@@ -1,6 +1,6 @@
 /** Lists the processes that work on a job, for `ndscatter job status`. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import type { JobWorkerFacts, Taker } from "../../entries/chunked.ts";
 import { printTable } from "../text/layout.ts";
 import { printSeconds } from "./job-report.ts";

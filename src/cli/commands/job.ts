@@ -1,6 +1,6 @@
 /** Implements `ndscatter job`, which shows, resumes and removes jobs, and runs individual tasks for schedulers. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import {

@@ -3,7 +3,7 @@
  * results.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import type { Command } from "commander";
 import { explain } from "../../entries/index.ts";
 import {

@@ -1,6 +1,6 @@
 /** Prints an explanation as text: shapes, errors, drawings of small tensors, and the history of each cell. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import type {
   BadIndex,
   Explanation,

@@ -1,7 +1,7 @@
 /** Prints the report of `fix`, as text and as JSON data. */
 
 import * as path from "node:path";
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import type { Cure, FaultyNodeReport, FixReport } from "../../entries/onnx.ts";
 import { printFile } from "../failure.ts";
 import { expectedLines } from "./expected-text.ts";

@@ -1,6 +1,6 @@
 /** Suggests the most similar known name for an unknown name. */
 
-import { nearestName } from "../../core/tensor/nearest.ts";
+import { nearestName } from "../../core/foreign.ts";
 import { printName } from "./layout.ts";
 
 /** Returns a question that suggests the most similar name, or returns `otherwise` if no name is similar. */

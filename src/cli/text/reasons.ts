@@ -1,6 +1,6 @@
 /** Explains a wrong result, with diagnoses and the exact history of the first differing cell. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import {
   DTYPES,
   diagnose,

@@ -1,6 +1,6 @@
 /** Prints a model report as text: nodes with findings, most severe first, then a line per operator. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import type {
   Attribute,
   Finding,

@@ -3,18 +3,17 @@
  * into zeros, and the gradient of a scatter is a gather.
  */
 
-import type { Executor, Session } from "../engines/executor.ts";
+import type { Executor, SyncSession } from "../engines/executor.ts";
 import { GRADIENTS } from "../limits.ts";
 import { copyInto, extremeSlices, takeSlices } from "../engines/backwards.ts";
 import { productGradients } from "../kernels/backwards.ts";
 import { divide } from "../kernels/divide.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
-import { split } from "../plan/repeats.ts";
-import { packMost, packTargets, replacedSlices, type PackedPlan } from "../plan/targets.ts";
+import { split, packMost, packTargets, replacedSlices, type PackedPlan } from "../plan/targets.ts";
 import { allocate, DTYPES, type NumericStorage, type Storage } from "../tensor/dtype.ts";
 import { clear } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { gatherNow, newLike, newResult } from "./execute.ts";
+import { gatherNow } from "./run.ts";
 import type { ChosenGradients } from "./gradient-options.ts";
 import { divisorOf, stepOf, type Reducing } from "./steps.ts";
 
@@ -30,14 +29,14 @@ export interface GatherBackwards {
 }
 
 /** Returns the gradient of data: zeros to which each gathered slice adds its gradient, in the order of the Plan. */
-export function gatherBackwards(session: Session<void>, call: GatherBackwards): Tensor {
+export function gatherBackwards(session: SyncSession, call: GatherBackwards): Tensor {
   const { executor, plan, gradient, dataShape, dataSize, out } = call;
   const { dtype } = gradient;
   // Fresh memory is zero without being written, so a few slices of a large table take only their own pages.
   const isSparse = out === undefined && dataSize > GRADIENTS.dense * gradient.size;
   const result = isSparse
     ? new Tensor(dtype, dataShape.slice(), dataSize, allocate(dtype, dataSize), executor)
-    : (out ?? newResult(executor, dtype, dataShape, dataSize));
+    : (out ?? executor.newTensor(dtype, dataShape, dataSize));
   const { data } = result;
   session.scatter(plan, dtype, "add", isSparse ? data : null, gradient.data, data);
   return result;
@@ -62,7 +61,7 @@ export interface ScatterGradients {
 }
 
 /** Returns a scatter's gradients. The gradient of data is written last, because it may replace `gradient`. */
-export function scatterBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
+export function scatterBackwards(session: SyncSession, call: ScatterBackwards): ScatterGradients {
   const { plan, reducing, chosen } = call;
   const { reduction } = reducing;
   const { wantsData, wantsUpdates } = chosen;
@@ -82,13 +81,13 @@ export function scatterBackwards(session: Session<void>, call: ScatterBackwards)
 
 /** Returns the tensor for the gradient of updates, with 0 at positions that the Plan leaves out. */
 function newUpdates({ executor, plan, updates, chosen }: ScatterBackwards): Tensor {
-  const result = chosen.updatesOut ?? newLike(executor, updates);
+  const result = chosen.updatesOut ?? executor.newLike(updates);
   if (plan.source !== undefined) clear(result.data);
   return result;
 }
 
 /** Returns the gradients of `none`: the last update of a target takes the target's gradient and leaves 0. */
-function replacedBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
+function replacedBackwards(session: SyncSession, call: ScatterBackwards): ScatterGradients {
   const { plan, gradient } = call;
   const updates = newUpdates(call);
   const data = dataTensor(call);
@@ -121,7 +120,7 @@ function clearSlices(
  * of a target has a gradient.
  */
 function updatesGradient(
-  session: Session<void>,
+  session: SyncSession,
   call: ScatterBackwards,
   packed: PackedPlan | null,
 ): Tensor {
@@ -171,10 +170,10 @@ function dataGradient(call: ScatterBackwards): Tensor {
 
 /** Returns the tensor for the gradient of data, with arbitrary contents. */
 const dataTensor = ({ executor, data, chosen }: ScatterBackwards): Tensor =>
-  chosen.dataOut ?? newLike(executor, data);
+  chosen.dataOut ?? executor.newLike(data);
 
 /** Returns the gradients of `mul`, computed on packed targets to save memory. */
-function productBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
+function productBackwards(session: SyncSession, call: ScatterBackwards): ScatterGradients {
   const { plan, reducing, data, updates, gradient } = call;
   const { dtype } = gradient;
   const { includeSelf } = reducing;
@@ -200,7 +199,7 @@ function productBackwards(session: Session<void>, call: ScatterBackwards): Scatt
 const arrayOf = ({ data }: Tensor): NumericStorage => data as NumericStorage;
 
 /** Returns the gradients of `max` and `min`: operands that equal the result receive its gradient, according to `ties`. */
-function extremeBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
+function extremeBackwards(session: SyncSession, call: ScatterBackwards): ScatterGradients {
   const { plan, reducing, chosen, data, updates, gradient } = call;
   const { dtype } = data;
   const ofUpdates = chosen.wantsUpdates ? newUpdates(call) : null;

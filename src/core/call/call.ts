@@ -1,18 +1,30 @@
 /**
- * An operator call before its tensors are known: the version, the settings parsed from attributes, and the policies.
+ * What is called: a node of a model or a plain function, resolved to an operator version with parsed options.
+ *
+ * A call of a plain function in a loop usually has the same options, data types and shapes as the previous call, and
+ * checking them takes many times as long as comparing them. The last calls and the forms of their tensors are therefore
+ * stored with the exact values that were checked; a call with equal values is not checked again. Tensors and their
+ * elements are never stored.
  */
 
 import { TensorError, type ErrorContext } from "../errors.ts";
+import { checkNames, isArray, objectOf, printValue, wrongOption } from "../foreign.ts";
+import { CALLS } from "../limits.ts";
 import {
   NEWEST_OPSETS,
+  type Inputs,
   type Operator,
   type OperatorCall,
   type OperatorVersion,
+  type PlanShapes,
 } from "../operators/operator.ts";
 import { lookUp, partsOf, type OperatorId } from "../operators/registry.ts";
-import { settingsOf, type Attributes } from "../operators/settings.ts";
+import { reductionOf, settingsOf, type Attributes } from "../operators/settings.ts";
 import { signatureOf, type Signature } from "../operators/signature.ts";
-import { checkNames, objectOf } from "../tensor/options.ts";
+import type { Bounds, Planner } from "../plan/indices.ts";
+import type { DType, Step } from "../tensor/dtype.ts";
+import { sameShape } from "../tensor/shape.ts";
+import { Tensor } from "../tensor/tensor.ts";
 
 /** A model node: an operator at an opset, and its attributes. */
 export interface NodeSpec extends OperatorId {
@@ -20,11 +32,58 @@ export interface NodeSpec extends OperatorId {
   readonly attributes?: Attributes | undefined;
 }
 
+/**
+ * Policies, which are options of the plain functions that the specifications do not have. A policy that was not chosen
+ * is absent.
+ */
+export interface Policies {
+  /**
+   * Treatment of an index outside its axis: `error`, the default, or `clip`; also `drop` in scatters and `fill` in
+   * gathers.
+   */
+  readonly bounds?: Bounds | undefined;
+  /**
+   * Treatment of a negative index: `wrap`, the default, counts from the end of the axis; `error` throws, regardless of
+   * `bounds`.
+   */
+  readonly negative?: "wrap" | "error" | undefined;
+  /**
+   * Treatment of repeated targets if the reduction is `none`: `last`, the default, keeps the last update; `error`
+   * throws.
+   */
+  readonly duplicates?: "last" | "error" | undefined;
+  /**
+   * Start of a reduction: with the value in data if true (the default), or with the first update of each target if
+   * false.
+   */
+  readonly includeSelf?: boolean | undefined;
+}
+
 /** A call of one operator version, complete except for its tensors. */
 export interface Call extends OperatorCall {
   readonly operator: Operator;
   /** The signature of the operator version. */
   readonly signature: Signature;
+  readonly policies: Policies;
+}
+
+/** A call of known data types and shapes, after all checks that do not need the values of tensors. */
+export interface Form {
+  readonly call: Call;
+  /** Positions of the inputs by role; -1 for a role without an input. */
+  readonly positions: Signature["positions"];
+  /** Shape of the output. */
+  readonly shape: readonly number[];
+  readonly size: number;
+  /** Name of the input that a scatter may write to; null for a gather. */
+  readonly inPlace: string | null;
+  readonly shapes: PlanShapes;
+  readonly planner: Planner;
+  /** Indices to use if the call omits them. */
+  readonly defaultIndices: Tensor | undefined;
+  readonly refusesRepeats: boolean;
+  /** Step of a scatter that performs the same step for every update; null for other calls. */
+  readonly step: Step | null;
 }
 
 const NODE_PARTS = ["domain", "op", "opset", "attributes"] as const;
@@ -69,7 +128,7 @@ export function callOf(node: NodeSpec): Call {
   const { attributes: given = {} } = node;
   const attributes = objectOf("attributes", given, fields);
   const settings = settingsOf(version, operator.versions, attributes, fields);
-  return { operator, version, signature: signatureOf(version), settings, fields };
+  return { operator, version, signature: signatureOf(version), settings, fields, policies: {} };
 }
 
 /**
@@ -106,4 +165,193 @@ export function splitArguments(
 ): [inputs: readonly unknown[], options: unknown] {
   const { length } = plainVersionOf(operator).inputs;
   return [args.slice(0, length), args[length]];
+}
+
+type Name = keyof Policies;
+
+const ALLOWED_BY_BOTH = { bounds: ["error", "clip"], negative: ["wrap", "error"] } as const;
+
+/** Allowed values of each policy, by operator kind. */
+const ALLOWED: Readonly<
+  Record<Operator["kind"], Partial<Record<Name, readonly (string | boolean)[]>>>
+> = {
+  scatter: {
+    ...ALLOWED_BY_BOTH,
+    bounds: [...ALLOWED_BY_BOTH.bounds, "drop"],
+    duplicates: ["last", "error"],
+    includeSelf: [true, false],
+  },
+  gather: { ...ALLOWED_BY_BOTH, bounds: [...ALLOWED_BY_BOTH.bounds, "fill"] },
+};
+
+const NAMES = Object.keys(ALLOWED.scatter) as readonly Name[];
+
+/** Names of the options of an operator's plain function, except its attributes. */
+const optionNames = ({ kind, versions: [{ indexForm }] }: Operator): readonly string[] =>
+  indexForm === "sequences" ? ["out"] : [...Object.keys(ALLOWED[kind]), "out"];
+
+/**
+ * Reads the policies from the options of a call.
+ * @throws TensorError `attribute` for a policy that the operator does not have, or a value that the policy does not
+ *   allow
+ */
+export function policiesOf(
+  { kind, versions: [{ indexForm }] }: Operator,
+  options: Readonly<Record<string, unknown>>,
+  fields: ErrorContext,
+): Policies {
+  const isSequence = indexForm === "sequences";
+  const policies: Record<string, unknown> = {};
+  for (const name of NAMES) {
+    const given = options[name];
+    if (given === undefined) continue;
+    const words = isSequence ? undefined : ALLOWED[kind][name];
+    if (words === undefined) {
+      const why = isSequence ? "the operator has its own rule" : "a gather has no targets";
+      const sentence = `${name} is not an option here: ${why}`;
+      throw new TensorError("attribute", sentence, { ...fields, key: name });
+    }
+    if (!words.some((word) => word === given)) {
+      const must = words.map((word) => JSON.stringify(word)).join(", ");
+      throw wrongOption(name, `one of ${must}`, given, { ...fields, allowed: words });
+    }
+    policies[name] = given;
+  }
+  return policies;
+}
+
+type Options = Readonly<Record<string, unknown>>;
+
+const NO_OPTIONS: Options = Object.freeze({});
+
+/**
+ * Reads the options of a plain function, each once.
+ * @throws TensorError `attribute` for a value that is not an object of options
+ */
+export function plainOptions(operator: Operator, options: unknown): Options {
+  if (options === undefined) return NO_OPTIONS;
+  const { fields } = recentCalls(operator);
+  const isObject = typeof options === "object" && options !== null;
+  return isObject && !Tensor.isTensor(options) && !isArray(options)
+    ? objectOf("options", options, fields)
+    : refuseOptions(operator, options, fields);
+}
+
+/**
+ * Refuses a value instead of options, such as `"add"` or another input.
+ * @throws TensorError `attribute`, with an object that has the value if an attribute takes it
+ */
+function refuseOptions(operator: Operator, options: unknown, fields: ErrorContext): never {
+  const { attributes, inputs } = plainVersionOf(operator);
+  const type = Number.isInteger(options) ? "int" : "string";
+  const attribute = attributes.find((one) => one.type === type);
+  const { name = "bounds", values = ["error", "clip"] } = attribute ?? {};
+  const word = typeof options === "string" ? (reductionOf(options) ?? options) : "";
+  const example = attribute?.type === "int" ? options : values.includes(word) ? word : values[1];
+  const must = `options must be an object after ${inputs.map((one) => one.name).join(", ")}`;
+  const got = Tensor.isTensor(options) ? "a tensor" : printValue(options);
+  const sentence = `${must}, such as { ${name}: ${printValue(example)} }, got ${got}`;
+  throw new TensorError("attribute", sentence, { ...fields, key: "options", got });
+}
+
+/** The last calls of a plain function, oldest first, and the error fields to use before a call is parsed. */
+interface RecentCalls {
+  readonly fields: ErrorContext;
+  readonly calls: PlainCall[];
+}
+
+/** A call of a plain function, with the options that it was parsed from except `out`, and the forms of the tensors that were passed. */
+export interface PlainCall extends Call {
+  readonly names: readonly string[];
+  readonly values: readonly unknown[];
+  readonly forms: RecentForm[];
+}
+
+/** A form, and the data types and dimensions of its tensors; undefined for omitted inputs. */
+interface RecentForm {
+  readonly form: Form;
+  readonly dtypes: Inputs<DType>;
+  readonly dims: Inputs<readonly number[]>;
+}
+
+const RECENT = new WeakMap<Operator, RecentCalls>();
+
+function recentCalls(operator: Operator): RecentCalls {
+  const known = RECENT.get(operator);
+  if (known !== undefined) return known;
+  const recent = { fields: { op: plainVersionOf(operator).name }, calls: [] };
+  RECENT.set(operator, recent);
+  return recent;
+}
+
+/**
+ * Returns the call of a plain function, from the recent calls or from new checks.
+ * @param options attributes with camelCase names, `out` and the policies
+ * @throws TensorError `attribute`, `reduction`
+ */
+export function plainCallOf(operator: Operator, options: Options): PlainCall {
+  const { calls, fields } = RECENT.get(operator) ?? recentCalls(operator);
+  for (let c = 0; c < calls.length; c++) if (areSame(options, calls[c])) return calls[c];
+  const version = plainVersionOf(operator);
+  const { out: _, ...rest } = options;
+  const policies = policiesOf(operator, rest, fields);
+  const settings = settingsOf(version, [version], rest, fields, optionNames(operator));
+  const call: PlainCall = {
+    ...{ operator, version, signature: signatureOf(version), policies, fields },
+    settings: { ...settings, includeSelf: policies.includeSelf ?? true },
+    ...{ names: Object.keys(rest), values: Object.values(rest), forms: [] },
+  };
+  keep(calls, call);
+  return call;
+}
+
+/**
+ * Returns true if all options except `out` equal the options of a recent call. Comparing values is enough, because
+ * accepted options never contain objects, which could have changed.
+ */
+function areSame(given: Options, { names, values }: PlainCall): boolean {
+  let count = 0;
+  for (const name in given) {
+    if (name === "out") continue;
+    if (name !== names[count] || given[name] !== values[count]) return false;
+    count++;
+  }
+  return count === names.length;
+}
+
+/** Returns the form that a call of a plain function had for tensors of the same data types and shapes, if it is known. */
+export function recentForm({ forms }: PlainCall, tensors: Inputs<Tensor>): Form | undefined {
+  for (let f = 0; f < forms.length; f++) if (fits(forms[f], tensors)) return forms[f].form;
+  return undefined;
+}
+
+function fits({ dtypes, dims }: RecentForm, tensors: Inputs<Tensor>): boolean {
+  for (let position = 0; position < dims.length; position++) {
+    const tensor = tensors[position];
+    const shape = dims[position];
+    if (tensor === undefined || shape === undefined) {
+      if (tensor !== undefined || shape !== undefined) return false;
+    } else if (tensor.dtype !== dtypes[position]) {
+      return false;
+    } else {
+      const own = Tensor.dimsOf(tensor);
+      if (own !== shape && !sameShape(own, shape)) return false;
+    }
+  }
+  return true;
+}
+
+/** Stores and returns the form of a call of a plain function. */
+export function keepForm({ forms }: PlainCall, form: Form, tensors: Inputs<Tensor>): Form {
+  const dtypes = tensors.map((tensor) => tensor?.dtype);
+  const dims = tensors.map((tensor) => tensor && Tensor.dimsOf(tensor));
+  keep(forms, { form, dtypes, dims });
+  return form;
+}
+
+/** Appends an entry to a list of recent entries, and removes the oldest entry if the list is full. */
+function keep<T>(list: T[], one: T): void {
+  if (CALLS.kept === 0) return;
+  if (list.length >= CALLS.kept) list.shift();
+  list.push(one);
 }

@@ -1,21 +1,14 @@
 /** Options of gradients: the inputs to differentiate, the output tensors, and the treatment of ties. */
 
-import { printCount } from "../print-count.ts";
-import {
-  isArray,
-  oneOf,
-  readForeign,
-  TensorError,
-  wrongOption,
-  type ErrorContext,
-} from "../errors.ts";
+import { printCount, isArray, readForeign, wrongOption } from "../foreign.ts";
+import { oneOf, TensorError, type ErrorContext } from "../errors.ts";
 import { TIES, type Ties } from "../kernels/backwards.ts";
 import type { Inputs } from "../operators/operator.ts";
 import type { Signature } from "../operators/signature.ts";
-import { dtypesWhere } from "../tensor/dtype.ts";
+import { dtypesWhere, type DType } from "../tensor/dtype.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
-import { transferred } from "../tensor/lost-memory.ts";
-import { checkLike, checkOut } from "./out.ts";
+import { transferred } from "../tensor/memory.ts";
+import { checkLike, checkOut } from "./inputs.ts";
 
 /** Gradient options for `vjp` and for kept plans. */
 export interface GradientOptions {
@@ -38,30 +31,50 @@ export interface GradientOptions {
 export const GRADIENT_OPTIONS = ["argnums", "ties", "out"] as const;
 
 /** A call's inputs, and the gradient of its output. */
-export interface Differentiated {
-  readonly signature: {
-    readonly positions: Pick<Signature["positions"], "data" | "updates">;
-    readonly inputs: readonly { readonly name: string }[];
-  };
-  readonly tensors: Inputs<Tensor>;
+export interface Differentiated<T> {
+  readonly signature: SignatureOfGradients;
+  readonly tensors: Inputs<T>;
   /** Gradient of the call's output. */
-  readonly gradient: Tensor;
+  readonly gradient: T;
 }
+
+interface SignatureOfGradients {
+  readonly positions: Pick<Signature["positions"], "data" | "updates">;
+  readonly inputs: readonly { readonly name: string }[];
+}
+
+/** The checks of tensors on the host or on a GPU. */
+export interface Place<T, O extends T> {
+  /** Returns a tensor of the same data type and shape. */
+  typeOf(tensor: T): Tensor;
+  /** Checks a tensor that receives a result; returns undefined if none is given. */
+  checkOut(
+    given: unknown,
+    dtype: DType,
+    shape: readonly number[],
+    names: readonly { readonly name: string }[],
+    inputs: Inputs<T>,
+    inPlace: string | null,
+    fields: ErrorContext,
+  ): O | undefined;
+}
+
+export const ON_HOST: Place<Tensor, Tensor> = { typeOf: (tensor) => tensor, checkOut };
 
 const DEFAULT_TIES: Ties = "even";
 
 /** Checked options of a gradient. */
-export interface ChosenGradients {
+export interface ChosenGradients<T = Tensor> {
   readonly ties: Ties;
   readonly wantsData: boolean;
   readonly wantsUpdates: boolean;
   /** Tensor for the gradient of data, which may be the gradient of the output itself. */
-  readonly dataOut: Tensor | undefined;
-  readonly updatesOut: Tensor | undefined;
+  readonly dataOut: T | undefined;
+  readonly updatesOut: T | undefined;
 }
 
 /** Gradient options after each was read once. */
-export interface ReadGradientOptions {
+interface ReadGradientOptions {
   readonly ties: Ties;
   /** Positions of the inputs to differentiate. */
   readonly wanted: ReadonlySet<unknown>;
@@ -73,9 +86,9 @@ export interface ReadGradientOptions {
  * Reads the gradient options, and checks everything except the tensors in `out`.
  * @throws TensorError `attribute`
  */
-export function readGradientOptions(
+function readGradientOptions(
   { argnums, ties = DEFAULT_TIES, out }: Readonly<Record<string, unknown>>,
-  signature: Differentiated["signature"],
+  signature: SignatureOfGradients,
   fields: ErrorContext,
 ): ReadGradientOptions {
   const wanted = wantedOf(argnums, signature, fields);
@@ -102,20 +115,21 @@ export function readGradientOptions(
  * Returns the name of the input whose memory `out` may reuse, or null. The data gradient of a scatter has the shape of
  * the result, and is written after everything else was read.
  */
-export const replacedInput = (
+const replacedInput = (
   position: number,
-  { positions: { data, updates } }: Differentiated["signature"],
+  { positions: { data, updates } }: SignatureOfGradients,
 ): string | null => (position === data && updates >= 0 ? "outputGradient" : null);
 
 /**
  * Reads and checks the gradient options.
  * @throws TensorError `attribute`; for tensors in `out` also `dtype`, `shape-mismatch`, `overlap`, `disposed`
  */
-export function chooseGradients(
+export function chooseGradients<T, O extends T>(
   given: Readonly<Record<string, unknown>>,
-  call: Differentiated,
+  call: Differentiated<T>,
   fields: ErrorContext,
-): ChosenGradients {
+  { typeOf, checkOut: check }: Place<T, O>,
+): ChosenGradients<O> {
   const { signature, tensors } = call;
   const { data, updates } = signature.positions;
   if (given["argnums"] === undefined && given["ties"] === undefined && given["out"] === undefined) {
@@ -123,15 +137,15 @@ export function chooseGradients(
     return { ties: DEFAULT_TIES, wantsData: true, wantsUpdates: updates >= 0, ...outs };
   }
   const { ties, wanted, outs } = readGradientOptions(given, signature, fields);
-  const others: (Tensor | undefined)[] = [...tensors, call.gradient];
+  const others: (T | undefined)[] = [...tensors, call.gradient];
   const names = [...signature.inputs, { name: "outputGradient" }];
   const checked = outs.map((out, position) => {
     if (out === null) return undefined;
     // A gradient can only be requested for an input that was passed.
-    const input = tensors[position] as Tensor;
-    const shape = Tensor.dimsOf(input);
+    const input = typeOf(tensors[position] as T);
     const inPlace = replacedInput(position, signature);
-    const own = checkOut(out, input.dtype, shape, names, others, inPlace, fields);
+    const dims = Tensor.dimsOf(input);
+    const own = check(out, input.dtype, dims, names, others, inPlace, fields);
     others.push(own);
     names.push({ name: `out[${position}]` });
     return own;
@@ -148,7 +162,7 @@ export function chooseGradients(
 /** The positions whose gradients are wanted. */
 function wantedOf(
   argnums: unknown,
-  { inputs, positions: { data, updates } }: Differentiated["signature"],
+  { inputs, positions: { data, updates } }: SignatureOfGradients,
   fields: ErrorContext,
 ): ReadonlySet<unknown> {
   const possible = updates < 0 ? [data] : [data, updates];

@@ -1,49 +1,68 @@
-/** Checks the inputs of a call: their number, and that each is a tensor or can become one. */
+/**
+ * Checks the tensors of a call: the number of inputs, that each is a tensor or can become one, and `out`, the tensor
+ * that the result is written to.
+ */
 
-import { isArray, printValue, readForeign, TensorError, type ErrorContext } from "../errors.ts";
-import type { Inputs, OperatorCall, OperatorVersion } from "../operators/operator.ts";
-import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
-import { numbersOf } from "../tensor/numbers.ts";
-import { checkNotBytes, isUint8Array, wrongBytes } from "../tensor/storage.ts";
-import { isList } from "../tensor/values.ts";
+import { hasCode, sentenceOf, TensorError, type ErrorContext } from "../errors.ts";
+import { isArray, printValue, readForeign } from "../foreign.ts";
+import type { Inputs, OperatorCall } from "../operators/operator.ts";
+import { rolesOf, type InputRule } from "../operators/signature.ts";
+import { TIND } from "../operators/schemas.ts";
+import { checkNotBytes, wrongBytes, numbersOf } from "../tensor/values.ts";
+import { isUint8Array, isList } from "../tensor/storage.ts";
+import { isNumericStorage, type DType } from "../tensor/dtype.ts";
+import { isSame, overlaps } from "../tensor/memory.ts";
+import { printShape, sameShape } from "../tensor/shape.ts";
+import { asTensor, fromNested, Tensor, viewAsTensor } from "../tensor/tensor.ts";
 import type { Call } from "./call.ts";
 
 /** Returns the inputs of a node as tensors; `undefined` for omitted optional inputs. */
 export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
-  const given = checkInputCount(call, readInputs(call.version, inputs, call.fields));
-  const tensors = call.version.inputs.map(({ name }, position) =>
-    given[position] === undefined ? undefined : asTensor(given[position], call.fields, name),
-  );
-  checkAlive(call.signature.inputs, tensors, call.fields);
-  return tensors;
+  const given = checkInputCount(call, readInputs(call.signature, inputs, call.fields));
+  return tensorsBy(call, given, givenTensor);
 }
 
 /**
  * Returns the inputs of a plain function as tensors. A nested list of indices becomes int32 if its numbers fit, and
  * int64 otherwise; a nested list of updates gets data's type.
  */
-export function tensorsOrLists(call: Call, inputs: Inputs<unknown>): Inputs<Tensor> {
-  const { signature, fields } = call;
-  const rules = signature.inputs;
-  // The first input is always data, which is required.
-  const data = asTensor(inputs[0], fields, rules[0].name);
-  const tensors: (Tensor | undefined)[] = [data];
-  let isForeign = data !== inputs[0];
-  for (let position = 1; position < rules.length; position++) {
-    const { name, role, isOptional } = rules[position];
+export const tensorsOrLists = (call: Call, inputs: Inputs<unknown>): Inputs<Tensor> =>
+  tensorsBy(call, inputs, tensorOrList);
+
+/**
+ * Returns a given input as a tensor.
+ * @param data the first input of the call, which is always data; undefined for data itself
+ */
+type Convert = (given: unknown, rule: InputRule, call: Call, data: Tensor | undefined) => Tensor;
+
+function tensorsBy(call: Call, inputs: Inputs<unknown>, convert: Convert): Inputs<Tensor> {
+  const rules = call.signature.inputs;
+  const tensors: (Tensor | undefined)[] = [];
+  let isForeign = false;
+  for (let position = 0; position < rules.length; position++) {
     const given = inputs[position];
-    const isLeftOut = given === undefined && isOptional;
-    const tensor = isLeftOut
-      ? undefined
-      : role === "indices"
-        ? indexTensor(given, Tensor.dimsOf(data), call, name)
-        : listOrTensor(data.dtype, given, fields, name);
+    // Most inputs are tensors of this package.
+    if (Tensor.isTensor(given) && Tensor.isAlive(given)) {
+      tensors.push(given);
+      continue;
+    }
+    const rule = rules[position];
+    const isOmitted = given === undefined && rule.isOptional;
+    const tensor = isOmitted ? undefined : convert(given, rule, call, tensors[0]);
     isForeign ||= tensor !== given;
-    tensors[position] = tensor;
+    tensors.push(tensor);
   }
-  if (isForeign) checkAlive(rules, tensors, fields);
+  if (isForeign) checkAlive(rules, tensors, call.fields);
   return tensors;
 }
+
+const givenTensor: Convert = (given, { name }, { fields }) => asTensor(given, fields, name);
+
+const tensorOrList: Convert = (given, { name, role }, call, data) => {
+  if (data === undefined) return asTensor(given, call.fields, name);
+  if (role === "indices") return indexTensor(given, Tensor.dimsOf(data), call, name);
+  return listOrTensor(data.dtype, given, call.fields, name);
+};
 
 function indexTensor(
   given: unknown,
@@ -133,7 +152,7 @@ export interface GivenInputs {
  * @throws TensorError `shape-mismatch` for a list that cannot be read
  */
 export function readInputs(
-  { inputs: { length: most } }: OperatorVersion,
+  { inputs: { length: most } }: { readonly inputs: readonly unknown[] },
   inputs: unknown,
   fields: ErrorContext,
 ): GivenInputs {
@@ -154,30 +173,148 @@ export function readInputs(
 
 /** Checks the number of inputs; optional inputs at the end may be omitted. */
 export function checkInputCount(
-  { version, fields }: Call,
+  { signature: { inputs }, fields }: Call,
   { count, given, kind }: GivenInputs,
 ): readonly unknown[] {
-  const most = version.inputs.length;
-  const least = version.inputs.filter(({ optional }) => optional !== true).length;
+  const required = inputs.filter(({ isOptional }) => !isOptional);
+  const [least, most] = [required.length, inputs.length];
   if (count !== undefined && count >= least && count <= most) {
-    const missing = version.inputs.findIndex(
-      ({ optional }, position) => optional !== true && given[position] === undefined,
-    );
-    if (missing === -1) return given;
-    const input = version.inputs[missing].name;
+    const missing = inputs.find((one, p) => !one.isOptional && given[p] === undefined);
+    if (missing === undefined) return given;
+    const { name: input } = missing;
     const sentence = `${input} must be given, got nothing`;
     throw new TensorError("shape-mismatch", sentence, { ...fields, input });
   }
-  const names = version.inputs.map(({ name, optional }) => (optional === true ? `${name}?` : name));
+  const names = inputs.map(({ name, isOptional }) => (isOptional ? `${name}?` : name));
   const got = count === undefined ? kind : `a list of ${count}`;
-  throw new TensorError(
-    "shape-mismatch",
-    `inputs must be one list, [${names.join(", ")}], got ${got}`,
-    {
+  const sentence = `inputs must be one list, [${names.join(", ")}], got ${got}`;
+  throw new TensorError("shape-mismatch", sentence, {
+    ...fields,
+    key: "inputs",
+    got: count ?? kind,
+    expected: [least, most],
+  });
+}
+
+/**
+ * Returns `out` as a tensor, after checking that it has the result's data type and shape, and shares no memory with an
+ * input. Returns undefined if `out` is not given.
+ * @param names the input names, in the order of the inputs
+ * @param inPlace the name of the only input whose whole memory `out` may be; null if `out` must be separate from all
+ *   inputs
+ * @throws TensorError `dtype`, `shape-mismatch`, `overlap` or `disposed`
+ */
+export function checkOut(
+  given: unknown,
+  dtype: DType,
+  shape: readonly number[],
+  names: readonly { readonly name: string }[],
+  inputs: Inputs<Tensor>,
+  inPlace: string | null,
+  who: ErrorContext,
+): Tensor | undefined {
+  if (given === undefined) return undefined;
+  const out = writable(given, dtype, who);
+  if (out !== given) checkAlive(names, inputs, who);
+  checkLike(out, dtype, shape, "out", who);
+  // JavaScript cannot freeze a typed array with elements, so only lists are checked.
+  if (!isNumericStorage(out.data) && Object.isFrozen(out.data) && out.size > 0) {
+    throw wrongOut("must be writable, got a frozen list", who);
+  }
+  const memory = Tensor.memoryOf(out);
+  for (let position = 0; position < inputs.length; position++) {
+    const input = inputs[position];
+    if (input === undefined) continue;
+    const other = Tensor.memoryOf(input);
+    if (!overlaps(memory, other)) continue;
+    const { name } = names[position];
+    if (name === inPlace && isSame(memory, other)) continue;
+    throw sharedOut(name, inPlace, who);
+  }
+  return out;
+}
+
+/** Returns a tensor that shares the memory of `out`. */
+function writable(given: unknown, dtype: DType, who: ErrorContext): Tensor {
+  if (Tensor.isTensor(given) && Tensor.isAlive(given)) return given;
+  const { tensor, isView } = viewAsTensor(given, who, "out");
+  if (isView || tensor.size === 0) return tensor;
+  throw wrongOut(`must be ${dtype}, got values that would be converted`, who);
+}
+
+/**
+ * Checks that a tensor has the result's data type and shape.
+ * @throws TensorError `dtype` or `shape-mismatch`
+ */
+export function checkLike(
+  tensor: Tensor,
+  dtype: DType,
+  shape: readonly number[],
+  input: string,
+  fields: ErrorContext,
+): void {
+  if (tensor.dtype !== dtype) {
+    const sentence = `${input} must be ${dtype}, got ${tensor.dtype}`;
+    throw new TensorError("dtype", sentence, {
       ...fields,
-      key: "inputs",
-      got: count ?? kind,
-      expected: [least, most],
-    },
-  );
+      input,
+      got: tensor.dtype,
+      expected: dtype,
+    });
+  }
+  if (sameShape(Tensor.dimsOf(tensor), shape)) return;
+  const must = `${input} must have the shape of the result, ${printShape(shape)}`;
+  const sentence = `${must}, got ${printShape(tensor.shape)}`;
+  throw new TensorError("shape-mismatch", sentence, {
+    ...fields,
+    input,
+    got: tensor.shape,
+    expected: shape,
+  });
+}
+
+/** Creates the error for an `out` that shares memory with the input `name`. */
+export function sharedOut(name: string, inPlace: string | null, who: ErrorContext): TensorError {
+  const rule =
+    inPlace === null
+      ? "the out of a gather must have separate memory"
+      : name === inPlace
+        ? "out must be the whole input or have separate memory"
+        : `${inPlace} is the only input that can be out`;
+  const sentence = `out shares memory with ${name}: ${rule}`;
+  return new TensorError("overlap", sentence, { ...who, input: "out", other: name });
+}
+
+const wrongOut = (what: string, who: ErrorContext): TensorError =>
+  new TensorError("dtype", `out ${what}`, { ...who, input: "out" });
+
+/**
+ * Returns the error of a scatter with the order of its inputs, if indices and updates would pass the checks in each
+ * other's place. Returns any other error unchanged.
+ * @param given the inputs as the caller passed them, because lists have no data type of their own
+ */
+export function withOrder(
+  error: unknown,
+  { signature, operator, ...call }: Call,
+  tensors: Inputs<Tensor>,
+  given: Inputs<unknown>,
+): unknown {
+  const { data, indices, updates } = rolesOf(signature, tensors);
+  if (!hasCode(error, "dtype", "rank", "shape-mismatch") || !data || !indices || !updates) {
+    return error;
+  }
+  const lists = rolesOf(signature, given);
+  const fits =
+    (isList(lists.indices) || indices.dtype === data.dtype) &&
+    (isList(lists.updates) || TIND.types.includes(updates.dtype));
+  if (!fits || error.input === "out") return error;
+  try {
+    const shapes = { data: data.shape, indices: updates.shape, updates: indices.shape };
+    operator.inferShape(shapes, call);
+  } catch {
+    return error;
+  }
+  const order = signature.inputs.map(({ name }) => name).join(", ");
+  const sentence = `${sentenceOf(error)}; the order of the inputs is ${order}`;
+  return new TensorError(error.code, sentence, error);
 }

@@ -1,28 +1,53 @@
 /** Computes the gradients of a call's inputs from the gradient of the call's output. */
 
-import { defaultExecutor } from "../engines/default.ts";
-import type { Executor, Session } from "../engines/executor.ts";
+import { defaultExecutor } from "../engines/choice.ts";
+import type { Executor, SyncSession } from "../engines/executor.ts";
+import { TensorError } from "../errors.ts";
+import {
+  checkNames,
+  factOf,
+  nearestName,
+  objectOf,
+  optionsOf,
+  printValue,
+  readForeign,
+} from "../foreign.ts";
 import type { Inputs } from "../operators/operator.ts";
-import { optionsOf } from "../tensor/options.ts";
+import { FUNCTIONS, type FunctionName } from "../operators/registry.ts";
 import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
-import { MEANT_OPTIONS, type NodeSpec } from "./call.ts";
-import { callNow } from "./execute.ts";
-import { callFrom, type FunctionSpec } from "./function-spec.ts";
-import type { FunctionName } from "../operators/plain.ts";
+import {
+  callOfKnown,
+  keepForm,
+  MEANT_OPTIONS,
+  plainCallOf,
+  plainOptions,
+  recentForm,
+  type Call,
+  type Form,
+  type NodeSpec,
+  type PlainCall,
+} from "./call.ts";
+import { checkMemory, formOf } from "./check.ts";
 import {
   checkDifferentiable,
   checkGradientMemory,
   chooseGradients,
   GRADIENT_OPTIONS,
   gradientTensor,
+  ON_HOST,
   type ChosenGradients,
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkAlive, checkInputCount, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
-import { knownForm } from "./plain-call.ts";
-import { checkMemory, formOf, type Form } from "./prepare.ts";
-import { executorOf, planOf, type EngineLike } from "./run.ts";
+import { callNow, executorOf, planOf, type EngineLike } from "./run.ts";
+
+/** A plain function call: the function name, and all options except `out`. */
+export interface FunctionSpec {
+  readonly function: FunctionName;
+  /** Attributes and policies of the function, such as `{ reduction: "max", bounds: "drop" }`. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+}
 
 /** Options of `vjp`. */
 export interface VjpOptions extends GradientOptions {
@@ -70,7 +95,7 @@ export function vjpOn(
   options: VjpOptions,
 ): (Tensor | null)[] {
   const call = checked(byDefault, node, inputs, outputGradient, options);
-  return callNow(call.executor, call.form.call.fields, vjpNow, call);
+  return callNow(call.executor, call.form.call.fields, (session) => vjpNow(session, call));
 }
 
 /**
@@ -95,7 +120,7 @@ export async function vjpAsync(
   };
   return executor.queue.enqueue(async () => {
     check();
-    return callNow(executor, call.fields, vjpNow, given);
+    return callNow(executor, call.fields, (session) => vjpNow(session, given));
   });
 }
 
@@ -129,21 +154,21 @@ function checked(
   const { engine } = given;
   const executor = engine === undefined ? byDefault() : executorOf(engine, fields);
   const gradient = outputGradientOf(outputGradient, form, tensors);
-  const chosen = chooseGradients(given, { signature, tensors, gradient }, fields);
+  const chosen = chooseGradients(given, { signature, tensors, gradient }, fields, ON_HOST);
   return { executor, form, tensors, gradient, chosen };
 }
 
 const vjpNow = (
-  session: Session<void>,
+  session: SyncSession,
   { executor, form, tensors, gradient, chosen }: CheckedVjp,
 ): (Tensor | null)[] => {
   const { signature, settings: reducing } = form.call;
-  const { positions } = signature;
-  const plan = planOf(session, { form, tensors });
+  const { positions } = form;
+  const plan = planOf(form, tensors, session.readIndices);
   const results: (Tensor | null)[] = [];
   for (let position = 0; position < signature.inputs.length; position++) results.push(null);
-  const data = tensors[form.data] as Tensor;
-  const updates = tensors[form.updates];
+  const data = tensors[positions.data] as Tensor;
+  const updates = tensors[positions.updates];
   if (updates !== undefined) {
     const call = { executor, plan, gradient, chosen, reducing, data, updates };
     const found = scatterBackwards(session, call);
@@ -161,8 +186,9 @@ const vjpNow = (
 /** The gradient of a call's output, for data whose type has gradients. */
 function outputGradientOf(given: unknown, form: Form, tensors: Inputs<Tensor>): Tensor {
   const { signature, fields } = form.call;
-  const data = tensors[form.data] as Tensor;
-  checkDifferentiable(data, signature.inputs[form.data].name, fields);
+  const at = form.positions.data;
+  const data = tensors[at] as Tensor;
+  checkDifferentiable(data, signature.inputs[at].name, fields);
   const gradient = gradientTensor(given, data, form.shape, fields);
   if (gradient !== given) checkAlive(signature.inputs, tensors, fields);
   return gradient;
@@ -178,17 +204,66 @@ const MEANT_FOR_FUNCTION = Object.fromEntries(
 const OWN_OPTIONS: readonly string[] = GRADIENT_OPTIONS;
 const VJP_OPTIONS = [...OWN_OPTIONS, "engine"];
 
+/**
+ * Parses a node, or a plain function with its options, into a call.
+ * @throws TensorError `unknown-operator`, `attribute`, `reduction`
+ */
+export function callFrom(node: NodeSpec | FunctionSpec | FunctionName): Call | PlainCall {
+  const name = functionOf(node);
+  if (name === undefined) return callOfKnown(node as NodeSpec);
+  const spec = typeof node === "string" ? {} : objectOf("the call", node, {});
+  checkNames("key of a call", spec, ["function", "options"], {});
+  if (!isFunctionName(name)) {
+    const allowed = Object.keys(FUNCTIONS);
+    const nearest = nearestName(typeof name === "string" ? name : "", allowed);
+    const hint =
+      nearest === null ? `the functions are ${allowed.join(", ")}` : `did you mean "${nearest}"?`;
+    const sentence = `unknown function ${printValue(name)}; ${hint}`;
+    const facts = { key: "function", got: factOf(name), allowed, nearest: nearest ?? undefined };
+    throw new TensorError("unknown-operator", sentence, facts);
+  }
+  const operator = FUNCTIONS[name];
+  const options = plainOptions(operator, spec["options"]);
+  const call = plainCallOf(operator, options);
+  if (options["out"] !== undefined) {
+    const sentence =
+      "out is an option of vjp, not of the function; pass vjp a list with a tensor for each gradient";
+    throw new TensorError("attribute", sentence, { ...call.fields, key: "out" });
+  }
+  return call;
+}
+
+// Only text is looked up: `Object.hasOwn` would convert an object with the object's own `toString`.
+const isFunctionName = (name: unknown): name is FunctionName =>
+  typeof name === "string" && Object.hasOwn(FUNCTIONS, name);
+
+/** Returns what a call has as the name of a plain function; undefined for a node. */
+function functionOf(node: unknown): unknown {
+  if (typeof node === "string") return node;
+  if (typeof node === "function") {
+    const sentence =
+      'a call must be the name of a function, such as "gather", or a node; got a function';
+    throw new TensorError("unknown-operator", sentence, { key: "function", got: "a function" });
+  }
+  if (typeof node !== "object" || node === null) return undefined;
+  const read = (): unknown => Reflect.get(node, "function");
+  return readForeign(read, "unknown-operator", "a call must be an object that can be read", "call");
+}
+
 /** A checked form of a node or of a plain function, and its tensors. */
 function formFrom(
   node: NodeSpec | FunctionSpec | FunctionName,
   inputs: unknown,
 ): { readonly form: Form; readonly tensors: Inputs<Tensor> } {
-  const { call, known } = callFrom(node);
-  if (known === null) {
+  const call = callFrom(node);
+  if (!("forms" in call)) {
     const tensors = tensorsOf(call, inputs);
-    return { form: formOf(call, {}, tensors), tensors };
+    return { form: formOf(call, tensors), tensors };
   }
-  const given = checkInputCount(call, readInputs(call.version, inputs, call.fields));
+  const given = checkInputCount(call, readInputs(call.signature, inputs, call.fields));
   const tensors = tensorsOrLists(call, given);
-  return { form: knownForm(known, tensors), tensors };
+  return {
+    form: recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors), tensors),
+    tensors,
+  };
 }

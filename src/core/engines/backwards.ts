@@ -3,7 +3,6 @@
  * `assembly/backwards.ts`, and small parts use the loops of `kernels/backwards.ts`, with the same bits.
  */
 
-import { hasCode } from "../errors.ts";
 import { GRADIENTS, WASM } from "../limits.ts";
 import { extremeGradients, take, type Extremes } from "../kernels/backwards.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
@@ -11,10 +10,10 @@ import { absoluteOffsets, coarsen, type Plan } from "../plan/plan.ts";
 import { sortAllTargets, sortByTarget, type SortedPlan } from "../plan/targets.ts";
 import { DTYPES, viewOf, type DType, type NumericStorage } from "../tensor/dtype.ts";
 import { copy } from "../tensor/storage.ts";
-import type { Extension, Session } from "./executor.ts";
+import type { Extension, SyncSession } from "./executor.ts";
 import { KERNELS, MEMORY_FLAGS_AT } from "./wasm/backwards-bytes.ts";
 import type { KernelSource } from "./wasm/kernels.ts";
-import { windowsPay } from "./wasm/pays.ts";
+import { attempt, windowsPay } from "./wasm/pays.ts";
 
 const SOURCE: KernelSource = { text: KERNELS, flagsAt: MEMORY_FLAGS_AT };
 
@@ -24,8 +23,8 @@ const MOST = 2 ** 24;
 const elementsOf = ({ batches, count, slice }: Plan): number => batches * count * slice;
 
 /** Returns the kernels of the memory that holds all given arrays, or null if no memory does. */
-function residentKernels(session: Session<void>, arrays: NumericStorage[]): Extension | null {
-  const extension = session.extend?.(SOURCE, 0, ...arrays) ?? null;
+function residentKernels(session: SyncSession, arrays: NumericStorage[]): Extension | null {
+  const extension = session.extend(SOURCE, 0, ...arrays) ?? null;
   return arrays.every((array) => extension?.arena.memory.has(array)) ? extension : null;
 }
 
@@ -44,7 +43,7 @@ export function copyInto(data: NumericStorage, out: NumericStorage): void {
  * leaving 0. The last position of a target receives the slice, and earlier positions receive 0.
  */
 export function takeSlices(
-  session: Session<void>,
+  session: SyncSession,
   plan: Plan,
   dtype: DType,
   gradient: NumericStorage,
@@ -65,7 +64,7 @@ export function takeSlices(
  * false if nothing was done.
  */
 function takeByKernel(
-  session: Session<void>,
+  session: SyncSession,
   runs: Plan,
   dtype: DType,
   gradient: NumericStorage,
@@ -85,7 +84,7 @@ function takeByKernel(
     batches * span === size &&
     windowsPay(runs, dtype, "none", 1, WASM);
   if (!resident && !pays) return false;
-  const extension = resident ?? session.extend?.(SOURCE, scratch);
+  const extension = resident ?? session.extend(SOURCE, scratch);
   if (!extension) return false;
   const { arena, kernels } = extension;
   const at = arena.addressOf(offsets);
@@ -111,7 +110,7 @@ function takeByKernel(
 /**
  * Writes the gradients of a `max` or `min`. Elements of data that no update targets receive the gradient of the result.
  */
-export function extremeSlices(session: Session<void>, plan: Plan, call: Extremes): void {
+export function extremeSlices(session: SyncSession, plan: Plan, call: Extremes): void {
   const { gradient, ofData, includesSelf } = call;
   const updates = elementsOf(plan);
   if (updates === 0) {
@@ -133,16 +132,6 @@ export function extremeSlices(session: Session<void>, plan: Plan, call: Extremes
   extremeGradients(call, sorted);
 }
 
-/** Returns the result of `action`, or false if memory does not suffice and JavaScript must do the work. */
-function attempt(action: () => boolean): boolean {
-  try {
-    return action();
-  } catch (error) {
-    if (hasCode(error, "too-large")) return false;
-    throw error;
-  }
-}
-
 /** Addresses of a call's tensors, or of their copies, in the memory of the kernels. */
 interface Placed {
   readonly extension: Extension;
@@ -162,13 +151,13 @@ interface Placed {
  * @param spare bytes that the kernel writes for an unwanted gradient
  * @param more bytes of scratch memory that the caller needs as well; Infinity if nothing may be copied
  */
-function place(session: Session<void>, call: Extremes, spare: number, more: number): Placed | null {
+function place(session: SyncSession, call: Extremes, spare: number, more: number): Placed | null {
   const { data, updates, gradient, ofData, ofUpdates } = call;
   const tensors = [data, updates, gradient, ofData, ofUpdates].filter((one) => one !== null);
   const bytes = 2 * (data.byteLength + updates.byteLength + spare) + more;
   const extension =
     residentKernels(session, tensors) ??
-    (bytes <= GRADIENTS.scratch ? session.extend?.(SOURCE, bytes, ...tensors) : null);
+    (bytes <= GRADIENTS.scratch ? session.extend(SOURCE, bytes, ...tensors) : null);
   if (!extension) return null;
   const { arena } = extension;
   const [own, given, operands] = [data, gradient, updates].map((input) => arena.addressOf(input));
@@ -192,7 +181,7 @@ function place(session: Session<void>, call: Extremes, spare: number, more: numb
  * Computes gradients of single updates in the order of the Plan, because sorting the updates would take as long.
  * Returns false if nothing was done.
  */
-function singles(session: Session<void>, plan: Plan, call: Extremes): boolean {
+function singles(session: SyncSession, plan: Plan, call: Extremes): boolean {
   const { dtype, ties, ofUpdates } = call;
   if (plan.source !== undefined) return false;
   const { size } = plan;
@@ -241,7 +230,7 @@ function runExtremes({ kernels }: Extension, call: Extremes, at: Places): void {
 }
 
 /** Computes gradients of slices, target by target. Returns false if nothing was done. */
-function slices(session: Session<void>, call: Extremes, sorted: SortedPlan): boolean {
+function slices(session: SyncSession, call: Extremes, sorted: SortedPlan): boolean {
   const { data, updates, ofData, ofUpdates } = call;
   const { targets, ends, positions, isWhole } = sorted;
   const length = call.slice * data.BYTES_PER_ELEMENT;
@@ -265,7 +254,7 @@ function slices(session: Session<void>, call: Extremes, sorted: SortedPlan): boo
 }
 
 /** Computes gradients of slices on the heap, one group of targets at a time. Returns false if nothing was done. */
-function groups(session: Session<void>, call: Extremes, sorted: SortedPlan): boolean {
+function groups(session: SyncSession, call: Extremes, sorted: SortedPlan): boolean {
   const { dtype, slice, data, updates, gradient, ofData, ofUpdates } = call;
   const { targets, ends, positions } = sorted;
   const length = slice * data.BYTES_PER_ELEMENT;
@@ -273,7 +262,7 @@ function groups(session: Session<void>, call: Extremes, sorted: SortedPlan): boo
   const { bounds, widest } = groupBounds(sorted, most);
   const bytes = (2 * most + widest) * length + 4 * (2 * most + widest);
   if (bytes > GRADIENTS.scratch) return false;
-  const extension = session.extend?.(SOURCE, bytes);
+  const extension = session.extend(SOURCE, bytes);
   if (!extension) return false;
   const { arena } = extension;
   const { memory } = arena;

@@ -1,12 +1,20 @@
 /** Chooses an executor: the requested kind, or the next best kind that the platform supports. */
 
-import { createJs } from "./js.ts";
+import { Executor } from "./executor.ts";
 import type { MemorySource } from "./pool.ts";
-import type { Choice, EngineKind } from "./kinds.ts";
-import { WasmExecutor } from "./wasm/executor.ts";
+import { WasmEngine, type Threading } from "./wasm/engine.ts";
 import type { KernelMemory } from "./wasm/kernel-memory.ts";
 import { WasmPlatform } from "./wasm/platform.ts";
-import type { Threading } from "./wasm/session.ts";
+
+export const ENGINE_KINDS = ["auto", "js", "wasm"] as const;
+
+export type EngineKind = (typeof ENGINE_KINDS)[number];
+
+/** An executor, and the reason why its kind or thread count differs from the request; null if it does not differ. */
+export interface Choice {
+  readonly executor: Executor;
+  readonly why: () => string | null;
+}
 
 /** Creates the threads of an engine; `threadsOf` in wasm/threads.ts implements this interface. */
 export interface WantedThreads {
@@ -20,8 +28,10 @@ export interface WantedThreads {
   readonly reserve: MemorySource;
 }
 
-/** WebAssembly support of this process; undefined until it is first needed. */
 let platform: WasmPlatform | undefined;
+
+/** Returns the WebAssembly support of this process, which is created when it is first needed. */
+const platformOf = (): WasmPlatform => (platform ??= new WasmPlatform());
 
 /**
  * Chooses the executor for an engine. `auto` and `wasm` fall back to JavaScript if WebAssembly is missing, forbidden by
@@ -29,18 +39,24 @@ let platform: WasmPlatform | undefined;
  * nothing and starts no workers.
  */
 export function chooseExecutor(kind: EngineKind, threads: WantedThreads | null = null): Choice {
-  if (kind === "js") return { executor: createJs(), why: () => null };
-  const js = createJs(threads?.reserve);
-  const wasm = (platform ??= new WasmPlatform());
+  if (kind === "js") return { executor: new Executor(), why: () => null };
   let found: SharedMemory | undefined;
-  const shared = (): SharedMemory => (found ??= findSharedMemory(wasm));
+  const shared = (): SharedMemory => (found ??= findSharedMemory(platformOf()));
   const whyOne = threads && (threads.whyNone() ?? shared().why);
   const memory = threads && whyOne === null ? shared().memory : null;
   const threading = threads && memory && threads.make(memory);
   const makeShared = (): KernelMemory | null => shared().memory;
-  const executor = new WasmExecutor({ js, platform: wasm, makeShared, threading });
-  return { executor, why: () => wasm.whyNone ?? whyOne ?? threading?.pool.whyUnavailable ?? null };
+  const engine = new WasmEngine({ platform: platformOf, makeShared, threading });
+  const executor = new Executor(engine, threads?.reserve);
+  const why = (): string | null =>
+    platformOf().whyNone ?? whyOne ?? threading?.pool.whyUnavailable ?? null;
+  return { executor, why };
 }
+
+let byDefault: Executor | undefined;
+
+/** Returns the executor of the package's plain functions, which is created when it is first needed. */
+export const defaultExecutor = (): Executor => (byDefault ??= chooseExecutor("auto").executor);
 
 /** The memory for one engine's tensors, or the reason why it is unavailable. */
 interface SharedMemory {

@@ -14,8 +14,7 @@ import {
   type Step,
   type Storage,
 } from "../tensor/dtype.ts";
-import { decodeHalf, encodeHalf } from "../tensor/half.ts";
-import { halfFormat } from "../tensor/scalar.ts";
+import { decodeHalf, encodeHalf, floatFormat } from "../tensor/scalar.ts";
 import { combineNumbers, nanWriter } from "./combine.ts";
 import { divider } from "./divide.ts";
 
@@ -84,7 +83,7 @@ export function productGradients(
 function multiplier(dtype: DType, out: Storage, conjugates: boolean): Multiply {
   const { family } = DTYPES[dtype];
   if (family === "half") {
-    const format = halfFormat(dtype);
+    const format = floatFormat(dtype);
     return (to, a, i, b, j) => {
       const product = decodeHalf(Number(a[i]), format) * decodeHalf(Number(b[j]), format);
       out[to] = encodeHalf(Math.fround(product), format);

@@ -16,9 +16,8 @@ import {
   type Storage,
 } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
-import { decodeHalf, encodeHalf } from "../tensor/half.ts";
+import { decodeHalf, encodeHalf, floatFormat } from "../tensor/scalar.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
-import { halfFormat } from "../tensor/scalar.ts";
 
 /** Arguments of a kernel in addition to the two arrays. */
 interface CombineArgs {
@@ -151,7 +150,7 @@ function combineHalf(
   updates: Uint16Array,
   { dtype, reduction, slice, offsets, source }: CombineArgs,
 ): void {
-  const format = halfFormat(dtype);
+  const format = floatFormat(dtype);
   const keepsUpdate = reduction.endsWith("_update");
   const keepsBits = keepsUpdate || reduction.endsWith("_data");
   for (let p = 0; p < offsets.length; p++) {

@@ -7,8 +7,7 @@ import {
   type NumericStorage,
   type Storage,
 } from "../tensor/dtype.ts";
-import { decodeHalf, encodeHalf } from "../tensor/half.ts";
-import { halfFormat } from "../tensor/scalar.ts";
+import { decodeHalf, encodeHalf, floatFormat } from "../tensor/scalar.ts";
 import { nanWriter } from "./combine.ts";
 
 /**
@@ -44,7 +43,7 @@ export function divider(dtype: DType, data: NumericStorage): (at: number, count:
       // integer.
       return (at, count) => void (data[at] = Math.floor(Number(data[at]) / count));
     case "half": {
-      const format = halfFormat(dtype);
+      const format = floatFormat(dtype);
       return (at, count) =>
         void (data[at] = encodeHalf(decodeHalf(Number(data[at]), format) / count, format));
     }

@@ -38,12 +38,11 @@ function move(plan: Plan, random: Storage, sequential: Storage, scatter: boolean
         : moveFloats(plan, random, sequential, false));
     if (isDone) return;
   }
+  const offsets = absoluteOffsets(plan);
   const r = asBits(random);
   const s = asBits(sequential);
-  const width = r.length / plan.size;
-  const isLong = plan.slice * width >= MOVE.long && !Array.isArray(r) && !Array.isArray(s);
-  if (isLong) moveSlices(plan, width * r.BYTES_PER_ELEMENT, bytesOf(r), bytesOf(s), scatter, true);
-  else moveSlices(plan, width, r, s, scatter, false);
+  const isMoved = !Array.isArray(r) && !Array.isArray(s) && moveRows(plan, offsets, r, s, scatter);
+  if (!isMoved) moveSlices(plan, offsets, r, s, scatter);
 }
 
 /**
@@ -72,62 +71,153 @@ function moveFloats(
 const LINE = 64;
 
 /**
- * Moves the slices of a Plan in a loop or with `set`.
- * @param isLong true if slices are moved with `set`; the arrays are then byte arrays, regardless of the element width
+ * Moves slices of at least a cache line, in a loop over words or with `set`. Returns false if nothing was moved, because
+ * a loop over elements is faster.
  */
+function moveRows(
+  { source, slice, size }: Plan,
+  offsets: Uint32Array,
+  random: Bits,
+  sequential: Bits,
+  scatter: boolean,
+): boolean {
+  const bytes = random.byteLength / size;
+  const length = slice * bytes;
+  if (length < LINE) return false;
+  const isFar = random.byteLength >= MOVE.far && length <= MOVE.followed;
+  const Words = wordsFor(offsets, length, isFar, bytes, random, sequential);
+  if (Words === null && !isFar && length / random.BYTES_PER_ELEMENT < MOVE.long) return false;
+  // A loop does not wait for the targets of a scatter, because processors do not wait for stores.
+  const isAhead = isFar && !(Words && scatter);
+  const group = isAhead ? MOVE.ahead : offsets.length;
+  const [data, near] = [random, sequential].map(bytesOf);
+  const [from, to] = scatter ? [near, data] : [data, near];
+  const { buffer, byteOffset } = from;
+  const unit = Words?.BYTES_PER_ELEMENT ?? 1;
+  const [fromWords, toWords] = [from, to].map(
+    (side) => Words && new Words(side.buffer, side.byteOffset, Math.floor(side.byteLength / unit)),
+  );
+  for (let p = 0; p < offsets.length;) {
+    const stop = Math.min(p + group, offsets.length);
+    // V8 removes loads whose results are unused, so the result is written where the first slice is written next.
+    const first = scatter ? offsets[p] * bytes : (source?.[p] ?? p) * length;
+    if (isAhead) to[first] = prefetch(data, offsets.subarray(p, stop), bytes, length);
+    for (; p < stop; p++) {
+      const there = offsets[p] * bytes;
+      const here = (source === undefined ? p : source[p]) * length;
+      const read = scatter ? here : there;
+      const write = scatter ? there : here;
+      if (fromWords && toWords)
+        copyWords(fromWords, read / unit, toWords, write / unit, length / unit);
+      // Creating a view of the buffer is faster than `subarray`: a 256-byte slice takes 37 ns instead of 50 ns.
+      else to.set(new Uint8Array(buffer, byteOffset + read, length), write);
+    }
+  }
+  return true;
+}
+
+/**
+ * Returns the widest integers that a loop copies without allocating memory, or null if slices are not aligned or if
+ * `set` is faster or could be faster. V8 copies 256 bytes in 16 ns as 64-bit integers, in 29 ns as 32-bit integers and
+ * in 36 ns with `set`; JavaScriptCore in 1,000 ns, 19 ns and 37 ns. SpiderMonkey copies 32-bit integers in 30 ns and in
+ * 49 ns with `set`. Float64Array could change the bits of NaN. The type is that of either class, because words are only
+ * copied.
+ */
+function wordsFor(
+  offsets: Uint32Array,
+  length: number,
+  isFar: boolean,
+  bytes: number,
+  { byteOffset, byteLength }: Bits,
+  other: Bits,
+): Int32ArrayConstructor | null {
+  // Positions of words must be integers of 31 bits.
+  if (offsets.length * length < MOVE.large || byteLength + other.byteLength > 2 ** 32) return null;
+  const { navigator } = globalThis as { navigator?: { userAgent: string } };
+  const agent = navigator?.userAgent ?? "Node 20";
+  const isV8 = /^(Node|Deno)|Chrome/.test(agent);
+  const isFit = length <= MOVE.followed && length <= MOVE.words === isV8;
+  if ((!isFar && !isFit) || (!isV8 && !/^Bun|Firefox|Safari/.test(agent))) return null;
+  let bits = length | byteOffset | other.byteOffset;
+  if (bytes < 8) for (let p = 0; p < offsets.length; p++) bits |= offsets[p] * bytes;
+  const Words = (isV8 ? BigInt64Array : Int32Array) as Int32ArrayConstructor;
+  return bits % Words.BYTES_PER_ELEMENT === 0 ? Words : null;
+}
+
+function copyWords(
+  from: Int32Array,
+  read: number,
+  to: Int32Array,
+  write: number,
+  count: number,
+): void {
+  // V8 omits tests for overflow if it knows that positions are 32-bit integers: 256 bytes take 26 ns instead of 33 ns.
+  let r = read | 0;
+  let w = write | 0;
+  const end = (r + count) | 0;
+  for (const wide = end - 7; r < wide; r += 8, w += 8) {
+    to[w] = from[r];
+    to[w + 1] = from[r + 1];
+    to[w + 2] = from[r + 2];
+    to[w + 3] = from[r + 3];
+    to[w + 4] = from[r + 4];
+    to[w + 5] = from[r + 5];
+    to[w + 6] = from[r + 6];
+    to[w + 7] = from[r + 7];
+  }
+  for (; r < end; r++, w++) to[w] = from[r];
+}
+
+/**
+ * Reads a byte of each cache line of slices, so that the processor fetches the lines concurrently. Reading eight slices
+ * at a time takes half as long as one, because V8 tests the array in each iteration. Returns an arbitrary number.
+ */
+function prefetch(data: Uint8Array, offsets: Uint32Array, bytes: number, length: number): number {
+  let seen = 0;
+  for (let p = 7; p < offsets.length; p += 8) {
+    const a = offsets[p - 7] * bytes;
+    const b = offsets[p - 6] * bytes;
+    const c = offsets[p - 5] * bytes;
+    const d = offsets[p - 4] * bytes;
+    const e = offsets[p - 3] * bytes;
+    const f = offsets[p - 2] * bytes;
+    const g = offsets[p - 1] * bytes;
+    const h = offsets[p] * bytes;
+    for (let at = 0; at < length; at += LINE) {
+      seen |= data[a + at] | data[b + at] | data[c + at] | data[d + at];
+      seen |= data[e + at] | data[f + at] | data[g + at] | data[h + at];
+    }
+  }
+  return seen;
+}
+
+/** Moves the slices of a Plan in a loop over elements. */
 function moveSlices(
-  plan: Plan,
-  width: number,
+  { source, slice: elements, size }: Plan,
+  offsets: Uint32Array,
   random: Bits | string[],
   sequential: Bits | string[],
   scatter: boolean,
-  isLong: boolean,
 ): void {
-  const offsets = absoluteOffsets(plan);
-  const { source } = plan;
-  const slice = plan.slice * width;
+  const width = random.length / size;
+  const slice = elements * width;
   const from = scatter ? sequential : random;
   const to = scatter ? random : sequential;
-  const buffer = isLong ? (from as Uint8Array).buffer : null;
-  const { byteOffset } = from as Uint8Array;
-  const bytes = Array.isArray(random) ? 0 : random.BYTES_PER_ELEMENT;
-  const length = slice * bytes;
-  const isFar = length >= LINE && length <= MOVE.followed && random.length * bytes >= MOVE.far;
   if (slice === 1 && source === undefined) return moveSingles(offsets, from, to, scatter);
-  const group = isFar ? MOVE.ahead / length : offsets.length;
-  for (let p = 0; p < offsets.length;) {
-    const stop = Math.min(p + group, offsets.length);
-    if (isFar) {
-      let seen = 0;
-      // The loads do not depend on each other, so the processor fetches all these slices concurrently.
-      for (let q = p; q < stop; q++) {
-        const end = offsets[q] * width + slice;
-        for (let at = end - slice; at < end; at += LINE / bytes) seen |= (random as Bits)[at];
-      }
-      // V8 removes loads whose results are unused, so the result is written to a place that the first slice then
-      // overwrites.
-      to[scatter ? offsets[p] * width : (source?.[p] ?? p) * slice] = seen;
+  for (let p = 0; p < offsets.length; p++) {
+    const far = offsets[p] * width;
+    const near = (source === undefined ? p : source[p]) * slice;
+    let read = scatter ? near : far;
+    let write = scatter ? far : near;
+    const end = read + slice;
+    // Units are copied four at a time: 16 units take 20 ns instead of 56 ns.
+    for (const wide = end - 3; read < wide; read += 4, write += 4) {
+      to[write] = from[read];
+      to[write + 1] = from[read + 1];
+      to[write + 2] = from[read + 2];
+      to[write + 3] = from[read + 3];
     }
-    for (; p < stop; p++) {
-      const far = offsets[p] * width;
-      const near = (source === undefined ? p : source[p]) * slice;
-      let read = scatter ? near : far;
-      let write = scatter ? far : near;
-      if (buffer !== null) {
-        // Creating a view of the buffer is faster than `subarray`: a 256-byte slice takes 37 ns instead of 50 ns.
-        (to as Uint8Array).set(new Uint8Array(buffer, byteOffset + read, slice), write);
-        continue;
-      }
-      const end = read + slice;
-      // Units are copied four at a time: 16 units take 20 ns instead of 56 ns.
-      for (const wide = end - 3; read < wide; read += 4, write += 4) {
-        to[write] = from[read];
-        to[write + 1] = from[read + 1];
-        to[write + 2] = from[read + 2];
-        to[write + 3] = from[read + 3];
-      }
-      for (; read < end; read++, write++) to[write] = from[read];
-    }
+    for (; read < end; read++, write++) to[write] = from[read];
   }
 }
 

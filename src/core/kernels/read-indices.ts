@@ -10,7 +10,7 @@ import {
   type IndexJob,
   type ReadIndices,
   type TupleJob,
-} from "../plan/index-job.ts";
+} from "../plan/indices.ts";
 
 /**
  * Reads the indices of a job.

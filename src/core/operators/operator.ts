@@ -1,15 +1,16 @@
 /**
- * Types that describe an operator: its versions as rows of data, and the functions that all its versions share, which
- * compute the output shape from input shapes and a Plan from indices. Operators never read or write elements of data
- * and updates; only engines do.
+ * Types that describe an operator: its versions as rows of data, and its family, which defines how indices address
+ * data. A family (`tuples.ts`, `elements.ts`, `slices.ts`, `sequences.ts`) computes shapes from input shapes, and a Plan
+ * from indices. Operators never read or write elements of data and updates; only engines do.
  */
 
 import type { DType, Reduction, Stays } from "../tensor/dtype.ts";
 import type { ErrorContext } from "../errors.ts";
-import type { Bounds, IndexRules, ReadIndices } from "../plan/index-job.ts";
-import type { Plan, Planner } from "../plan/plan.ts";
+import type { Addressed, Bounds, IndexRules, Planner, ReadIndices } from "../plan/indices.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { Dim, PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
+import { checkEqual, joinTerms, wholeShape, type Term } from "./shapes.ts";
 
 /** Domain of an operator: `ai.onnx` for ONNX, `openvino` for OpenVINO. */
 export type Domain = "ai.onnx" | "openvino";
@@ -163,27 +164,13 @@ export interface InputShapes {
   readonly updates: PartialShape;
 }
 
-/** Consecutive dimensions of a derived shape: the expression that describes them, and the known dimensions. */
-export interface Term {
-  /** Expression for the dimensions, such as `indices.shape[:-1]`. */
-  readonly text: string;
-  readonly shape: readonly Dim[];
-}
-
 /** A shape that follows from the input shapes, as a list of terms. */
 export interface Derivation {
   /** Input that must have the derived shape, or `output`. */
   readonly of: Role | "output";
   readonly terms: readonly Term[];
   /** True if any tensor with one element is accepted when the derived shape is that of a scalar. */
-  readonly orOneElement?: true;
-}
-
-/** Shapes with known ranks; null for updates that are not given. */
-export interface RankedShapes {
-  readonly data: readonly Dim[];
-  readonly indices: readonly Dim[];
-  readonly updates: PartialShape;
+  readonly orOneElement?: boolean;
 }
 
 /** Inputs of a Plan: the indices, and the checked shapes of data and updates. */
@@ -217,7 +204,34 @@ export interface Layout {
   readonly axes: readonly number[];
 }
 
-export interface Operator {
+/** Functions that operators with the same form of indices share. */
+export interface Family {
+  /** Domain whose scatters accept any tensor with one element instead of a scalar as updates. */
+  readonly orOneElement?: Domain;
+  /**
+   * Derives the shape of a scatter's updates or of a gather's output from the known parts of the input shapes, and
+   * checks all shapes except that of updates. Returns null if not even the rank follows.
+   * @throws TensorError `rank`, `axis` or `shape-mismatch`, checked in this order, if no values of the unknown
+   *   dimensions could be valid
+   */
+  termsOf(inputs: InputShapes, call: OperatorCall): readonly Term[] | null;
+  /**
+   * Checks the shape of updates against the derived terms; equal shapes are required if absent.
+   * @throws TensorError `shape-mismatch`
+   */
+  checkUpdates?(
+    updates: readonly Dim[],
+    terms: readonly Term[] | null,
+    inputs: InputShapes,
+    call: OperatorCall,
+  ): void;
+  /** Creates the planner for a call's indices. `inferShape` must have checked the shapes. */
+  planner(shapes: PlanShapes, call: OperatorCall, rules: IndexRules): Planner;
+  /** Maps the offsets of a Plan to positions, indices and axes. */
+  layout(inputs: PlanInputs, call: OperatorCall): Layout;
+}
+
+export interface Operator extends Pick<Family, "planner" | "layout"> {
   readonly kind: "scatter" | "gather";
   /** Versions of the operator, oldest first. All versions have the same name and domain. */
   readonly versions: readonly OperatorVersion[];
@@ -232,15 +246,10 @@ export interface Operator {
    */
   inferShape(inputs: InputShapes, call: OperatorCall): PartialShape;
   /**
-   * Derives shapes from the shapes of data and indices, ignoring any other shapes: the shape of updates if the operator
-   * has updates, then the output shape.
-   * @throws TensorError `rank`, `axis` or `shape-mismatch` if the shapes cannot be derived
+   * Derives the shape of updates if the operator has updates, then the output shape. `inferShape` makes the same checks,
+   * and also checks updates.
    */
-  derive(inputs: RankedShapes, call: OperatorCall): readonly Derivation[];
-  /** Creates the planner for a call's indices. `inferShape` must have checked the shapes. */
-  planner(shapes: PlanShapes, call: OperatorCall, rules: IndexRules): Planner;
-  /** Maps the offsets of a Plan to positions, indices and axes. */
-  layout(inputs: PlanInputs, call: OperatorCall): Layout;
+  derive(inputs: InputShapes, call: OperatorCall): readonly Derivation[];
 }
 
 /**
@@ -257,6 +266,17 @@ export function planIndices(
   return call.operator.planner(shapes, call, rules)(indices, read);
 }
 
+/** Returns the layout of index tuples; an index of a slice along an axis is a tuple of one index. */
+export const tupleLayout = (
+  data: readonly number[],
+  { lead, batchDims, first, k }: Addressed,
+): Layout => ({
+  positions: [...data.slice(0, first), ...lead.slice(batchDims)],
+  indexAt: (position) => [...position.slice(0, batchDims), ...position.slice(first)],
+  addressed: first + k,
+  axes: Array.from({ length: k }, (_, j) => first + j),
+});
+
 /** Fields that all versions in a domain share; some versions override `negativeIndices`. */
 const DOMAINS = {
   "ai.onnx": {
@@ -269,28 +289,66 @@ const DOMAINS = {
   openvino: { domain: "openvino", function: false, supportLevel: "COMMON", shapeInference: true },
 } as const;
 
-/** Remaining fields of a version, given its domain and the fields C that it shares with other versions. */
-type Rest<N extends Domain, C> = Partial<OperatorVersion> &
-  Omit<OperatorVersion, keyof (typeof DOMAINS)[N] | keyof C>;
+/** A row for a version: the fields that its domain does not determine. */
+export type Row<N extends Domain> = Partial<OperatorVersion> &
+  Omit<OperatorVersion, keyof (typeof DOMAINS)[N]>;
 
 /**
- * Creates the versions of an operator, oldest first, from shared fields and one row per version. The rows are a
- * function, and callers mark this call and `operatorBy` as pure, so that a page that uses one function loads the rows
- * of only one operator.
+ * Creates the versions of an operator from one row per version, oldest first. The rows are a function, and callers mark
+ * this call and `operatorOf` as pure, so that a page that uses one function loads the rows of only one operator. The
+ * summary of a version with a reduction says so.
  */
-export const versionsOf = <N extends Domain, C extends Partial<OperatorVersion>>(
+export const versionsOf = <N extends Domain>(
   domain: N,
-  common: C,
-  rows: () => readonly Rest<N, C>[],
+  rows: () => readonly Row<N>[],
 ): readonly OperatorVersion[] =>
   rows().map((row) => {
-    const version: Partial<OperatorVersion> = { ...DOMAINS[domain], ...common, ...row };
-    // No field is missing, because `Rest` requires every field that the domain and `common` do not have.
-    return version as OperatorVersion;
+    const fields: Partial<OperatorVersion> = { ...DOMAINS[domain], ...row };
+    // No field is missing, because `Row` requires every field that the domain does not have.
+    const version = fields as OperatorVersion;
+    const words = version.attributes.find(({ name }) => name === "reduction")?.values;
+    if (words === undefined) return version;
+    const mean = words.includes("mean")
+      ? "; a mean of integers is rounded toward minus infinity"
+      : "";
+    const combined = `With a reduction, updates are combined with their targets${mean}.`;
+    return { ...version, summary: `${version.summary} ${combined}` };
   });
 
-/** Creates an operator that addresses data in one of the shared ways (`addressing.ts`). */
-export const operatorBy = (
-  way: Pick<Operator, "planner" | "layout">,
-  own: Omit<Operator, "planner" | "layout">,
-): Operator => ({ ...way, ...own });
+/** Creates an operator of a family from its versions. */
+export function operatorOf(
+  family: Family,
+  versions: readonly OperatorVersion[],
+  plain?: OperatorVersion,
+): Operator {
+  const { termsOf, checkUpdates, planner, layout } = family;
+  const isScatter = versions[0].inputs.some((input) => roleOf(input) === "updates");
+  return {
+    kind: isScatter ? "scatter" : "gather",
+    versions,
+    ...(plain && { plain }),
+    inferShape(inputs, call) {
+      const terms = termsOf(inputs, call);
+      if (!isScatter) return terms && joinTerms(terms);
+      const { data, updates } = inputs;
+      if (updates === null) return data;
+      if (checkUpdates !== undefined) checkUpdates(updates, terms, inputs, call);
+      else if (terms !== null) checkEqual(updates, terms, call.fields);
+      return data;
+    },
+    derive(inputs, call) {
+      const terms = termsOf(inputs, call) ?? [];
+      if (!isScatter) return [{ of: "output", terms }];
+      const orOneElement = call.version.domain === family.orOneElement;
+      return [{ of: "updates", terms, orOneElement }, outputLikeData(inputs.data)];
+    },
+    planner,
+    layout,
+  };
+}
+
+/** Derives the output shape of a scatter, which is the shape of data. */
+export const outputLikeData = (data: PartialShape, name = "data"): Derivation => ({
+  of: "output",
+  terms: data === null ? [] : [wholeShape(name, data)],
+});

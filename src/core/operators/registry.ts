@@ -1,23 +1,21 @@
 /**
- * The list of all operators, and the lookup of a node's version. The list of operators has a line for each operator.
+ * The list of all operators, which has a line for each operator, the operator that each plain function runs, and the
+ * lookup of a node's version.
  */
 
-import { factOf, printValue, readForeign, TensorError, type ErrorContext } from "../errors.ts";
-import { gatherElements } from "./gather-elements.ts";
-import { gatherND } from "./gather-nd.ts";
-import { gather } from "./gather.ts";
-import { openvinoGatherElements } from "./openvino-gather-elements.ts";
-import { openvinoGatherND } from "./openvino-gather-nd.ts";
-import { nearestName } from "../tensor/nearest.ts";
-import { openvinoGather } from "./openvino-gather.ts";
+import { factOf, printValue, readForeign, nearestName } from "../foreign.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
+import {
+  gatherElements,
+  openvinoGatherElements,
+  scatter,
+  scatterElements,
+  scatterElementsUpdate,
+} from "./elements.ts";
+import { gather, openvinoGather, scatterUpdate } from "./slices.ts";
+import { gatherND, openvinoGatherND, scatterND, scatterNDUpdate } from "./tuples.ts";
 import type { Domain, Operator, OperatorVersion } from "./operator.ts";
-import { scatterElementsUpdate } from "./scatter-elements-update.ts";
-import { scatterElements } from "./scatter-elements.ts";
-import { scatterNDUpdate } from "./scatter-nd-update.ts";
-import { scatterND } from "./scatter-nd.ts";
-import { scatterUpdate } from "./scatter-update.ts";
-import { scatter } from "./scatter.ts";
-import { tensorScatter } from "./tensor-scatter.ts";
+import { tensorScatter } from "./sequences.ts";
 
 const OPERATORS: readonly Operator[] = /* @__PURE__ */ frozen([
   scatterND,
@@ -34,6 +32,44 @@ const OPERATORS: readonly Operator[] = /* @__PURE__ */ frozen([
   openvinoGatherND,
   openvinoGatherElements,
 ]);
+
+/** Name of a plain function. The union is written out, because declarations would otherwise name the operators. */
+export type FunctionName =
+  | "scatterND"
+  | "scatterElements"
+  | "scatter"
+  | "tensorScatter"
+  | "gatherND"
+  | "gatherElements"
+  | "gather";
+
+export const FUNCTIONS: Readonly<Record<FunctionName, Operator>> = {
+  scatterND,
+  scatterElements,
+  scatter,
+  tensorScatter,
+  gatherND,
+  gatherElements,
+  gather,
+};
+
+/** Operators whose indices can be compiled to a kept plan, by function name. */
+export const PLAN_FUNCTIONS = {
+  planScatterND: scatterND,
+  planScatterElements: scatterElements,
+  planGatherND: gatherND,
+  planGatherElements: gatherElements,
+  planGather: gather,
+} as const satisfies Readonly<Record<string, Operator>>;
+
+/** Calls `make` for each operator in a table, and returns the results under the same names. */
+export function forEach<N extends string, F>(
+  table: Readonly<Record<N, Operator>>,
+  make: (operator: Operator) => F,
+): Record<N, F> {
+  const entries = Object.entries<Operator>(table).map(([name, operator]) => [name, make(operator)]);
+  return Object.fromEntries(entries);
+}
 
 /**
  * Freezes the rows of operators. Rows are frozen, because callers receive them, and a change to a row would affect all

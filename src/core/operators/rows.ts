@@ -3,8 +3,8 @@
  * of rows (from a worker or from JSON) or any other value, so each value is read once and checked.
  */
 
-import { factOf, isArray, printValue, readForeign, TensorError } from "../errors.ts";
-import { changesBetween, type VersionChange } from "./compare.ts";
+import { factOf, isArray, printValue, readForeign } from "../foreign.ts";
+import { TensorError } from "../errors.ts";
 import type { OperatorVersion, ParameterSchema, Role } from "./operator.ts";
 import { roleOf as roleOfRow } from "./operator.ts";
 import { operators } from "./registry.ts";
@@ -53,6 +53,19 @@ export const typesOf = (version: OperatorVersion, type: string): readonly string
   typesIn(rowFrom(version), type);
 
 /**
+ * One difference between two versions, at a `path` such as `attributes.reduction.values` or `typeConstraints.T.types`.
+ */
+export interface VersionChange {
+  readonly kind: "added" | "removed" | "changed";
+  readonly path: string;
+  /** Value that was added or removed. */
+  readonly value?: unknown;
+  /** Value that changed, before (`from`) and after (`to`) the change. */
+  readonly from?: unknown;
+  readonly to?: unknown;
+}
+
+/**
  * Returns the additions, removals and changes from one version to another, of the same operator or of different
  * operators. Lists of words and data types are compared as sets; lists of named records are compared by name.
  *
@@ -69,7 +82,29 @@ export const typesOf = (version: OperatorVersion, type: string): readonly string
  * ```
  */
 export const compareVersions = (from: OperatorVersion, to: OperatorVersion): VersionChange[] =>
-  changesBetween(rowFrom(from), rowFrom(to));
+  changes("", rowFrom(from), rowFrom(to));
+
+function changes(path: string, from: unknown, to: unknown): VersionChange[] {
+  if (Object.is(from, to)) return [];
+  if (Array.isArray(from) && Array.isArray(to)) return changes(path, byName(from), byName(to));
+  if (!isRecord(from) || !isRecord(to)) return [{ kind: "changed", path, from, to }];
+  const keys = new Set([...Object.keys(from), ...Object.keys(to)]);
+  return [...keys].flatMap((key): VersionChange[] => {
+    const inner = path === "" ? key : `${path}.${key}`;
+    if (!Object.hasOwn(from, key)) return [{ kind: "added", path: inner, value: to[key] }];
+    if (!Object.hasOwn(to, key)) return [{ kind: "removed", path: inner, value: from[key] }];
+    return changes(inner, from[key], to[key]);
+  });
+}
+
+/** Converts a list to a record, in which each item's key is its name, or the item itself if it is a word. */
+const byName = (list: readonly unknown[]): Record<string, unknown> =>
+  Object.fromEntries(
+    list.map((item) => [isRecord(item) ? String(item["name"]) : String(item), item]),
+  );
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
 
 /** Returns a row of the registry unchanged; copies a version from any other source. */
 function rowFrom(given: OperatorVersion): OperatorVersion {

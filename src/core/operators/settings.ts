@@ -1,20 +1,13 @@
 /**
  * Converts a call's attributes to settings, and checks them against the operator version. Data types are checked in
- * `dtypes.ts`.
+ * `signature.ts`.
  */
 
 import { REDUCTIONS, type Reduction } from "../tensor/dtype.ts";
-import {
-  factOf,
-  oneOf,
-  printValue,
-  TensorError,
-  wrongOption,
-  type ErrorContext,
-} from "../errors.ts";
+import { factOf, printValue, wrongOption, nearestName } from "../foreign.ts";
+import { oneOf, TensorError, type ErrorContext } from "../errors.ts";
 import { isKnown, printShape, product } from "../tensor/shape.ts";
 import { asTensor, Tensor } from "../tensor/tensor.ts";
-import { nearestName } from "../tensor/nearest.ts";
 import {
   roleOf,
   type AttributeSchema,
@@ -22,7 +15,7 @@ import {
   type Settings,
   type TensorType,
 } from "./operator.ts";
-import { T_ANY, TIND } from "./types.ts";
+import { T_ANY, TIND } from "./schemas.ts";
 
 export type Attributes = Readonly<Record<string, unknown>>;
 

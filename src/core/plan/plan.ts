@@ -11,8 +11,6 @@
  */
 
 import { greatestCommonDivisor } from "../tensor/shape.ts";
-import type { Tensor } from "../tensor/tensor.ts";
-import type { ReadIndices } from "./index-job.ts";
 
 /**
  * A Plan, in which `slice`, `size` and `span` count elements, `count` counts offsets, and `source` counts slices.
@@ -40,7 +38,7 @@ export interface Plan {
   readonly span: number;
   /**
    * Position of each offset's slice on the sequential side. If absent, slice p belongs to the p-th offset, batch after
-   * batch. Only Plans with one batch have a source. The functions `split` (in repeats.ts) and `without` create Plans
+   * batch. Only Plans with one batch have a source. The functions `split` (in targets.ts) and `without` create Plans
    * with a source.
    */
   readonly source?: Uint32Array;
@@ -54,13 +52,6 @@ export interface Plan {
   /** Cached results of functions that compute their result once for a kept Plan, by function. */
   readonly derived?: Map<unknown, unknown>;
 }
-
-/**
- * Creates Plans for indices and data of fixed shapes. A planner has already computed everything that does not depend on
- * index values.
- * @throws TensorError `index-out-of-range`
- */
-export type Planner = (indices: Tensor, read: ReadIndices) => Plan;
 
 /**
  * Merges offsets that form contiguous runs of equal length, so that the Plan has fewer, longer slices. A
@@ -102,29 +93,38 @@ export function absoluteOffsets({ offsets, count, batches, span }: Plan): Uint32
   return absolute;
 }
 
+/** Returns a Plan of one batch. */
+export const planOf = (
+  offsets: Uint32Array,
+  slice: number,
+  size: number,
+  source?: Uint32Array,
+): Plan => ({
+  offsets,
+  ...(source && { source }),
+  slice,
+  count: offsets.length,
+  size,
+  batches: 1,
+  span: size,
+});
+
 /**
  * Returns the Plan without the offsets that `leftOut` marks with a nonzero byte. `leftOut` has a byte for each entry of
  * `plan.offsets`, so if batches share offsets, a mark applies to every batch. The result has one batch, and its
  * `source` lists the remaining slices of the sequential side.
  */
 export function without(plan: Plan, leftOut: Uint8Array): Plan {
+  const { slice, size, source } = plan;
   const offsets = absoluteOffsets(plan);
   const targets = new Uint32Array(offsets.length);
   const positions = new Uint32Array(offsets.length);
   let kept = 0;
-  for (let p = 0; p < offsets.length; p++) {
-    if (leftOut[p % leftOut.length] !== 0) continue;
+  for (let p = 0, mark = 0; p < offsets.length; p++, mark++) {
+    if (mark === leftOut.length) mark = 0;
+    if (leftOut[mark] !== 0) continue;
     targets[kept] = offsets[p];
-    positions[kept++] = p;
+    positions[kept++] = source === undefined ? p : source[p];
   }
-  const { slice, size } = plan;
-  return {
-    offsets: targets.slice(0, kept),
-    source: positions.slice(0, kept),
-    slice,
-    count: kept,
-    size,
-    batches: 1,
-    span: size,
-  };
+  return planOf(targets.slice(0, kept), slice, size, positions.slice(0, kept));
 }

@@ -1,11 +1,90 @@
 /**
- * Computes what gradients need to know about a Plan's targets: which updates later updates replace, and a packed form
- * of the targets. The functions of this file accept Plans that operators create, but not results of `coarsen`.
+ * Facts about a Plan's targets: the positions that write where an earlier position has written, the updates that later
+ * updates replace, and a packed and a sorted form of the targets, which gradients need.
+ *
+ * Duplicates are detected per index, so runs must not be merged first: these functions accept Plans that operators
+ * create, but not results of `coarsen`, whose slices may partly overlap.
  */
 
 import { GRADIENTS, OFFSETS } from "../limits.ts";
-import { absoluteOffsets, type Plan } from "./plan.ts";
-import { targetSet } from "./repeats.ts";
+import { absoluteOffsets, planOf, without, type Plan } from "./plan.ts";
+
+/**
+ * Two positions of a Plan with the same target. A position is the number of an index, or of a tuple, in row-major
+ * order.
+ */
+export interface Repeat {
+  readonly position: number;
+  /** First position with the same target. */
+  readonly earlier: number;
+  /** Start of the target on the random side, in elements. */
+  readonly target: number;
+}
+
+/** Finds the first position with the same target as an earlier position; returns null if no target is repeated. */
+export function firstRepeat(plan: Plan): Repeat | null {
+  // Empty slices have no elements, so nothing is written twice.
+  if (plan.slice === 0) return null;
+  const offsets = absoluteOffsets(plan);
+  const isNew = targetSet(plan, offsets.length);
+  const positionOf = (p: number): number => plan.source?.[p] ?? p;
+  for (let p = 0; p < offsets.length; p++) {
+    const target = offsets[p];
+    if (isNew(target)) continue;
+    return { position: positionOf(p), earlier: positionOf(offsets.indexOf(target)), target };
+  }
+  return null;
+}
+
+/**
+ * Splits a Plan in two: `first` has the first position of each target, and `later` has all other positions, both in the
+ * order of `plan`. Each part has one batch, and its `source` gives the update for each offset.
+ */
+export function split(plan: Plan): { first: Plan; later: Plan } {
+  const { slice, size, source } = plan;
+  const offsets = absoluteOffsets(plan);
+  const total = offsets.length;
+  const isNew = targetSet(plan, total);
+  const isFirst = new Uint8Array(total);
+  const isLater = new Uint8Array(total);
+  for (let p = 0; p < total; p++) {
+    // Empty slices have no elements, so nothing is written twice.
+    if (slice === 0 || isNew(offsets[p])) isFirst[p] = 1;
+    else isLater[p] = 1;
+  }
+  const whole = planOf(offsets, slice, size, source);
+  return { first: without(whole, isLater), later: without(whole, isFirst) };
+}
+
+/**
+ * Returns the number of positions with each target, in both parts of a `split` together, in the order of `first`.
+ */
+export function countTargets(first: Plan, later: Plan): Uint32Array {
+  const repeats = new Map<number, number>();
+  for (const target of later.offsets) repeats.set(target, (repeats.get(target) ?? 0) + 1);
+  return first.offsets.map((target) => 1 + (repeats.get(target) ?? 0));
+}
+
+/**
+ * Returns a function that returns true for an offset that it has not seen before. One bit per slice of the random side
+ * is fastest; if the bits would take far more memory than the offsets, a Set stores the offsets seen.
+ */
+export function targetSet({ slice, size }: Plan, count: number): (offset: number) => boolean {
+  const targets = slice === 0 ? 0 : size / slice;
+  if (targets / 8 > OFFSETS.bits * count + OFFSETS.leastBits) {
+    const seen = new Set<number>();
+    return (offset) => seen.size < seen.add(offset).size;
+  }
+  const seen = new Uint32Array(Math.ceil(targets / 32));
+  return (offset) => {
+    const target = offset / slice;
+    const word = Math.floor(target / 32);
+    const bit = 1 << (target % 32);
+    const isNew = (seen[word] & bit) === 0;
+    seen[word] |= bit;
+    return isNew;
+  };
+}
 
 /** Wraps a function of a Plan so that it computes its result only once for a kept Plan. */
 const once =
@@ -64,9 +143,8 @@ export function packMost(plan: Plan): Omit<PackedPlan, "counts"> {
   const offsets = absoluteOffsets(plan);
   const total = offsets.length;
   if (size > GRADIENTS.dense * slice * total) return packTargets(plan);
-  const one = { offsets: new Uint32Array(1), slice: size, count: 1, size, batches: 1, span: size };
-  const all = { offsets, slice, count: total, size, batches: 1, span: size };
-  return { plan: { ...all, ...(source && { source }) }, targets: one, isFirst: NONE };
+  const whole = planOf(new Uint32Array(1), size, size);
+  return { plan: planOf(offsets, slice, size, source), targets: whole, isFirst: NONE };
 }
 
 const NONE = new Uint8Array();
@@ -91,19 +169,9 @@ export const packTargets = /* @__PURE__ */ once((plan): PackedPlan => {
     counts[slot]++;
     packed[p] = slot * slice;
   }
-  const size = found * slice;
-  const ofTargets = { offsets: targets.slice(0, found), count: found, size: plan.size };
   return {
-    plan: {
-      offsets: packed,
-      slice,
-      count: total,
-      size,
-      batches: 1,
-      span: size,
-      ...(source && { source }),
-    },
-    targets: { ...ofTargets, slice, batches: 1, span: plan.size },
+    plan: planOf(packed, slice, found * slice, source),
+    targets: planOf(targets.slice(0, found), slice, plan.size),
     counts: counts.slice(0, found),
     isFirst,
   };

@@ -3,7 +3,8 @@
  * also lists the reductions, and the data types that support each; the arithmetic itself is in `kernels/`.
  */
 
-import { TensorError } from "../errors.ts";
+import { named, TensorError, type ErrorContext } from "../errors.ts";
+import { factOf, nearestName, printValue } from "../foreign.ts";
 
 /** Family of data types with the same arithmetic, and so with the same kernel in `kernels/combine.ts`. */
 export type Family =
@@ -35,18 +36,12 @@ interface Row {
   readonly family: Family;
 }
 
-type StorageConstructor =
-  | Int8ArrayConstructor
-  | Int16ArrayConstructor
-  | Int32ArrayConstructor
-  | BigInt64ArrayConstructor
-  | Uint8ArrayConstructor
-  | Uint16ArrayConstructor
-  | Uint32ArrayConstructor
-  | BigUint64ArrayConstructor
-  | Float32ArrayConstructor
-  | Float64ArrayConstructor
-  | ArrayConstructor;
+type Bits = 8 | 16 | 32;
+type StorageName =
+  | `${"Int" | "Uint"}${Bits}Array`
+  | `Big${"Int" | "Uint"}64Array`
+  | `Float${32 | 64}Array`;
+type StorageConstructor = (typeof globalThis)[StorageName | "Array"];
 
 // prettier-ignore
 /**
@@ -180,23 +175,12 @@ export const rowOf = (dtype: DType): Row => DTYPES[dtype];
 
 export const isUnsigned = (dtype: DType): boolean => dtype.startsWith("uint");
 
-type IntegerRange = readonly [low: bigint, high: bigint];
-
-const INTEGER_RANGES: ReadonlyMap<DType, IntegerRange | null> = new Map(
-  DTYPE_NAMES.map((dtype) => [dtype, rangeOf(dtype)]),
-);
-
 /** Returns the smallest and largest integers of an integer type; null for other types. */
-export const integerRange = (dtype: DType): IntegerRange | null =>
-  INTEGER_RANGES.get(dtype) ?? null;
-
-function rangeOf(dtype: DType): IntegerRange | null {
-  const { family, bytes, bits: narrow = 8 * bytes } = rowOf(dtype);
+export function integerRange(dtype: DType): readonly [low: bigint, high: bigint] | null {
+  const { family, bytes, bits = 8 * bytes } = rowOf(dtype);
   if (family !== "int" && family !== "int64") return null;
-  const bits = BigInt(narrow);
-  return isUnsigned(dtype)
-    ? [0n, (1n << bits) - 1n]
-    : [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
+  const half = 1n << BigInt(bits - 1);
+  return isUnsigned(dtype) ? [0n, 2n * half - 1n] : [-half, half - 1n];
 }
 
 /**
@@ -232,13 +216,10 @@ export function allocate(dtype: DType, size: number): Storage {
  */
 const MOST_STRINGS = 2 ** 26;
 
-const tooLarge = (dtype: DType, size: number, cause?: unknown): TensorError =>
-  new TensorError(
-    "too-large",
-    `${size} elements of ${dtype} do not fit in memory`,
-    { got: size },
-    { cause },
-  );
+function tooLarge(dtype: DType, size: number, cause?: unknown): TensorError {
+  const sentence = `${size} elements of ${dtype} do not fit in memory`;
+  return new TensorError("too-large", sentence, { got: size }, { cause });
+}
 
 /** Creates storage of a numeric type over part of a buffer; over the whole buffer by default. */
 export function viewOf(
@@ -322,13 +303,62 @@ export function reductionsOf(dtype: DType): readonly Reduction[] {
   return family === "bool" ? REDUCTIONS.filter((one) => one !== "mean") : REDUCTIONS;
 }
 
-const TAKEN: ReadonlyMap<DType, ReadonlySet<unknown>> = /* @__PURE__ */ new Map(
-  /* @__PURE__ */ DTYPE_NAMES.map((dtype) => [dtype, new Set(reductionsOf(dtype))]),
-);
-
 /**
  * Returns true if a data type supports a reduction. `none`, which every data type supports, is tested first, because
  * most calls use it.
  */
 export const hasReduction = (dtype: DType, word: unknown): word is Reduction =>
-  word === "none" || TAKEN.get(dtype)?.has(word) === true;
+  word === "none" || (reductionsOf(dtype) as readonly unknown[]).includes(word);
+
+/** Names in PyTorch, NumPy, C, Java and JavaScript that the table of data types does not have. */
+const OTHER_NAMES: Readonly<Record<string, DType>> = {
+  f4: "float32",
+  f8: "float64",
+  half: "float16",
+  single: "float32",
+  number: "float32",
+  byte: "uint8",
+  short: "int16",
+  int: "int32",
+  uint: "uint32",
+  long: "int64",
+  bigint: "int64",
+  float8: "float8e4m3fn",
+  str: "string",
+};
+
+/**
+ * Returns the data type that another name means, such as `f32`, `double`, `torch.half`, `bool_`, `tensor(int64)` or
+ * `Float32Array`, or the most similar name; undefined if no name is similar.
+ */
+function nearestDType(given: string): DType | undefined {
+  const name = given
+    .toLowerCase()
+    .replace(/^.*[.(]|^big(?=\D+\d)|_t?$|_|array$|\)/g, "")
+    .replace(/^fp/, "f");
+  if (Object.hasOwn(OTHER_NAMES, name)) return OTHER_NAMES[name];
+  const same = DTYPE_NAMES.find((one) => {
+    const { openvino, onnx } = rowOf(one);
+    return one === name || openvino === name || onnx.name === name;
+  });
+  return same ?? (nearestName(name, DTYPE_NAMES) as DType | null) ?? undefined;
+}
+
+/** @throws TensorError `dtype` if the value is not a data type name */
+export function checkDType(dtype: unknown, fields: ErrorContext): asserts dtype is DType {
+  if (isDType(dtype)) return;
+  const got = printValue(dtype);
+  const nearest = typeof dtype === "string" ? nearestDType(dtype) : undefined;
+  const sentence =
+    typeof dtype !== "string"
+      ? `the data type must be a name such as "float32", got ${got}`
+      : nearest === undefined
+        ? `unknown data type ${got}; the data types are ${DTYPE_NAMES.join(", ")}`
+        : `unknown data type ${got}; did you mean "${nearest}"?`;
+  throw new TensorError("dtype", sentence, {
+    ...named(fields, "dtype"),
+    got: factOf(dtype),
+    allowed: DTYPE_NAMES,
+    nearest,
+  });
+}

@@ -4,10 +4,10 @@
  * programs.
  */
 
-import { factOf, printValue, readForeign, TensorError } from "../errors.ts";
+import { factOf, printValue, readForeign } from "../foreign.ts";
+import { TensorError } from "../errors.ts";
 import { DTYPE_NAMES, DTYPES, isDType, type DType, type Scalar, type Storage } from "./dtype.ts";
-import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16, type HalfFormat } from "./half.ts";
-import { pairOf, reader } from "./scalar.ts";
+import { decodeHalf, encodeHalf, floatFormat, pairOf, reader, type FloatFormat } from "./scalar.ts";
 import { product } from "./shape.ts";
 
 /** Parts of a tensor that printing needs. */
@@ -33,19 +33,6 @@ const MOST_ELEMENTS = 1e5;
 const MOST_CHARACTERS = 1e6;
 
 const PREFIX = "tensor(";
-
-// The format determines how many digits identify a value: the float32 nearest to 0.1 is not the double 0.1, but prints
-// as 0.1.
-const FLOAT32: HalfFormat = { fractionBits: 23, minExponent: -126 };
-const FLOAT64: HalfFormat = { fractionBits: 52, minExponent: -1022 };
-const NARROW_FORMATS: Readonly<Partial<Record<DType, HalfFormat>>> = {
-  float16: FLOAT16,
-  bfloat16: BFLOAT16,
-  float32: FLOAT32,
-  complex64: FLOAT32,
-};
-
-const formatOf = (dtype: DType): HalfFormat => NARROW_FORMATS[dtype] ?? FLOAT64;
 
 /**
  * Returns the text that `toString` and Node's `console.log` show: all elements of tensors up to size 1000, and the
@@ -97,12 +84,8 @@ export function printScalar(dtype: DType, value: unknown): string {
     });
   }
   if (typeof value === "string") {
-    return readForeign(
-      () => JSON.stringify(value),
-      "too-large",
-      "the text does not fit in a string",
-      "value",
-    );
+    const quote = (): string => JSON.stringify(value);
+    return readForeign(quote, "too-large", "the text does not fit in a string", "value");
   }
   if (typeof value === "number") return printNumber(dtype, value);
   if (typeof value === "bigint" || typeof value === "boolean") return String(value);
@@ -115,7 +98,7 @@ export function printScalar(dtype: DType, value: unknown): string {
 }
 
 function printNumber(dtype: DType, given: number): string {
-  const format = formatOf(dtype);
+  const format = floatFormat(dtype);
   const value = roundTo(given, format);
   if (Object.is(value, -0)) return "-0";
   if (Number.isSafeInteger(value) || !Number.isFinite(value)) return String(value);
@@ -202,14 +185,14 @@ function printNumbers(
     case "minifloat": {
       const read = reader(dtype, data);
       const values = positions.map((position) => Number(read(position)));
-      return printFloats(values, formatOf(dtype));
+      return printFloats(values, floatFormat(dtype));
     }
     case "complex": {
       const real = positions.map((position) => Number(data[2 * position]));
       const imaginary = positions.map((position) => Number(data[2 * position + 1]));
-      const right = printFloats(imaginary, formatOf(dtype), "+");
+      const right = printFloats(imaginary, floatFormat(dtype), "+");
       // NumPy puts the imaginary unit before the padding.
-      return printFloats(real, formatOf(dtype)).map(
+      return printFloats(real, floatFormat(dtype)).map(
         (left, i) => left + right[i].replace(/ *$/, "j$&"),
       );
     }
@@ -217,7 +200,11 @@ function printNumbers(
 }
 
 /** Prints a column of floats with aligned decimal points; `plus` precedes numbers without a minus sign. */
-function printFloats(values: readonly number[], format: HalfFormat, plus: "" | "+" = ""): string[] {
+function printFloats(
+  values: readonly number[],
+  format: FloatFormat,
+  plus: "" | "+" = "",
+): string[] {
   const magnitudes = values.map((value) => Math.abs(value));
   const finite = magnitudes.filter((magnitude) => Number.isFinite(magnitude));
   const words = (needsExponent(finite, format) ? printScientific : printPositional)(finite, format);
@@ -235,7 +222,7 @@ function printFloats(values: readonly number[], format: HalfFormat, plus: "" | "
  * computed in their own type. (NumPy 2.3 changed the first condition: float32 values have exponents from 10^6, and
  * float16 values from 10^3.)
  */
-function needsExponent(magnitudes: readonly number[], format: HalfFormat): boolean {
+function needsExponent(magnitudes: readonly number[], format: FloatFormat): boolean {
   const nonzero = magnitudes.filter((magnitude) => magnitude > 0);
   if (nonzero.length === 0) return false;
   const max = nonzero.reduce((a, b) => Math.max(a, b));
@@ -243,12 +230,14 @@ function needsExponent(magnitudes: readonly number[], format: HalfFormat): boole
   return max >= 1e8 || min < roundTo(1e-4, format) || roundTo(max / min, format) > 1000;
 }
 
-function roundTo(value: number, format: HalfFormat): number {
-  if (format === FLOAT64) return value;
-  return format === FLOAT32 ? Math.fround(value) : decodeHalf(encodeHalf(value, format), format);
+function roundTo(value: number, format: FloatFormat): number {
+  if (format.fractionBits === 52) return value;
+  return format.fractionBits === 23
+    ? Math.fround(value)
+    : decodeHalf(encodeHalf(value, format), format);
 }
 
-function printPositional(magnitudes: readonly number[], format: HalfFormat): string[] {
+function printPositional(magnitudes: readonly number[], format: FloatFormat): string[] {
   const parts = magnitudes.map((magnitude) => {
     // All digits before the decimal point are printed, even if fewer would identify the value.
     const { digits, exponent } = toDecimal(magnitude, format, (e) => [e + 1, e + 1 + PRECISION]);
@@ -260,7 +249,7 @@ function printPositional(magnitudes: readonly number[], format: HalfFormat): str
   return parts.map(({ whole, fraction }) => `${whole}.${fraction.padEnd(width)}`);
 }
 
-function printScientific(magnitudes: readonly number[], format: HalfFormat): string[] {
+function printScientific(magnitudes: readonly number[], format: FloatFormat): string[] {
   const shortest = magnitudes.map((one) => toDecimal(one, format, () => [1, 1 + PRECISION]));
   // Every value shows as many digits as the longest value needs: its own digits, not zeros.
   const count = longest(shortest.map(({ digits }) => digits));
@@ -275,13 +264,13 @@ function printScientific(magnitudes: readonly number[], format: HalfFormat): str
 
 /**
  * Returns the shortest decimal that reads back as `value` (finite, not negative) in its format, with as many digits as
- * `limits` allows for the exponent; the last digit is rounded to nearest, ties to even. The first digit has the place
+ * `limits` allows for the exponent (the float32 nearest to 0.1 is not the double 0.1, but prints as 0.1); the last digit is rounded to nearest, ties to even. The first digit has the place
  * value 10^exponent, and trailing zeros are dropped. The algorithm is Steele & White's digit generation in exact
  * integers, because JavaScript prints the digits of a double, and its `toFixed` rounds ties up.
  */
 function toDecimal(
   value: number,
-  { fractionBits, minExponent }: HalfFormat,
+  { fractionBits, minExponent }: FloatFormat,
   limits: (exponent: number) => readonly [least: number, most: number],
 ): { readonly digits: string; readonly exponent: number } {
   if (value === 0) return { digits: "0", exponent: 0 };

@@ -5,15 +5,8 @@
  * for `every`, and 100 ns instead of 17 ns for `slice`.
  */
 
-import {
-  factOf,
-  isArray,
-  named,
-  printValue,
-  readForeign,
-  TensorError,
-  type ErrorContext,
-} from "../errors.ts";
+import { factOf, isArray, printValue, readForeign } from "../foreign.ts";
+import { named, TensorError, type ErrorContext, type ErrorFields } from "../errors.ts";
 
 /** A dimension of a partly known shape: a size, a name for a size, or null for an unknown size. */
 export type Dim = number | string | null;
@@ -58,16 +51,21 @@ export function partialShapeOf(given: unknown, name: string, fields?: ErrorConte
   if (given === null) return null;
   const shape = isArray(given) ? copyOf(given, fields) : null;
   if (shape?.every(isDim) === true) return Object.freeze(shape) as PartialShape;
-  throw new TensorError(
-    "shape-mismatch",
-    `${name} must have a shape of non-negative integers, names and nulls, or null for an unknown rank`,
-    named(fields, "shape"),
-  );
+  const sentence = `${name} must have a shape of non-negative integers, names and nulls, or null for an unknown rank`;
+  throw wrong("shape-mismatch", sentence, fields);
 }
 
 const isDim = (dim: unknown): boolean => dim === null || typeof dim === "string" || isSize(dim);
 
 const isSize = (dim: unknown): boolean => Number.isSafeInteger(dim) && Number(dim) >= 0;
+
+/** Creates the error for a shape that is wrong as `facts` say. */
+const wrong = (
+  code: "shape-mismatch" | "rank" | "too-large",
+  sentence: string,
+  fields?: ErrorContext,
+  facts?: ErrorFields,
+): TensorError => new TensorError(code, sentence, { ...named(fields, "shape"), ...facts });
 
 /** Reads the entries of a list, each once. */
 function copyOf(given: unknown, fields?: ErrorContext): unknown[] {
@@ -86,10 +84,7 @@ function checkList(given: unknown, fields?: ErrorContext): asserts given is read
   if (isArray(given)) return;
   const hint = typeof given === "number" ? `; use [${given}]` : "";
   const sentence = `a shape must be a list of dimensions, such as [2, 3], got ${printValue(given)}${hint}`;
-  throw new TensorError("shape-mismatch", sentence, {
-    ...named(fields, "shape"),
-    got: factOf(given),
-  });
+  throw wrong("shape-mismatch", sentence, fields, { got: factOf(given) });
 }
 
 /**
@@ -105,20 +100,12 @@ export function sizeOf(shape: readonly number[], fields?: ErrorContext): number 
     const dim: unknown = shape[d];
     if (isSize(dim)) continue;
     const sentence = `a dimension must be a non-negative integer, got ${printValue(dim)}`;
-    throw new TensorError("shape-mismatch", sentence, {
-      ...named(fields, "shape"),
-      axis: d,
-      got: factOf(dim),
-    });
+    throw wrong("shape-mismatch", sentence, fields, { axis: d, got: factOf(dim) });
   }
   const size = product(shape);
   if (size <= MAX_SIZE) return size;
   const sentence = `the shape ${printShape(shape)} has more than 2^32 - 1 elements`;
-  throw new TensorError("too-large", sentence, {
-    ...named(fields, "shape"),
-    got: size,
-    limit: MAX_SIZE,
-  });
+  throw wrong("too-large", sentence, fields, { got: size, limit: MAX_SIZE });
 }
 
 /**
@@ -129,11 +116,7 @@ export function checkRankLimit(shape: { readonly length: number }, fields?: Erro
   const { length: got } = shape;
   if (got <= MAX_RANK) return;
   const sentence = `a shape has at most ${MAX_RANK} axes, got ${got}`;
-  throw new TensorError("rank", sentence, {
-    ...named(fields, "shape"),
-    got,
-    limit: MAX_RANK,
-  });
+  throw wrong("rank", sentence, fields, { got, limit: MAX_RANK });
 }
 
 /**
@@ -201,18 +184,6 @@ export function compatibleFrom(
   for (let d = 0; d < part.length; d++) {
     if (!compatibleDims(part[d], shape[start + d])) return false;
   }
-  return true;
-}
-
-/** Returns true if `count` dimensions of two partly known shapes, starting at axes `from` and `start`, may be equal. */
-export function compatibleRanges(
-  a: readonly Dim[],
-  from: number,
-  b: readonly Dim[],
-  start: number,
-  count: number,
-): boolean {
-  for (let d = 0; d < count; d++) if (!compatibleDims(a[from + d], b[start + d])) return false;
   return true;
 }
 

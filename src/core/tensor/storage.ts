@@ -1,22 +1,30 @@
-/** Treats arrays of elements as memory: finds the true class of an array, and copies between arrays. */
+/**
+ * Treats arrays of elements as memory: finds the true class of an array, copies between arrays, and converts elements to
+ * and from the layout of files.
+ */
 
+import { isArray } from "../foreign.ts";
 import {
+  allocate,
   DTYPES,
   isNumericStorage,
+  rowOf,
   viewOf,
   type DType,
   type NumericStorage,
   type Storage,
 } from "./dtype.ts";
-import { factOf, malformed, named, printValue, TensorError, type ErrorContext } from "../errors.ts";
 
 /**
  * Prototype with the getters of all typed arrays. Only the platform's own getters are trusted, because getters of an
  * instance or subclass may return anything.
  */
-const TYPED_ARRAY: unknown = Object.getPrototypeOf(Uint8Array.prototype);
+export const TYPED_ARRAY: unknown = Object.getPrototypeOf(Uint8Array.prototype);
 
-function getterOf<T>(name: string | symbol, of: unknown = TYPED_ARRAY): (array: unknown) => T {
+export function getterOf<T>(
+  name: string | symbol,
+  of: unknown = TYPED_ARRAY,
+): (array: unknown) => T {
   const get = Object.getOwnPropertyDescriptor(of, name)?.get as () => T;
   return (array) => Reflect.apply(get, array, []);
 }
@@ -26,6 +34,10 @@ function getterOf<T>(name: string | symbol, of: unknown = TYPED_ARRAY): (array: 
  * value is not a typed array.
  */
 export const classOf = getterOf<string | undefined>(Symbol.toStringTag);
+
+/** Returns true if a value is a Uint8Array, of any realm or subclass, regardless of its own properties. */
+export const isUint8Array = (value: unknown): value is Uint8Array =>
+  classOf(value) === "Uint8Array";
 
 /** Returns the number of entries in a typed array. */
 export const typedLength = getterOf<number>("length");
@@ -62,137 +74,9 @@ export function isDetached(data: unknown): boolean {
   }
 }
 
-/** Bytes of a file: a buffer, or a view of one. Views of wider elements, such as a Float32Array, are views of bytes too. */
-export type Bytes = ArrayBufferLike | ArrayBufferView;
-
-/** Returns true for an ArrayBuffer or SharedArrayBuffer of any realm, whatever class a value claims to have. */
-function isBuffer(value: unknown): value is ArrayBufferLike {
-  const classes = [
-    ArrayBuffer,
-    typeof SharedArrayBuffer === "undefined" ? null : SharedArrayBuffer,
-  ];
-  return classes.some((one) => {
-    try {
-      return one !== null && getterOf<number>("byteLength", one.prototype)(value) >= 0;
-    } catch {
-      return false;
-    }
-  });
-}
-
-/** Returns true if a value holds bytes: a buffer or a view of one, of any realm or subclass. */
-export const isBytes = (value: unknown): value is Bytes =>
-  ArrayBuffer.isView(value) || isBuffer(value);
-
-/** Returns true if a value is a Uint8Array, of any realm or subclass, regardless of its own properties. */
-export const isUint8Array = (value: unknown): value is Uint8Array =>
-  classOf(value) === "Uint8Array";
-
-/** Returns true for a `Buffer` of Node, Bun or Deno, or of a polyfill, in any realm. */
-function isNodeBuffer(value: object): boolean {
-  try {
-    return "readInt32LE" in value;
-  } catch {
-    // A class that throws is refused where its values are read.
-    return false;
-  }
-}
-
-/**
- * Checks that values are not the bytes of larger numbers: an ArrayBuffer, a Buffer, or a Uint8Array of the size that
- * the tensor has in bytes. Each byte would otherwise become a number.
- * @param size the number of elements in the tensor
- * @throws TensorError `dtype`
- */
-export function checkNotBytes(
-  values: unknown,
-  dtype: DType,
-  size: number,
-  fields: ErrorContext,
-): void {
-  const { bytes } = DTYPES[dtype];
-  const isRaw = isUint8Array(values)
-    ? bytes > 1 && (isNodeBuffer(values) || (size > 0 && values.length === size * bytes))
-    : bytes > 0 && /(?:ArrayBuffer|DataView)$/.test(printValue(values));
-  if (isRaw) throw wrongBytes(values, dtype, fields);
-}
-
-/** Creates the error for bytes that were passed as numbers of several bytes. */
-export function wrongBytes(given: unknown, dtype: DType, fields: ErrorContext): TensorError {
-  const who = fields.input ?? "values";
-  const { storage, bytes, lanes } = DTYPES[/indices/i.test(who) ? "int32" : dtype];
-  const expected = storage.name;
-  const got = isUint8Array(given) && isNodeBuffer(given) ? "a Buffer" : printValue(given);
-  // A Uint8Array of a DataView would be empty.
-  const buffer =
-    got === "a DataView"
-      ? `${who}.buffer, ${who}.byteOffset, ${who}.byteLength / ${bytes / lanes}`
-      : `new Uint8Array(${who}).buffer`;
-  const sentence = `${who} must be numbers, got bytes in ${got}; use new ${expected}(${buffer})`;
-  return new TensorError("dtype", sentence, { ...named(fields, "values"), got, expected });
-}
-
-/**
- * Returns the bytes of a file, or of part of a file, as a plain Uint8Array over the same memory. Every function that
- * accepts bytes reads them through `plainBytes`, because subclasses such as Node's `Buffer` have different methods, and
- * own properties may return anything. Memory that can be resized or is shared with other threads is copied, because it
- * may change while it is read, and because `TextDecoder` refuses it in browsers.
- * @param what the beginning of the error's sentence: `readNpy takes`
- * @param isFile true if the value may be a path or a response by mistake, for which the error has advice
- * @throws TensorError `malformed-file` if the value does not hold bytes, so that the error names a path that was passed
- *   by mistake; `disposed` for bytes whose memory is gone
- */
-export function plainBytes(value: unknown, what: string, isFile = false): Uint8Array {
-  if (!isBytes(value)) {
-    const advice = isFile ? fileAdvice(value) : "";
-    const sentence = `${what} a Uint8Array or an ArrayBuffer, got ${printValue(value)}${advice}`;
-    throw malformed(sentence, { key: "bytes", got: factOf(value) });
-  }
-  let bytes: Uint8Array;
-  try {
-    bytes = viewOfBytes(value);
-  } catch (cause) {
-    const sentence = `${what} bytes, but their memory is gone (transferred)`;
-    throw new TensorError("disposed", sentence, { key: "bytes" }, { cause });
-  }
-  return isFixed(bytes.buffer) ? bytes : bytes.slice();
-}
-
-function isStream(value: unknown): boolean {
-  try {
-    return typeof value === "object" && value !== null && ("pipe" in value || "pipeTo" in value);
-  } catch {
-    // A Proxy that throws is not a stream.
-    return false;
-  }
-}
-
-function fileAdvice(value: unknown): string {
-  if (typeof value === "string") return "; pass the contents of the file: await readFile(path)";
-  if (isStream(value)) {
-    return "; pass the contents of the stream: await buffer(stream) of node:stream/consumers";
-  }
-  const hasBuffer = /^a (Blob|File|Request|Response)$/.test(printValue(value));
-  return hasBuffer ? "; pass the contents: await value.arrayBuffer()" : "";
-}
-
-/** Returns the bytes of a buffer or of any view. Only the platform's own getters are trusted, as for typed arrays. */
-function viewOfBytes(value: Bytes): Uint8Array {
-  if (!ArrayBuffer.isView(value)) return new Uint8Array(value);
-  const views = classOf(value) === undefined ? DataView.prototype : TYPED_ARRAY;
-  const [offset, length] = ["byteOffset", "byteLength"].map((name) =>
-    getterOf<number>(name, views)(value),
-  );
-  return new Uint8Array(getterOf<ArrayBufferLike>("buffer", views)(value), offset, length);
-}
-
 /** Returns true for an ArrayBuffer of any realm, and false for memory that threads share. */
 export const isUnshared = (buffer: ArrayBufferLike): buffer is ArrayBuffer =>
   buffer[Symbol.toStringTag] === "ArrayBuffer";
-
-/** Returns true for an ArrayBuffer that cannot be resized; any other memory must be copied. */
-const isFixed = (buffer: ArrayBufferLike): boolean =>
-  isUnshared(buffer) && !("resizable" in buffer && buffer.resizable === true);
 
 /** Sets all elements to 0, or to empty text. */
 export function clear(data: Storage): void {
@@ -213,3 +97,108 @@ export function copy(from: Storage | null, to: Storage): void {
 /** Returns a view of the bytes that a typed array covers. */
 export const bytesOf = (data: NumericStorage): Uint8Array =>
   new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+
+/** A Float16Array, which some platforms do not have. */
+export interface Float16Like {
+  readonly BYTES_PER_ELEMENT: number;
+  readonly buffer: ArrayBufferLike;
+  readonly byteOffset: number;
+  readonly length: number;
+  readonly [Symbol.toStringTag]: "Float16Array";
+}
+
+/** Returns true if `value` is an array or a typed array. */
+export const isList = (value: unknown): value is ArrayLike<unknown> =>
+  isArray(value) || classOf(value) !== undefined;
+
+/**
+ * Returns true for a Float16Array. The test reads the tag, because some platforms do not have the class, and polyfills
+ * have their own.
+ */
+export const isFloat16Array = (value: unknown): value is Float16Like =>
+  Object.prototype.toString.call(value) === "[object Float16Array]";
+
+// Layout of ONNX's `raw_data` and OpenVINO's `.bin`: contiguous and little-endian, as in memory. Only elements of fewer
+// than 8 bits differ: they form a stream of bits without gaps, lowest bits first. NPY files have their own layout, and
+// Zarr stores such elements in one byte each.
+
+/** Returns the number of bytes that `size` elements take in a file, for any type except string. */
+export function packedBytes(dtype: DType, size: number): number {
+  const { bytes, bits } = rowOf(dtype);
+  return bits === undefined ? size * bytes : Math.ceil((size * bits) / 8);
+}
+
+/**
+ * Returns the bytes to write to a file: a view of `data` if the layouts in memory and in the file are equal, otherwise
+ * a copy. Unused bits of the last byte are 0.
+ */
+export function pack(dtype: DType, data: NumericStorage): Uint8Array {
+  const { bits } = rowOf(dtype);
+  return bits === undefined ? bytesOf(data) : packBits(bytesOf(data), bits);
+}
+
+/** Packs the low `bits` of each byte as a stream of bits, lowest bits first, which may cross the bounds of bytes. */
+export function packBits(bytes: Uint8Array, bits: number): Uint8Array {
+  const packed = new Uint8Array(Math.ceil((bytes.length * bits) / 8));
+  const { length } = bytes;
+  const mask = 2 ** bits - 1;
+  let [word, held, next] = [0, 0, 0];
+  for (let p = 0; p < length; p++) {
+    word |= (bytes[p] & mask) << held;
+    held += bits;
+    if (held < 8) continue;
+    packed[next++] = word;
+    word >>= 8;
+    held -= 8;
+  }
+  if (held > 0) packed[next] = word;
+  return packed;
+}
+
+/**
+ * Creates storage with `size` elements from `packed`, which has `packedBytes` bytes and need not be aligned.
+ * @throws TensorError `too-large`
+ */
+export function unpack(dtype: DType, size: number, packed: Uint8Array): Storage {
+  const data = allocate(dtype, size);
+  if (!isNumericStorage(data)) return data;
+  const { bits, storage } = rowOf(dtype);
+  const bytes = bytesOf(data);
+  if (bits === undefined) bytes.set(packed);
+  else unpackBits(packed, bytes, bits, storage === Int8Array);
+  return data;
+}
+
+/**
+ * Reverses `packBits`.
+ * @param hasSign true if the highest bit of an element is a sign bit, which must be extended
+ */
+export function unpackBits(
+  packed: Uint8Array,
+  into: Uint8Array,
+  bits: number,
+  hasSign: boolean,
+): void {
+  const { length } = into;
+  let [word, held, next] = [0, 0, 0];
+  for (let p = 0; p < length; p++) {
+    if (held < bits) {
+      word |= packed[next++] << held;
+      held += 8;
+    }
+    into[p] = word;
+    word >>= bits;
+    held -= bits;
+  }
+  keepBits(into, bits, hasSign);
+}
+
+/** Clears all but the low `bits` of each byte, or extends the sign bit into the other bits if `hasSign`. */
+export function keepBits(bytes: Uint8Array, bits: number, hasSign: boolean): void {
+  const shift = 32 - bits;
+  if (hasSign) for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] << shift) >> shift;
+  else for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] << shift) >>> shift;
+}
+
+/** Returns the position of the first byte that is not a valid bool (0 or 1); -1 if all bytes are valid. */
+export const findNonBool = (bytes: Uint8Array): number => bytes.findIndex((byte) => byte > 1);

@@ -5,29 +5,38 @@
  * data type, shape and elements match; all other code may rely on the check.
  */
 
-import { checkArguments } from "./arguments.ts";
-import { gone } from "./lost-memory.ts";
-import { allocate, DTYPES, type DType, type Scalar, type Storage } from "./dtype.ts";
-import { Memory, type MemoryOwner } from "./memory.ts";
-import { checkDType } from "./dtype-name.ts";
-import { hasCode, readForeign, TensorError, type ErrorContext } from "../errors.ts";
-import { partsOf } from "./foreign-tensor.ts";
-import { printDisposed, printTensor } from "./print.ts";
-import { reader } from "./scalar.ts";
-import { differenceAt } from "./difference.ts";
-import { classOf } from "./storage.ts";
-import { checkListCount, coordinatesOf, part, printShape, sameShape, shapeOf } from "./shape.ts";
-import { formOf, type DTypeOf, type ShapeOf, type TypedValues } from "./values-dtype.ts";
 import {
-  checkGiven,
-  nestingOf,
-  storageFor,
+  checkArguments,
+  formOf,
+  partsOf,
   type AnyLists,
+  type DTypeOf,
   type Lists,
   type ScalarInput,
+  type ShapeOf,
   type TypedArray,
+  type TypedValues,
   type Values,
-} from "./values.ts";
+} from "./arguments.ts";
+import { gone, Memory, type MemoryOwner } from "./memory.ts";
+import {
+  allocate,
+  checkDType,
+  DTYPE_NAMES,
+  DTYPES,
+  isNumericStorage,
+  rowOf,
+  type DType,
+  type Scalar,
+  type Storage,
+} from "./dtype.ts";
+import { hasCode, TensorError, type ErrorContext } from "../errors.ts";
+import { readForeign } from "../foreign.ts";
+import { printDisposed, printTensor } from "./print.ts";
+import { reader } from "./scalar.ts";
+import { classOf, pack } from "./storage.ts";
+import { checkListCount, part, shapeOf } from "./shape.ts";
+import { checkGiven, nestingOf, storageFor } from "./values.ts";
 
 /** A literal shape, which the compiler shows as `[2, 3]` instead of `readonly [2, 3]`. */
 export type Mutable<S extends readonly number[]> = { -readonly [Axis in keyof S]: S[Axis] };
@@ -44,10 +53,6 @@ const MEMORY: unique symbol = Symbol("memory");
 
 /** Key for `using`. Compiled code looks for the registered symbol in runtimes without `Symbol.dispose`. */
 const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
-
-interface Remembered {
-  [MEMORY]: unknown;
-}
 
 /**
  * A data type and a shape, with elements in `data`. Create tensors with `tensor`, `zeros` and `full`.
@@ -92,7 +97,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     this.size = size;
     this.data = data;
     this.#memory = new Memory(data, owner);
-    (this as Partial<Remembered>)[MEMORY] = this.#memory;
+    (this as { [MEMORY]?: unknown })[MEMORY] = this.#memory;
     Object.freeze(this);
   }
 
@@ -272,56 +277,6 @@ export function full(...args: readonly unknown[]): Tensor {
 }
 
 /**
- * Returns true if two tensors have equal data types, shapes and bits; equal NaN bits are equal, but 0 is not -0.
- *
- * @param a a tensor, of this package or of onnxruntime
- * @param b a tensor, of this package or of onnxruntime
- * @throws TensorError `dtype` for a value that is not a tensor, `disposed`
- *
- * @example
- * ```ts
- * equals(tensor("float32", [2], [0, NaN]), tensor("float32", [2], [0, NaN])); // true
- * equals(tensor("float32", [1], [0]), tensor("float32", [1], [-0])); // false
- * ```
- */
-export function equals(a: Tensor | RuntimeTensor, b: Tensor | RuntimeTensor): boolean {
-  const [left, right] = [asTensor(a, {}, "a"), asTensor(b, {}, "b")];
-  if (left.dtype !== right.dtype || !sameShape(left.shape, right.shape)) return false;
-  return differenceAt(left, right) === -1;
-}
-
-/**
- * Returns the coordinates of the first element in which two tensors differ in any bit; null if all bits are equal.
- *
- * @param a a tensor, of this package or of onnxruntime
- * @param b a tensor, of this package or of onnxruntime
- * @throws TensorError `dtype` or `shape-mismatch` for tensors of different types or shapes, `disposed`
- *
- * @example
- * ```ts
- * firstDifference(tensor("int8", [2, 1], [1, 2]), tensor("int8", [2, 1], [1, 3])); // [1, 0]
- * ```
- */
-export function firstDifference(
-  a: Tensor | RuntimeTensor,
-  b: Tensor | RuntimeTensor,
-): number[] | null {
-  const [left, right] = [asTensor(a, {}, "a"), asTensor(b, {}, "b")];
-  if (left.dtype !== right.dtype) {
-    const sentence = `the data types differ: ${left.dtype} and ${right.dtype}`;
-    const types = { got: right.dtype, expected: left.dtype };
-    throw new TensorError("dtype", sentence, { input: "b", other: "a", ...types });
-  }
-  if (!sameShape(left.shape, right.shape)) {
-    const sentence = `the shapes differ: ${printShape(left.shape)} and ${printShape(right.shape)}`;
-    const shapes = { got: right.shape, expected: left.shape };
-    throw new TensorError("shape-mismatch", sentence, { input: "b", other: "a", ...shapes });
-  }
-  const position = differenceAt(left, right);
-  return position === -1 ? null : coordinatesOf(position, left.shape);
-}
-
-/**
  * Returns any tensor as a tensor of this package, over the same memory: a `Tensor` unchanged, or the parts, read
  * once, of a Proxy, a clone, an onnxruntime tensor or another object with `dtype`, `shape` and `data`.
  * @param input the name of `value` in error messages
@@ -354,7 +309,7 @@ export function viewAsTensor(value: unknown, who: ErrorContext, input?: string):
 
 /** Returns the memory of a tensor, its Proxy or its clone; undefined for other values. */
 function memoryOf(value: unknown): Memory | undefined {
-  const read = (): unknown => (value as Partial<Remembered> | null | undefined)?.[MEMORY];
+  const read = (): unknown => (value as { [MEMORY]?: unknown } | null)?.[MEMORY];
   const memory = readForeign(read, "dtype", "the value must be a tensor", "tensor");
   return Memory.isMemory(memory) ? memory : undefined;
 }
@@ -393,6 +348,52 @@ function build(
   checkDType(dtype, fields);
   checkGiven(values, fields);
   const { shape, size } = shapeOf(given, fields);
-  const { data, isView } = storageFor(dtype, shape, size, values, fields, kind);
+  const { data, isView } = storageFor({ dtype, shape, size, fields, kind }, values);
   return { tensor: new Tensor(dtype, shape, size, data), isView };
 }
+
+/** Data types of onnxruntime-common tensors, which have the same names in this package. */
+export type RuntimeDType = {
+  [D in DType]: (typeof DTYPES)[D] extends { readonly runtime: true } ? D : never;
+}[DType];
+
+/** A tensor that onnxruntime-node accepts as a feed, with the three parts that `new Tensor(type, data, dims)` needs. */
+export interface ToRuntime<D extends RuntimeDType = RuntimeDType> {
+  readonly type: D;
+  readonly dims: readonly number[];
+  /** Elements: bits for float16, 0 or 1 for bool; for int4 and uint4, two per byte, the first in the low bits. */
+  readonly data: D extends "int4" | "uint4" ? Uint8Array : Storage<D>;
+  readonly location: "cpu";
+}
+
+/**
+ * Converts a tensor for onnxruntime, with the same data type. The data is not copied, except for int4 and uint4, so use
+ * the result before disposing of the tensor.
+ *
+ * @param tensor a tensor with a data type that onnxruntime has
+ *
+ * @example
+ * ```ts
+ * const { type, data, dims } = toRuntime(tensor("float32", [2], [1, 2]));
+ * console.log(type, data, dims); // float32 Float32Array(2) [1, 2] [2]
+ * // A feed of a session: new ort.Tensor(type, data, dims)
+ * ```
+ * @throws TensorError `dtype` for a data type that onnxruntime tensors do not have, such as bfloat16 or complex64;
+ *   `disposed`
+ */
+export function toRuntime<D extends DType>(
+  tensor: Tensor<D> & ([D & RuntimeDType] extends [never] ? `onnxruntime has no ${D}` : unknown),
+): ToRuntime<D & RuntimeDType>;
+export function toRuntime(given: unknown): ToRuntime {
+  const { dtype, shape, data } = asTensor(given, {});
+  if (!isRuntime(dtype)) {
+    const allowed = DTYPE_NAMES.filter(isRuntime);
+    const sentence = `onnxruntime has no tensors of ${dtype}, only of ${allowed.join(", ")}`;
+    throw new TensorError("dtype", sentence, { key: "tensor", got: dtype, allowed });
+  }
+  const isPacked = rowOf(dtype).bits !== undefined && isNumericStorage(data);
+  const dims = [...shape];
+  return { type: dtype, dims, data: isPacked ? pack(dtype, data) : data, location: "cpu" };
+}
+
+const isRuntime = (dtype: DType): dtype is RuntimeDType => rowOf(dtype).runtime === true;

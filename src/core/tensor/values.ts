@@ -6,7 +6,9 @@
  * element is checked as it is written.
  */
 
-import { printCount } from "../print-count.ts";
+import { named, TensorError, type ErrorContext, type ErrorFields } from "../errors.ts";
+import { factOf, isArray, printCount, printValue, readForeign } from "../foreign.ts";
+import { LISTS } from "../limits.ts";
 import {
   allocate,
   DTYPES,
@@ -14,70 +16,20 @@ import {
   storedRange,
   viewOf,
   type DType,
-  type NumericStorage,
   type Storage,
 } from "./dtype.ts";
-import {
-  factOf,
-  isArray,
-  named,
-  printValue,
-  readForeign,
-  TensorError,
-  type ErrorContext,
-  type ErrorFields,
-} from "../errors.ts";
 import { writer } from "./scalar.ts";
 import { coordinatesOf, MAX_RANK, printShape } from "./shape.ts";
-import { checkNotBytes, classOf, isDetached, plainArray, typedLength } from "./storage.ts";
-
-/** A list of `T`, nested to any depth; a bare `T` at rank 0. */
-export type Nested<T> = T | readonly Nested<T>[];
-
-/**
- * Elements `T` in lists that are nested like the shape `S`: `T[][]` for rank 2. If the compiler does not know the rank,
- * use `Array.isArray` to distinguish lists from elements, except complex elements, which are lists themselves.
- */
-export type Lists<T, S extends readonly unknown[]> = S extends readonly []
-  ? T
-  : S extends readonly [unknown, ...infer Rest]
-    ? Lists<T, Rest>[]
-    : AnyLists<T>;
-
-/** Lists of elements `T`, of any rank. */
-export type AnyLists<T> = T | AnyLists<T>[];
-
-/** Accepted values of an element. Integers may be number or bigint; booleans may also be 0 or 1. */
-export type ScalarInput<D extends DType = DType> = D extends "string"
-  ? string
-  : D extends "complex64" | "complex128"
-    ? readonly [number, number]
-    : D extends "bool"
-      ? boolean | number
-      : number | bigint;
-
-/** A Float16Array, which some platforms do not have. */
-export interface Float16Like {
-  readonly BYTES_PER_ELEMENT: number;
-  readonly buffer: ArrayBufferLike;
-  readonly byteOffset: number;
-  readonly length: number;
-  readonly [Symbol.toStringTag]: "Float16Array";
-}
-
-/** An array of numbers or bigints, of any class. */
-export type TypedArray = NumericStorage | Uint8ClampedArray | Float16Like;
-
-/** Lists and typed arrays that calls accept as indices. */
-export type IndexLists = Nested<number | bigint | TypedArray>;
-
-/** Lists and typed arrays that calls accept as updates of the data type `D`. */
-export type UpdateLists<D extends DType = DType> = Nested<ScalarInput<D> | TypedArray>;
-
-/** Values that `tensor` accepts. */
-export type Values<D extends DType = DType> =
-  | UpdateLists<D>
-  | (D extends "complex64" | "complex128" ? readonly number[] : never);
+import {
+  classOf,
+  isDetached,
+  isFloat16Array,
+  isList,
+  isUint8Array,
+  plainArray,
+  typedLength,
+  type Float16Like,
+} from "./storage.ts";
 
 /** Storage of values; `isView` is true if the storage is the memory of the given values. */
 export interface StoredValues {
@@ -100,28 +52,15 @@ interface Destination {
  * copy.
  * @throws TensorError `dtype`, `shape-mismatch`, `disposed`, `too-large`
  */
-export function storageFor(
-  dtype: DType,
-  shape: readonly number[],
-  size: number,
-  values: unknown,
-  fields: ErrorContext,
-  kind?: string,
-): StoredValues {
-  const target = { dtype, shape, size, fields, kind };
-  return readForeign(
-    () => store(target, values),
-    "dtype",
-    "the values cannot be read",
-    "values",
-    fields,
-  );
+export function storageFor(target: Destination, values: unknown): StoredValues {
+  const read = (): StoredValues => store(target, values);
+  return readForeign(read, "dtype", "the values cannot be read", "values", target.fields);
 }
 
 function store(target: Destination, values: unknown): StoredValues {
   const { dtype, size, fields } = target;
   if (isDetached(values)) {
-    throw new TensorError("disposed", "the memory of the values is gone", named(fields, "values"));
+    throw wrong("disposed", "the memory of the values is gone", fields);
   }
   checkNotBytes(values, dtype, size, fields);
   const list = dtype === "float16" && isFloat16Array(values) ? bitsOf(values, fields) : values;
@@ -132,11 +71,54 @@ function store(target: Destination, values: unknown): StoredValues {
   return { data, isView: true };
 }
 
+/** Returns true for a `Buffer` of Node, Bun or Deno, or of a polyfill, in any realm. */
+function isNodeBuffer(value: object): boolean {
+  try {
+    return "readInt32LE" in value;
+  } catch {
+    // A class that throws is refused where its values are read.
+    return false;
+  }
+}
+
+/**
+ * Checks that values are not the bytes of larger numbers: an ArrayBuffer, a Buffer, or a Uint8Array of the size that
+ * the tensor has in bytes. Each byte would otherwise become a number.
+ * @param size the number of elements in the tensor
+ * @throws TensorError `dtype`
+ */
+export function checkNotBytes(
+  values: unknown,
+  dtype: DType,
+  size: number,
+  fields: ErrorContext,
+): void {
+  const { bytes } = DTYPES[dtype];
+  const isRaw = isUint8Array(values)
+    ? bytes > 1 && (isNodeBuffer(values) || (size > 0 && values.length === size * bytes))
+    : bytes > 0 && /(?:ArrayBuffer|DataView)$/.test(printValue(values));
+  if (isRaw) throw wrongBytes(values, dtype, fields);
+}
+
+/** Creates the error for bytes that were passed as numbers of several bytes. */
+export function wrongBytes(given: unknown, dtype: DType, fields: ErrorContext): TensorError {
+  const who = fields.input ?? "values";
+  const { storage, bytes, lanes } = DTYPES[/indices/i.test(who) ? "int32" : dtype];
+  const expected = storage.name;
+  const got = isUint8Array(given) && isNodeBuffer(given) ? "a Buffer" : printValue(given);
+  // A Uint8Array of a DataView would be empty.
+  const buffer =
+    got === "a DataView"
+      ? `${who}.buffer, ${who}.byteOffset, ${who}.byteLength / ${bytes / lanes}`
+      : `new Uint8Array(${who}).buffer`;
+  const sentence = `${who} must be numbers, got bytes in ${got}; use new ${expected}(${buffer})`;
+  return wrong("dtype", sentence, fields, { got, expected });
+}
+
 /** @throws TensorError `shape-mismatch` for values that were not given */
 export function checkGiven(values: unknown, fields: ErrorContext): void {
   if (values !== undefined) return;
-  const sentence = "values must be given after the data type and the shape";
-  throw new TensorError("shape-mismatch", sentence, named(fields, "values"));
+  throw wrong("shape-mismatch", "values must be given after the data type and the shape", fields);
 }
 
 /**
@@ -158,31 +140,27 @@ function convert(target: Destination, values: unknown): Storage {
   const nesting = nestingOf(values);
   const isPaired = isComplex && nesting.length === 2 && nesting[1] === 2;
   const isParts = isComplex && nesting.length === 1;
-  if (isList(values) && (nesting.length === 1 || isPaired)) {
-    const count = isParts ? 2 * size : size;
+  const isFlat = isList(values) && (nesting.length === 1 || isPaired);
+  const count = isParts ? 2 * size : size;
+  if (isFlat) {
     checkCount(nesting[0], count, target);
-    const data = allocate(dtype, size);
-    const write = writerOf(target, isParts ? componentOf(dtype) : dtype, data);
-    for (let position = 0; position < count; position++) {
-      const value = values[position];
-      if (!write(position, value)) {
-        throw refusal(value, isParts ? Math.floor(position / 2) : position, target);
-      }
-    }
-    return data;
-  }
-  // The depth is checked before any element is visited, because a list may contain itself many times.
-  if (nesting.length > shape.length + (isComplex ? 1 : 0)) {
+  } else if (nesting.length > shape.length + (isComplex ? 1 : 0)) {
+    // The depth is checked before any element is visited, because a list may contain itself many times.
     throw wrongNesting(`lists ${nesting.length} deep`, target);
+  } else {
+    visit(values, target, null);
   }
-  checkNesting(values, target);
   const data = allocate(dtype, size);
-  const write = writerOf(target, dtype, data);
+  const write = writerOf(target, isParts ? componentOf(dtype) : dtype, data);
   let position = 0;
-  eachElement(values, target, (value) => {
-    if (!write(position, value)) throw refusal(value, position, target);
+  const put = (value: unknown): void => {
+    if (!write(position, value)) {
+      throw refusal(value, isParts ? Math.floor(position / 2) : position, target);
+    }
     position++;
-  });
+  };
+  if (isFlat) for (let p = 0; p < count; p++) put(values[p]);
+  else if (size > 0) visit(values, target, put);
   return data;
 }
 
@@ -195,31 +173,26 @@ function writerOf({ kind }: Destination, dtype: DType, data: Storage): ReturnTyp
 }
 
 /**
- * Checks that the lists are nested like the shape. If the shape has no elements, each list is checked only once, no
- * matter how often it occurs: 62 lists that each contain the next one twice would count as 2^62 lists.
+ * Checks that lists are nested like the shape, and visits the elements in row-major order; null only checks. If the shape
+ * has no elements, each list is checked only once, no matter how often it occurs: 62 lists that each contain the next one
+ * twice would count as 2^62 lists.
  */
-function checkNesting(values: unknown, target: Destination): void {
+function visit(
+  values: unknown,
+  target: Destination,
+  element: ((value: unknown) => void) | null,
+): void {
   const { shape, size } = target;
   const seen = size === 0 ? shape.map(() => new Set<unknown>()) : null;
-  const enter = (list: unknown, axis: number): void => {
-    if (seen?.[axis].has(list) === true) return;
-    seen?.[axis].add(list);
-    const items = itemsOf(list, axis, target);
-    if (axis === shape.length - 1) return;
-    for (let i = 0; i < shape[axis]; i++) enter(items[i], axis + 1);
-  };
-  if (shape.length > 0) enter(values, 0);
-}
-
-/** Visits the elements of a nested list in row-major order. */
-function eachElement(values: unknown, target: Destination, visit: (value: unknown) => void): void {
-  const { shape, size } = target;
+  const depth = element === null ? shape.length - 1 : shape.length;
   const enter = (value: unknown, axis: number): void => {
-    if (axis === shape.length) return visit(value);
+    if (axis === shape.length) return element?.(value);
+    if (seen?.[axis].has(value) === true) return;
+    seen?.[axis].add(value);
     const items = itemsOf(value, axis, target);
-    for (let i = 0; i < shape[axis]; i++) enter(items[i], axis + 1);
+    if (axis < depth) for (let i = 0; i < shape[axis]; i++) enter(items[i], axis + 1);
   };
-  if (size > 0) enter(values, 0);
+  enter(values, 0);
 }
 
 /**
@@ -249,33 +222,27 @@ function refusal(value: unknown, position: number, target: Destination): TensorE
     kind === undefined
       ? `${dtype} cannot hold ${printValue(value)}, at ${where}`
       : `values without a data type must all be ${kind}s, like the first; got ${value === null ? "null" : typeof value} at ${where}`;
-  return new TensorError("dtype", sentence, {
-    ...named(fields, "values"),
-    at,
-    got: factOf(value),
-    expected: kind ?? dtype,
-  });
+  return wrong("dtype", sentence, fields, { at, got: factOf(value), expected: kind ?? dtype });
 }
 
-const wrongNesting = (
-  found: string,
-  { shape, fields }: Destination,
+function wrongNesting(found: string, target: Destination, facts?: ErrorFields): TensorError {
+  const { shape, fields } = target;
+  const sentence = `${fields.input ?? "values"} must be nested lists of the shape ${printShape(shape)}, got ${found}`;
+  return wrong("shape-mismatch", sentence, fields, { ...facts, expected: shape });
+}
+
+/** Creates the error for values that are wrong as `facts` say. */
+const wrong = (
+  code: "dtype" | "shape-mismatch" | "disposed",
+  sentence: string,
+  fields: ErrorContext,
   facts?: ErrorFields,
-): TensorError =>
-  new TensorError(
-    "shape-mismatch",
-    `${fields.input ?? "values"} must be nested lists of the shape ${printShape(shape)}, got ${found}`,
-    { ...named(fields, "values"), ...facts, expected: shape },
-  );
+): TensorError => new TensorError(code, sentence, { ...named(fields, "values"), ...facts });
 
 function checkCount(count: number, needed: number, { shape, fields }: Destination): void {
   if (count === needed) return;
   const sentence = `the shape ${printShape(shape)} needs ${printCount(needed, "value")}, got ${count}`;
-  throw new TensorError("shape-mismatch", sentence, {
-    ...named(fields, "values"),
-    got: count,
-    expected: shape,
-  });
+  throw wrong("shape-mismatch", sentence, fields, { got: count, expected: shape });
 }
 
 /** Checks the elements of data types that use only part of their storage's range, such as bool and int4. */
@@ -288,18 +255,9 @@ function checkRange({ dtype, shape, fields }: Destination, data: Storage): void 
     if (got >= low && got <= high) continue;
     const at = coordinatesOf(position, shape);
     const sentence = `${dtype} cannot hold ${got}, at ${printShape(at)}`;
-    throw new TensorError("dtype", sentence, {
-      ...named(fields, "values"),
-      at,
-      got,
-      expected: dtype,
-    });
+    throw wrong("dtype", sentence, fields, { at, got, expected: dtype });
   }
 }
-
-/** Returns true if `value` is an array or a typed array. */
-export const isList = (value: unknown): value is ArrayLike<unknown> =>
-  isArray(value) || classOf(value) !== undefined;
 
 /**
  * Returns the length that a list reports, or null if the value is not a list. A Proxy of an array may report any
@@ -308,23 +266,12 @@ export const isList = (value: unknown): value is ArrayLike<unknown> =>
 const lengthOf = (value: unknown): number | null =>
   isArray(value) ? Number(value.length) : classOf(value) === undefined ? null : typedLength(value);
 
-/**
- * Returns true for a Float16Array. The test reads the tag, because some platforms do not have the class, and polyfills
- * have their own.
- */
-export const isFloat16Array = (value: unknown): value is Float16Like =>
-  Object.prototype.toString.call(value) === "[object Float16Array]";
-
-const bitsOf = ({ buffer, byteOffset, length }: Float16Like, fields: ErrorContext): Storage =>
-  readForeign(
-    // A polyfill's array is not a typed array. The class DataView is used, because it accepts only a buffer, whereas a
-    // typed array constructor would allocate one.
-    () => viewOf("float16", new DataView(buffer).buffer, byteOffset, length),
-    "disposed",
-    "the memory of the values is gone",
-    "values",
-    fields,
-  );
+function bitsOf({ buffer, byteOffset, length }: Float16Like, fields: ErrorContext): Storage {
+  // A polyfill's array is not a typed array. The class DataView is used, because it accepts only a buffer, whereas a
+  // typed array constructor would allocate one.
+  const read = (): Storage => viewOf("float16", new DataView(buffer).buffer, byteOffset, length);
+  return readForeign(read, "disposed", "the memory of the values is gone", "values", fields);
+}
 
 const componentOf = (dtype: DType): DType => (dtype === "complex64" ? "float32" : "float64");
 
@@ -341,4 +288,59 @@ export function nestingOf(values: unknown): number[] {
     list = (list as ArrayLike<unknown>)[0];
   }
   return lengths;
+}
+
+/** Arrays that `numbersOf` writes; their classes store numbers unchanged. */
+type Plain = Float32Array | Float64Array | Int32Array;
+
+/**
+ * Returns the shape and the elements of a nested list of ordinary numbers, in a fifth of the time that `storageFor`
+ * takes. Returns null for anything unusual, such as a number that the type cannot hold, text, or lists of different
+ * lengths; `storageFor` then reads the list again and reports the error.
+ */
+export function numbersOf(
+  dtype: "float32" | "float64" | "int32",
+  values: unknown,
+): { readonly shape: number[]; readonly size: number; readonly data: Plain } | null {
+  try {
+    const shape: number[] = [];
+    let size = 1;
+    for (let list = values; Array.isArray(list); list = (list as readonly unknown[])[0]) {
+      size *= shape.push(list.length) > MAX_RANK ? 0 : list.length;
+      if (size === 0 || size > LISTS.numbers) return null;
+    }
+    if (shape.length === 0) return null;
+    const data = allocate(dtype, size) as Plain;
+    return writeNumbers(data, 0, values, shape, 0) === size ? { shape, size, data } : null;
+  } catch {
+    // The value has a getter or a Proxy that threw.
+    return null;
+  }
+}
+
+/**
+ * Writes the numbers of a list, starting at position `at`, and returns the position after them; -1 if a number is
+ * unusual.
+ */
+function writeNumbers(
+  data: Plain,
+  at: number,
+  list: unknown,
+  shape: readonly number[],
+  axis: number,
+): number {
+  const length = shape[axis];
+  if (!Array.isArray(list) || list.length !== length) return -1;
+  const isInt = data instanceof Int32Array;
+  for (let i = 0; i < length; i++) {
+    const value: unknown = list[i];
+    if (axis < shape.length - 1) {
+      at = writeNumbers(data, at, value, shape, axis + 1);
+      if (at === -1) return -1;
+    } else {
+      if (typeof value !== "number" || (isInt && (value | 0) !== value)) return -1;
+      data[at++] = value;
+    }
+  }
+  return at;
 }

@@ -5,36 +5,26 @@
  * The files of GPU calls, by the question that each file answers:
  *
  *     kernels/kernel.ts, recording.ts, gpu.ts            what is a kernel, and how does it get numbers and buffers?
- *     kernels/targets.ts, read-indices.ts, repeats.ts    where do positions go?
+ *     kernels/targets.ts, read-indices.ts                where do positions go?
  *     kernels/scatter.ts                                 which kernels does a reduction use?
- *     kernels/moves.ts, combine.ts, divide.ts, sort.ts   what do these kernels do?
+ *     kernels/moves.ts, combine.ts, packed.ts, sort.ts   what do these kernels do?
  *     kernels/arithmetic.ts, soft-float.ts, integers.ts  how are numbers added without floats?
- *     kernels/status.ts, checks.ts, calls/checks.ts      how does the host learn of bad indices?
- *     calls/core.ts, watched.ts, kernels/kernel-list.ts  in which order do kernels run, and what if the device refuses?
- *     kernels/counts.ts                                  how much work does the device have?
+ *     kernels/status.ts, checks.ts, calls/outcome.ts     how does the host learn of bad indices?
+ *     calls/core.ts                                      in which order do kernels run, and what if the device refuses?
  */
 
-import { checkDuplicates } from "../../core/call/duplicates.ts";
+import { plainCallOf, plainOptions } from "../../core/call/call.ts";
 import { stepsOf, type Reducing } from "../../core/call/steps.ts";
-import type { Policies } from "../../core/call/policies.ts";
-import { plainCallOf } from "../../core/call/plain-call.ts";
-import { prepare, refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
-import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
-import { gatherOnGpu } from "../kernels/moves.ts";
-import { applyUpdates, type Operands } from "../kernels/scatter.ts";
 import { TensorError, type ErrorContext } from "../../core/errors.ts";
-import { readIndices } from "../../core/kernels/read-indices.ts";
-import { planIndices, type Inputs, type Operator } from "../../core/operators/operator.ts";
+import type { Inputs, Operator } from "../../core/operators/operator.ts";
 import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
+import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
+import { gatherOnGpu, type Operands } from "../kernels/moves.ts";
+import { applyUpdates } from "../kernels/scatter.ts";
 import type { GpuCore } from "./core.ts";
-import { gpuInputs, outOnGpu, type GpuInput } from "./inputs.ts";
-import {
-  checkedTargets,
-  uploadedTargets,
-  type TargetSource,
-  type UploadedTargets,
-} from "./target-source.ts";
-import type { DeviceTensor } from "./tensor.ts";
+import { formOnGpu, gpuInputs, outOnGpu } from "./inputs.ts";
+import { sourceOf, type TargetSource } from "./target-source.ts";
+import { DeviceTensor, onGpu, type GpuInput } from "./tensor.ts";
 
 /** Runs a call of a plain function on GPU tensors. */
 export function callOnGpu(
@@ -43,108 +33,73 @@ export function callOnGpu(
   given: Inputs<unknown>,
   options: unknown,
 ): DeviceTensor {
-  const { known, out: givenOut } = plainCallOf(operator, options);
-  const { call } = known;
+  const own = plainOptions(operator, options);
+  const call = plainCallOf(operator, own);
+  const { fields, signature, settings } = call;
   const inputs = gpuInputs(core, call, given);
-  const types = inputs.map((input) => input?.type);
-  const prepared = prepare(call, types);
-  const { shape, size, inPlace, updates: updateType } = prepared;
-  const { fields, signature, settings, policies } = call;
+  const form = formOnGpu(call, inputs);
+  const { shape, size, inPlace } = form;
   const at = signature.positions;
-  const data = inputs[at.data]?.device as DeviceTensor;
-  const { dtype } = data;
-  if (updateType !== undefined) checkArithmetic(dtype, settings, fields);
-  const out =
-    givenOut === undefined
-      ? null
-      : outOnGpu(core, givenOut, dtype, shape, signature.inputs, inputs, inPlace, fields);
+  const data = inputs[at.data] as DeviceTensor;
   const updates = inputs[at.updates];
-  const indices = inputs[at.indices]?.device ?? null;
-  const source = sourceOf(prepared, policies, indices);
-  const work = { core, fields, source, data, out, shape, size };
-  const others = indices ? [indices] : [];
-  return updates === undefined
-    ? gatherWork(work, others)
-    : scatterWork(work, updates, settings, others);
-}
-
-/** Returns the source of a call's targets. `indices` is null for indices on the host. */
-export function sourceOf(
-  prepared: PreparedCall,
-  policies: Policies,
-  indices: DeviceTensor | null,
-): TargetSource {
-  if (indices !== null) return checkedTargets(prepared, policies, indices);
-  return targetsOnHost(prepared, policies, prepared.updates?.size ?? prepared.size);
-}
-
-/** Creates the targets for indices on the host, whose values are read immediately. */
-function targetsOnHost(
-  { call, planInputs }: PreparedCall,
-  policies: Policies,
-  sequential: number,
-): UploadedTargets {
-  const rules = { ...rulesOf(call, policies), merge: false };
-  const plan = planIndices(planInputs, call, rules, readIndices);
-  if (refusesRepeats(call, policies)) checkDuplicates(plan, call, planInputs);
-  const positions = plan.slice === 0 ? 0 : sequential / plan.slice;
-  return uploadedTargets(plan, positions);
+  const { dtype } = data;
+  if (updates !== undefined) checkArithmetic(dtype, settings, fields);
+  const { inputs: names } = signature;
+  const out = outOnGpu(core, own["out"], dtype, shape, names, inputs, inPlace, fields);
+  const source = sourceOf(form, inputs[at.indices]);
+  const work = { core, source, data, out, shape, size };
+  return updates === undefined ? gatherWork(work) : scatterWork(work, updates, settings);
 }
 
 /** A call that has passed all checks on the host. */
 export interface Work {
   readonly core: GpuCore;
-  readonly fields: ErrorContext;
   readonly source: TargetSource;
   readonly data: DeviceTensor;
-  /** The tensor that receives the result, or null for a new tensor. */
-  readonly out: DeviceTensor | null;
+  /** The tensor that receives the result, or undefined for a new tensor. */
+  readonly out: DeviceTensor | undefined;
   /** The shape of the result. */
   readonly shape: readonly number[];
   readonly size: number;
 }
 
-/** `others` contains all inputs except data. */
-export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceTensor {
-  const { core, fields, source, data, out, shape, size } = work;
+export function gatherWork({ core, source, data, out, shape, size }: Work): DeviceTensor {
   const { dtype } = data;
   return core.call({
-    ...{ fields, source, out, dtype, shape, size },
-    inputs: [data, ...others],
-    record(recording, { targets }, result, guard) {
-      if (size === 0) return;
-      gatherOnGpu(recording, targets, dtype, data.span, result, out === null, guard);
+    ...{ source, inputs: [data], out, dtype, shape, size },
+    record(recording, { targets }, span) {
+      const result = out === undefined ? "new" : "given";
+      gatherOnGpu(recording, targets, { dtype, data: data.span, out: span, result });
     },
   });
 }
 
-/** `others` contains all inputs except data and updates. */
 export function scatterWork(
-  work: Work,
+  { core, source, data, out, shape, size }: Work,
   updates: GpuInput,
   reducing: Reducing,
-  others: readonly DeviceTensor[],
 ): DeviceTensor {
-  const { core, fields, source, data, out, shape, size } = work;
   const { dtype } = data;
-  const given = updates.device === null ? [] : [updates.device];
   return core.call({
-    ...{ fields, source, out, dtype, shape, size },
-    inputs: [data, ...given, ...others],
-    record(recording, { targets, arrangements }, span, guard) {
-      if (size === 0) return;
-      const { device, type } = updates;
+    ...{ source, inputs: [data, ...onGpu([updates])], out, dtype, shape, size },
+    record(recording, placed, span) {
       const operands: Operands = {
         dtype,
         data: data.span,
-        updates: device?.span ?? recording.upload(type.data as NumericStorage),
+        updates: DeviceTensor.isTensor(updates)
+          ? updates.span
+          : recording.upload(updates.data as NumericStorage),
         out: span,
-        result: out === null ? "new" : out.span.buffer === data.span.buffer ? "in place" : "given",
+        result: resultOf(data, out),
       };
-      applyUpdates(recording, targets, arrangements, stepsOf(reducing, dtype), operands, guard);
+      applyUpdates(recording, placed, stepsOf(reducing, dtype), operands);
     },
   });
 }
+
+/** Returns the origin of a scatter's result. */
+export const resultOf = (data: DeviceTensor, out: DeviceTensor | undefined): Operands["result"] =>
+  out === undefined ? "new" : out.sharesMemory(data) ? "in place" : "given";
 
 /** Throws a `dtype` error if the GPU does not support the reduction for the data type. */
 export function checkArithmetic(

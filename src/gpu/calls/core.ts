@@ -3,34 +3,34 @@
  * outcomes. The operators are implemented in other files.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
+import { isTensorError, TensorError } from "../../core/errors.ts";
 import { contentsOf, destroyBuffer, Gpu, TENSOR_USAGE } from "../kernels/gpu.ts";
-import { KernelList } from "../kernels/kernel-list.ts";
-import { Params, Recording, type Span } from "../kernels/recording.ts";
+import type { Guard, Span } from "../kernels/kernel.ts";
+import { KernelList, Params, Recording } from "../kernels/recording.ts";
 import { checkInputs } from "../kernels/checks.ts";
-import { NEVER, StatusBoard, type Guard } from "../kernels/status.ts";
+import type { Placed } from "../kernels/scatter.ts";
+import { NEVER, StatusBoard } from "../kernels/status.ts";
 import type { GpuBufferLike, GpuDeviceLike } from "../kernels/webgpu.ts";
-import { isTensorError, TensorError, type ErrorContext } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
 import { DTYPES, viewOf, type DType, type NumericStorage } from "../../core/tensor/dtype.ts";
 import { part } from "../../core/tensor/shape.ts";
-import { CallCheck } from "./checks.ts";
-import type { Placed, TargetSource } from "./target-source.ts";
+import type { TargetSource } from "./target-source.ts";
 import { DeviceTensor, type TensorOwner } from "./tensor.ts";
-import { watched, withFields } from "./watched.ts";
+import { CallCheck, watched, withFields } from "./outcome.ts";
 
 /** A call that has passed all checks on the host. */
 export interface GpuCall {
-  readonly fields: ErrorContext;
   readonly source: TargetSource;
+  /** The tensors that the call reads, besides those of its targets. */
   readonly inputs: readonly DeviceTensor[];
-  /** The tensor that receives the result, or null for a new tensor. */
-  readonly out: DeviceTensor | null;
+  /** The tensor that receives the result, or undefined for a new tensor. */
+  readonly out: DeviceTensor | undefined;
   readonly dtype: DType;
   readonly shape: readonly number[];
   readonly size: number;
-  /** Records all commands of the call after the index checks. */
-  readonly record: (recording: Recording, placed: Placed, result: Span, guard: Guard) => void;
+  /** Records all commands of a call whose result is not empty, after the index checks. */
+  readonly record: (recording: Recording, placed: Placed, result: Span) => void;
 }
 
 export class GpuCore implements TensorOwner {
@@ -94,25 +94,25 @@ export class GpuCore implements TensorOwner {
    * lost.
    */
   call(call: GpuCall): DeviceTensor {
-    const { fields, out, dtype, shape, size } = call;
+    const { source, out, dtype, shape, size } = call;
     if (this.#list !== null) return this.#listCall(call, this.#list);
-    for (const { lack } of call.inputs) if (lack !== null) throw lack;
+    for (const { lack } of inputsOf(call)) if (lack !== null) throw lack;
     const submit = (): { result: DeviceTensor; slot: number | null } => {
       this.gpu.checkThere();
       const result = out ?? this.#create(dtype, shape, size, true);
       try {
         return { result, slot: this.#submitCall(call, result) };
       } catch (error) {
-        if (out === null) result.dispose();
+        if (out === undefined) result.dispose();
         throw error;
       }
     };
-    const { made, refusal } = withFields(fields, () => watched(this.gpu, submit));
+    const { made, refusal } = withFields(source.fields, () => watched(this.gpu, submit));
     const check = new CallCheck({
       slot: made.slot,
-      inputs: checksOf(call.inputs),
-      before: out === null ? "new" : out.check,
-      errorOf: call.source.errorOf,
+      inputs: checksOf(call),
+      before: out === undefined ? "new" : out.check,
+      errorOf: source.errorOf,
       refusal,
     });
     return this.#pend(made.result, check);
@@ -143,7 +143,7 @@ export class GpuCore implements TensorOwner {
    */
   async compile(calls: () => unknown): Promise<void> {
     this.gpu.checkThere();
-    const list = new KernelList(this.gpu, this.#params);
+    const list = new KernelList(this.gpu, this.#params, this.#guardOf(null));
     const outer = this.#list;
     this.#list = list;
     let returned: unknown;
@@ -164,12 +164,11 @@ export class GpuCore implements TensorOwner {
 
   /** Collects the kernels of a call. The new result has neither elements nor memory. */
   #listCall(call: GpuCall, list: KernelList): DeviceTensor {
-    const { fields, inputs, dtype, shape, size } = call;
-    return withFields(fields, () => {
+    const { source, dtype, shape, size } = call;
+    return withFields(source.fields, () => {
       const result = call.out ?? this.#unmade(list, dtype, shape, size);
-      const slots = checksOf(inputs).flatMap((check) => check.slot ?? []);
       // When the call runs, it may have to read the status slots of its inputs.
-      this.#record(list, call, result.span, NEVER, slots);
+      this.#record(list, call, result.span, true);
       return result;
     });
   }
@@ -185,31 +184,29 @@ export class GpuCore implements TensorOwner {
     return result;
   }
 
-  /** `slot` is the status slot, or null for a call that cannot fail on the GPU. */
-  #record(
-    recording: Recording,
-    { source, out, record }: GpuCall,
-    span: Span,
-    slot: number | null,
-    inputs: readonly number[],
-  ): void {
-    const guard = { status: this.#board.span, slot: slot ?? NEVER };
+  /** `isChecked` is true unless the call cannot fail on the GPU. */
+  #record(recording: Recording, call: GpuCall, span: Span, isChecked: boolean): void {
+    const { source, out } = call;
     // If `out` is known to have no contents, it is written like a new tensor.
-    const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
-    const checked = { ...guard, inputs, before };
-    if (slot !== null && source.errorOf === null) checkInputs(recording, checked);
-    record(recording, source.record(recording, checked), span, guard);
+    const before = out === undefined || out.lack !== null ? null : (out.check?.slot ?? NEVER);
+    const checked = { inputs: slotsOf(call), before };
+    if (isChecked && source.errorOf === null) checkInputs(recording, checked);
+    const placed = source.record(recording, checked);
+    if (call.size > 0) call.record(recording, placed, span);
+  }
+
+  /** Returns the status slot of a call, or the slot for calls that cannot fail on the GPU. */
+  #guardOf(slot: number | null): Guard {
+    return { status: this.#board.span, slot: slot ?? NEVER };
   }
 
   /** Records and submits a call. Returns the status slot of a call, or null for a call that needs no slot. */
   #submitCall(call: GpuCall, { span }: DeviceTensor): number | null {
-    const recording = new Recording(this.gpu, this.#params);
-    const slots = checksOf(call.inputs).flatMap((check) => check.slot ?? []);
-    const isChecked = call.source.errorOf !== null || slots.length > 0;
-    let slot: number | null = null;
+    const isChecked = call.source.errorOf !== null || slotsOf(call).length > 0;
+    const slot = isChecked ? this.#board.take() : null;
+    const recording = new Recording(this.gpu, this.#params, this.#guardOf(slot));
     try {
-      slot = isChecked ? this.#board.take() : null;
-      this.#record(recording, call, span, slot, slots);
+      this.#record(recording, call, span, isChecked);
     } catch (error) {
       recording.abandon();
       if (slot !== null) this.#board.give(slot);
@@ -312,5 +309,10 @@ export class GpuCore implements TensorOwner {
   }
 }
 
-const checksOf = (tensors: readonly DeviceTensor[]): CallCheck[] =>
-  tensors.flatMap(({ check }) => (check === null ? [] : [check]));
+/** Returns all tensors that a call reads. */
+const inputsOf = ({ inputs, source }: GpuCall): DeviceTensor[] => [...inputs, ...source.inputs];
+
+const checksOf = (call: GpuCall): CallCheck[] => inputsOf(call).flatMap(({ check }) => check ?? []);
+
+/** Returns the slots of the pending calls that compute the inputs. */
+const slotsOf = (call: GpuCall): number[] => checksOf(call).flatMap(({ slot }) => slot ?? []);

@@ -2,24 +2,23 @@
 
 import { splitArguments } from "../../core/call/call.ts";
 import { keptParts } from "../../core/call/kept-plan.ts";
-import { createJs } from "../../core/engines/js.ts";
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
+import { Executor } from "../../core/engines/executor.ts";
+import { isTensorError, TensorError } from "../../core/errors.ts";
+import { factOf, optionsOf, printValue, wrongOption } from "../../core/foreign.ts";
 import {
   forEach,
   FUNCTIONS,
   PLAN_FUNCTIONS,
   type FunctionName,
-} from "../../core/operators/plain.ts";
+} from "../../core/operators/registry.ts";
 import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
-import { tensorOver, typeOf } from "./buffers.ts";
+import type { GpuDeviceLike, GpuLimits } from "../kernels/webgpu.ts";
 import { callOnGpu } from "./call.ts";
 import { GpuCore } from "./core.ts";
-import { checkDevice, requestDevice } from "./device.ts";
 import { numericTensor } from "./inputs.ts";
 import { gpuPlan } from "./kept-plan.ts";
-import { DeviceTensor } from "./tensor.ts";
+import { checkedShape, DeviceTensor, tensorOver } from "./tensor.ts";
 import type { GpuEngine, GpuEngineOptions } from "./types.ts";
 import { vjpOnGpu } from "./vjp.ts";
 
@@ -48,7 +47,7 @@ type PlanFunctions = Pick<GpuEngine, keyof typeof PLAN_FUNCTIONS>;
 
 function engineOn(core: GpuCore): GpuEngine {
   // A kept plan reads its indices on the host.
-  const host = createJs();
+  const host = new Executor();
   const functions = forEach(
     FUNCTIONS,
     (operator) =>
@@ -87,7 +86,7 @@ function alloc<D extends DType>(
   dtype: D,
   shape: readonly number[],
 ): DeviceTensor<D> {
-  const { shape: dims, size } = typeOf(dtype, shape);
+  const { shape: dims, size } = checkedShape(dtype, shape);
   return core.make(dtype, dims, size, null) as DeviceTensor<D>;
 }
 
@@ -104,4 +103,71 @@ function hostIndices(indices: unknown): unknown {
   const sentence =
     "indices of a kept plan must be on the host, because they are checked immediately";
   throw new TensorError("dtype", sentence, { input: "indices" });
+}
+
+/** The members of `navigator.gpu` that this package uses. */
+interface GpuLike {
+  requestAdapter(options: object): Promise<AdapterLike | null>;
+}
+
+interface AdapterLike {
+  readonly limits: GpuLimits;
+  requestDevice(descriptor: object): Promise<GpuDeviceLike>;
+}
+
+const METHODS = [
+  "createBuffer",
+  "createShaderModule",
+  "createComputePipeline",
+  "createComputePipelineAsync",
+  "createBindGroup",
+  "createCommandEncoder",
+  "pushErrorScope",
+  "popErrorScope",
+] as const satisfies readonly (keyof GpuDeviceLike)[];
+
+/** Throws an `attribute` error for a value that is not a `GPUDevice`. */
+function checkDevice(device: unknown): GpuDeviceLike {
+  const one = device as Partial<GpuDeviceLike> | null;
+  try {
+    if (
+      METHODS.every((name) => typeof one?.[name] === "function") &&
+      typeof one?.queue?.submit === "function" &&
+      typeof one.limits?.maxBufferSize === "number" &&
+      typeof one.lost?.then === "function"
+    ) {
+      return one as GpuDeviceLike;
+    }
+  } catch {
+    // A Proxy or a getter has thrown an error, so the value is not a device.
+  }
+  throw wrongOption("device", "a GPUDevice", device);
+}
+
+/**
+ * Requests a device with the largest limits of the fastest adapter. Throws an `engine` error if WebGPU is unavailable
+ * or finds no adapter.
+ */
+async function requestDevice(): Promise<GpuDeviceLike> {
+  const gpu = (globalThis as { navigator?: { gpu?: GpuLike } }).navigator?.gpu;
+  if (gpu === undefined) {
+    const sentence =
+      "WebGPU is missing (navigator.gpu); in Node pass a device, such as one of npm's webgpu";
+    throw new TensorError("engine", sentence);
+  }
+  try {
+    const options = { powerPreference: "high-performance" };
+    const adapter =
+      (await gpu.requestAdapter(options)) ??
+      // Compatibility mode is sufficient, because this package uses no WebGPU feature that OpenGL devices lack.
+      (await gpu.requestAdapter({ ...options, featureLevel: "compatibility" }));
+    if (adapter === null)
+      throw new TensorError("engine", "WebGPU found no adapter on this machine");
+    const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
+    const requiredLimits = { maxBufferSize, maxStorageBufferBindingSize };
+    return await adapter.requestDevice({ requiredLimits });
+  } catch (cause) {
+    if (isTensorError(cause)) throw cause;
+    throw new TensorError("engine", `WebGPU returned no device: ${String(cause)}`, {}, { cause });
+  }
 }

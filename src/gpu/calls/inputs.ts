@@ -3,21 +3,29 @@
  * host.
  */
 
-import type { Call } from "../../core/call/call.ts";
-import { checkAlive, checkIndexBytes, listOrTensor } from "../../core/call/inputs.ts";
-import { checkLike, sharedOut } from "../../core/call/out.ts";
-import { printValue, TensorError, type ErrorContext } from "../../core/errors.ts";
+import {
+  keepForm,
+  recentForm,
+  type Call,
+  type Form,
+  type PlainCall,
+} from "../../core/call/call.ts";
+import { formOf } from "../../core/call/check.ts";
+import type { Place } from "../../core/call/gradient-options.ts";
+import {
+  checkAlive,
+  checkIndexBytes,
+  checkLike,
+  listOrTensor,
+  sharedOut,
+} from "../../core/call/inputs.ts";
+import { TensorError, type ErrorContext } from "../../core/errors.ts";
+import { printValue } from "../../core/foreign.ts";
 import type { Inputs } from "../../core/operators/operator.ts";
 import { isNumericStorage, type DType } from "../../core/tensor/dtype.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
-import { checkHolds, runtimeTensor } from "./buffers.ts";
 import type { GpuCore } from "./core.ts";
-import { DeviceTensor } from "./tensor.ts";
-
-/** The type of an input, for checks, and its elements. */
-export type GpuInput =
-  | { readonly type: Tensor; readonly device: DeviceTensor }
-  | { readonly type: Tensor; readonly device: null };
+import { checkHolds, DeviceTensor, runtimeTensor, typeOf, type GpuInput } from "./tensor.ts";
 
 /** Throws the errors of the plain functions, or `dtype` if data is not on the GPU. */
 export function gpuInputs(core: GpuCore, call: Call, given: Inputs<unknown>): Inputs<GpuInput> {
@@ -29,20 +37,33 @@ export function gpuInputs(core: GpuCore, call: Call, given: Inputs<unknown>): In
     const { name, role, isOptional } = rules[position];
     const value = given[position];
     if (value === undefined && isOptional) continue;
-    const dtype = role === "indices" ? "int64" : data.type.dtype;
-    if (role === "indices") checkIndexBytes(value, data.type.shape, call, name);
+    const dtype = role === "indices" ? "int64" : data.dtype;
+    if (role === "indices") checkIndexBytes(value, data.shape, call, name);
     inputs[position] = inputOf(core, value, dtype, fields, name);
   }
-  checkAlive(
-    rules,
-    rules.map((_, position) => inputs[position]?.type),
-    fields,
-  );
+  const types = inputs.map((input) => input && typeOf(input));
+  checkAlive(rules, types, fields);
   // Type checks also succeed for released GPU tensors, whose types are on the host, so tensors are checked separately.
-  for (const [position, { name }] of rules.entries()) {
-    inputs[position]?.device?.checkAlive(name, fields);
-  }
+  checkStillAlive(inputs, rules, fields);
   return inputs;
+}
+
+/** Checks data types and shapes, unless a recent call had the same. */
+export function formOnGpu(call: Call | PlainCall, inputs: Inputs<GpuInput>): Form {
+  const types = inputs.map((input) => input && typeOf(input));
+  if (!("forms" in call)) return formOf(call, types);
+  return recentForm(call, types) ?? keepForm(call, formOf(call, types), types);
+}
+
+/** Checks GPU tensors again, because a getter of a foreign object may have disposed of a checked tensor. */
+export function checkStillAlive(
+  inputs: Inputs<GpuInput>,
+  names: readonly { readonly name: string }[],
+  fields: ErrorContext,
+): void {
+  for (const [position, input] of inputs.entries()) {
+    if (DeviceTensor.isTensor(input)) input.checkAlive(names[position].name, fields);
+  }
 }
 
 /** Returns data as a GPU tensor, without uploading, because an implicit upload would hide the slowest step. */
@@ -51,23 +72,14 @@ export function dataOnGpu(
   given: unknown,
   fields: ErrorContext,
   input: string,
-): GpuInput & { readonly device: DeviceTensor } {
+): DeviceTensor {
   if (!DeviceTensor.isTensor(given)) {
     const got = Tensor.isTensor(given) ? "a tensor of the host" : printValue(given);
     const sentence = `${input} must be a tensor on the GPU, got ${got}; create one with upload, alloc or fromBuffer`;
     throw new TensorError("dtype", sentence, { ...fields, input });
   }
-  return deviceInput(core, given, fields, input);
-}
-
-function deviceInput(
-  core: GpuCore,
-  device: DeviceTensor,
-  fields: ErrorContext,
-  input: string,
-): GpuInput & { readonly device: DeviceTensor } {
-  device.checkAlive(input, fields);
-  if (DeviceTensor.isOf(device, core)) return { type: DeviceTensor.typeOf(device), device };
+  given.checkAlive(input, fields);
+  if (DeviceTensor.isOf(given, core)) return given;
   const sentence = `${input} belongs to another engine; use fromBuffer with its buffer if both engines share a device`;
   throw new TensorError("engine", sentence, { ...fields, input });
 }
@@ -80,10 +92,10 @@ export function inputOf(
   fields: ErrorContext,
   input: string,
 ): GpuInput {
-  if (DeviceTensor.isTensor(given)) return deviceInput(core, given, fields, input);
-  const device = runtimeTensor(core, given, { ...fields, input });
-  if (device !== null) return { type: DeviceTensor.typeOf(device), device };
-  return { type: listOrTensor(dtype, given, fields, input), device: null };
+  if (DeviceTensor.isTensor(given)) return dataOnGpu(core, given, fields, input);
+  return (
+    runtimeTensor(core, given, { ...fields, input }) ?? listOrTensor(dtype, given, fields, input)
+  );
 }
 
 /**
@@ -99,17 +111,24 @@ export function outOnGpu(
   inputs: Inputs<GpuInput>,
   inPlace: string | null,
   fields: ErrorContext,
-): DeviceTensor {
-  const { type, device } = dataOnGpu(core, given, fields, "out");
-  checkLike(type, dtype, shape, "out", fields);
+): DeviceTensor | undefined {
+  if (given === undefined) return undefined;
+  const out = dataOnGpu(core, given, fields, "out");
+  checkLike(typeOf(out), dtype, shape, "out", fields);
   for (const [position, input] of inputs.entries()) {
-    if (input?.device?.span.buffer !== device.span.buffer || type.size === 0) continue;
+    if (!DeviceTensor.isTensor(input) || !input.sharesMemory(out)) continue;
     const { name } = names[position];
     if (name === inPlace) continue;
     throw sharedOut(name, inPlace, fields);
   }
-  return device;
+  return out;
 }
+
+/** Returns the checks of tensors for gradients. */
+export const placeOn = (core: GpuCore): Place<GpuInput, DeviceTensor> => ({
+  typeOf,
+  checkOut: (...given) => outOnGpu(core, ...given),
+});
 
 /** Returns a tensor whose data type GPUs support. Throws a `dtype` error for text. */
 export function numericTensor(given: unknown): Tensor {

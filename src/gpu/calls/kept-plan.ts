@@ -1,95 +1,235 @@
-/** Creates kept plans on the GPU, so that targets and their arrangements for reductions are uploaded only once. */
+/**
+ * Implements kept plans on the GPU. Targets and their arrangements for reductions are uploaded only once, on first use,
+ * and again if the device refused them.
+ */
 
 import {
+  checkDifferentiable,
+  chooseGradients,
+  GRADIENT_OPTIONS,
+} from "../../core/call/gradient-options.ts";
+import {
+  checkReduction,
+  checkShape,
   GATHER_OPTIONS,
   repeatedTargets,
   SCATTER_OPTIONS,
   SCATTERED,
+  wrongDType,
   type KeptParts,
 } from "../../core/call/kept-plan.ts";
-import { stepsOf } from "../../core/call/steps.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
-import { checkArithmetic, gatherWork, scatterWork, type Work } from "./call.ts";
+import { checkLike } from "../../core/call/inputs.ts";
+import { stepsOf, type Reducing } from "../../core/call/steps.ts";
+import { TensorError } from "../../core/errors.ts";
+import { optionsOf } from "../../core/foreign.ts";
+import { replacedSlices } from "../../core/plan/targets.ts";
+import type { DType, Step } from "../../core/tensor/dtype.ts";
+import { isOrderFree } from "../kernels/combine.ts";
+import { NOWHERE } from "../kernels/kernel.ts";
+import { arrangementsOf } from "../kernels/scatter.ts";
+import { sortOnHost } from "../kernels/sort.ts";
+import {
+  flatTargets,
+  flatTargetsFrom,
+  positionsOf,
+  targetsFrom,
+  targetsOf,
+} from "../kernels/targets.ts";
+import { checkArithmetic, gatherWork, scatterWork } from "./call.ts";
 import type { GpuCore } from "./core.ts";
-import { outOnGpu } from "./inputs.ts";
-import { dataOf, KeptOnGpu, scatterInputs, type Data } from "./kept-on-gpu.ts";
-import type { UploadedTargets } from "./target-source.ts";
-import type { DeviceTensor } from "./tensor.ts";
+import { dataOnGpu, inputOf, outOnGpu, placeOn } from "./inputs.ts";
+import type { TargetSource } from "./target-source.ts";
+import { type DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
 import type { GpuPlan } from "./types.ts";
-import { gatherVjpByPlan, scatterVjpByPlan } from "./vjp-by-plan.ts";
+import { checkGradientArithmetic, gatherGradient, scatterGradients } from "./vjp.ts";
 
 /** Returns the methods of a kept plan. */
 export function gpuPlan(core: GpuCore, parts: KeptParts): GpuPlan {
-  const kept = new KeptOnGpu(core, parts);
-  // The targets are uploaded immediately, so that a plan that is too large for the device fails here and not in a later
-  // call.
-  kept.prepare("uint8", null);
-  const plan: Pick<GpuPlan, "scatter" | "gather" | "scatterVjp" | "gatherVjp"> = {
-    scatter: (data, updates, options) =>
-      scatterByPlan(core, parts, kept, data, updates, options) as never,
-    gather: (data, options) => gatherByPlan(core, parts, kept, data, options) as never,
-    scatterVjp: (data, updates, outputGradient, options) =>
-      scatterVjpByPlan({ core, parts, kept }, data, updates, outputGradient, options) as never,
-    gatherVjp: (outputGradient, options) =>
-      gatherVjpByPlan({ core, parts, kept }, outputGradient, options) as never,
+  const plan = new PlanOnGpu(core, parts);
+  const methods: Pick<GpuPlan, "scatter" | "gather" | "scatterVjp" | "gatherVjp"> = {
+    scatter: (...args) => plan.scatter(...args) as never,
+    gather: (...args) => plan.gather(...args) as never,
+    scatterVjp: (...args) => plan.scatterVjp(...args) as never,
+    gatherVjp: (...args) => plan.gatherVjp(...args) as never,
   };
   return Object.freeze<GpuPlan>({
-    ...plan,
+    ...methods,
     dataShape: parts.dataShape,
     shape: parts.shape,
     duplicates: () => repeatedTargets(parts),
-    dispose: () => kept.dispose(),
+    dispose: () => plan.dispose(),
   });
 }
 
-function scatterByPlan(
-  core: GpuCore,
-  parts: KeptParts,
-  kept: KeptOnGpu,
-  given: unknown,
-  list: unknown,
-  options: unknown = {},
-): DeviceTensor {
-  const { dataDims, fields } = parts;
-  const { reduction = "none", out } = optionsOf(options, SCATTER_OPTIONS, fields);
-  const inputs = scatterInputs({ core, parts, kept }, given, list, reduction);
-  const { data, updates, reducing } = inputs;
-  const { dtype } = data.device;
-  checkArithmetic(dtype, reducing, fields);
-  const target =
-    out === undefined
-      ? null
-      : outOnGpu(core, out, dtype, dataDims, SCATTERED, [data, updates], "data", fields);
-  const others = kept.prepare(dtype, stepsOf(reducing, dtype).later);
-  const work = workOf(core, parts, kept.source(), data, target, dataDims, data.device.size);
-  return scatterWork(work, updates, reducing, others);
-}
+/** The arrays that a plan uploads: targets, the last position of each target, or positions sorted by target. */
+type Arrangement = "targets" | "last" | "sorted";
 
-function gatherByPlan(
-  core: GpuCore,
-  parts: KeptParts,
-  kept: KeptOnGpu,
-  given: unknown,
-  options: unknown = {},
-): DeviceTensor {
-  const { dims, size, fields } = parts;
-  kept.checkAlive();
-  const { out } = optionsOf(options, GATHER_OPTIONS, fields);
-  const data = dataOf(core, parts, given);
-  const target =
-    out === undefined
-      ? null
-      : outOnGpu(core, out, data.device.dtype, dims, SCATTERED, [data], null, fields);
-  const others = kept.prepare(data.device.dtype, null);
-  return gatherWork(workOf(core, parts, kept.source(), data, target, dims, size), others);
-}
+const VJP_OPTIONS = ["reduction", ...GRADIENT_OPTIONS] as const;
 
-const workOf = (
-  core: GpuCore,
-  { fields }: KeptParts,
-  source: UploadedTargets,
-  { device: data }: Data,
-  out: DeviceTensor | null,
-  shape: readonly number[],
-  size: number,
-): Work => ({ core, fields, source, data, out, shape, size });
+class PlanOnGpu {
+  readonly #core: GpuCore;
+  readonly #parts: KeptParts;
+  readonly #uploads = new Map<Arrangement, readonly DeviceTensor[]>();
+  #isDisposed = false;
+
+  constructor(core: GpuCore, parts: KeptParts) {
+    this.#core = core;
+    this.#parts = parts;
+    // The targets are uploaded immediately, so that a plan that is too large for the device fails here and not in a
+    // later call.
+    this.#upload("targets");
+  }
+
+  #upload(which: Arrangement): readonly DeviceTensor[] {
+    const known = this.#uploads.get(which);
+    if (known?.every(({ lack }) => lack === null)) return known;
+    for (const tensor of known ?? []) tensor.dispose();
+    const made = this.#words(which).map((words) =>
+      this.#core.make("uint32", [words.length], words.length, words),
+    );
+    this.#uploads.set(which, made);
+    return made;
+  }
+
+  #words(which: Arrangement): readonly Uint32Array[] {
+    const { plan } = this.#parts;
+    const { length } = plan.offsets;
+    if (which === "targets") return [targetsFrom(plan, length)];
+    if (which === "sorted") return sortOnHost(plan);
+    const last = flatTargetsFrom(plan, length).slice();
+    for (const position of replacedSlices(plan)) last[position] = NOWHERE;
+    return [last];
+  }
+
+  /** Uploads all that a call needs, before the call is recorded. `step` is null for calls that only look up targets. */
+  #source(dtype: DType, step: Step | null): TargetSource {
+    const { plan, fields } = this.#parts;
+    const [words] = this.#upload("targets");
+    const known = { isPartial: false, isDistinct: false };
+    const targets = targetsOf(plan, words.size, words.span, known);
+    const used = positionsOf(targets) === 0 ? null : step;
+    const last = used === "none" && replacedSlices(plan).length > 0 ? this.#upload("last") : [];
+    const isSorted = used !== null && used !== "none" && !isOrderFree(dtype, used);
+    const sorted = isSorted ? this.#upload("sorted") : [];
+    const arrangements = {
+      ...arrangementsOf(targets),
+      last: () => (last.length === 0 ? targets : flatTargets(targets, last[0].span, true)),
+      hasTable: () => false,
+      sorted() {
+        const [keys, positions] = sorted;
+        const { slice, slices } = targets;
+        return { keys: keys.span, positions: positions.span, count: keys.size, slice, slices };
+      },
+    };
+    const record = () => ({ targets, arrangements });
+    return { fields, inputs: [words, ...last, ...sorted], errorOf: null, record };
+  }
+
+  scatter(given: unknown, list: unknown, options: unknown = {}): DeviceTensor {
+    const { dataDims, fields } = this.#parts;
+    const core = this.#core;
+    const { reduction = "none", out: givenOut } = optionsOf(options, SCATTER_OPTIONS, fields);
+    const { data, updates, reducing } = this.#scatterInputs(given, list, reduction);
+    const { dtype, size } = data;
+    checkArithmetic(dtype, reducing, fields);
+    const inputs = [data, updates];
+    const out = outOnGpu(core, givenOut, dtype, dataDims, SCATTERED, inputs, "data", fields);
+    const source = this.#source(dtype, stepsOf(reducing, dtype).later);
+    return scatterWork({ core, source, data, out, shape: dataDims, size }, updates, reducing);
+  }
+
+  gather(given: unknown, options: unknown = {}): DeviceTensor {
+    const { dims: shape, size, fields } = this.#parts;
+    const core = this.#core;
+    this.#checkAlive();
+    const { out: givenOut } = optionsOf(options, GATHER_OPTIONS, fields);
+    const data = this.#data(given);
+    const out = outOnGpu(core, givenOut, data.dtype, shape, SCATTERED, [data], null, fields);
+    return gatherWork({ core, source: this.#source(data.dtype, null), data, out, shape, size });
+  }
+
+  scatterVjp(
+    given: unknown,
+    list: unknown,
+    outputGradient: unknown,
+    options: unknown = {},
+  ): readonly [data: DeviceTensor | null, updates: DeviceTensor | null] {
+    const { dataDims, fields } = this.#parts;
+    const core = this.#core;
+    const { reduction = "none", ...rest } = optionsOf(options, VJP_OPTIONS, fields);
+    const { data, updates, reducing } = this.#scatterInputs(given, list, reduction);
+    const { dtype, size } = data;
+    checkDifferentiable(typeOf(data), "data", fields);
+    const gradient = dataOnGpu(core, outputGradient, fields, "outputGradient");
+    checkLike(typeOf(gradient), dtype, dataDims, "outputGradient", fields);
+    const signature = { inputs: SCATTERED, positions: { data: 0, updates: 1 } };
+    checkGradientArithmetic(dtype, reducing.reduction, fields);
+    const differentiated = { signature, tensors: [data, updates], gradient };
+    const chosen = chooseGradients(rest, differentiated, fields, placeOn(core));
+    const source = this.#source(dtype, reducing.reduction === "none" ? "none" : null);
+    return scatterGradients({
+      ...{ core, source, gradient, reducing, chosen, updates: typeOf(updates) },
+      ...{ dataShape: dataDims, dataSize: size },
+    });
+  }
+
+  gatherVjp(outputGradient: unknown, options: unknown = {}): DeviceTensor {
+    const { plan, dataDims, dims, fields } = this.#parts;
+    const core = this.#core;
+    this.#checkAlive();
+    const { out: givenOut } = optionsOf(options, GATHER_OPTIONS, fields);
+    const gradient = dataOnGpu(core, outputGradient, fields, "outputGradient");
+    const { dtype } = gradient;
+    checkDifferentiable(typeOf(gradient), "outputGradient", fields);
+    checkShape(typeOf(gradient), dims, fields, "outputGradient");
+    checkGradientArithmetic(dtype, undefined, fields);
+    const names = [{ name: "outputGradient" }];
+    const out = outOnGpu(core, givenOut, dtype, dataDims, names, [gradient], null, fields);
+    const source = this.#source(dtype, "add");
+    const [dataShape, dataSize] = [dataDims, plan.size];
+    return gatherGradient({ core, source, gradient, dataShape, dataSize, out });
+  }
+
+  /** Returns the checked inputs of a scatter. */
+  #scatterInputs(
+    given: unknown,
+    list: unknown,
+    reduction: unknown,
+  ): {
+    readonly data: DeviceTensor;
+    readonly updates: GpuInput;
+    readonly reducing: Reducing;
+  } {
+    const { dims, fields } = this.#parts;
+    this.#checkAlive();
+    const data = this.#data(given);
+    const { dtype } = data;
+    checkReduction(dtype, reduction, fields);
+    const updates = inputOf(this.#core, list, dtype, fields, "updates");
+    // Data and the plan are checked again, because a getter of a foreign object may have disposed of them.
+    this.#checkAlive();
+    data.checkAlive("data", fields);
+    const type = typeOf(updates);
+    if (type.dtype !== dtype) throw wrongDType(type, [dtype], fields, "updates");
+    checkShape(type, dims, fields, "updates");
+    return { data, updates, reducing: { reduction, includeSelf: true } };
+  }
+
+  #data(given: unknown): DeviceTensor {
+    const { dataDims, fields } = this.#parts;
+    const data = dataOnGpu(this.#core, given, fields, "data");
+    checkShape(typeOf(data), dataDims, fields, "data");
+    return data;
+  }
+
+  #checkAlive(): void {
+    if (!this.#isDisposed) return;
+    const fields = { ...this.#parts.fields, key: "plan" };
+    throw new TensorError("disposed", "the plan is gone (disposed)", fields);
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    for (const tensor of [...this.#uploads.values()].flat()) tensor.dispose();
+  }
+}

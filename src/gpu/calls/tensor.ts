@@ -1,23 +1,26 @@
-/** Implements tensors in GPU memory. */
+/** Implements tensors in GPU memory, which the engine creates, or which use buffers of users and of onnxruntime. */
 
-import { destroyBuffer } from "../kernels/gpu.ts";
-import type { Span } from "../kernels/recording.ts";
-import type { GpuBuffer, GpuBufferLike } from "../kernels/webgpu.ts";
-import { TensorError, type ErrorContext } from "../../core/errors.ts";
+import { named, TensorError, type ErrorContext } from "../../core/errors.ts";
+import { factOf, printValue, readForeign } from "../../core/foreign.ts";
 import {
   allocate,
+  checkDType,
   DTYPES,
   type DType,
   type NumericStorage,
   type Storage,
 } from "../../core/tensor/dtype.ts";
-import { part, printShape } from "../../core/tensor/shape.ts";
+import { part, printShape, shapeOf } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
-import type { CallCheck } from "./checks.ts";
+import { destroyBuffer, paddedBytes, TENSOR_USAGE, type Gpu } from "../kernels/gpu.ts";
+import type { Span } from "../kernels/kernel.ts";
+import type { GpuBuffer, GpuBufferLike } from "../kernels/webgpu.ts";
+import type { CallCheck } from "./outcome.ts";
 import type { GpuTensor } from "./types.ts";
 
 /** The part of an engine that tensors use. */
 export interface TensorOwner {
+  readonly gpu: Pick<Gpu, "checkBytes">;
   /** The number of `done` reports, with or without an error. */
   readonly reports: number;
   /** Waits for all earlier calls, and reads the elements of a tensor. */
@@ -83,6 +86,11 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
 
   get span(): Span {
     return { buffer: this.#buffer, bytes: this.size * DTYPES[this.dtype].bytes };
+  }
+
+  /** Returns true if the buffer contains elements of another tensor. */
+  sharesMemory(other: DeviceTensor): boolean {
+    return this.#buffer === other.#buffer && other.size > 0;
   }
 
   /** The last call that writes to this tensor, or null without such a call. */
@@ -151,4 +159,114 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   toString(): string {
     return `GpuTensor(${this.dtype}, ${printShape(this.shape)}${this.#isDisposed ? ", disposed" : ""})`;
   }
+}
+
+/** A tensor of the engine or, for indices and updates, a tensor on the host. */
+export type GpuInput = DeviceTensor | Tensor;
+
+/** Returns an input for the checks of all engines: for a GPU tensor, a tensor of the same type without elements. */
+export const typeOf = (input: GpuInput): Tensor =>
+  DeviceTensor.isTensor(input) ? DeviceTensor.typeOf(input) : input;
+
+/** Returns the inputs on the GPU. */
+export const onGpu = (inputs: readonly (GpuInput | undefined)[]): DeviceTensor[] =>
+  inputs.filter((input) => DeviceTensor.isTensor(input));
+
+/**
+ * Creates a tensor over an existing buffer. If the tensor is disposed of, the buffer is not destroyed. Throws `dtype`
+ * for text, `attribute` for a value that is not a usable `GPUBuffer`, `shape-mismatch` for a buffer that is too short,
+ * or `too-large`.
+ */
+export function tensorOver<D extends DType>(
+  owner: TensorOwner,
+  buffer: unknown,
+  dtype: D,
+  shape: unknown,
+  fields: ErrorContext = {},
+): DeviceTensor<D> {
+  const { shape: dims, size } = checkedShape(dtype, shape, fields);
+  const who = fields.input === undefined ? "the buffer" : `the buffer of ${fields.input}`;
+  const { bytes: length, usage } = bufferParts(buffer, who, fields);
+  const needed = paddedBytes(size * DTYPES[dtype].bytes);
+  if (length < needed) {
+    const sentence = `${who} must have at least ${needed} bytes, a multiple of 4, got ${length}`;
+    throw new TensorError("shape-mismatch", sentence, {
+      ...named(fields, "buffer"),
+      got: length,
+      expected: needed,
+    });
+  }
+  if ((usage & TENSOR_USAGE) !== TENSOR_USAGE) {
+    const sentence = `the usage of ${who} must include STORAGE, COPY_SRC and COPY_DST, got ${usage}`;
+    throw new TensorError("attribute", sentence, { ...fields, key: "buffer", got: usage });
+  }
+  owner.gpu.checkBytes(needed, fields.input ?? "the tensor");
+  return new DeviceTensor(owner, dtype, dims, size, buffer as GpuBufferLike, false);
+}
+
+/** Throws `dtype` for text and for an unknown data type, or the errors of `zeros` about shapes. */
+export function checkedShape(
+  dtype: DType,
+  shape: unknown,
+  fields: ErrorContext = {},
+): ReturnType<typeof shapeOf> {
+  checkDType(dtype, fields);
+  checkHolds(dtype, fields);
+  return shapeOf(shape, fields);
+}
+
+/** Throws a `dtype` error for text. */
+export function checkHolds(dtype: DType, fields: ErrorContext): void {
+  if (dtype !== "string") return;
+  const sentence = `${fields.input ?? "the tensor"} must not be string, because a GPU cannot hold text`;
+  throw new TensorError("dtype", sentence, { ...named(fields, "tensor"), got: dtype });
+}
+
+/** Throws an `attribute` error for a value that is not a `GPUBuffer`. */
+function bufferParts(
+  buffer: unknown,
+  who: string,
+  fields: ErrorContext,
+): { readonly bytes: number; readonly usage: number } {
+  const must = `${who} must be a GPUBuffer, got ${printValue(buffer)}`;
+  const one = buffer as Partial<GpuBufferLike> | null | undefined;
+  const read = (): unknown[] => [one?.size, one?.usage];
+  const [bytes, usage] = readForeign(read, "attribute", must, "buffer", fields);
+  if (typeof bytes === "number" && typeof usage === "number") return { bytes, usage };
+  throw new TensorError("attribute", must, { ...fields, key: "buffer", got: factOf(buffer) });
+}
+
+/** The fields of an onnxruntime-web tensor that locate its elements. */
+interface RuntimeParts {
+  readonly location: unknown;
+  readonly gpuBuffer: unknown;
+  readonly type: unknown;
+  readonly dims: unknown;
+}
+
+/**
+ * Converts an onnxruntime tensor on the GPU to a tensor over the same buffer, or returns null for any other value.
+ * Throws the errors of `tensorOver`, or `disposed` if the buffer cannot be read.
+ */
+export function runtimeTensor(
+  owner: TensorOwner,
+  given: unknown,
+  fields: ErrorContext,
+): DeviceTensor | null {
+  if (typeof given !== "object" || given === null) return null;
+  const one = given as Partial<RuntimeParts>;
+  const who = fields.input ?? "the tensor";
+  const read = (): unknown => one.location;
+  if (readForeign(read, "dtype", `${who} cannot be read`, "tensor", fields) !== "gpu-buffer")
+    return null;
+  const lost = `the memory of ${who} is gone`;
+  const parts = readForeign(
+    () => [one.gpuBuffer, one.type, one.dims],
+    "disposed",
+    lost,
+    "tensor",
+    fields,
+  );
+  const [buffer, dtype, dims] = parts;
+  return tensorOver(owner, buffer, dtype as DType, dims, fields);
 }

@@ -1,14 +1,14 @@
 /** Declares the public types of `ndscatter/webgpu`: tensors on a GPU, the engine, and its kept plans. */
 
 import type { NodeSpec } from "../../core/call/call.ts";
-import type { FunctionSpec } from "../../core/call/function-spec.ts";
-import type { FunctionName } from "../../core/operators/plain.ts";
+import type { FunctionSpec } from "../../core/call/vjp.ts";
+import type { FunctionName } from "../../core/operators/registry.ts";
 import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import type { RepeatedTarget } from "../../core/call/kept-plan.ts";
 import type { GpuBuffer, GpuDevice } from "../kernels/webgpu.ts";
 import type { DType, Reduction } from "../../core/tensor/dtype.ts";
 import type { RuntimeTensor, Tensor } from "../../core/tensor/tensor.ts";
-import type { IndexLists, UpdateLists } from "../../core/tensor/values.ts";
+import type { IndexLists, UpdateLists } from "../../core/tensor/arguments.ts";
 import type {
   AxisOption,
   BatchOption,
@@ -100,7 +100,7 @@ export interface GpuPlan {
   /**
    * Returns the gradients of data and updates in `scatter`, from the gradient of the result; null for a gradient that
    * `argnums` (0 for data, 1 for updates) omits. The options are those of `GpuEngine.vjp`.
-   * @throws TensorError like `scatter`; `dtype` like `GpuEngine.vjp`
+   * @throws TensorError like `scatter`; `dtype` and `reduction` like `GpuEngine.vjp`
    */
   scatterVjp<D extends DType>(
     data: GpuTensor<D>,
@@ -191,8 +191,9 @@ export interface GpuEngine {
   readonly planGather: PlanFunction<AxisOption & BatchOption>;
   /**
    * Returns the gradients of a call's inputs from the gradient of its output, bit-identical to `vjp` in `ndscatter`.
-   * Like the call itself, the function returns immediately. The function supports float16, bfloat16 and float32. For
-   * other data types with gradients, it supports only scatters with `none` or `add`, whose gradients are moved.
+   * Like the call itself, the function returns immediately. The function supports gathers, and scatters with `none`,
+   * `add`, `sub` or `mean`, of float16, bfloat16 and float32. For other data types with gradients, it supports only
+   * scatters with `none` or `add`, whose gradients are moved. The host computes all other gradients.
    *
    * @param node a node, as for `run`, or a plain function with its options: `{ function: "scatterND", options }`
    * @param inputs the inputs of the call: data on the GPU, indices and updates on the GPU or in memory
@@ -200,7 +201,7 @@ export interface GpuEngine {
    * @returns a list with a gradient for each input of the version, in order, with the input's type and shape; null for
    *   indices, for an axis, and for gradients that were not requested
    * @throws TensorError like the functions, and like `vjp` in `ndscatter` for data types, `outputGradient` and options;
-   *   `dtype` for gradients that need arithmetic on float64 or complex numbers
+   *   `reduction` for `mul`, `max` and `min`; `dtype` for gradients that need arithmetic on float64 or complex numbers
    *
    * @example
    * ```ts

@@ -1,26 +1,36 @@
-/** Computes gradients on a GPU, after the checks in `core/call/vjp.ts`. */
+/**
+ * Computes the gradients of scatters and gathers on a GPU, by calls with the same targets. The checks, the rules and the
+ * results are identical to those in `core/call/vjp.ts` and `core/call/backwards.ts`.
+ */
 
-import { callFrom, type FunctionSpec } from "../../core/call/function-spec.ts";
-import type { FunctionName } from "../../core/operators/plain.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
+import { callFrom, type FunctionSpec } from "../../core/call/vjp.ts";
 import {
   checkDifferentiable,
+  chooseGradients,
   GRADIENT_OPTIONS,
-  readGradientOptions,
-  replacedInput,
-  type Differentiated,
+  type ChosenGradients,
 } from "../../core/call/gradient-options.ts";
-import { checkInputCount, readInputs } from "../../core/call/inputs.ts";
-import { checkLike } from "../../core/call/out.ts";
-import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
-import { TensorError, type ErrorContext } from "../../core/errors.ts";
+import { checkInputCount, checkLike, readInputs } from "../../core/call/inputs.ts";
+import { divisorOf, type Reducing } from "../../core/call/steps.ts";
+import { oneOf, TensorError, type ErrorContext } from "../../core/errors.ts";
+import { optionsOf, printValue } from "../../core/foreign.ts";
 import type { Inputs } from "../../core/operators/operator.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
-import { checkGradientArithmetic, gatherGradient, scatterGradients } from "./backwards.ts";
-import { sourceOf } from "./call.ts";
+import type { FunctionName } from "../../core/operators/registry.ts";
+import { DTYPES, type DType, type Reduction, type Steps } from "../../core/tensor/dtype.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
+import type { Span } from "../kernels/kernel.ts";
+import { clearOnGpu, gatherOnGpu } from "../kernels/moves.ts";
+import { divideOnGpu, negateOnGpu } from "../kernels/packed.ts";
+import type { Recording } from "../kernels/recording.ts";
+import { applyUpdates, checkCounted, copyData } from "../kernels/scatter.ts";
+import { countsOfTargets, positionsOf, type Targets } from "../kernels/targets.ts";
+import { resultOf } from "./call.ts";
 import type { GpuCore } from "./core.ts";
-import { dataOnGpu, gpuInputs, outOnGpu, type GpuInput } from "./inputs.ts";
-import { DeviceTensor } from "./tensor.ts";
+import { checkStillAlive, dataOnGpu, formOnGpu, gpuInputs, placeOn } from "./inputs.ts";
+import { sourceOf, type TargetSource } from "./target-source.ts";
+import { DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
 
 /** Computes the gradients of a call on GPU tensors, in the order of its inputs. */
 export function vjpOnGpu(
@@ -30,95 +40,193 @@ export function vjpOnGpu(
   outputGradient: unknown,
   options: unknown = {},
 ): (DeviceTensor | null)[] {
-  const { call, known } = callFrom(node);
+  const call = callFrom(node);
   const { signature, fields } = call;
-  const list = readInputs(call.version, given, fields);
-  const inputs = gpuInputs(core, call, known === null ? checkInputCount(call, list) : list.given);
-  checkAxisOnHost(inputs, signature, fields);
-  const prepared = prepare(
-    call,
-    inputs.map((input) => input?.type),
-  );
-  const chosen = optionsOf(options, GRADIENT_OPTIONS, fields);
-  const { data: at, updates: updatesAt } = signature.positions;
-  const data = inputs[at]?.device as DeviceTensor;
-  const { name } = signature.inputs[at];
-  checkDifferentiable(prepared.data, name, fields);
+  const list = readInputs(signature, given, fields);
+  const inputs = gpuInputs(core, call, "forms" in call ? list.given : checkInputCount(call, list));
+  checkAxisOnHost(inputs, signature.inputs, fields);
+  const form = formOnGpu(call, inputs);
+  const rest = optionsOf(options, GRADIENT_OPTIONS, fields);
+  const at = form.positions.data;
+  const data = inputs[at] as DeviceTensor;
+  const updates = inputs[form.positions.updates];
+  checkDifferentiable(typeOf(data), signature.inputs[at].name, fields);
   const gradient = dataOnGpu(core, outputGradient, fields, "outputGradient");
-  checkLike(gradient.type, data.dtype, prepared.shape, "outputGradient", fields);
-  const { ties, wanted, outs } = readGradientOptions(chosen, signature, fields);
-  const { settings: reducing } = prepared.call;
-  checkGradientArithmetic(data.dtype, updatesAt < 0 ? null : reducing.reduction, fields);
+  checkLike(typeOf(gradient), data.dtype, form.shape, "outputGradient", fields);
+  const reducing = form.call.settings;
+  checkGradientArithmetic(data.dtype, updates && reducing.reduction, fields);
   // Even an omitted optional input has a position, which precedes the gradient.
-  const all = signature.inputs.map((_, position) => inputs[position]);
-  const own = outsOnGpu(core, outs, signature, [...all, gradient], fields);
-  checkAllAlive(inputs, gradient.device, prepared);
-  const indices = inputs[signature.positions.indices]?.device;
-  const common = {
-    ...{ core, fields, others: indices ? [indices] : [], gradient: gradient.device },
-    source: sourceOf(prepared, known === null ? {} : known.call.policies, indices ?? null),
-    ...{ dataShape: data.shape, dataSize: data.size, dataOut: own[at] ?? null },
-  };
+  const tensors = signature.inputs.map((_, position) => inputs[position]);
+  const differentiated = { signature, tensors, gradient };
+  const chosen = chooseGradients(rest, differentiated, fields, placeOn(core));
+  const names = [...signature.inputs, { name: "outputGradient" }];
+  checkStillAlive([...tensors, gradient], names, fields);
+  const { updates: updatesAt, indices } = form.positions;
+  const { shape: dataShape, size: dataSize } = data;
+  const common = { core, source: sourceOf(form, inputs[indices]), gradient, dataShape, dataSize };
   const results: (DeviceTensor | null)[] = signature.inputs.map(() => null);
-  const updates = inputs[updatesAt];
-  if (updates === undefined) {
-    if (wanted.has(at)) results[at] = gatherGradient(common);
-    return results;
+  if (updates !== undefined) {
+    const scatter = { ...common, chosen, reducing, updates: typeOf(updates) };
+    [results[at], results[updatesAt]] = scatterGradients(scatter);
+  } else if (chosen.wantsData) {
+    results[at] = gatherGradient({ ...common, out: chosen.dataOut });
   }
-  const [wantsData, wantsUpdates] = [wanted.has(at), wanted.has(updatesAt)];
-  const scatter = { ...common, data, updates, reducing, ties, wantsData, wantsUpdates };
-  const found = scatterGradients({ ...scatter, updatesOut: own[updatesAt] ?? null });
-  [results[at], results[updatesAt]] = found;
   return results;
 }
 
 /** Throws a `dtype` error for an axis on the GPU, because the result's shape depends on its value. */
 function checkAxisOnHost(
   inputs: Inputs<GpuInput>,
-  { inputs: rules }: PreparedCall["call"]["signature"],
+  rules: readonly { readonly name: string; readonly role: string }[],
   fields: ErrorContext,
 ): void {
   for (const [position, { name, role }] of rules.entries()) {
-    if (role !== "axis" || !inputs[position]?.device) continue;
+    if (role !== "axis" || !DeviceTensor.isTensor(inputs[position])) continue;
     const sentence = `${name} must be on the host, because the shape of the result depends on it`;
     throw new TensorError("dtype", sentence, { ...fields, input: name });
   }
 }
 
+/** A call whose gradients are computed. */
+interface DifferentiatedCall {
+  readonly core: GpuCore;
+  readonly source: TargetSource;
+  /** The gradient of the result. */
+  readonly gradient: DeviceTensor;
+  readonly dataShape: readonly number[];
+  readonly dataSize: number;
+}
+
+/** A scatter whose gradients are computed. */
+interface DifferentiatedScatter extends DifferentiatedCall {
+  /** The type of updates, whose values the gradients do not need. */
+  readonly updates: Tensor;
+  readonly reducing: Reducing;
+  readonly chosen: ChosenGradients<DeviceTensor>;
+}
+
+const ADD: Steps = { first: "add", later: "add", divides: false };
+const REPLACE: Steps = { first: "none", later: "none", divides: false };
+
+/** The reductions whose gradients only move, add, negate or divide. The host computes the other gradients. */
+const SUPPORTED: readonly string[] = ["none", "add", "sub", "mean"] satisfies Reduction[];
+
 /**
- * Checks that each tensor in `out` has the type and shape of its input and shares no memory, and returns the tensors by
- * input position.
+ * `reduction` is undefined for a gather. Throws a `reduction` error for a product and for extreme values, and a `dtype` error
+ * for gradients that need arithmetic on a data type without arithmetic on the GPU.
  */
-export function outsOnGpu(
-  core: GpuCore,
-  outs: readonly unknown[],
-  signature: Differentiated["signature"],
-  inputs: Inputs<GpuInput>,
+export function checkGradientArithmetic(
+  dtype: DType,
+  reduction: Reduction | undefined,
   fields: ErrorContext,
-): (DeviceTensor | undefined)[] {
-  const others: (GpuInput | undefined)[] = [...inputs];
-  const names = [...signature.inputs, { name: "outputGradient" }];
-  return outs.map((out, position) => {
-    if (out === null) return undefined;
-    const { dtype, shape } = (inputs[position] as GpuInput).type;
-    const inPlace = replacedInput(position, signature);
-    const own = outOnGpu(core, out, dtype, shape, names, others, inPlace, fields);
-    others.push({ type: DeviceTensor.typeOf(own), device: own });
-    names.push({ name: `out[${position}]` });
-    return own;
+): void {
+  if (reduction !== undefined && !SUPPORTED.includes(reduction)) {
+    const sentence = `the reduction must be ${oneOf(SUPPORTED)} for a gradient on a GPU, got ${printValue(reduction)}; vjp in ndscatter computes the gradient on the host`;
+    throw new TensorError("reduction", sentence, { ...fields, got: reduction, allowed: SUPPORTED });
+  }
+  if (reduction === "none" || reduction === "add" || hasGpuArithmetic(dtype)) return;
+  const what =
+    reduction === undefined ? "of a gather" : `of the reduction ${printValue(reduction)}`;
+  const sentence = `data must be float16, bfloat16 or float32 for the gradient ${what}, because the GPU engine has no arithmetic for ${dtype}; vjp in ndscatter computes the gradient on the host`;
+  throw new TensorError("dtype", sentence, { ...fields, input: "data" });
+}
+
+/** Computes the gradient of data by adding the gradient of each gathered slice to zeros, in order. */
+export function gatherGradient(
+  call: DifferentiatedCall & { readonly out: DeviceTensor | undefined },
+): DeviceTensor {
+  const { core, gradient, out } = call;
+  const { dtype } = gradient;
+  return core.call({
+    ...dataCall(call, out),
+    record(recording, placed, span) {
+      clearOnGpu(recording, span, out === undefined);
+      const operands = { dtype, data: span, updates: gradient.span, out: span } as const;
+      const inPlace = { ...operands, result: "in place" } as const;
+      applyUpdates(recording, placed, ADD, inPlace);
+    },
   });
 }
 
-/**
- * Checks that all tensors are still alive, because a getter of a foreign object may have disposed of a checked tensor.
- */
-function checkAllAlive(
-  inputs: Inputs<GpuInput>,
-  gradient: DeviceTensor,
-  { call: { signature, fields } }: PreparedCall,
+/** Returns the common fields of all calls that compute the gradient of data. */
+const dataCall = (
+  { source, gradient, dataShape: shape, dataSize: size }: DifferentiatedCall,
+  out: DeviceTensor | undefined,
+) => ({ source, inputs: [gradient], out, dtype: gradient.dtype, shape, size });
+
+/** Computes the requested gradients of data and updates, and returns null for the others. */
+export function scatterGradients(
+  call: DifferentiatedScatter,
+): readonly [data: DeviceTensor | null, updates: DeviceTensor | null] {
+  // The gradient of data is computed last, because it may overwrite the gradient of the result.
+  const { wantsData, wantsUpdates } = call.chosen;
+  const ofUpdates = wantsUpdates ? updatesGradient(call) : null;
+  return [wantsData ? dataGradient(call) : null, ofUpdates];
+}
+
+function updatesGradient(call: DifferentiatedScatter): DeviceTensor {
+  const { core, source, gradient, reducing, updates, chosen } = call;
+  const { reduction, includeSelf } = reducing;
+  const { dtype } = gradient;
+  const { shape, size } = updates;
+  const out = chosen.updatesOut;
+  return core.call({
+    ...{ source, out, dtype, shape, size, inputs: [gradient] },
+    record(recording, { targets, arrangements }, span) {
+      // In a mean, the gradient of each update is the quotient at the update's target.
+      const from = reduction === "mean" ? quotients(recording, call, targets) : gradient.span;
+      const taken = reduction === "none" ? arrangements.last(recording) : targets;
+      const result = out === undefined ? "new" : "given";
+      gatherOnGpu(recording, taken, { dtype, data: from, out: span, result });
+      if (reduction !== "sub") return;
+      const minus = includeSelf ? targets : arrangements.split(recording).later;
+      negateOnGpu(recording, minus, dtype, span);
+    },
+  });
+}
+
+/** Returns a copy of the result's gradient, in which each target is divided by the number of values in its mean. */
+function quotients(recording: Recording, call: DifferentiatedScatter, targets: Targets): Span {
+  const { span } = call.gradient;
+  const made = recording.scratch(span.bytes);
+  recording.copy(span, made);
+  divideTargets(recording, call, targets, made);
+  return made;
+}
+
+function divideTargets(
+  recording: Recording,
+  { gradient: { dtype }, reducing }: DifferentiatedScatter,
+  targets: Targets,
+  out: Span,
 ): void {
-  for (const [position, { name }] of signature.inputs.entries()) {
-    inputs[position]?.device?.checkAlive(name, fields);
-  }
-  gradient.checkAlive("outputGradient", fields);
+  checkCounted("the gradient of a mean", positionsOf(targets));
+  const { slice, slices } = targets;
+  const extra = divisorOf(reducing, 0) as 0 | 1;
+  const counts = countsOfTargets(recording, targets);
+  divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out);
+}
+
+/** Computes the gradient of data, which is the gradient of the result except at the targets. */
+function dataGradient(call: DifferentiatedScatter): DeviceTensor {
+  const { core, gradient, chosen, reducing } = call;
+  const { dtype } = gradient;
+  // Without data, the result at each target depends only on updates.
+  const isReplaced = reducing.reduction === "none" || !reducing.includeSelf;
+  return core.call({
+    ...dataCall(call, chosen.dataOut),
+    record(recording, placed, out) {
+      const { targets } = placed;
+      const own = { dtype, data: gradient.span, out, result: resultOf(gradient, chosen.dataOut) };
+      const elements = positionsOf(targets) * targets.slice;
+      if (isReplaced && elements > 0) {
+        const operands = { ...own, updates: recording.zeros(elements * DTYPES[dtype].bytes) };
+        applyUpdates(recording, placed, REPLACE, operands);
+        return;
+      }
+      copyData(recording, own);
+      if (reducing.reduction !== "mean" || elements === 0) return;
+      divideTargets(recording, call, targets, out);
+    },
+  });
 }

@@ -16,15 +16,9 @@ import {
   type Family,
   type Step,
 } from "../../core/tensor/dtype.ts";
-import { halfFormat } from "../../core/tensor/scalar.ts";
+import { floatFormat } from "../../core/tensor/scalar.ts";
 import { boolCombine, intCombine, intDivide, wideCombine, wideDivide } from "./integers.ts";
-import {
-  floatCombine,
-  floatDivide,
-  floatEqual,
-  floatNegated,
-  type FloatFormat,
-} from "./soft-float.ts";
+import { floatCombine, floatDivide, floatNegated, type FloatFormat } from "./soft-float.ts";
 
 type Combining = Exclude<Step, "none">;
 
@@ -38,7 +32,7 @@ const bitsOf = (dtype: DType): number => 8 * DTYPES[dtype].bytes;
 const isSigned = (dtype: DType): boolean => !isUnsigned(dtype);
 
 function formatOf(dtype: DType): FloatFormat {
-  const fractionBits = dtype === "float32" ? 23 : halfFormat(dtype).fractionBits;
+  const fractionBits = floatFormat(dtype).fractionBits;
   return { fractionBits, exponentBits: bitsOf(dtype) - 1 - fractionBits };
 }
 
@@ -93,12 +87,6 @@ export function divideSource(dtype: DType): string {
   if (source === undefined) throw new Error(`a GPU has no mean of ${dtype}`);
   return elementAlias(dtype) + source;
 }
-
-/**
- * Returns WGSL that defines `fn isEqual(a: u32, b: u32) -> bool`, which compares the values of two floats, given as
- * bits.
- */
-export const equalSource = (dtype: DType): string => floatEqual(formatOf(dtype));
 
 /** Returns WGSL that defines `fn negated(a: u32) -> u32`, which negates a float, given as bits. */
 export const negatedSource = (dtype: DType): string => floatNegated(formatOf(dtype));

@@ -5,13 +5,14 @@
  */
 
 import { GPU } from "../../core/limits.ts";
-import { kernelOf, WORKGROUP, type Kernel } from "./kernel.ts";
+import { WORKGROUP, type Span } from "./kernel.ts";
 import type { Reading } from "./read-indices.ts";
-import type { Recording, Span } from "./recording.ts";
-import { NEVER, SLOT, WORDS, type Guard } from "./status.ts";
+import type { Recording } from "./recording.ts";
+import { NEVER, SLOT, WORDS } from "./status.ts";
+import { keysOfTargets, mostHit, positionsOf, runOnTargets, type Targets } from "./targets.ts";
 
 /** The inputs of a call's checks, except for the indices. */
-export interface CheckedCall extends Guard {
+export interface CheckedCall {
   /**
    * The slots of the pending calls that compute the inputs, of which there are at most three. A tensor that a kept plan
    * has uploaded has no slot.
@@ -26,15 +27,11 @@ export interface IndexSpan extends Span {
   readonly step: 1 | 2;
 }
 
-const INPUT_SLOTS = ["a", "b", "c"] as const;
-const BEGIN_PARAMS = ["slot", ...INPUT_SLOTS] as const;
-const END_PARAMS = ["slot", "before", "isNew"] as const;
-
-function numbersOf({ slot, inputs, before }: CheckedCall): Record<string, number> {
+/** Returns the numbers of the kernels that begin and end the checks. */
+function numbersOf(slot: number, { inputs, before }: CheckedCall): Record<string, number> {
   const [a = NEVER, b = NEVER, c = NEVER, ...others] = inputs;
   // Every slot must be read, because a skipped slot could hide an input without contents.
-  if (others.length > 0)
-    throw new Error(`a call reads ${INPUT_SLOTS.length} slots of inputs, got ${inputs.length}`);
+  if (others.length > 0) throw new Error(`a call reads 3 slots of inputs, got ${inputs.length}`);
   return { slot, a, b, c, before: before ?? NEVER, isNew: before === null ? 1 : 0 };
 }
 
@@ -80,60 +77,15 @@ fn end() {
 const SLOT_BYTES = 4 * WORDS;
 
 /** Records the checks of a call whose indices were checked on the host, because an input may still have no contents. */
-export function checkInputs(recording: Pick<Recording, "run">, call: CheckedCall): void {
-  const kernel = kernelOf("checks of inputs", () => ({
-    params: [...new Set([...BEGIN_PARAMS, ...END_PARAMS])],
-    buffers: { status: "atomic" },
-    declarations: BEGIN + endOf(0),
-    body: "  begin();\n  end();",
-  }));
-  recording.run(kernel, 1, SLOT_BYTES, numbersOf(call), { status: call.status });
+export function checkInputs(recording: Pick<Recording, "run" | "guard">, call: CheckedCall): void {
+  const { status, slot } = recording.guard;
+  recording.run({
+    ...{ name: "checks of inputs", threads: 1, bytes: SLOT_BYTES, params: numbersOf(slot, call) },
+    buffers: { atomic: { status } },
+    declarations: () => BEGIN + endOf(0),
+    body: () => "  begin();\n  end();",
+  });
 }
-
-/**
- * Returns the kernel for few indices, which initializes the slot, reads the indices, and ends the checks in one
- * dispatch.
- */
-const aloneKernel = ({ name, params, declarations, body }: Reading, step: 1 | 2): Kernel =>
-  kernelOf(`checks, ${name}, ${step}`, () => ({
-    isWhole: true,
-    params: [...new Set([...BEGIN_PARAMS, ...END_PARAMS]), "total", ...Object.keys(params)],
-    buffers: { status: "atomic", indices: "read", targets: "write" },
-    declarations: BEGIN + endOf(step) + declarations,
-    body: `  if (local == 0u) { begin(); }
-  storageBarrier();
-  for (var i = local; i < params.total; i += ${WORKGROUP}u) {
-  ${body}
-  }
-  storageBarrier();
-  if (local == 0u) { end(); }`,
-  }));
-
-const BEGIN_KERNEL = kernelOf("begin", () => ({
-  params: BEGIN_PARAMS,
-  buffers: { status: "atomic" },
-  declarations: BEGIN,
-  body: "  begin();",
-}));
-
-/**
- * Returns the kernel that reads indices. The kernel is not guarded, because an invocation that stopped after another's
- * failure could miss the first bad index.
- */
-const readKernel = ({ name, params, declarations, body, isChecked }: Reading): Kernel =>
-  kernelOf(name, () => ({
-    params: [...(isChecked ? ["slot"] : []), ...Object.keys(params)],
-    buffers: { ...(isChecked && { status: "atomic", indices: "read" }), targets: "write" },
-    ...{ declarations, body },
-  }));
-
-const endKernel = (step: 1 | 2): Kernel =>
-  kernelOf(`end of checks, ${step}`, () => ({
-    params: END_PARAMS,
-    buffers: { status: "atomic", indices: "read" },
-    declarations: endOf(step),
-    body: "  end();",
-  }));
 
 /**
  * Records the checks of a call with indices on the GPU, and fills `targets`. `between` records additional checks of the
@@ -142,24 +94,77 @@ const endKernel = (step: 1 | 2): Kernel =>
 export function checkIndices(
   recording: Recording,
   call: CheckedCall,
-  reading: Reading,
+  { name, params: read, declarations, body, count, isChecked }: Reading,
   indices: IndexSpan,
   targets: Span,
   between: (() => void) | null,
 ): void {
-  const { status } = call;
-  const { count } = reading;
+  const { status, slot } = recording.guard;
+  const atomic = { status };
   const { step } = indices;
-  const params = { ...numbersOf(call), ...reading.params, total: count };
-  const buffers = { status, indices, targets };
+  const params = numbersOf(slot, call);
   const bytes = indices.bytes + targets.bytes;
   if (between === null && count <= GPU.alone) {
-    const kernel = aloneKernel(reading, step);
-    recording.run(kernel, WORKGROUP, bytes + SLOT_BYTES, params, buffers);
+    // One workgroup initializes the slot, reads the indices, and ends the checks in one dispatch.
+    recording.run({
+      ...{
+        name: `checks, ${name}, ${step}`,
+        isWhole: true,
+        params: { ...params, ...read, total: count },
+      },
+      ...{ threads: WORKGROUP, bytes: bytes + SLOT_BYTES },
+      buffers: { atomic, read: { indices }, write: { targets } },
+      declarations: () => BEGIN + endOf(step) + declarations,
+      body: () => `  if (local == 0u) { begin(); }
+  storageBarrier();
+  for (var i = local; i < params.total; i += ${WORKGROUP}u) {
+  ${body}
+  }
+  storageBarrier();
+  if (local == 0u) { end(); }`,
+    });
     return;
   }
-  recording.run(BEGIN_KERNEL, 1, SLOT_BYTES, params, buffers);
-  recording.run(readKernel(reading), count, bytes, params, buffers);
+  const single = { threads: 1, bytes: SLOT_BYTES, params };
+  recording.run({
+    ...{ name: "begin", ...single, buffers: { atomic } },
+    ...{ declarations: () => BEGIN, body: () => "  begin();" },
+  });
+  // The kernel is not guarded, because an invocation that stopped after another's failure could miss the first bad index.
+  recording.run({
+    ...{ name, threads: count, bytes, params: { ...read, slot } },
+    buffers: { ...(isChecked && { atomic, read: { indices } }), write: { targets } },
+    ...{ declarations: () => declarations, body: () => body },
+  });
   between?.();
-  recording.run(endKernel(step), 1, SLOT_BYTES, params, buffers);
+  recording.run({
+    ...{ name: `end of checks, ${step}`, ...single, buffers: { atomic, read: { indices } } },
+    ...{ declarations: () => endOf(step), body: () => "  end();" },
+  });
+}
+
+/**
+ * Implements `duplicates: "error"`: finds the first position that repeats the target of an earlier position, and writes
+ * this position into the call's slot, unless there is a bad index.
+ */
+export function findRepeat(recording: Recording, targets: Targets): void {
+  const positions = positionsOf(targets);
+  if (targets.slice === 0 || positions === 0) return;
+  const table = keysOfTargets(recording, targets, "first");
+  const buffers = { atomic: { status: recording.guard.status }, read: { table } };
+  // The first position has the greatest key, because all bits of its number are inverted.
+  runOnTargets(recording, targets, {
+    ...{ name: "repeat", bytes: 4 * mostHit(targets), guard: "stops", buffers },
+    body: () => `  let t = targetOf(i);
+  if (t == NOWHERE) { return; }
+  if (table[t] != ~i) { atomicMin(${own(SLOT.repeat)}, i + 1u); }`,
+  });
+  runOnTargets(recording, targets, {
+    ...{ name: "describe repeat", threads: 1, bytes: 0, guard: "stops", buffers },
+    body: () => `  let repeat = atomicLoad(${own(SLOT.repeat)});
+  if (repeat == FINE) { return; }
+  let t = targetOf(repeat - 1u);
+  atomicStore(${own(SLOT.earlier)}, ~table[t]);
+  atomicStore(${own(SLOT.target)}, t);`,
+  });
 }

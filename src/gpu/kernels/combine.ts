@@ -7,18 +7,11 @@
 import { GPU } from "../../core/limits.ts";
 import { DTYPES, isUnsigned, type DType, type Step } from "../../core/tensor/dtype.ts";
 import { combineSource } from "./arithmetic.ts";
-import { laneSource, perWordOf } from "./elements.ts";
-import { kernelOf, type Kernel } from "./kernel.ts";
-import type { Recording, Span } from "./recording.ts";
-import type { Guard } from "./status.ts";
-import {
-  lookupOf,
-  lookupParams,
-  mostHit,
-  positionsOf,
-  type Lookup,
-  type Targets,
-} from "./targets.ts";
+import type { Span } from "./kernel.ts";
+import type { Operands } from "./moves.ts";
+import { laneSource, perWordOf } from "./packed.ts";
+import type { Dispatch, Recording } from "./recording.ts";
+import { mostHit, positionsOf, runOnTargets, TO_ELEMENT, type Targets } from "./targets.ts";
 
 /** A step that combines values instead of moving them. */
 export type CombineStep = Exclude<Step, "none">;
@@ -44,34 +37,20 @@ export function isOrderFree(dtype: DType, step: CombineStep): boolean {
 export function combineInAnyOrder(
   recording: Recording,
   targets: Targets,
-  dtype: DType,
   step: CombineStep,
-  updates: Span,
-  out: Span,
-  { status, slot }: Guard,
+  { dtype, updates, out }: Operands,
 ): void {
-  const lookup = lookupOf(targets);
-  const params = { ...lookupParams(targets), slice: targets.slice, slot };
-  const buffers = { status, targets: targets.targets, updates, out };
-  const kernel = atomicKernel(dtype, step, lookup);
+  const { slice } = targets;
   const positions = positionsOf(targets);
-  const moved = (positions + 2 * mostHit(targets)) * targets.slice * DTYPES[dtype].bytes;
-  const bytes = targets.targets.bytes + moved;
-  recording.run(kernel, positions * targets.slice, bytes, params, buffers, GPU.atomics);
-}
-
-function atomicKernel(dtype: DType, step: CombineStep, lookup: Lookup): Kernel {
   const isSigned = isNative(dtype, step) && !isUnsigned(dtype);
-  return kernelOf(`${dtype} ${step}, atomic, ${lookup.name}`, () => ({
-    isGuarded: true,
-    params: ["slice", ...lookup.params],
-    buffers: { targets: "read", updates: "read", out: isSigned ? "atomic signed" : "atomic" },
-    declarations: `${elementSource(dtype, step)}${lookup.declarations}`,
-    body: `  let t = targetOf(i / params.slice);
-  if (t == NOWHERE) { return; }
-  let to = t * params.slice + i % params.slice;
-${atomicStatements(dtype, step)}`,
-  }));
+  runOnTargets(recording, targets, {
+    name: `${dtype} ${step}, atomic,`,
+    ...{ threads: positions * slice, most: GPU.atomics, guard: "stops", params: { slice } },
+    bytes: (positions + 2 * mostHit(targets)) * slice * DTYPES[dtype].bytes,
+    buffers: { read: { updates }, [isSigned ? "atomic signed" : "atomic"]: { out } },
+    declarations: () => elementSource(dtype, step),
+    body: () => `${TO_ELEMENT}\n${atomicStatements(dtype, step)}`,
+  });
 }
 
 /** Returns true if WGSL has an atomic operation for the step, as for add, sub, max and min of whole words. */
@@ -139,9 +118,9 @@ const ADD_PAIRS = {
   ),
 } as const;
 
-/** All positions, sorted by target. Positions with the same target keep their order. */
+/** All positions, grouped by target. Positions with the same target keep their order. */
 export interface SortedTargets {
-  /** The targets in ascending order. The array `positions` contains the position of each target. */
+  /** The targets of `positions`. */
   readonly keys: Span;
   readonly positions: Span;
   readonly count: number;
@@ -149,109 +128,40 @@ export interface SortedTargets {
   readonly slices: number;
 }
 
-/** Applies the updates of each target in order. */
+/**
+ * Applies the updates of each target in order. The first dispatch processes each target up to the end of its second
+ * block, so that only targets with more than a block of updates remain. The rest is processed in separate command
+ * buffers of `GPU.blocks` blocks, because drivers kill a command buffer that takes seconds.
+ */
 export function combineInOrder(
   recording: Recording,
-  sorted: SortedTargets,
-  dtype: DType,
+  { keys, positions, count, slice, slices }: SortedTargets,
   step: CombineStep,
-  updates: Span,
-  out: Span,
-  guard: Guard,
+  { dtype, updates, out }: Operands,
 ): void {
-  const { count, slice, slices } = sorted;
-  const moved = (count + 2 * Math.min(count, slices)) * slice * DTYPES[dtype].bytes;
-  const kernelOfPart = (part: OrderedPart): Kernel => orderedKernel(dtype, step, part);
-  runInOrder(recording, sorted, kernelOfPart, moved, { updates, out }, guard);
-}
-
-/**
- * Runs a kernel over the updates of each target in order. The first dispatch processes each target up to the end of its
- * second block, so that only targets with more than a block of updates remain. The rest is processed in separate
- * command buffers of `GPU.blocks` blocks, because drivers kill a command buffer that takes seconds.
- */
-export function runInOrder(
-  recording: Recording,
-  { keys, positions, count, slice }: SortedTargets,
-  kernelOfPart: (part: OrderedPart) => Kernel,
-  moved: number,
-  own: Readonly<Record<string, Span>>,
-  { status, slot }: Guard,
-): void {
-  const buffers = { status, keys, positions, ...own };
   const { block, blocks } = GPU;
-  const params = { count, slice, slot, block };
-  recording.run(kernelOfPart(BEGIN), count * slice, 8 * count + moved, params, buffers);
-  const rest = kernelOfPart(REST);
-  const all = Math.ceil(count / block);
-  for (let begin = 2; begin < all; begin += blocks) {
-    const end = Math.min(begin + blocks, all);
-    if (begin > 2) recording.submit();
-    const threads = (end - begin) * slice;
-    recording.run(rest, threads, 8 * threads, { ...params, begin, end }, buffers);
-  }
-}
-
-/** WGSL that finds the target `t` of an invocation, its first update `at`, and `end`. */
-export interface OrderedPart {
-  readonly name: string;
-  readonly params: readonly string[];
-  readonly begin: string;
-}
-
-/** Parameters of every ordered kernel. */
-export const ORDERED_PARAMS = ["block", "count", "slice"] as const;
-
-/** WGSL for the start of an invocation in the first dispatch, which is the first update of a target. */
-const BEGIN: OrderedPart = {
-  name: "begin",
-  params: [],
-  begin: `  var at = i / params.slice;
-  let t = keys[at];
-  if (t == NOWHERE) { return; }
-  if (at != 0u) { if (keys[at - 1u] == t) { return; } }
-  let end = min(params.count, (at / params.block + 2u) * params.block);`,
-};
-
-/**
- * WGSL for the start of an invocation in later dispatches, which is a block whose target began before the preceding
- * block.
- */
-const REST: OrderedPart = {
-  name: "rest",
-  params: ["begin", "end"],
-  begin: `  let number = params.begin + i / params.slice;
-  var at = number * params.block;
-  let t = keys[at];
-  if (t == NOWHERE || keys[at - params.block - 1u] != t) { return; }
-  // The invocation for the first block of a target in this dispatch applies the updates of all its blocks.
-  if (number > params.begin && keys[at - 2u * params.block - 1u] == t) { return; }
-  let end = min(params.count, params.end * params.block);`,
-};
-
-/**
- * Returns a kernel that applies updates from `at` to `end` or to the end of the target. Updates are loaded in pairs, so
- * that the second load need not wait for a sum: see `GPU.block`. Larger groups would be slower if few updates share a
- * target, because software drivers compute both sides of a branch.
- */
-function orderedKernel(dtype: DType, step: CombineStep, part: OrderedPart): Kernel {
-  const { load, store, isAtomic, declarations } = accessOf(dtype);
-  return kernelOf(`${dtype} ${step} in order, ${part.name}`, () => ({
-    isGuarded: true,
-    params: [...ORDERED_PARAMS, ...part.params],
-    buffers: {
-      ...{ keys: "read", positions: "read", updates: "read" },
-      out: isAtomic ? "atomic" : "write",
-    },
-    declarations: `${declarations}${combineSource(dtype, step)}
+  const { update, old, store, isAtomic, declarations } = accessOf(dtype);
+  const run = (
+    name: string,
+    begin: string,
+    size: Pick<Dispatch, "threads" | "bytes">,
+    own: Record<string, number>,
+  ): void =>
+    recording.run({
+      ...{ name: `${dtype} ${step} in order, ${name}`, guard: "stops", ...size },
+      params: { block, count, slice, ...own },
+      buffers: { read: { keys, positions, updates }, [isAtomic ? "atomic" : "write"]: { out } },
+      declarations: () => `${declarations}${combineSource(dtype, step)}
 fn updateAt(at: u32, column: u32) -> Element {
   let u = positions[at] * params.slice + column;
-  return ${load("updates", "u")};
+  return ${update};
 }`,
-    body: `  let column = i % params.slice;
-${part.begin}
+      // Updates are loaded in pairs, so that the second load need not wait for a sum: see `GPU.block`. Larger groups
+      // would be slower if few updates share a target, because software drivers compute both sides of a branch.
+      body: () => `  let column = i % params.slice;
+${begin}
   let to = t * params.slice + column;
-  let before = ${load("out", "to")};
+  let before = ${old};
   var value = before;
   while (at < end) {
     if (keys[at] != t) { break; }
@@ -265,38 +175,72 @@ ${part.begin}
     at += 2u;
   }
   ${store}`,
-  }));
+    });
+  const moved = (count + 2 * Math.min(count, slices)) * slice * DTYPES[dtype].bytes;
+  run("begin", BEGIN, { threads: count * slice, bytes: 8 * count + moved }, {});
+  const all = Math.ceil(count / block);
+  for (let begin = 2; begin < all; begin += blocks) {
+    const end = Math.min(begin + blocks, all);
+    if (begin > 2) recording.submit();
+    const threads = (end - begin) * slice;
+    run("rest", REST, { threads, bytes: 8 * threads }, { begin, end });
+  }
 }
 
 /**
- * Returns an expression for the word that contains an element. In an output, other invocations may change this word.
+ * WGSL for the start of an invocation in the first dispatch, which is the first update of a target. The text finds the
+ * target `t`, its first update `at`, and `end`.
  */
-const wordAt = (buffer: string, at: string): string =>
-  buffer === "out" ? `atomicLoad(&out[wordOf(${at})])` : `${buffer}[wordOf(${at})]`;
+const BEGIN = `  var at = i / params.slice;
+  let t = keys[at];
+  if (t == NOWHERE) { return; }
+  if (at != 0u) { if (keys[at - 1u] == t) { return; } }
+  let end = min(params.count, (at / params.block + 2u) * params.block);`;
 
-/** Returns WGSL for reading an element, and for writing an element that no other invocation writes. */
-export function accessOf(dtype: DType): {
-  readonly load: (buffer: string, at: string) => string;
+/**
+ * WGSL for the start of an invocation in later dispatches, which is a block whose target began before the preceding
+ * block.
+ */
+const REST = `  let number = params.begin + i / params.slice;
+  var at = number * params.block;
+  let t = keys[at];
+  if (t == NOWHERE || keys[at - params.block - 1u] != t) { return; }
+  // The invocation for the first block of a target in this dispatch applies the updates of all its blocks.
+  if (number > params.begin && keys[at - 2u * params.block - 1u] == t) { return; }
+  let end = min(params.count, params.end * params.block);`;
+
+/** WGSL for reading an element, and for writing an element that no other invocation writes. */
+interface Access {
+  /** The element `u` of `updates`. */
+  readonly update: string;
+  /** The element `to` of `out`. */
+  readonly old: string;
   /** Replaces `before` with `value` at `to`. */
   readonly store: string;
   readonly isAtomic: boolean;
   readonly declarations: string;
-} {
+}
+
+function accessOf(dtype: DType): Access {
   const perWord = perWordOf(dtype);
   if (perWord !== 1) {
     return {
-      load: (buffer, at) => `((${wordAt(buffer, at)} >> shiftOf(${at})) & MASK)`,
+      update: "(updates[wordOf(u)] >> shiftOf(u)) & MASK",
+      // Other invocations may change the rest of the word.
+      old: "(atomicLoad(&out[wordOf(to)]) >> shiftOf(to)) & MASK",
       store: "atomicXor(&out[wordOf(to)], (before ^ value) << shiftOf(to));",
       isAtomic: true,
       declarations: laneSource(perWord),
     };
   }
-  const isPair = DTYPES[dtype].bytes === 8;
+  const plain = { isAtomic: false, declarations: "" };
+  if (DTYPES[dtype].bytes === 4) {
+    return { ...plain, update: "updates[u]", old: "out[to]", store: "out[to] = value;" };
+  }
   return {
-    load: (buffer, at) =>
-      isPair ? `vec2(${buffer}[2u * ${at}], ${buffer}[2u * ${at} + 1u])` : `${buffer}[${at}]`,
-    store: isPair ? "out[2u * to] = value.x; out[2u * to + 1u] = value.y;" : "out[to] = value;",
-    isAtomic: false,
-    declarations: "",
+    ...plain,
+    update: "vec2(updates[2u * u], updates[2u * u + 1u])",
+    old: "vec2(out[2u * to], out[2u * to + 1u])",
+    store: "out[2u * to] = value.x; out[2u * to + 1u] = value.y;",
   };
 }

@@ -3,6 +3,8 @@
  * all kernels share is added here.
  */
 
+import type { GpuBufferLike } from "./webgpu.ts";
+
 /** The number of invocations per workgroup, which is the maximum in WebGPU's compatibility mode. */
 export const WORKGROUP = 128;
 
@@ -11,6 +13,18 @@ export const NOWHERE = 0xffffffff;
 
 /** The status value of success. */
 export const FINE = 0xffffffff;
+
+/** A buffer and the number of bytes in use, because a user's buffer may be longer than its tensor. */
+export interface Span {
+  readonly buffer: GpuBufferLike;
+  readonly bytes: number;
+}
+
+/** The buffer with the status of all calls, and the slot of this call. */
+export interface Guard {
+  readonly status: Span;
+  readonly slot: number;
+}
 
 /**
  * The type of a buffer in a kernel: words of 32 bits, vectors of four words, or words that other invocations also
@@ -27,39 +41,29 @@ const DECLARATIONS: Readonly<Record<BufferKind, string>> = {
   "atomic signed": "var<storage, read_write> NAME: array<atomic<i32>>",
 };
 
-export interface KernelParts {
+/** Buffers by their kinds and names. A body must use each, because WebGPU omits unused buffers from the layout. */
+export type Buffers = Readonly<Partial<Record<BufferKind, Readonly<Record<string, Span>>>>>;
+
+/** A kernel with the numbers and buffers of a dispatch. */
+export interface Kernel {
+  /** The unique name; kernels with the same name must have the same text, and names of numbers and buffers. */
+  readonly name: string;
+  /** The numbers besides those of every kernel. The kernel reads them as `params.NAME`. */
+  readonly params?: Readonly<Record<string, number>>;
+  readonly buffers: Buffers;
   /**
-   * The names of numbers that a dispatch supplies, besides those of every kernel. The kernel reads them as
-   * `params.NAME`.
+   * `stops` for a kernel that must do nothing after its call has failed, and `reads` for a kernel whose body reads the
+   * status itself. Both have the buffer `status` and the number `params.slot`. By default, the buffer `status` is
+   * read-only, because all invocations read the same word, and devices cache only read-only data.
    */
-  readonly params?: readonly string[];
-  /** The buffers, each of which the body must use, because WebGPU omits unused buffers from the layout. */
-  readonly buffers: Readonly<Record<string, BufferKind>>;
-  /**
-   * True if the kernel must do nothing after its call has failed. Every guarded kernel has the buffer `status` and the
-   * number `params.slot`. By default, the buffer `status` is read-only, because all invocations read the same word, and
-   * devices cache only read-only data.
-   */
-  readonly isGuarded?: boolean;
-  /** The WGSL declarations of functions and workgroup memory. */
-  readonly declarations?: string;
-  /** The WGSL statements for invocation `i`. */
-  readonly body: string;
+  readonly guard?: "stops" | "reads";
   /** True if the body needs whole workgroups, so that it must check whether `i` exceeds the last invocation. */
   readonly isWhole?: boolean;
+  /** Returns WGSL declarations of functions and workgroup memory. Texts are created on demand, for compilation. */
+  readonly declarations?: () => string;
+  /** Returns the WGSL statements for invocation `i`. */
+  readonly body: () => string;
 }
-
-/**
- * A kernel with a unique name. The text is created on demand, because most calls use only kernels that are already
- * compiled.
- */
-export interface Kernel {
-  /** The unique name; kernels with the same name must have the same text. */
-  readonly name: string;
-  readonly parts: () => KernelParts;
-}
-
-export const kernelOf = (name: string, parts: () => KernelParts): Kernel => ({ name, parts });
 
 /** The parameters of every kernel: the first invocation of the dispatch, and the number of invocations. */
 const OWN_PARAMS = ["first", "threads"] as const;
@@ -67,31 +71,30 @@ const OWN_PARAMS = ["first", "threads"] as const;
 /** The text of a kernel, and the names of its numbers and buffers in the order of the text. */
 export interface KernelText {
   readonly code: string;
+  /** All numbers except `first` and `threads`, which come first. */
   readonly params: readonly string[];
-  readonly buffers: readonly string[];
+  readonly buffers: readonly (readonly [kind: BufferKind, name: string])[];
 }
 
-export function textOf({ parts }: Kernel): KernelText {
-  const made = parts();
-  const { isGuarded = false, isWhole = false, declarations = "", body } = made;
-  const params = [...OWN_PARAMS, ...(isGuarded ? ["slot"] : []), ...(made.params ?? [])];
-  const buffers: Record<string, BufferKind> = {
-    ...(isGuarded && { status: "read" }),
-    ...made.buffers,
-  };
-  const failure =
-    buffers["status"] === "read" ? "status[params.slot]" : "atomicLoad(&status[params.slot])";
-  const bindings = Object.entries(buffers).map(
-    ([buffer, kind], at) =>
-      `@group(0) @binding(${at + 1}) ${DECLARATIONS[kind].replace("NAME", buffer)};`,
+export function textOf({ params = {}, buffers, guard, isWhole, ...texts }: Kernel): KernelText {
+  const bound = Object.entries(buffers).flatMap(([kind, spans]) =>
+    Object.keys(spans).map((name) => [kind as BufferKind, name] as const),
   );
+  const isAtomic = bound.some(([, name]) => name === "status");
+  if (guard && !isAtomic) bound.unshift(["read", "status"]);
+  const failure = isAtomic ? "atomicLoad(&status[params.slot])" : "status[params.slot]";
+  const bindings = bound.map(
+    ([kind, name], at) =>
+      `@group(0) @binding(${at + 1}) ${DECLARATIONS[kind].replace("NAME", name)};`,
+  );
+  const names = [...new Set([...(guard ? ["slot"] : []), ...Object.keys(params)])];
   const code = [
-    `struct Params { ${params.map((param) => `${param}: u32`).join(", ")} }`,
+    `struct Params { ${[...OWN_PARAMS, ...names].map((name) => `${name}: u32`).join(", ")} }`,
     "@group(0) @binding(0) var<uniform> params: Params;",
     ...bindings,
     `const NOWHERE = ${NOWHERE}u;`,
     `const FINE = ${FINE}u;`,
-    declarations,
+    texts.declarations?.() ?? "",
     `@compute @workgroup_size(${WORKGROUP})`,
     "fn main(",
     "  @builtin(global_invocation_id) global: vec3<u32>,",
@@ -99,10 +102,10 @@ export function textOf({ parts }: Kernel): KernelText {
     "  @builtin(workgroup_id) workgroup: vec3<u32>,",
     ") {",
     isWhole ? "" : "  if (global.x >= params.threads) { return; }",
-    isGuarded ? `  if (${failure} != FINE) { return; }` : "",
+    guard === "stops" ? `  if (${failure} != FINE) { return; }` : "",
     "  let i = params.first + global.x;",
-    body,
+    texts.body(),
     "}",
   ];
-  return { params, buffers: Object.keys(buffers), code: code.join("\n") };
+  return { params: names, buffers: bound, code: code.join("\n") };
 }

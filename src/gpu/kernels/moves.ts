@@ -1,23 +1,41 @@
 /**
  * Defines the kernels that move slices, in gathers, scatters without a reduction, and copies. The kernels move bits
  * unchanged, so NaN payloads are preserved. If slices consist of whole words, an invocation moves one or four words;
- * otherwise it moves one element or, in a gather, the elements of one word.
+ * otherwise it moves one element or, into a whole result, the elements of one word.
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
-import { laneSource, perWordOf } from "./elements.ts";
-import { kernelOf, type BufferKind } from "./kernel.ts";
-import type { Recording, Span } from "./recording.ts";
-import type { Guard } from "./status.ts";
-import { lastKeys, lookupOf, lookupParams, mostHit, positionsOf, type Targets } from "./targets.ts";
+import type { Span } from "./kernel.ts";
+import { laneSource, perWordOf } from "./packed.ts";
+import type { Recording } from "./recording.ts";
+import {
+  allKeys,
+  lookupOf,
+  mostHit,
+  positionsOf,
+  runOnTargets,
+  TO_ELEMENT,
+  type Lookup,
+  type Targets,
+} from "./targets.ts";
+
+/** The operands of a scatter, except for the targets. */
+export interface Operands {
+  readonly dtype: DType;
+  readonly data: Span;
+  readonly updates: Span;
+  readonly out: Span;
+  /** The origin of `out`, which is data itself, a new tensor, or another tensor of the caller. */
+  readonly result: "in place" | "new" | "given";
+}
 
 /** Slices of whole words, divided into units of one or four words that an invocation moves together. */
 interface Units {
   readonly name: "words" | "fours";
   /** The number of units per slice. */
   readonly units: number;
-  readonly read: BufferKind;
-  readonly write: BufferKind;
+  readonly read: "read" | "read four";
+  readonly write: "write" | "write four";
   readonly zero: string;
 }
 
@@ -33,12 +51,80 @@ function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
     : { name: "words", units: words, read: "read", write: "write", zero: "0u" };
 }
 
+/** The sources of a whole result. */
+interface Filling {
+  readonly name: string;
+  /** Finds the number of the slice of `source` for a slice of the result. */
+  readonly lookup: Lookup;
+  /** The words that `lookup` reads. */
+  readonly targets: Span;
+  readonly source: Span;
+  /** The result of slices without a target: zeros, or the slices of `data` in the same place. */
+  readonly data: Span | null;
+  readonly slice: number;
+  /** The number of slices of the result. */
+  readonly slices: number;
+  readonly bytes: number;
+}
+
 /**
- * WGSL for the beginning of a kernel. After a failure, a new `out` is filled in another way, and any other `out` is
- * left unchanged.
+ * Fills all slices of `out` from `source`, or from `data` without a target. If the call has failed, a new `out` has no
+ * targets, and any other `out` is left unchanged.
  */
-export const UNLESS_BAD = `  let isBad = status[params.slot] != FINE;
+function fillOnGpu(
+  recording: Recording,
+  { name, lookup, targets, source, data, slice, slices, bytes }: Filling,
+  { dtype, out, result }: Omit<Operands, "data" | "updates">,
+): void {
+  const begin = `  let isBad = status[params.slot] != FINE;
   if (isBad && params.isNew == 0u) { return; }`;
+  const params = { isNew: result === "new" ? 1 : 0, ...lookup.params };
+  const read = { targets };
+  const moved = { source, ...(data !== null && { data }) };
+  const whole = unitsOf(dtype, slice, data ?? source);
+  if (whole !== null) {
+    const { units, zero } = whole;
+    recording.run({
+      ...{ name: `${name} ${whole.name} ${lookup.name}`, guard: "reads" },
+      ...{ threads: slices * units, bytes, params: { units, ...params } },
+      buffers:
+        whole.name === "words"
+          ? { read: { ...read, ...moved }, write: { out } }
+          : { read, "read four": moved, "write four": { out } },
+      declarations: () => lookup.declarations,
+      body: () => `${begin}
+  let t = select(targetOf(i / params.units), NOWHERE, isBad);
+  if (t == NOWHERE) { out[i] = ${data === null ? zero : "data[i]"}; return; }
+  out[i] = source[t * params.units + i % params.units];`,
+    });
+    return;
+  }
+  const perWord = perWordOf(dtype) as 2 | 4;
+  const elements = slices * slice;
+  recording.run({
+    ...{ name: `${name} ${perWord} in a word ${lookup.name}`, guard: "reads" },
+    ...{ threads: Math.ceil(elements / perWord), bytes, params: { slice, elements, ...params } },
+    buffers: { read: { ...read, ...moved }, write: { out } },
+    declarations: () => laneSource(perWord) + lookup.declarations,
+    body: () => `${begin}
+  var word = ${data === null ? "0u" : "data[i]"};
+  for (var lane = 0u; lane < ${perWord}u; lane++) {
+    let element = i * ${perWord}u + lane;
+    let shift = shiftOf(element);
+    if (element >= params.elements) {
+      // The bytes after the end of the tensor must not change.
+      word = (word & ~(MASK << shift)) | (out[i] & (MASK << shift));
+      continue;
+    }
+    let t = select(targetOf(element / params.slice), NOWHERE, isBad);
+    if (t == NOWHERE) { continue; }
+    let place = t * params.slice + element % params.slice;
+    let next = (source[wordOf(place)] >> shiftOf(place)) & MASK;
+    word = (word & ~(MASK << shift)) | (next << shift);
+  }
+  out[i] = word;`,
+  });
+}
 
 /**
  * Gathers slices: computes `out[p] = data[target p]`, or 0 without a target. If the call has failed, a new `out` is
@@ -47,106 +133,18 @@ export const UNLESS_BAD = `  let isBad = status[params.slot] != FINE;
 export function gatherOnGpu(
   recording: Recording,
   targets: Targets,
-  dtype: DType,
-  data: Span,
-  out: Span,
-  isNew: boolean,
-  { status, slot }: Guard,
+  operands: Omit<Operands, "updates">,
 ): void {
-  const lookup = lookupOf(targets);
+  const { slice } = targets;
+  const { dtype, data } = operands;
   const positions = positionsOf(targets);
-  const buffers = { status, targets: targets.targets, data, out };
-  const moved = (mostHit(targets) + positions) * targets.slice * DTYPES[dtype].bytes;
-  const bytes = targets.targets.bytes + moved;
-  const whole = unitsOf(dtype, targets.slice, data);
-  if (whole !== null) {
-    const { name, units, read, write, zero } = whole;
-    const kernel = kernelOf(`gather ${name} ${lookup.name}`, () => ({
-      params: ["slot", "isNew", "units", ...lookup.params],
-      buffers: { status: "read", targets: "read", data: read, out: write },
-      declarations: lookup.declarations,
-      body: `${UNLESS_BAD}
-  let t = select(targetOf(i / params.units), NOWHERE, isBad);
-  var value = ${zero};
-  if (t != NOWHERE) { value = data[t * params.units + i % params.units]; }
-  out[i] = value;`,
-    }));
-    const params = { ...lookupParams(targets), units, slot, isNew: isNew ? 1 : 0 };
-    recording.run(kernel, positions * units, bytes, params, buffers);
-    return;
-  }
-  const perWord = perWordOf(dtype) as 2 | 4;
-  const elements = positions * targets.slice;
-  const kernel = kernelOf(`gather ${perWord} in a word ${lookup.name}`, () => ({
-    params: ["slot", "isNew", "slice", "elements", ...lookup.params],
-    buffers: { status: "read", targets: "read", data: "read", out: "write" },
-    declarations: laneSource(perWord) + lookup.declarations,
-    // The last word may contain unrelated bytes after the end of the tensor, which must be preserved.
-    body: `${UNLESS_BAD}
-  let begin = i * ${perWord}u;
-  var word = 0u;
-  for (var lane = 0u; lane < ${perWord}u; lane++) {
-    let element = begin + lane;
-    if (element >= params.elements) {
-      word |= out[i] & (MASK << shiftOf(element));
-      continue;
-    }
-    let t = select(targetOf(element / params.slice), NOWHERE, isBad);
-    if (t == NOWHERE) { continue; }
-    let place = t * params.slice + element % params.slice;
-    word |= ((data[wordOf(place)] >> shiftOf(place)) & MASK) << shiftOf(element);
-  }
-  out[i] = word;`,
-  }));
-  const own = { slice: targets.slice, elements, slot, isNew: isNew ? 1 : 0 };
-  const params = { ...lookupParams(targets), ...own };
-  recording.run(kernel, Math.ceil(elements / perWord), bytes, params, buffers);
-}
-
-/** Scatters slices to distinct targets, so that `out[target p] = updates[p]`. */
-export function scatterOnGpu(
-  recording: Recording,
-  targets: Targets,
-  dtype: DType,
-  updates: Span,
-  out: Span,
-  { status, slot }: Guard,
-): void {
-  const lookup = lookupOf(targets);
-  const positions = positionsOf(targets);
-  const buffers = { status, targets: targets.targets, updates, out };
-  const moved = 2 * mostHit(targets) * targets.slice * DTYPES[dtype].bytes;
-  const bytes = targets.targets.bytes + moved;
-  const whole = unitsOf(dtype, targets.slice, updates);
-  if (whole !== null) {
-    const { name, units, read, write } = whole;
-    const kernel = kernelOf(`scatter ${name} ${lookup.name}`, () => ({
-      isGuarded: true,
-      params: ["units", ...lookup.params],
-      buffers: { targets: "read", updates: read, out: write },
-      declarations: lookup.declarations,
-      body: `  let t = targetOf(i / params.units);
-  if (t != NOWHERE) { out[t * params.units + i % params.units] = updates[i]; }`,
-    }));
-    const params = { ...lookupParams(targets), units, slot };
-    recording.run(kernel, positions * units, bytes, params, buffers);
-    return;
-  }
-  const perWord = perWordOf(dtype) as 2 | 4;
-  const kernel = kernelOf(`scatter ${perWord} in a word ${lookup.name}`, () => ({
-    isGuarded: true,
-    params: ["slice", ...lookup.params],
-    buffers: { targets: "read", updates: "read", out: "atomic" },
-    declarations: laneSource(perWord) + lookup.declarations,
-    body: `  let t = targetOf(i / params.slice);
-  if (t == NOWHERE) { return; }
-  let to = t * params.slice + i % params.slice;
-  let next = updates[wordOf(i)] >> shiftOf(i);
-  let old = atomicLoad(&out[wordOf(to)]) >> shiftOf(to);
-  atomicXor(&out[wordOf(to)], ((old ^ next) & MASK) << shiftOf(to));`,
-  }));
-  const params = { ...lookupParams(targets), slice: targets.slice, slot };
-  recording.run(kernel, positions * targets.slice, bytes, params, buffers);
+  const moved = (mostHit(targets) + positions) * slice * DTYPES[dtype].bytes;
+  const filling = {
+    ...{ name: "gather", lookup: lookupOf(targets), targets: targets.targets, slice },
+    ...{ source: data, data: null, slices: positions },
+    bytes: targets.targets.bytes + moved,
+  };
+  fillOnGpu(recording, filling, operands);
 }
 
 /**
@@ -157,92 +155,86 @@ export function scatterOnGpu(
 export const isPullShorter = (targets: Targets, dtype: DType): boolean =>
   8 * targets.slices <= positionsOf(targets) * (16 + 2 * targets.slice * DTYPES[dtype].bytes);
 
+/** Finds the last update of a slice. A key of 0, for a slice without updates, becomes `NOWHERE`. */
+const LAST_UPDATE: Lookup = {
+  name: "last",
+  declarations: "fn targetOf(p: u32) -> u32 { return targets[p] - 1u; }",
+  params: {},
+};
+
 /**
  * Fills each slice of `out` with its last update or, without updates, with data. If the call has failed, a new `out` is
  * filled with data, and any other `out` is left unchanged.
  */
-export function pullOnGpu(
+export function pullOnGpu(recording: Recording, targets: Targets, operands: Operands): void {
+  const { slice, slices } = targets;
+  const { data, updates } = operands;
+  const table = allKeys(recording, targets, "last");
+  const filling = {
+    ...{ name: "pull", lookup: LAST_UPDATE, targets: table, slice },
+    ...{ source: updates, data, slices, bytes: table.bytes + 2 * data.bytes },
+  };
+  fillOnGpu(recording, filling, operands);
+}
+
+/** Scatters slices to distinct targets, so that `out[target p] = updates[p]`. */
+export function scatterOnGpu(
   recording: Recording,
   targets: Targets,
-  dtype: DType,
-  data: Span,
-  updates: Span,
-  out: Span,
-  isNew: boolean,
-  { status, slot }: Guard,
+  { dtype, updates, out }: Operands,
 ): void {
-  const { slice, slices } = targets;
-  const table = lastKeys(recording, targets);
-  const buffers = { status, table, data, updates, out };
-  const bytes = table.bytes + 2 * data.bytes;
-  const params = { slot, isNew: isNew ? 1 : 0 };
-  const whole = unitsOf(dtype, slice, data);
+  const { slice } = targets;
+  const positions = positionsOf(targets);
+  const bytes = 2 * mostHit(targets) * slice * DTYPES[dtype].bytes;
+  const whole = unitsOf(dtype, slice, updates);
   if (whole !== null) {
     const { name, units, read, write } = whole;
-    const kernel = kernelOf(`pull ${name}`, () => ({
-      params: ["slot", "isNew", "units"],
-      buffers: { status: "read", table: "read", data: read, updates: read, out: write },
-      body: `${UNLESS_BAD}
-  let key = select(table[i / params.units], 0u, isBad);
-  if (key == 0u) { out[i] = data[i]; return; }
-  out[i] = updates[(key - 1u) * params.units + i % params.units];`,
-    }));
-    recording.run(kernel, slices * units, bytes, { ...params, units }, buffers);
+    runOnTargets(recording, targets, {
+      name: `scatter ${name}`,
+      ...{ threads: positions * units, bytes, guard: "stops", params: { units } },
+      buffers: { [read]: { updates }, [write]: { out } },
+      body: () => `  let t = targetOf(i / params.units);
+  if (t != NOWHERE) { out[t * params.units + i % params.units] = updates[i]; }`,
+    });
     return;
   }
   const perWord = perWordOf(dtype) as 2 | 4;
-  const elements = slices * slice;
-  const kernel = kernelOf(`pull ${perWord} in a word`, () => ({
-    params: ["slot", "isNew", "slice", "elements"],
-    buffers: { status: "read", table: "read", data: "read", updates: "read", out: "write" },
-    declarations: laneSource(perWord),
-    body: `${UNLESS_BAD}
-  var word = data[i];
-  for (var lane = 0u; lane < ${perWord}u; lane++) {
-    let element = i * ${perWord}u + lane;
-    let shift = shiftOf(element);
-    if (element >= params.elements) {
-      // The bytes after the end of the tensor must not change.
-      word = (word & ~(MASK << shift)) | (out[i] & (MASK << shift));
-      continue;
-    }
-    let key = select(table[element / params.slice], 0u, isBad);
-    if (key == 0u) { continue; }
-    let place = (key - 1u) * params.slice + element % params.slice;
-    let update = (updates[wordOf(place)] >> shiftOf(place)) & MASK;
-    word = (word & ~(MASK << shift)) | (update << shift);
-  }
-  out[i] = word;`,
-  }));
-  const all = { ...params, slice, elements };
-  recording.run(kernel, Math.ceil(elements / perWord), bytes, all, buffers);
+  runOnTargets(recording, targets, {
+    name: `scatter ${perWord} in a word`,
+    ...{ threads: positions * slice, bytes, guard: "stops", params: { slice } },
+    buffers: { read: { updates }, atomic: { out } },
+    declarations: () => laneSource(perWord),
+    body: () => `${TO_ELEMENT}
+  let next = updates[wordOf(i)] >> shiftOf(i);
+  let old = atomicLoad(&out[wordOf(to)]) >> shiftOf(to);
+  atomicXor(&out[wordOf(to)], ((old ^ next) & MASK) << shiftOf(to));`,
+  });
 }
 
 /** Unless the call has failed, copies all bytes of `source`, without changing later bytes. */
-export function copyOnGpu(
-  recording: Recording,
-  source: Span,
-  copied: Span,
-  { status, slot }: Guard,
-): void {
+export function copyOnGpu(recording: Recording, source: Span, copied: Span): void {
   const { bytes } = source;
-  const buffers = { status, source, copied };
   if (bytes % 16 === 0) {
-    const kernel = kernelOf("copy fours", () => ({
-      isGuarded: true,
-      buffers: { source: "read four", copied: "write four" },
-      body: "  copied[i] = source[i];",
-    }));
-    recording.run(kernel, bytes / 16, 2 * bytes, { slot }, buffers);
+    recording.run({
+      ...{ name: "copy fours", threads: bytes / 16, bytes: 2 * bytes, guard: "stops" },
+      buffers: { "read four": { source }, "write four": { copied } },
+      body: () => "  copied[i] = source[i];",
+    });
     return;
   }
-  const kernel = kernelOf("copy words", () => ({
-    isGuarded: true,
-    params: ["whole", "tail"],
-    buffers: { source: "read", copied: "write" },
-    body: `  let mask = select(params.tail, 0xffffffffu, i < params.whole);
+  recording.run({
+    ...{ name: "copy words", threads: Math.ceil(bytes / 4), bytes: 2 * bytes, guard: "stops" },
+    params: { whole: Math.floor(bytes / 4), tail: 2 ** (8 * (bytes % 4)) - 1 },
+    buffers: { read: { source }, write: { copied } },
+    body: () => `  let mask = select(params.tail, 0xffffffffu, i < params.whole);
   copied[i] = (copied[i] & ~mask) | (source[i] & mask);`,
-  }));
-  const params = { slot, whole: Math.floor(bytes / 4), tail: 2 ** (8 * (bytes % 4)) - 1 };
-  recording.run(kernel, Math.ceil(bytes / 4), 2 * bytes, params, buffers);
+  });
+}
+
+/**
+ * Fills a result with zeros. A new result is filled even after a failed call, while any other result is left unchanged.
+ */
+export function clearOnGpu(recording: Recording, out: Span, isNew: boolean): void {
+  if (isNew) recording.clear(out);
+  else copyOnGpu(recording, recording.zeros(out.bytes), out);
 }

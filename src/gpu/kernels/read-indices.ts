@@ -3,7 +3,7 @@
  * compared with its axis before use, and the first bad index is written to the call's status.
  */
 
-import type { Bounds, IndexAxis, IndexJob } from "../../core/plan/index-job.ts";
+import type { Bounds, IndexAxis, IndexJob } from "../../core/plan/indices.ts";
 
 /** The rules for interpreting indices. */
 export interface GpuIndexRules {

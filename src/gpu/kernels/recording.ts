@@ -6,9 +6,8 @@
 import { GPU } from "../../core/limits.ts";
 import { MEMORY } from "../../core/resources.ts";
 import type { NumericStorage } from "../../core/tensor/dtype.ts";
-import { WORK } from "./counts.ts";
 import { paddedBytes, type Gpu } from "./gpu.ts";
-import { WORKGROUP, type Kernel } from "./kernel.ts";
+import { WORKGROUP, type Guard, type Kernel, type Span } from "./kernel.ts";
 import {
   BUFFER_USAGE,
   type CommandEncoderLike,
@@ -16,10 +15,30 @@ import {
   type GpuBufferLike,
 } from "./webgpu.ts";
 
-/** A buffer and the number of bytes in use, because a user's buffer may be longer than its tensor. */
-export interface Span {
-  readonly buffer: GpuBufferLike;
+/** Counts the work that all engines have submitted to devices, for tests and the benchmark. */
+export const WORK = {
+  /** The number of command buffers. */
+  submits: 0,
+  /** The number of dispatches, copies between buffers, and buffer clears. */
+  commands: 0,
+  dispatches: 0,
+  /** The number of compute passes, each of which contains consecutive dispatches. */
+  passes: 0,
+  /** The number of bytes that the commands read and write, if caches keep data that neighboring invocations share. */
+  bytes: 0,
+};
+
+/** A kernel to run, and the size of its work. */
+export interface Dispatch extends Kernel {
+  /** The number of invocations. */
+  readonly threads: number;
+  /** The number of bytes that all invocations read and write, for `WORK`. */
   readonly bytes: number;
+  /**
+   * The maximum number of invocations per dispatch, which must be a multiple of `WORKGROUP`, because drivers kill a
+   * dispatch that takes seconds.
+   */
+  readonly most?: number;
 }
 
 /** The alignment of a dispatch's numbers, in bytes (`minUniformBufferOffsetAlignment` is at most 256). */
@@ -42,15 +61,18 @@ export class Params {
 export class Recording {
   readonly gpu: Gpu;
   readonly #params: Params;
+  /** The status of the call. */
+  readonly guard: Guard;
   /** The number of bytes in use. */
   #used = 0;
   #encoder: CommandEncoderLike | null = null;
   #pass: ComputePassLike | null = null;
   readonly #scratch: GpuBufferLike[] = [];
 
-  constructor(gpu: Gpu, params: Params) {
+  constructor(gpu: Gpu, params: Params, guard: Guard) {
     this.gpu = gpu;
     this.#params = params;
+    this.guard = guard;
   }
 
   /** A buffer that replaces all scratch memory if commands are not run. */
@@ -92,41 +114,30 @@ export class Recording {
     count(2 * bytes);
   }
 
-  /**
-   * Runs `threads` invocations of a kernel. `bytes` is the number of bytes that all invocations read and write, for
-   * `WORK`. `most` is the maximum number of invocations per dispatch, which must be a multiple of `WORKGROUP`, because
-   * drivers kill a dispatch that takes seconds.
-   */
-  run(
-    kernel: Kernel,
-    threads: number,
-    bytes: number,
-    params: Readonly<Record<string, number>>,
-    buffers: Readonly<Record<string, Span>>,
-    most = GPU.workgroups * WORKGROUP,
-  ): void {
+  run(dispatch: Dispatch): void {
+    const { threads, bytes, most = GPU.workgroups * WORKGROUP } = dispatch;
     for (let first = 0; first < threads; first += most) {
-      const part = Math.min(most, threads - first);
-      this.#dispatch(kernel, { ...params, first, threads: part }, buffers);
+      this.#dispatch(dispatch, first, Math.min(most, threads - first));
     }
     WORK.bytes += bytes;
   }
 
-  #dispatch(
-    kernel: Kernel,
-    params: Readonly<Record<string, number>>,
-    buffers: Readonly<Record<string, Span>>,
-  ): void {
+  #dispatch(kernel: Kernel, first: number, threads: number): void {
     const { pipeline, layout, params: names, buffers: bound } = this.gpu.compiled(kernel);
     const { numbers, buffer: uniforms } = this.#params;
-    const bytes = ALIGNMENT * Math.ceil((4 * names.length) / ALIGNMENT);
+    const bytes = ALIGNMENT * Math.ceil((4 * (2 + names.length)) / ALIGNMENT);
     if (this.#used + bytes > Math.min(GPU.params, numbers.byteLength)) this.submit();
     const offset = this.#used;
     this.#used += bytes;
-    for (const [at, name] of names.entries()) numbers[offset / 4 + at] = params[name];
-    const entries = bound.map((name, at) => {
-      const { buffer, bytes: size } = buffers[name];
-      return { binding: at + 1, resource: { buffer, size: paddedBytes(size) } };
+    const { params, buffers } = kernel;
+    const { status, slot } = this.guard;
+    let at = offset / 4;
+    numbers[at++] = first;
+    numbers[at++] = threads;
+    for (const name of names) numbers[at++] = params?.[name] ?? slot;
+    const entries = bound.map(([kind, name], place) => {
+      const { buffer, bytes: size } = buffers[kind]?.[name] ?? status;
+      return { binding: place + 1, resource: { buffer, size: paddedBytes(size) } };
     });
     const uniform = { binding: 0, resource: { buffer: uniforms, offset, size: bytes } };
     const group = this.gpu.device.createBindGroup({
@@ -136,7 +147,7 @@ export class Recording {
     this.#pass ??= this.#beginPass();
     this.#pass.setPipeline(pipeline);
     this.#pass.setBindGroup(0, group);
-    this.#pass.dispatchWorkgroups(Math.ceil(params.threads / WORKGROUP));
+    this.#pass.dispatchWorkgroups(Math.ceil(threads / WORKGROUP));
     WORK.dispatches++;
     count(0);
   }
@@ -183,4 +194,33 @@ export class Recording {
 function count(bytes: number): void {
   WORK.commands++;
   WORK.bytes += bytes;
+}
+
+/** A recording that does no GPU work, but collects the kernels of calls, so that they can be compiled in advance. */
+export class KernelList extends Recording {
+  readonly #kernels = new Map<string, Kernel>();
+
+  /** The kernels collected so far. */
+  get kernels(): readonly Kernel[] {
+    return [...this.#kernels.values()];
+  }
+
+  override run(kernel: Dispatch): void {
+    this.#kernels.set(kernel.name, kernel);
+  }
+
+  /** Returns the same buffer for all scratch memory, because the collected calls never run. */
+  override scratch(bytes: number): Span {
+    return { buffer: this.standIn, bytes };
+  }
+
+  override upload({ byteLength }: { readonly byteLength: number }): Span {
+    return this.scratch(byteLength);
+  }
+
+  override clear(): void {}
+
+  override copy(): void {}
+
+  override submit(): void {}
 }

@@ -2,13 +2,12 @@
 
 import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
-import type { DType, Steps } from "../../core/tensor/dtype.ts";
+import type { Steps } from "../../core/tensor/dtype.ts";
 import { combineInAnyOrder, combineInOrder, isOrderFree, type SortedTargets } from "./combine.ts";
-import { divideOnGpu } from "./divide.ts";
-import { copyOnGpu, isPullShorter, pullOnGpu, scatterOnGpu } from "./moves.ts";
-import type { Recording, Span } from "./recording.ts";
+import { divideOnGpu } from "./packed.ts";
+import { copyOnGpu, isPullShorter, pullOnGpu, scatterOnGpu, type Operands } from "./moves.ts";
+import type { Recording } from "./recording.ts";
 import { sortTargets } from "./sort.ts";
-import type { Guard } from "./status.ts";
 import {
   chosenTargets,
   countsOfTargets,
@@ -29,6 +28,12 @@ export interface Arrangements {
   sorted(recording: Recording): SortedTargets;
 }
 
+/** The targets of a call and their arrangements. */
+export interface Placed {
+  readonly targets: Targets;
+  readonly arrangements: Arrangements;
+}
+
 /** Returns arrangements of targets for a single call. */
 export const arrangementsOf = (targets: Targets): Arrangements => ({
   last: (recording) => lastOf(recording, targets),
@@ -45,33 +50,21 @@ export const arrangementsOf = (targets: Targets): Arrangements => ({
 
 const areFew = (targets: Targets): boolean => positionsOf(targets) <= GPU.alone;
 
-/** `result` receives the last positions, by default in scratch memory of the call. */
-export function lastOf(recording: Recording, targets: Targets, result?: Span): Targets {
+function lastOf(recording: Recording, targets: Targets): Targets {
   if (targets.isDistinct) return targets;
-  if (areFew(targets)) return lastOfFew(recording, targets, result);
+  if (areFew(targets)) return lastOfFew(recording, targets);
   const table = keysOfTargets(recording, targets, "last");
-  return chosenTargets(recording, targets, table, "last", true, result);
-}
-
-/** The operands of a scatter, except for the targets. */
-export interface Operands {
-  readonly dtype: DType;
-  readonly data: Span;
-  readonly updates: Span;
-  readonly out: Span;
-  /** The origin of `out`, which is data itself, a new tensor, or another tensor of the caller. */
-  readonly result: "in place" | "new" | "given";
+  return chosenTargets(recording, targets, table, "last", true);
 }
 
 /** Fills `out` with data, unless `out` is data itself. */
 export function copyData(
   recording: Recording,
   { data, out, result }: Omit<Operands, "updates">,
-  guard: Guard,
 ): void {
   // A new result is filled with `data` even if the call has failed.
   if (result === "new") recording.copy(data, out);
-  else if (result === "given") copyOnGpu(recording, data, out, guard);
+  else if (result === "given") copyOnGpu(recording, data, out);
 }
 
 /**
@@ -90,24 +83,22 @@ export function checkCounted(what: string, positions: number): void {
 /** Fills `out` with data, and applies updates. Throws a `too-large` error beyond the device's limits. */
 export function applyUpdates(
   recording: Recording,
-  targets: Targets,
-  arrangements: Arrangements,
+  { targets, arrangements }: Placed,
   { first, later, divides }: Steps,
   operands: Operands,
-  guard: Guard,
 ): void {
   const { slice, slices } = targets;
-  const { dtype, data, updates, out, result } = operands;
+  const { dtype, out, result } = operands;
   const positions = positionsOf(targets);
-  if (slice === 0 || positions === 0) return copyData(recording, operands, guard);
+  if (slice === 0 || positions === 0) return copyData(recording, operands);
   if (divides) checkCounted("a mean", positions);
   if (later === "none") {
     if (result !== "in place" && arrangements.hasTable() && isPullShorter(targets, dtype)) {
-      pullOnGpu(recording, targets, dtype, data, updates, out, result === "new", guard);
+      pullOnGpu(recording, targets, operands);
       return;
     }
-    copyData(recording, operands, guard);
-    scatterOnGpu(recording, arrangements.last(recording), dtype, updates, out, guard);
+    copyData(recording, operands);
+    scatterOnGpu(recording, arrangements.last(recording), operands);
     return;
   }
   // All memory is allocated before dispatches are recorded, because memory may be exhausted and long series of
@@ -120,11 +111,11 @@ export function applyUpdates(
     : parts === null
       ? arrangements.sorted(recording)
       : sortTargets(recording, rest);
-  copyData(recording, operands, guard);
-  if (parts !== null) scatterOnGpu(recording, parts.first, dtype, updates, out, guard);
-  if (sorted !== null) combineInOrder(recording, sorted, dtype, later, updates, out, guard);
-  else combineInAnyOrder(recording, rest, dtype, later, updates, out, guard);
+  copyData(recording, operands);
+  if (parts !== null) scatterOnGpu(recording, parts.first, operands);
+  if (sorted !== null) combineInOrder(recording, sorted, later, operands);
+  else combineInAnyOrder(recording, rest, later, operands);
   if (counts === null) return;
   const extra = first === "none" ? 0 : 1;
-  divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out, guard);
+  divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out);
 }

@@ -12,7 +12,7 @@
  */
 
 import type { CHOICES, Step } from "../../core/tensor/dtype.ts";
-import { HIGH_PRODUCT } from "./words.ts";
+import { HIGH_PRODUCT } from "./integers.ts";
 
 /** A binary interchange format (IEEE 754-2019, section 3.4), described by the widths of its fields. */
 export interface FloatFormat {
@@ -132,17 +132,6 @@ fn floatKey(a: u32) -> u32 {
 fn combine(a: Element, b: Element) -> Element {
   let isNumber = max(a & ${hex(magnitude)}, b & ${hex(magnitude)}) <= ${hex(infinity)};
   return select(${kept}, ${other}, isNumber && floatKey(${other}) ${order} floatKey(${kept}));
-}`;
-}
-
-/** Returns WGSL that defines `isEqual`, for which 0 equals -0 and NaN equals NaN. */
-export function floatEqual(format: FloatFormat): string {
-  const { magnitude, infinity } = masks(format);
-  return /* wgsl */ `
-fn isEqual(a: u32, b: u32) -> bool {
-  let x = a & ${hex(magnitude)};
-  let y = b & ${hex(magnitude)};
-  return a == b || (x == 0u && y == 0u) || (x > ${hex(infinity)} && y > ${hex(infinity)});
 }`;
 }
 

@@ -4,10 +4,12 @@
  */
 
 import { GPU } from "../../core/limits.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import { sortAllTargets, sortByTarget } from "../../core/plan/targets.ts";
 import type { SortedTargets } from "./combine.ts";
-import { kernelOf, WORKGROUP, type Kernel } from "./kernel.ts";
-import type { Recording, Span } from "./recording.ts";
-import { lookupOf, lookupParams, positionsOf, type Lookup, type Targets } from "./targets.ts";
+import { WORKGROUP, type Kernel, type Span } from "./kernel.ts";
+import type { Recording } from "./recording.ts";
+import { lookupOf, positionsOf, runOnTargets, type Targets } from "./targets.ts";
 
 /**
  * The maximum number of values of a digit. Each value takes three words of workgroup memory, of which every device has
@@ -18,21 +20,30 @@ const MOST_DIGITS = 1024;
 /** The source of entries for a pass: the original targets, or the results of the previous pass. */
 interface Entries {
   readonly name: string;
-  readonly lookup: Lookup | null;
+  /** WGSL for the target and the position of entry `at`. */
   readonly key: string;
   readonly position: string;
+  readonly keys: Readonly<Record<string, Span>>;
+  readonly positions: Readonly<Record<string, Span>>;
+  readonly declarations: string;
+  readonly params: Readonly<Record<string, number>>;
+  readonly bytes: number;
 }
 
-const KEPT: Entries = { name: "kept", lookup: null, key: "keys[at]", position: "positions[at]" };
-
-const entriesOf = (lookup: Lookup): Entries => ({
-  ...{ name: lookup.name, lookup, key: "targetOf(at)", position: "at" },
-});
+/** The numbers of a pass. */
+interface Pass {
+  readonly entries: number;
+  readonly shift: number;
+  readonly digits: number;
+  /** The number of entries per invocation. */
+  readonly run: number;
+  readonly tiles: number;
+  /** The first total of the pass. */
+  readonly base: number;
+}
 
 const TILE = `
 fn digitOf(key: u32) -> u32 { return (key >> params.shift) & (params.digits - 1u); }`;
-
-const TILE_PARAMS = ["entries", "shift", "digits", "run", "tiles"] as const;
 
 /** WGSL for the number of a tile, its first entry, and the number of entries per invocation. */
 const TILE_BEGIN = `  let tile = params.first / ${WORKGROUP}u + workgroup.x;
@@ -44,22 +55,17 @@ const TILE_BEGIN = `  let tile = params.first / ${WORKGROUP}u + workgroup.x;
  * The order of counting is irrelevant, so neighboring invocations load neighboring entries, and count with atomic
  * operations.
  */
-const countKernel = ({ name, lookup, key }: Entries): Kernel =>
-  kernelOf(`sort: count, ${name}`, () => ({
-    isWhole: true,
-    params: [...TILE_PARAMS, "base", ...(lookup?.params ?? [])],
-    buffers: {
-      ...(lookup === null ? { keys: "read" } : { targets: "read" }),
-      ...{ sums: "write", totals: "atomic" },
-    },
-    declarations: `${lookup?.declarations ?? ""}${TILE}
+const countKernel = (from: Entries, pass: Pass, sums: Span, totals: Span): Kernel => ({
+  ...{ name: `sort: count, ${from.name}`, isWhole: true, params: { ...pass, ...from.params } },
+  buffers: { read: from.keys, write: { sums }, atomic: { totals } },
+  declarations: () => `${from.declarations}${TILE}
 var<workgroup> counts: array<atomic<u32>, ${MOST_DIGITS}>;`,
-    body: `${TILE_BEGIN}
+  body: () => `${TILE_BEGIN}
   for (var d = local; d < params.digits; d += ${WORKGROUP}u) { atomicStore(&counts[d], 0u); }
   workgroupBarrier();
   for (var round = 0u; round < rounds; round++) {
     let at = begin + round * ${WORKGROUP}u + local;
-    if (at < params.entries) { atomicAdd(&counts[digitOf(${key})], 1u); }
+    if (at < params.entries) { atomicAdd(&counts[digitOf(${from.key})], 1u); }
   }
   workgroupBarrier();
   for (var d = local; d < params.digits; d += ${WORKGROUP}u) {
@@ -67,7 +73,7 @@ var<workgroup> counts: array<atomic<u32>, ${MOST_DIGITS}>;`,
     sums[d * params.tiles + tile] = count;
     if (count != 0u) { atomicAdd(&totals[params.base + d], count); }
   }`,
-  }));
+});
 
 /** The number of digits per workgroup when counts are summed, and the number of invocations per digit. */
 const ROWS = 8;
@@ -78,13 +84,12 @@ const LANES = WORKGROUP / ROWS;
  * of one digit in consecutive tiles. One workgroup for all digits would be the bottleneck of a large sort, while one
  * workgroup per digit is slow on software drivers.
  */
-const SUM_UP = kernelOf("sort: sum up", () => ({
-  isWhole: true,
-  params: ["digits", "tiles", "base"],
-  buffers: { sums: "write", totals: "read" },
-  declarations: `var<workgroup> parts: array<u32, ${WORKGROUP}>;
+const sumKernel = (pass: Pass, sums: Span, totals: Span): Kernel => ({
+  ...{ name: "sort: sum up", isWhole: true, params: { ...pass } },
+  buffers: { write: { sums }, read: { totals } },
+  declarations: () => `var<workgroup> parts: array<u32, ${WORKGROUP}>;
 var<workgroup> below: atomic<u32>;`,
-  body: `  let first = (params.first / ${WORKGROUP}u + workgroup.x) * ${ROWS}u;
+  body: () => `  let first = (params.first / ${WORKGROUP}u + workgroup.x) * ${ROWS}u;
   let digit = first + local / ${LANES}u;
   let lane = local % ${LANES}u;
   var part = 0u;
@@ -109,7 +114,7 @@ var<workgroup> below: atomic<u32>;`,
     sums[at] = sum;
     sum += count;
   }`,
-}));
+});
 
 /** The number of invocations in half a workgroup, each of which has one bit in two words. */
 const HALF = WORKGROUP / 2;
@@ -119,18 +124,18 @@ const HALF = WORKGROUP / 2;
  * invocations of half a workgroup set bits in the words of their digits, so that each can count earlier invocations
  * with the same digit. Then the first invocation of each digit advances the digit's position for the next round.
  */
-const placeKernel = ({ name, lookup, key, position }: Entries): Kernel =>
-  kernelOf(`sort: place, ${name}`, () => ({
-    isWhole: true,
-    params: [...TILE_PARAMS, ...(lookup?.params ?? [])],
-    buffers: {
-      ...(lookup === null ? { keys: "read", positions: "read" } : { targets: "read" }),
-      ...{ sums: "read", nextKeys: "write", nextPositions: "write" },
-    },
-    declarations: `${lookup?.declarations ?? ""}${TILE}
+const placeKernel = (
+  from: Entries,
+  pass: Pass,
+  sums: Span,
+  next: Readonly<Record<"nextKeys" | "nextPositions", Span>>,
+): Kernel => ({
+  ...{ name: `sort: place, ${from.name}`, isWhole: true, params: { ...pass, ...from.params } },
+  buffers: { read: { ...from.keys, ...from.positions, sums }, write: next },
+  declarations: () => `${from.declarations}${TILE}
 var<workgroup> places: array<u32, ${MOST_DIGITS}>;
 var<workgroup> masks: array<atomic<u32>, ${2 * MOST_DIGITS}>;`,
-    body: `${TILE_BEGIN}
+  body: () => `${TILE_BEGIN}
   for (var d = local; d < params.digits; d += ${WORKGROUP}u) {
     places[d] = sums[d * params.tiles + tile];
     atomicStore(&masks[2u * d], 0u);
@@ -145,8 +150,8 @@ var<workgroup> masks: array<atomic<u32>, ${2 * MOST_DIGITS}>;`,
     var key = 0u;
     var position = 0u;
     if (isThere) {
-      key = ${key};
-      position = ${position};
+      key = ${from.key};
+      position = ${from.position};
     }
     let digit = digitOf(key);
     for (var turn = 0u; turn < 2u; turn++) {
@@ -177,16 +182,7 @@ var<workgroup> masks: array<atomic<u32>, ${2 * MOST_DIGITS}>;`,
       }
     }
   }`,
-  }));
-
-/** Returns a kernel that writes the target of each position, and the positions in order. */
-const beginKernel = (lookup: Lookup): Kernel =>
-  kernelOf(`sort: begin ${lookup.name}`, () => ({
-    params: lookup.params,
-    buffers: { targets: "read", keys: "write", positions: "write" },
-    declarations: lookup.declarations,
-    body: "  keys[i] = targetOf(i);\n  positions[i] = i;",
-  }));
+});
 
 /** Returns the number of bits of `greatest`. */
 const bitsOf = (greatest: number): number => 32 - Math.clz32(greatest);
@@ -196,15 +192,14 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
   const count = positionsOf(targets);
   const { slice, slices, isPartial } = targets;
   const scratch = (words: number): Span => recording.scratch(4 * words);
-  const own = { targets: targets.targets };
-  const lookup = lookupOf(targets);
   // The sort allows for one value beyond the greatest target, so that NOWHERE, whose bits are all set, comes last.
   const bits = bitsOf(isPartial ? slices : slices - 1);
   let [keys, positions] = [scratch(count), scratch(count)];
   if (bits === 0) {
-    const bytes = own.targets.bytes + 8 * count;
-    const all = { ...own, keys, positions };
-    recording.run(beginKernel(lookup), count, bytes, lookupParams(targets), all);
+    runOnTargets(recording, targets, {
+      ...{ name: "sort: begin", bytes: 8 * count, buffers: { write: { keys, positions } } },
+      body: () => "  keys[i] = targetOf(i);\n  positions[i] = i;",
+    });
     return { keys, positions, count, slice, slices };
   }
   const passes = Math.ceil(bits / GPU.bits);
@@ -216,55 +211,55 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
   const totals = recording.zeros(4 * digits * passes);
   let [nextKeys, nextPositions] =
     passes === 1 ? [keys, positions] : [scratch(count), scratch(count)];
+  const threads = tiles * WORKGROUP;
   for (let pass = 0; pass < passes; pass++) {
-    const entries = pass === 0 ? entriesOf(lookup) : KEPT;
+    const from = pass === 0 ? entriesOf(targets) : entriesIn(keys, positions);
     const tile = { entries: count, shift: pass * width, digits, run, tiles, base: pass * digits };
-    const params = { ...lookupParams(targets), ...tile };
-    const input = pass === 0 ? own.targets.bytes : 4 * count;
-    const all = { ...own, keys, positions, sums, totals, nextKeys, nextPositions };
-    const threads = tiles * WORKGROUP;
-    recording.run(countKernel(entries), threads, input + sums.bytes + 4 * digits, params, all);
-    recording.run(
-      SUM_UP,
-      Math.ceil(digits / ROWS) * WORKGROUP,
-      2 * sums.bytes + 4 * digits,
-      params,
-      all,
-    );
-    const placed = (pass === 0 ? input : 2 * input) + sums.bytes + 8 * count;
-    recording.run(placeKernel(entries), threads, placed, params, all);
+    const counted = from.bytes + sums.bytes + 4 * digits;
+    recording.run({ ...countKernel(from, tile, sums, totals), threads, bytes: counted });
+    const summed = {
+      threads: Math.ceil(digits / ROWS) * WORKGROUP,
+      bytes: 2 * sums.bytes + 4 * digits,
+    };
+    recording.run({ ...sumKernel(tile, sums, totals), ...summed });
+    const placed = (pass === 0 ? 1 : 2) * from.bytes + sums.bytes + 8 * count;
+    const place = placeKernel(from, tile, sums, { nextKeys, nextPositions });
+    recording.run({ ...place, threads, bytes: placed });
     [keys, positions, nextKeys, nextPositions] = [nextKeys, nextPositions, keys, positions];
   }
   return { keys, positions, count, slice, slices };
 }
 
+/** Returns the entries of the first pass. */
+function entriesOf(targets: Targets): Entries {
+  const { name, declarations, params } = lookupOf(targets);
+  const { targets: words } = targets;
+  const keys = { targets: words };
+  return {
+    ...{ name, key: "targetOf(at)", position: "at", keys, positions: {}, declarations, params },
+    bytes: words.bytes,
+  };
+}
+
+/** Returns the entries of a later pass. */
+const entriesIn = (keys: Span, positions: Span): Entries => ({
+  ...{ name: "kept", key: "keys[at]", position: "positions[at]", keys: { keys } },
+  ...{ positions: { positions }, declarations: "", params: {}, bytes: keys.bytes },
+});
+
 /**
- * Sorts positions by target on the host, like `sortTargets` on the device. The list `targets` is flat and does not
- * contain NOWHERE.
+ * Groups the positions of a Plan by target on the host, in order within each group. Returns the target of each position,
+ * and the positions. Skipped positions are omitted.
  */
-export function sortOnHost(targets: Uint32Array, slices: number): [Uint32Array, Uint32Array] {
-  const { few, digit } = GPU;
-  const count = targets.length;
-  let keys = targets;
-  let positions = Uint32Array.from({ length: count }, (_, p) => p);
-  if (count <= few) {
-    positions.sort((p, q) => targets[p] - targets[q] || p - q);
-    return [positions.map((p) => targets[p]), positions];
-  }
-  const mask = 2 ** digit - 1;
-  for (let shift = 0; shift < bitsOf(slices); shift += digit) {
-    const starts = new Uint32Array(mask + 2);
-    for (let at = 0; at < count; at++) starts[((keys[at] >>> shift) & mask) + 1]++;
-    for (let value = 0; value < mask; value++) starts[value + 1] += starts[value];
-    const nextKeys = new Uint32Array(count);
-    const nextPositions = new Uint32Array(count);
-    for (let at = 0; at < count; at++) {
-      const to = starts[(keys[at] >>> shift) & mask]++;
-      nextKeys[to] = keys[at];
-      nextPositions[to] = positions[at];
-    }
-    keys = nextKeys;
-    positions = nextPositions;
+export function sortOnHost(plan: Plan): [keys: Uint32Array, positions: Uint32Array] {
+  const { slice, size, offsets } = plan;
+  const isDense = size <= GPU.sparse * slice * offsets.length;
+  const { targets, ends, positions } = isDense ? sortAllTargets(plan) : sortByTarget(plan);
+  const keys = new Uint32Array(positions.length);
+  let begin = 0;
+  for (const [t, offset] of targets.entries()) {
+    keys.fill(offset / slice, begin, ends[t]);
+    begin = ends[t];
   }
   return [keys, positions];
 }

@@ -7,8 +7,7 @@
 import { GPU } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 import { contentsOf, destroyBuffer, TENSOR_USAGE, type Gpu } from "./gpu.ts";
-import { FINE } from "./kernel.ts";
-import type { Span } from "./recording.ts";
+import { FINE, type Span } from "./kernel.ts";
 
 /** The words of a slot. */
 export const SLOT = {
@@ -53,12 +52,6 @@ export interface RepeatFound {
   readonly target: number;
 }
 
-/** The buffer with the status of all calls, and the slot of this call. */
-export interface Guard {
-  readonly status: Span;
-  readonly slot: number;
-}
-
 export class StatusBoard {
   readonly #gpu: Gpu;
   #slots = GPU.slots;
@@ -82,7 +75,7 @@ export class StatusBoard {
     return this.#span;
   }
 
-  /** Returns the first word of a free slot. The function `beginCall` initializes the slot. */
+  /** Returns the first word of a free slot, which the first kernel of the call initializes. */
   take(): number {
     const slot = this.#unused();
     OPEN.slots++;

@@ -5,8 +5,8 @@
 
 import { GPU } from "../../core/limits.ts";
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
-import { kernelOf, NOWHERE, type BufferKind } from "./kernel.ts";
-import type { Recording, Span } from "./recording.ts";
+import { NOWHERE, type Span } from "./kernel.ts";
+import type { Dispatch, Recording } from "./recording.ts";
 
 /** A Plan without offsets, which may exist only on the GPU. */
 export type PlanForm = Pick<Plan, "slice" | "count" | "size" | "batches" | "span">;
@@ -74,64 +74,55 @@ export function targetsFrom(plan: Plan, positions: number): Uint32Array {
 export const flatTargetsFrom = (plan: Plan, positions: number): Uint32Array =>
   targetsFrom({ ...plan, offsets: absoluteOffsets(plan) }, positions);
 
-/** Returns true if the buffer contains the target of each position, counted from the beginning of the random side. */
-const isFlat = ({ batches }: Targets): boolean => batches === 1;
-
 /** The WGSL function `targetOf(p)`, with which kernels look up targets, and its parameters. */
 export interface Lookup {
   readonly name: string;
   readonly declarations: string;
-  readonly params: readonly string[];
+  readonly params: Readonly<Record<string, number>>;
 }
 
 const FLAT: Lookup = {
   name: "flat",
   declarations: "fn targetOf(p: u32) -> u32 { return targets[p]; }",
-  params: [],
+  params: {},
 };
 
-const BATCHED: Lookup = {
-  name: "batched",
-  declarations: `fn targetOf(p: u32) -> u32 {
+const BATCHED = `fn targetOf(p: u32) -> u32 {
   let batch = p / params.count;
   let t = targets[(batch / params.repeat) * params.count + p % params.count];
   return select(batch * params.span + t, NOWHERE, t == NOWHERE);
-}`,
-  params: ["count", "repeat", "span"],
-};
+}`;
 
-export const lookupOf = (targets: Targets): Lookup => (isFlat(targets) ? FLAT : BATCHED);
+export function lookupOf({ count, batches, repeat, span }: Targets): Lookup {
+  // Targets of a single batch are counted from the beginning of the random side.
+  if (batches === 1) return FLAT;
+  return { name: "batched", declarations: BATCHED, params: { count, repeat, span } };
+}
 
-/** Returns the parameters of `lookupOf`. */
-export const lookupParams = ({ count, repeat, span }: Targets): Record<string, number> => ({
-  count,
-  repeat,
-  span,
-});
+/** WGSL that finds the target `t` of the element `i` of the sequential side, and its element `to` of the random side. */
+export const TO_ELEMENT = `  let t = targetOf(i / params.slice);
+  if (t == NOWHERE) { return; }
+  let to = t * params.slice + i % params.slice;`;
 
 /**
- * Runs a kernel for each position, with its target in `t`. `bytes` is the number of bytes that the kernel moves in
- * addition to the targets.
+ * Runs a kernel that looks up targets, by default for each position. `bytes` is the number of bytes that the kernel
+ * moves in addition to the targets.
  */
-function forEachTarget(
+export function runOnTargets(
   recording: Recording,
   targets: Targets,
-  name: string,
-  bytes: number,
-  kinds: Readonly<Record<string, BufferKind>>,
-  buffers: Readonly<Record<string, Span>>,
-  statement: string,
+  dispatch: Omit<Dispatch, "threads"> & { readonly threads?: number },
 ): void {
-  const lookup = lookupOf(targets);
-  const kernel = kernelOf(`${name} ${lookup.name}`, () => ({
-    params: lookup.params,
-    buffers: { targets: "read", ...kinds },
-    declarations: lookup.declarations,
-    body: `  let t = targetOf(i);\n  ${statement}`,
-  }));
-  const all = { targets: targets.targets, ...buffers };
-  const moved = targets.targets.bytes + bytes;
-  recording.run(kernel, positionsOf(targets), moved, lookupParams(targets), all);
+  const { name, declarations, params } = lookupOf(targets);
+  const { read } = dispatch.buffers;
+  recording.run({
+    ...{ threads: positionsOf(targets), ...dispatch },
+    name: `${dispatch.name} ${name}`,
+    bytes: targets.targets.bytes + dispatch.bytes,
+    params: { ...dispatch.params, ...params },
+    buffers: { ...dispatch.buffers, read: { targets: targets.targets, ...read } },
+    declarations: () => declarations + (dispatch.declarations?.() ?? ""),
+  });
 }
 
 /** The rule for the position that a table stores for each target, which is the position with the greatest key. */
@@ -139,49 +130,47 @@ export type Which = "first" | "last";
 
 const KEYS: Readonly<Record<Which, string>> = { first: "~i", last: "i + 1u" };
 
-/**
- * Returns a table with one entry per slice on the random side, which is 0 for every target. Other entries are never
- * read.
- */
-function clearedTable(recording: Recording, targets: Targets): Span {
-  const { slices } = targets;
-  if (slices <= GPU.sparse * positionsOf(targets)) return recording.zeros(4 * slices);
-  const table = recording.scratch(4 * slices);
-  const clear = "if (t != NOWHERE) { atomicStore(&table[t], 0u); }";
-  const bytes = 4 * mostHit(targets);
-  forEachTarget(recording, targets, "clear", bytes, { table: "atomic" }, { table }, clear);
-  return table;
+/** Changes the table's entry for the target of each position with a WGSL statement. */
+function changeTable(
+  recording: Recording,
+  targets: Targets,
+  table: Span,
+  name: string,
+  statement: string,
+): void {
+  runOnTargets(recording, targets, {
+    name,
+    bytes: (name === "clear" ? 4 : 8) * mostHit(targets),
+    buffers: { atomic: { table } },
+    body: () => `  let t = targetOf(i);\n  if (t != NOWHERE) { ${statement} }`,
+  });
 }
 
-/** Returns a table with the key of one position for each target on the random side. */
+/** Returns a table with the key of one position for each target on the random side. Other entries are never read. */
 export function keysOfTargets(recording: Recording, targets: Targets, which: Which): Span {
-  const table = clearedTable(recording, targets);
-  enterKeys(recording, targets, which, table);
-  return table;
+  const { slices } = targets;
+  if (slices <= GPU.sparse * positionsOf(targets)) return allKeys(recording, targets, which);
+  const table = recording.scratch(4 * slices);
+  changeTable(recording, targets, table, "clear", "atomicStore(&table[t], 0u);");
+  return enterKeys(recording, targets, which, table);
 }
 
 /**
- * Returns a table with the key of the last position for each slice on the random side, or 0 for slices that are not
- * targets.
+ * Returns a table with the key of one position for each slice on the random side, or 0 for slices that are not targets.
  */
-export function lastKeys(recording: Recording, targets: Targets): Span {
-  const table = recording.zeros(4 * targets.slices);
-  enterKeys(recording, targets, "last", table);
-  return table;
-}
+export const allKeys = (recording: Recording, targets: Targets, which: Which): Span =>
+  enterKeys(recording, targets, which, recording.zeros(4 * targets.slices));
 
-function enterKeys(recording: Recording, targets: Targets, which: Which, table: Span): void {
-  const keep = `if (t != NOWHERE) { atomicMax(&table[t], ${KEYS[which]}); }`;
-  const bytes = 8 * mostHit(targets);
-  forEachTarget(recording, targets, `keys ${which}`, bytes, { table: "atomic" }, { table }, keep);
+function enterKeys(recording: Recording, targets: Targets, which: Which, table: Span): Span {
+  const keep = `atomicMax(&table[t], ${KEYS[which]});`;
+  changeTable(recording, targets, table, `keys ${which}`, keep);
+  return table;
 }
 
 /** Counts the positions of each target on the random side. */
 export function countsOfTargets(recording: Recording, targets: Targets): Span {
   const table = recording.zeros(4 * targets.slices);
-  const count = "if (t != NOWHERE) { atomicAdd(&table[t], 1u); }";
-  const bytes = 8 * mostHit(targets);
-  forEachTarget(recording, targets, "counts", bytes, { table: "atomic" }, { table }, count);
+  changeTable(recording, targets, table, "counts", "atomicAdd(&table[t], 1u);");
   return table;
 }
 
@@ -195,35 +184,30 @@ export function chosenTargets(
   table: Span,
   which: Which,
   isChosen: boolean,
-  chosen = recording.scratch(4 * positionsOf(targets)),
 ): Targets {
-  forEachTarget(
-    recording,
-    targets,
-    `${isChosen ? "chosen" : "others"} ${which}`,
-    4 * (mostHit(targets) + positionsOf(targets)),
-    { table: "read", chosen: "write" },
-    { table, chosen },
-    `var kept = NOWHERE;
+  const chosen = recording.scratch(4 * positionsOf(targets));
+  runOnTargets(recording, targets, {
+    name: `${isChosen ? "chosen" : "others"} ${which}`,
+    bytes: 4 * (mostHit(targets) + positionsOf(targets)),
+    buffers: { read: { table }, write: { chosen } },
+    body: () => `  let t = targetOf(i);
+  var kept = NOWHERE;
   if (t != NOWHERE) { kept = select(NOWHERE, t, (table[t] == ${KEYS[which]}) == ${isChosen}); }
   chosen[i] = kept;`,
-  );
+  });
   return flatTargets(targets, chosen, isChosen);
 }
 
 /** Finds the last position of each target among few positions, by comparing each position with all later positions. */
-export function lastOfFew(
-  recording: Recording,
-  targets: Targets,
-  chosen = recording.scratch(4 * positionsOf(targets)),
-): Targets {
+export function lastOfFew(recording: Recording, targets: Targets): Targets {
   const positions = positionsOf(targets);
-  const lookup = lookupOf(targets);
-  const kernel = kernelOf(`last of few ${lookup.name}`, () => ({
-    params: ["positions", ...lookup.params],
-    buffers: { targets: "read", chosen: "write" },
-    declarations: lookup.declarations,
-    body: `  var kept = targetOf(i);
+  const chosen = recording.scratch(4 * positions);
+  runOnTargets(recording, targets, {
+    name: "last of few",
+    bytes: 4 * positions,
+    params: { positions },
+    buffers: { write: { chosen } },
+    body: () => `  var kept = targetOf(i);
   for (var after = i + 1u; after < params.positions; after++) {
     if (targetOf(after) == kept) {
       kept = NOWHERE;
@@ -231,15 +215,12 @@ export function lastOfFew(
     }
   }
   chosen[i] = kept;`,
-  }));
-  const params = { ...lookupParams(targets), positions };
-  const bytes = targets.targets.bytes + 4 * positions;
-  recording.run(kernel, positions, bytes, params, { targets: targets.targets, chosen });
+  });
   return flatTargets(targets, chosen, true);
 }
 
 /** Returns the targets in `chosen`, one per position, counted from the beginning of the random side. */
-const flatTargets = (targets: Targets, chosen: Span, isDistinct: boolean): Targets => ({
+export const flatTargets = (targets: Targets, chosen: Span, isDistinct: boolean): Targets => ({
   ...targets,
   ...{ targets: chosen, count: positionsOf(targets), batches: 1, repeat: 1 },
   ...{ isPartial: true, isDistinct },

@@ -4,7 +4,7 @@
  * these types structurally.
  */
 
-import type { Known } from "../../core/platform-types.ts";
+import type { Known } from "../../core/foreign.ts";
 
 export interface GpuBufferLike {
   readonly size: number;

@@ -1,29 +1,34 @@
 /**
- * Simulates float arithmetic that differs from the data type's normal arithmetic. Each step is computed in float64 and
- * then rounded by the given functions.
+ * Simulates arithmetic that differs from the data type's normal arithmetic. Each float step is computed in float64 and
+ * then rounded by the given functions. A computation in another data type converts its tensors before and after.
  */
 
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import { combineNumbers } from "../../core/kernels/combine.ts";
 import { DTYPES, allocate, plainStep, type DType, type Step } from "../../core/tensor/dtype.ts";
-import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../../core/tensor/half.ts";
-import { halfFormat, reader, writer } from "../../core/tensor/scalar.ts";
+import { decodeHalf, encodeHalf, floatFormat, reader, writer } from "../../core/tensor/scalar.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 
-/** Float arithmetic. `apply` and `divide` modify `out`, which initially contains the values of data. */
-export interface Arithmetic {
-  apply(plan: Plan, step: Step, updates: Float64Array, out: Float64Array): void;
-  divide(out: Float64Array, plan: Plan, counts: Uint32Array): void;
+/** Performs the steps of a scatter. The functions modify `out`, which initially contains the values of data. */
+export interface Machine<S> {
+  apply(plan: Plan, step: Step, updates: S, out: S): void;
+  divide(out: S, plan: Plan, counts: Uint32Array): void;
+}
+
+/** Float arithmetic. */
+export interface Arithmetic extends Machine<Float64Array> {
   /** Converts every element of the final result. */
   readonly finish?: (value: number) => number;
 }
+
+export type Compare = (which: "max" | "min", data: number, update: number) => number;
 
 /** Functions that replace parts of the normal arithmetic. Omitted parts are normal. */
 export interface Parts {
   /** Converts every operand before a step. */
   readonly read?: (value: number) => number;
-  readonly max?: (data: number, update: number) => number;
-  readonly min?: (data: number, update: number) => number;
+  /** Compares operands in a max or min. */
+  readonly compare?: Compare;
   /** Rounds each step's result. */
   readonly round?: (value: number) => number;
   readonly finish?: (value: number) => number;
@@ -33,11 +38,12 @@ const same = (value: number): number => value;
 
 /** Returns arithmetic that rounds to `dtype` after each step, with the given parts replaced. */
 export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
-  const { read = same, round = rounderOf(dtype), finish } = parts;
+  const { read = same, compare, round = rounderOf(dtype), finish } = parts;
   const combine = (step: Exclude<Step, "none">, a: number, b: number): number => {
     const plain = plainStep(step);
-    const own = plain === "max" || plain === "min" ? parts[plain] : undefined;
-    return own === undefined ? combineNumbers(step, a, b) : own(a, b);
+    return compare !== undefined && (plain === "max" || plain === "min")
+      ? compare(plain, a, b)
+      : combineNumbers(step, a, b);
   };
   return {
     apply(plan, step, updates, out) {
@@ -65,7 +71,7 @@ export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
 export function rounderOf(dtype: DType): (value: number) => number {
   if (dtype === "float64") return same;
   if (dtype === "float32") return Math.fround;
-  const format = halfFormat(dtype);
+  const format = floatFormat(dtype);
   return (value) => decodeHalf(encodeHalf(Math.fround(value), format), format);
 }
 
@@ -95,22 +101,36 @@ export function encode(like: Tensor, values: Float64Array, plan?: Plan): Tensor 
   return new Tensor(dtype, [...shape], size, data);
 }
 
-const FRACTION_BITS: Readonly<Partial<Record<DType, number>>> = {
-  float64: 52,
-  float32: 23,
-  float16: FLOAT16.fractionBits,
-  bfloat16: BFLOAT16.fractionBits,
-};
-
 /** Returns the maximum relative error of one rounding, which is half of the gap between 1 and the next float. */
-export const roundingError = (dtype: DType): number => 2 ** (-1 - (FRACTION_BITS[dtype] ?? 52));
-
-const LEAST_EXPONENT: Readonly<Partial<Record<DType, number>>> = {
-  float64: -1022,
-  float32: -126,
-  float16: FLOAT16.minExponent,
-  bfloat16: BFLOAT16.minExponent,
-};
+export const roundingError = (dtype: DType): number => 2 ** (-1 - floatFormat(dtype).fractionBits);
 
 /** Returns the smallest positive normal value of a float type. */
-export const leastNormal = (dtype: DType): number => 2 ** (LEAST_EXPONENT[dtype] ?? -1022);
+export const leastNormal = (dtype: DType): number => 2 ** floatFormat(dtype).minExponent;
+
+/** The greatest float32. */
+const GREATEST = 2 ** 128 - 2 ** 104;
+
+/**
+ * Converts a tensor to another data type, as OpenVINO's CPU plugin does before a call, and back after the call. Integer
+ * conversion keeps the low bits. Floats outside the range, including infinities, become the nearest bound.
+ */
+export function inType(given: Tensor, dtype: DType): Tensor {
+  const { shape, size } = given;
+  const data = allocate(dtype, size);
+  const read = reader(given.dtype, given.data);
+  const write = writer(dtype, data);
+  const convert = converter(dtype);
+  for (let p = 0; p < size; p++) write(p, convert(read(p)) as never);
+  return new Tensor(dtype, [...shape], size, data);
+}
+
+function converter(dtype: DType): (value: unknown) => unknown {
+  if (dtype === "bool") return (value) => value !== 0;
+  if (dtype === "float32" || dtype === "float64")
+    return (value) => Math.fround(Math.max(-GREATEST, Math.min(GREATEST, Number(value))));
+  const bits = 8 * DTYPES[dtype].bytes;
+  const narrow = dtype.startsWith("u") ? BigInt.asUintN : BigInt.asIntN;
+  return bits === 64
+    ? (value) => narrow(bits, BigInt(value as number))
+    : (value) => Number(narrow(bits, BigInt(value as number)));
+}

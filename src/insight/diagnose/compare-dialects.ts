@@ -2,22 +2,20 @@
 
 import { callOf, nodeFrom, type NodeSpec } from "../../core/call/call.ts";
 import { tensorsOf } from "../../core/call/inputs.ts";
-import { prepare } from "../../core/call/prepare.ts";
-import { DTYPES, isNumericStorage, type Reduction } from "../../core/tensor/dtype.ts";
+import { prepare } from "../../core/call/check.ts";
+import { rowOf, type Reduction } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { roundingError } from "./arithmetic.ts";
-import { cellUpdatesOf, valuesOf } from "./cell-values.ts";
-import { cellsOf, differingCells } from "./cells.ts";
-import { exactOf, readCall } from "./diagnose.ts";
+import { cellsOf, cellUpdatesOf, differ, differingCells, isSame, valuesOf } from "./cells.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { DIALECTS, type DialectId, type DialectRecord } from "./dialect-table.ts";
-import { wordsOf, type GathersWord, type ScattersWord, type Words } from "./dialect-words.ts";
-import { DIALECT_IDS, idsOf } from "./dialects.ts";
-import type { Facts, VariantName } from "./hypothesis.ts";
-import { openOrder } from "./race.ts";
-import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
+import { DIALECT_IDS, idsOf, wordsOf, type Words } from "./dialects.ts";
+import { isComparison, isReduced, isScatter, isWhole, type VariantName } from "./hypothesis.ts";
+import { exactOf, readCall, resultOf, type ReadCall } from "./predict.ts";
+import { openOrder } from "./races.ts";
+import { isFloating, leavesOut, type Facts, type Rule } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
-import { axisOf, isWhole } from "./settings.ts";
+import { axisOf } from "./call-hypotheses.ts";
 
 /** The result of a call under one dialect's rules. */
 export interface DialectComparison {
@@ -67,9 +65,7 @@ export function compareDialects(
   return DIALECT_IDS.map((id) => compare(id, given));
 }
 
-type Given = ReturnType<typeof readCall>;
-
-function compare(dialect: DialectId, given: Given): DialectComparison {
+function compare(dialect: DialectId, given: ReadCall): DialectComparison {
   const nothing = { dialect, agrees: false, output: null, ids: [], differing: [], undecided: [] };
   const record = DIALECTS[dialect];
   const { isError } = given.facts;
@@ -93,33 +89,32 @@ function compare(dialect: DialectId, given: Given): DialectComparison {
   };
 }
 
-const isHalf = ({ dtype }: Tensor): boolean => DTYPES[dtype].family === "half";
-
-const isComparison = (reduction: Reduction): boolean => reduction === "max" || reduction === "min";
-
 /** Returns true if a dialect supports the operator, the reduction and the data type of a call. */
-function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean {
+function hasCall(record: DialectRecord, rule: Rule): boolean {
+  const { call, data } = rule;
+  const { dtype } = data;
   const { indexForm } = call.version;
-  if (!record.hasText && !isNumericStorage(data.data)) return false;
-  if (record.dtypes?.includes(data.dtype) === false) return false;
-  if (record.without?.includes(data.dtype) === true) return false;
-  if (updates === undefined) {
-    const forms = isNumericStorage(data.data) ? undefined : record.textGathers;
-    return (forms ?? record.gatherForms).includes(indexForm);
-  }
-  const { reduction, includeSelf } = call.settings;
-  if (!record.scatterForms.includes(indexForm) || !record.reductions.includes(reduction))
+  const isText = dtype === "string";
+  if (isText && record.hasText !== true) return false;
+  if (record.dtypes?.includes(dtype) === false || record.without?.includes(dtype) === true)
     return false;
+  if (!isScatter(rule))
+    return ((isText ? record.textGathers : undefined) ?? record.gatherForms).includes(indexForm);
+  const { reduction, includeSelf } = call.settings;
   const isLacking = record.lacks?.some(
     ({ dtypes, reductions, forms = [indexForm], includeSelf: self = includeSelf }) =>
-      dtypes.includes(data.dtype) &&
+      dtypes.includes(dtype) &&
       reductions.includes(reduction) &&
       forms.includes(indexForm) &&
       self === includeSelf,
   );
-  if (isLacking === true) return false;
-  const { halves } = wordsOf(record.facts, indexForm);
-  return reduction === "none" || isComparison(reduction) || halves !== "none" || !isHalf(data);
+  const isHalfSum = isReduced(rule) && !isComparison(rule) && rowOf(dtype).family === "half";
+  return (
+    record.scatterForms.includes(indexForm) &&
+    record.reductions.includes(reduction) &&
+    isLacking !== true &&
+    !(isHalfSum && wordsOf(record, indexForm).halves === "none")
+  );
 }
 
 /** A dialect's rule and result, with the ids of visible changes. */
@@ -130,24 +125,21 @@ interface Made {
 }
 
 /** Applies a dialect's behavior to a rule: first to element positions, then to how elements are combined. */
-function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefined" {
+function resultIn(record: DialectRecord, given: ReadCall): Made | "error" | "undefined" {
   const { rule, facts, exact } = given;
-  const { version, settings } = rule.call;
-  const words = wordsOf(record.facts, version.indexForm, rule.data.dtype);
-  if (version.indexForm === "sequences") {
+  const { indexForm } = rule.call.version;
+  const words = wordsOf(record, indexForm, rule.data.dtype);
+  if (indexForm === "sequences") {
     const isRefused = facts.isError || (facts.hasNegative && words.negative === "error");
     return isRefused ? "error" : { rule, output: exact, ids: [] };
   }
   if (record.needsEqualAxes === true && isAcross(rule)) return "error";
   const placed = withPlaces(given, words, record);
   if (typeof placed === "string") return placed;
-  const wholes = isWhole(rule) ? words.wholes : null;
-  if (wholes === "error" || (wholes === "one-applied" && !isSingle(rule))) return "error";
-  const made = withOwnWays(placed, facts, { ...words, wholes });
-  if (rule.updates === undefined || settings.reduction === "none") return made;
-  if (words.sums === "updates-first") return withUpdatesFirst(made, facts);
-  if (isComparison(settings.reduction)) return withComparison(made, facts, words.compares);
-  return isHalf(rule.data) ? withHalves(made, facts, words.halves) : made;
+  const { wholes } = words;
+  const isRefused = wholes === "error" || (wholes === "one-applied" && !isSingle(rule));
+  if (isWhole(rule) && isRefused) return "error";
+  return waysOf(rule, words).reduce((made, way) => followed(made, facts, way), placed);
 }
 
 /** Returns true for a scatter without a reduction if the updates are a single slice with data's size. */
@@ -165,26 +157,38 @@ const isAcross = (rule: Rule): boolean => {
   return data.shape.some((dim, d) => d !== axis && dim !== indices.shape[d]);
 };
 
-/** Applies behavior words that are fault ids with a single variant, if they are relevant to the call. */
-function withOwnWays(made: Made, facts: Facts, { types, means, wholes, strings }: Words): Made {
-  const { data, updates, call } = made.rule;
-  const words = [
-    wholes,
-    updates === undefined && data.dtype === "string" ? strings : null,
-    types,
-    call.settings.reduction === "mean" ? means : null,
-  ];
-  let result = made;
-  for (const word of words.flatMap(idsOf))
-    result = followed(result, changed(result.rule, facts, word), [word]);
-  return result;
+/** A hypothesis with the name of its variant, and the id that describes a visible change. */
+interface Way {
+  readonly id: DiagnosisId;
+  readonly name?: VariantName;
+  readonly seen?: DiagnosisId;
+}
+
+/** Returns the hypotheses that describe how a dialect combines elements. */
+function waysOf(rule: Rule, words: Words): readonly Way[] {
+  const strings = rule.data.dtype === "string" ? words.strings : null;
+  const ways = [words.wholes, strings, words.types, words.means].flatMap(idsOf);
+  return [...ways.map((id) => ({ id })), ...reductionWays(rule, words)];
+}
+
+function reductionWays(rule: Rule, { sums, compares, halves }: Words): readonly Way[] {
+  if (!isReduced(rule)) return [];
+  // The updates are summed, starting at 0, and the sums are added to all elements of data, which converts every -0 to 0.
+  if (sums === "updates-first")
+    return [{ id: "updates-first" }, { id: "signed-zero", name: "whole-output" }];
+  if (!isComparison(rule))
+    return rowOf(rule.data.dtype).family === "half" ? idsOf(halves).map((id) => ({ id })) : [];
+  if (compares === null || compares === "unknown") return [];
+  const [id = "nan-one-operand"] = idsOf(compares);
+  const name =
+    compares === "exact" ? "ieee" : compares.endsWith("data") ? "data-stays" : "update-stays";
+  // A version that returns one operand unchanged differs from the other rules for both NaN and zeros.
+  const seen = rule.call.settings.stays === undefined ? id : "nan-one-operand";
+  return [{ id, name, seen }];
 }
 
 /** Hypothesis variants for out-of-range indices, by word. */
-const READINGS: Readonly<
-  Record<Exclude<ScattersWord | GathersWord, "error" | "undefined">, VariantName | undefined>
-> = {
-  "out-of-range-dropped": undefined,
+const READINGS: Readonly<Partial<Record<DiagnosisId, VariantName>>> = {
   "out-of-range-clipped": "nearest-place",
   "out-of-range-filled": "zero",
   "flat-offset": "outside",
@@ -195,7 +199,7 @@ const READINGS: Readonly<
  * indices are out of range.
  */
 function withPlaces(
-  { rule: given, facts, exact }: Given,
+  { rule: given, facts, exact }: ReadCall,
   { negative, scatters, gathers }: Words,
   record: DialectRecord,
 ): Made | "error" | "undefined" {
@@ -225,37 +229,6 @@ function withPlaces(
   return { rule, output, ids: isSeen ? ids : [] };
 }
 
-/** Returns true if a rule skips an index instead of assigning it a position. */
-const leavesOut = (rule: Rule): boolean =>
-  planOf(rule).offsets.length < placingOf(rule).base.length;
-
-/** Sums updates, starting at 0, and then adds the sums to all elements of data, which converts every -0 to 0. */
-function withUpdatesFirst(made: Made, facts: Facts): Made {
-  const summed = followed(made, changed(made.rule, facts, "updates-first"), ["updates-first"]);
-  return followed(summed, changed(summed.rule, facts, "signed-zero", "whole-output"), [
-    "signed-zero",
-  ]);
-}
-
-/** Compares operands like the dialect's max and min. */
-function withComparison(made: Made, facts: Facts, word: Words["compares"]): Made {
-  if (word === null || word === "unknown") return made;
-  const [id, name] =
-    word === "exact"
-      ? (["nan-one-operand", "ieee"] as const)
-      : ([word.word, `${word.stays}-stays`] as const);
-  // A version that returns one operand unchanged differs from the other rules for both NaN and zeros.
-  const { stays } = made.rule.call.settings;
-  const seen = stays === undefined ? id : "nan-one-operand";
-  return followed(made, changed(made.rule, facts, id, name), [seen]);
-}
-
-/** Rounds float16 and bfloat16 sums like the dialect. */
-const withHalves = (made: Made, facts: Facts, word: Words["halves"]): Made =>
-  word === "wide-accumulation" || word === "wrong-rounding"
-    ? followed(made, changed(made.rule, facts, word), [word])
-    : made;
-
 /**
  * Applies one variant of a hypothesis to a rule. If the hypothesis does not apply to the call, the rule does not
  * change.
@@ -267,13 +240,13 @@ function changed(rule: Rule, facts: Facts, id: DiagnosisId, name?: VariantName):
   return variants.find((variant) => variant.name === name)?.rule ?? rule;
 }
 
-/** Computes the result of a changed rule. The ids are added only if the result shows the change. */
-function followed(made: Made, rule: Rule, ids: readonly DiagnosisId[]): Made {
+/** Changes a rule and its result. The id is added only if the result shows the change. */
+function followed(made: Made, facts: Facts, { id, name, seen = id }: Way): Made {
+  const rule = changed(made.rule, facts, id, name);
+  if (rule === made.rule) return made;
   const output = resultOf(rule);
-  return { rule, output, ids: differ(made.output, output) ? [...made.ids, ...ids] : made.ids };
+  return { rule, output, ids: differ(made.output, output) ? [...made.ids, seen] : made.ids };
 }
-
-const differ = (a: Tensor, b: Tensor): boolean => differingCells(cellsOf(a), cellsOf(b)).length > 0;
 
 /** Cells whose values a dialect does not define, and the diagnosis for these cells. */
 interface Open {
@@ -281,80 +254,40 @@ interface Open {
   readonly id: DiagnosisId;
 }
 
+/**
+ * Finds the undecided cells. Without a reduction, these are cells with different updates. A sum is undecided if its
+ * value depends on the order, or if updates may be lost. A comparison is undecided for NaN and -0 if the table does not
+ * specify the behavior.
+ */
 function openCells(record: DialectRecord, rule: Rule): Open {
-  const { version, settings } = rule.call;
-  const { reduction } = settings;
-  const { compares } = wordsOf(record.facts, version.indexForm);
-  const word = openOrder(record, rule);
-  if (rule.updates !== undefined) {
-    if (isComparison(reduction) && compares === "unknown") return openComparisons(rule);
-    if (reduction === "none" && word !== null) return openRepeats(rule, rule.updates);
-    if (!isComparison(reduction) && word !== null) return openSums(rule, word === "lost-updates");
-  }
-  return { cells: new Set(), id: "any-order" };
-}
-
-/** Finds the undecided cells if any one of several updates may win, which are the cells with different updates. */
-function openRepeats(rule: Rule, updates: Tensor): Open {
-  const given = cellsOf(updates);
-  const cells = cellsWhere(rule, 2, ([first, ...others]) =>
-    others.some((element) => !given.isSameAs(given, element, first)),
-  );
-  return { cells, id: "any-order" };
-}
-
-/**
- * Finds the undecided cells if updates may be combined in any order. If updates may be lost, every cell with several
- * updates is undecided. Otherwise, a cell is undecided if its sum depends on the order.
- */
-function openSums(rule: Rule, losesUpdates: boolean): Open {
-  const { data, call } = rule;
-  const operands = operandsOf(rule);
-  const cells = cellsWhere(
-    rule,
-    2,
-    (elements, cell) =>
-      losesUpdates || !isExact(operands(cell, elements), data, call.settings.reduction),
-  );
-  return { cells, id: losesUpdates ? "lost-updates" : "rounding" };
-}
-
-/** Finds the undecided cells for a max or min of NaN, or of 0 and -0, if the table does not specify the behavior. */
-function openComparisons(rule: Rule): Open {
-  const operands = operandsOf(rule);
-  const cells = cellsWhere(rule, 1, (elements, cell) =>
-    operands(cell, elements).some((value) => Number.isNaN(value) || Object.is(value, -0)),
-  );
-  return { cells, id: "nan-one-operand" };
-}
-
-/** Returns the cells that have a minimum number of updates and whose elements pass a test. */
-function cellsWhere(
-  rule: Rule,
-  least: number,
-  isOpen: (elements: readonly number[], cell: number) => boolean,
-): ReadonlySet<number> {
-  const at = cellUpdatesOf(rule);
+  const { data, updates, call } = rule;
+  const { reduction } = call.settings;
+  const compares = isComparison(rule);
+  const word = compares
+    ? wordsOf(record, call.version.indexForm).compares
+    : openOrder(record, rule);
   const cells = new Set<number>();
-  for (let cell = 0; cell < rule.data.size; cell++) {
-    const count = at.count(cell);
-    if (count < least) continue;
-    const elements = Array.from({ length: count }, (_, nth) => at.element(cell, nth));
-    if (isOpen(elements, cell)) cells.add(cell);
+  if (updates === undefined || (compares ? word !== "unknown" : word === null))
+    return { cells, id: "any-order" };
+  const given = cellsOf(updates);
+  const [base, update] = [valuesOf(data), valuesOf(updates)];
+  const isOpen = (cell: number, elements: readonly number[]): boolean => {
+    if (!compares && elements.length < 2) return false;
+    if (reduction === "none")
+      return elements.some((element) => !isSame(given, given, element, elements[0]));
+    // Values that are not numbers become NaN.
+    const operands = [base?.(cell), ...elements.map((p) => update?.(p))].map(Number);
+    return compares
+      ? operands.some((value) => Number.isNaN(value) || Object.is(value, -0))
+      : word === "lost-updates" || !isExact(operands, data, reduction);
+  };
+  const at = cellUpdatesOf(rule);
+  for (let cell = 0; cell < data.size; cell++) {
+    const elements = Array.from({ length: at.count(cell) }, (_, nth) => at.element(cell, nth));
+    if (elements.length > 0 && isOpen(cell, elements)) cells.add(cell);
   }
-  return cells;
-}
-
-/**
- * Returns a function that reads a cell's operands: the data value and the update values. Non-numeric values become NaN.
- */
-function operandsOf({
-  data,
-  updates,
-}: Rule): (cell: number, elements: readonly number[]) => readonly number[] {
-  const base = valuesOf(data);
-  const update = updates === undefined ? null : valuesOf(updates);
-  return (cell, elements) => [base?.(cell), ...elements.map((p) => update?.(p))].map(Number);
+  const id = word === "lost-updates" ? word : reduction === "none" ? "any-order" : "rounding";
+  return { cells, id: compares ? "nan-one-operand" : id };
 }
 
 /** Returns true if a sum or product has the same bits in every order, for example for small integers. */

@@ -5,22 +5,24 @@
 
 import { MEANT_OPTIONS, nodeFrom, type NodeSpec } from "../../core/call/call.ts";
 import { tensorsOf } from "../../core/call/inputs.ts";
-import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
-import { checkLike } from "../../core/call/out.ts";
-import { isTensorError, oneOf, wrongOption, type ErrorContext } from "../../core/errors.ts";
-import type { Reduction } from "../../core/tensor/dtype.ts";
-import { sameShape } from "../../core/tensor/shape.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
+import { prepare, type PreparedCall } from "../../core/call/check.ts";
+import { checkLike } from "../../core/call/inputs.ts";
+import { oneOf, type ErrorContext } from "../../core/errors.ts";
+import { wrongOption, optionsOf } from "../../core/foreign.ts";
+import { reductionOf } from "../../core/operators/settings.ts";
+import { REDUCTIONS, type Reduction } from "../../core/tensor/dtype.ts";
+import { printShape, sameShape } from "../../core/tensor/shape.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
-import { cellsOf, differingCells } from "./cells.ts";
-import type { Diagnosis } from "./diagnosis.ts";
+import { otherAxes, otherBatchDims, otherOperators } from "./call-hypotheses.ts";
+import { cellsOf, differ, differingCells } from "./cells.ts";
+import type { Diagnosis, DiagnosisId } from "./diagnosis.ts";
 import { DIALECT_IDS, dialectsWith, type DialectId } from "./dialects.ts";
-import { droppingOutside, factsOf, type Facts } from "./hypothesis.ts";
-import { predict, resultOf, type Rule } from "./rule.ts";
-import { searchShape } from "./other-shape.ts";
-import { search, type Case, type Found } from "./search.ts";
-import { PLACES } from "./places.ts";
-import { callWithout, reductionsThatGive, withReduction } from "./unknown-reduction.ts";
+import type { Change } from "./hypothesis.ts";
+import { PLACES } from "./index-hypotheses.ts";
+import { callWithout, predict, readCall, resultOf, type ReadCall } from "./predict.ts";
+import { bitsOf } from "./races.ts";
+import { attempted, type Rule } from "./rule.ts";
+import { LEAST_BITS, search, type Case, type Found } from "./search.ts";
 
 /** Known facts about the runtime that produced a result. */
 export interface DiagnoseOptions {
@@ -83,41 +85,21 @@ export function diagnose(
   const { call, word } = callWithout(nodeFrom(node));
   const own = diagnoseOptions(options, call.fields);
   const prepared = prepare(call, tensorsOf(call, inputs));
+  const { dtype } = prepared.data;
   const given = asTensor(actual, call.fields, "actual");
-  const reshaped = word === null ? reshapedOf(prepared, given) : [];
+  const isReshaped = given.dtype === dtype && !sameShape(given.shape, prepared.shape);
+  const reshaped = word === null && isReshaped ? searchShape(readCall(prepared).rule, given) : [];
   if (reshaped.length > 0) return reshaped.map(named);
-  checkLike(given, prepared.data.dtype, prepared.shape, "actual", call.fields);
+  checkLike(given, dtype, prepared.shape, "actual", call.fields);
   if (given.size === 0) return [];
   const found =
     word === null
-      ? search({ ...caseOf(prepared, given), ...own })
-      : reductionsThatGive(given, prepared.data, word, (reduction) =>
-          resultWith(reduction, prepared),
-        );
+      ? search({ ...caseOf(readCall(prepared), given), ...own })
+      : reductionsThatGive(prepared, given, word);
   return found.map(named);
 }
 
 const named = (one: Found): Diagnosis => ({ ...one, dialects: dialectsWith(one.id) });
-
-/** Returns explanations for a different shape, or an empty list if the shape is correct. */
-const reshapedOf = (prepared: PreparedCall, given: Tensor): readonly Found[] =>
-  given.dtype !== prepared.data.dtype || sameShape(given.shape, prepared.shape)
-    ? []
-    : searchShape(readCall(prepared).rule, given);
-
-/**
- * Computes the result with another reduction. Returns null if the data type does not support the reduction, or if an
- * index is out of range.
- */
-function resultWith(reduction: Reduction, { call, tensors }: PreparedCall): Tensor | null {
-  try {
-    const { facts, exact } = readCall(prepare(withReduction(call, reduction), tensors));
-    return facts.isError ? null : exact;
-  } catch (error) {
-    if (isTensorError(error)) return null;
-    throw error;
-  }
-}
 
 /** Throws an `attribute` error for an unknown option or dialect. */
 export function diagnoseOptions(
@@ -141,49 +123,14 @@ export function diagnoseOptions(
   return { dialect: found, isRace: isRace ?? null };
 }
 
-function caseOf(prepared: PreparedCall, actual: Tensor): Omit<Case, "dialect" | "isRace"> {
-  const { rule, facts, exact } = readCall(prepared);
+function caseOf(
+  { rule, facts, exact }: ReadCall,
+  actual: Tensor,
+): Omit<Case, "dialect" | "isRace"> {
   const found = cellsOf(actual);
-  const differing = differingCells(cellsOf(exact), found);
-  if (!facts.isError) return { rule, facts, actual, found, differing };
-  return { rule, facts, actual, found, differing: undecidedCells(rule, facts, differing) };
-}
-
-/** Converts a call to the equivalent rule. For an invalid call, `exact` is the result for valid indices only. */
-export function readCall({ call, data, updates, planInputs, shape }: PreparedCall): {
-  readonly rule: Rule;
-  readonly facts: Facts;
-  readonly exact: Tensor;
-} {
-  const { indices } = planInputs;
-  const own: Rule = {
-    ...{ call, data, indices, updates, shape },
-    placeOf: null,
-    refusal: "none",
-    fill: "zero",
-    stays: "last",
-    updatesFirst: false,
-    computedIn: null,
-    truncates: false,
-    arithmetic: null,
-    rewrite: null,
-    placings: new WeakMap(),
-    kept: {},
-  };
-  const exact = exactOf(own);
-  const isError = exact === null;
-  const rule = isError ? { ...own, placeOf: droppingOutside(own), kept: {} } : own;
-  return { rule, facts: factsOf(rule, isError), exact: exact ?? resultOf(rule) };
-}
-
-/** Computes the result of a rule. Returns null if an index is out of range. */
-export function exactOf(rule: Rule): Tensor | null {
-  try {
-    return resultOf(rule);
-  } catch (error) {
-    if (isTensorError(error, "index-out-of-range")) return null;
-    throw error;
-  }
+  const own = differingCells(cellsOf(exact), found);
+  const differing = facts.isError ? undecidedCells(rule, facts, own) : own;
+  return { rule, facts, actual, found, differing };
 }
 
 /** Returns the differing cells, and the cells that any interpretation of out-of-range indices changes. */
@@ -199,4 +146,57 @@ function undecidedCells(rule: Rule, facts: Case["facts"], differing: Uint32Array
     }
   }
   return Uint32Array.from(marks.keys()).filter((cell) => marks[cell] === 1);
+}
+
+/** Only these changes of a gather can produce another shape, so the shape is also evidence. */
+const SHAPED: readonly (readonly [id: DiagnosisId, changes: (rule: Rule) => readonly Change[]])[] =
+  [
+    ["other-axis", otherAxes],
+    ["other-batch-dims", otherBatchDims],
+    ["other-operator", otherOperators],
+  ];
+
+/** Finds changes for which a gather produces both the shape and all elements of `actual`. */
+function searchShape(rule: Rule, actual: Tensor): readonly Found[] {
+  const { shape, size } = actual;
+  if (rule.updates !== undefined || size * bitsOf(actual) < LEAST_BITS) return [];
+  return SHAPED.flatMap(([id, changesOf]): Found[] => {
+    const change = changesOf(rule).find(([, parts]) => {
+      const predicted = predict({ ...rule, ...parts, shape, placeOf: null, kept: {} });
+      return predicted !== null && !differ(predicted, actual);
+    });
+    if (change === undefined) return [];
+    const sentence = `${change[0]}, which produces the shape ${printShape(shape)}`;
+    return [{ id, sentence, cells: { explained: size, differing: size } }];
+  });
+}
+
+/**
+ * Returns the reductions that produce `actual`. Cells in which `actual` differs from data count as differing. `word` is
+ * the reduction that the version does not support.
+ */
+function reductionsThatGive(
+  { call, data, tensors }: PreparedCall,
+  actual: Tensor,
+  word: string,
+): readonly Found[] {
+  const differing = differingCells(cellsOf(data), cellsOf(actual)).length;
+  if (differing === 0) return [];
+  return REDUCTIONS.filter((reduction) => {
+    const settings = { ...call.settings, reduction };
+    const read = attempted(() => readCall(prepare({ ...call, settings }, tensors)));
+    return read !== null && !read.facts.isError && !differ(read.exact, actual);
+  }).map((reduction) => ({
+    id: "other-reduction",
+    sentence: sentenceFor(reduction, word),
+    cells: { explained: differing, differing },
+  }));
+}
+
+function sentenceFor(reduction: Reduction, word: string): string {
+  const given = JSON.stringify(word);
+  if (reduction === "none") return `the reduction ${given} was ignored: the reduction was none`;
+  return reductionOf(word) === reduction
+    ? `${given} was applied as other versions of the operator define it: the reduction was ${reduction}`
+    : `the reduction was ${reduction}, not ${given}`;
 }

@@ -3,8 +3,14 @@
  * contains the facts.
  */
 
-import { DIALECTS, type DialectId } from "./dialect-table.ts";
-import { printWord, wordsOf, type Fact, type UNKNOWN, type Word } from "./dialect-words.ts";
+import {
+  DIALECTS,
+  type AspectWords,
+  type Behavior,
+  type DialectId,
+  type DialectRecord,
+  type Evidence,
+} from "./dialect-table.ts";
 import type { IndexForm } from "../../core/operators/operator.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { DIAGNOSES, type DiagnosisId } from "./diagnosis.ts";
@@ -29,25 +35,15 @@ export type DialectAspect =
   | "wholes"
   | "strings";
 
+// prettier-ignore
 const ASPECTS: readonly DialectAspect[] = [
-  "negative",
-  "scatters",
-  "gathers",
-  "repeats",
-  "sums",
-  "compares",
-  "halves",
-  "types",
-  "means",
-  "wholes",
-  "strings",
+  "negative", "scatters", "gathers", "repeats", "sums", "compares", "halves", "types", "means", "wholes", "strings",
 ];
 
 /** The kind of evidence for a fact. With `run`, this project observed the behavior in the listed dialect version. */
-export type DialectEvidence = (Fact<unknown> | typeof UNKNOWN)["how"];
+export type DialectEvidence = "run" | "source" | "document" | "not verified";
 
-/** The form of the indices: index tuples, or one index per element, per slice along an axis, or per sequence. */
-const FORMS = ["tuples", "elements", "slices", "sequences"] as const;
+const EVIDENCE: readonly Evidence[] = ["run", "source", "document"];
 
 /** One aspect of a runtime's behavior, such as how it handles negative indices. */
 export interface DialectFact {
@@ -86,56 +82,67 @@ export const DIALECT_IDS = /* @__PURE__ */ Object.keys(DIALECTS) as readonly Dia
  */
 export const dialects = (): readonly Dialect[] =>
   DIALECT_IDS.map((id) => {
-    const { version, source } = DIALECTS[id];
-    return { id, version, source, facts: factsOf(id) };
+    const { version, url } = DIALECTS[id];
+    return { id, version, source: url, facts: factsOf(DIALECTS[id]) };
   });
 
 /**
  * Returns a dialect's facts, one per aspect, and additional facts for index forms and data types with different
  * behavior.
  */
-function factsOf(id: DialectId): readonly DialectFact[] {
-  const { facts } = DIALECTS[id];
-  const main = wordsOf(facts, FORMS[0]);
-  return ASPECTS.flatMap((aspect) => {
-    const { [aspect]: fact } = facts;
-    if (fact === undefined) return [];
-    const fromForms = FORMS.map((form) => [form, wordsOf(facts, form)[aspect]] as const);
-    const fromTypes = dtypesOf(fact).map(
-      (dtype) => [dtype, wordsOf(facts, FORMS[0], dtype)[aspect]] as const,
-    );
-    return [...fromForms, ...fromTypes].flatMap(([of, word]) => {
-      const isMain = of === FORMS[0];
-      if (word === null || (!isMain && word === main[aspect])) return [];
-      const [fault = null] = idsOf(word);
-      return [{ aspect, of: isMain ? null : of, does: printWord(word), id: fault, how: fact.how }];
+const factsOf = (record: DialectRecord): readonly DialectFact[] =>
+  ASPECTS.flatMap((aspect) => {
+    const behavior = behaviorOf(record, aspect);
+    if (behavior === null) return [];
+    const { does: main, how, dtypes, ...forms } = behavior;
+    const others = Object.entries({ ...forms, ...dtypes }).filter(([, word]) => word !== main);
+    return [[null, main] as const, ...others].map(([of, does]) => {
+      const [id = null] = idsOf(does);
+      return { aspect, of: of as DialectFact["of"], does, id, how };
     });
   });
+
+/** Returns the behavior in one aspect, or null for an unsupported feature. */
+function behaviorOf(
+  record: DialectRecord,
+  aspect: DialectAspect,
+): (Behavior<string> & Pick<DialectFact, "how">) | null {
+  for (const how of EVIDENCE) {
+    const behavior: string | Behavior<string> | undefined = record[how]?.[aspect];
+    if (behavior === undefined) continue;
+    return { ...(typeof behavior === "string" ? { does: behavior } : behavior), how };
+  }
+  const isUnknown = record.unknown?.includes(aspect) === true;
+  return isUnknown ? { does: "unknown", how: "not verified" } : null;
 }
 
-const dtypesOf = (fact: Fact<unknown> | typeof UNKNOWN): readonly DType[] =>
-  ("dtypes" in fact ? Object.keys(fact.dtypes ?? {}) : []) as readonly DType[];
+/** A dialect's words for operators with one index form; null for unsupported features. */
+export type Words = { readonly [A in DialectAspect]: AspectWords[A] | "unknown" | null };
+
+/** Returns the words for an index form and a data type. */
+export function wordsOf(record: DialectRecord, form: IndexForm, dtype?: DType): Words {
+  const words = ASPECTS.map((aspect) => {
+    const behavior = behaviorOf(record, aspect);
+    const ofType = dtype && behavior?.dtypes?.[dtype];
+    const ofForm = form === "tuples" ? undefined : behavior?.[form];
+    return [aspect, ofType ?? ofForm ?? behavior?.does ?? null];
+  });
+  return Object.fromEntries(words);
+}
 
 /**
  * Returns the diagnoses for a word, the main diagnosis first. The list is empty if the behavior is exact, unknown or an
  * error.
  */
-export function idsOf(word: Word | null): readonly DiagnosisId[] {
-  if (word === null) return [];
-  if (typeof word === "string") return DIAGNOSES.filter((id) => id === word);
-  return word.word === "signed-zero" ? [word.word] : [word.word, "signed-zero"];
-}
+export const idsOf = (word: string | null): readonly DiagnosisId[] =>
+  (word ?? "").split(/[+:]/).flatMap((part) => DIAGNOSES.filter((id) => id === part));
 
 /** Returns the dialects that are known to have a fault, or both faults if two ids are joined by `+`. */
 export function dialectsWith(id: string): readonly DialectId[] {
   const parts = id.split("+");
   return DIALECT_IDS.filter((dialect) => {
-    const known: readonly string[] = knownIds(dialect);
-    return parts.every((part) => known.includes(part));
+    const facts = factsOf(DIALECTS[dialect]);
+    const known = new Set<string>(facts.flatMap(({ does }) => idsOf(does)));
+    return parts.every((part) => known.has(part));
   });
 }
-
-const knownIds = (dialect: DialectId): readonly DiagnosisId[] =>
-  factsOf(dialect).flatMap(({ does }) => does.split(/[+:]/).flatMap(idsOfText));
-
-const idsOfText = (text: string): readonly DiagnosisId[] => DIAGNOSES.filter((id) => id === text);

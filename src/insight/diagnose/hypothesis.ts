@@ -1,19 +1,11 @@
 /**
- * Defines hypotheses, which are changes to a rule with an id. Other files in this folder define the individual
- * hypotheses.
+ * Defines hypotheses, which are changes to a rule with an id, and the conditions under which they apply. The files
+ * `call-hypotheses.ts`, `index-hypotheses.ts` and `float-hypotheses.ts` contain one row per hypothesis.
  */
 
 import type { DiagnosisId } from "./diagnosis.ts";
-import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
-import { placingOf, type PlaceOf, type Rule } from "./rule.ts";
-
-/** Facts about a call that are known before any hypothesis is tested. */
-export interface Facts {
-  /** True if the call is an error in its operator version because an index is out of range. */
-  readonly isError: boolean;
-  readonly hasNegative: boolean;
-  readonly hasOutside: boolean;
-}
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import type { Facts, Rule } from "./rule.ts";
 
 /** Name of a hypothesis variant, for dialects that match only this variant. */
 export type VariantName =
@@ -25,25 +17,38 @@ export type VariantName =
   | "ieee"
   | "whole-output";
 
-/** One variant of a hypothesis. */
-export interface Variant {
-  readonly rule: Rule;
-  readonly sentence: string;
-  /** Name of the variant; absent if no dialect refers to it, or if the hypothesis has only one variant. */
-  readonly name?: VariantName | undefined;
-}
+/**
+ * The parts of the rule that hypotheses change, in the order in which two changes are applied. The second change applies
+ * to the rule that the first change produces.
+ */
+const ASPECTS = [
+  "type",
+  "input",
+  "operator",
+  "places",
+  "reduction",
+  "order",
+  "arithmetic",
+] as const;
 
 /**
  * The part of the rule that the hypothesis changes. Two hypotheses are combined only if they change different parts.
  */
-export type Aspect =
-  | "input"
-  | "operator"
-  | "places"
-  | "order"
-  | "reduction"
-  | "arithmetic"
-  | "type";
+export type Aspect = (typeof ASPECTS)[number];
+
+export const rankOf = ({ aspect }: { readonly aspect: Aspect }): number => ASPECTS.indexOf(aspect);
+
+/** One variant of a hypothesis. */
+export interface Variant {
+  readonly id: DiagnosisId;
+  readonly aspect: Aspect;
+  readonly rule: Rule;
+  readonly sentence: string;
+  /** Name of the variant; absent if no dialect refers to it, or if the hypothesis has only one variant. */
+  readonly name?: VariantName | undefined;
+  /** Returns the same variant for another rule, or undefined if the hypothesis has fewer variants for this rule. */
+  on(other: Rule): Variant | undefined;
+}
 
 export interface Hypothesis {
   readonly id: DiagnosisId;
@@ -53,63 +58,62 @@ export interface Hypothesis {
 }
 
 /** A change, which consists of a sentence, the changed parts of the rule, and an optional variant name. */
-export type Change = readonly [sentence: string, parts: Partial<Rule>, name?: VariantName];
+export type Change = readonly [
+  sentence: string,
+  parts: Partial<Rule>,
+  name?: VariantName | undefined,
+];
 
-/** Creates a hypothesis. `changesOf` returns one change per variant. */
+/** Creates a hypothesis about calls for which `applies` returns true, with one change per variant. */
 export function hypothesis(
   id: DiagnosisId,
   aspect: Aspect,
-  changesOf: (rule: Rule, facts: Facts) => readonly Change[],
+  applies: (rule: Rule, facts: Facts) => boolean,
+  changes: readonly Change[] | ((rule: Rule, facts: Facts) => readonly Change[]),
 ): Hypothesis {
   const isPlanSame = ["order", "reduction", "arithmetic", "type"].includes(aspect);
-  return {
-    id,
-    aspect,
-    variants: (rule, facts) =>
-      changesOf(rule, facts).map(([sentence, parts, name]) => ({
-        sentence,
-        name,
-        // The rule is created only when the variant is tested, because its parts may be as large as an input.
-        get rule() {
-          return { ...rule, ...(isPlanSame ? {} : { kept: {} }), ...parts };
-        },
-      })),
+  const variants = (rule: Rule, facts: Facts): readonly Variant[] => {
+    if (!applies(rule, facts)) return [];
+    const own = typeof changes === "function" ? changes(rule, facts) : changes;
+    return own.map(([sentence, parts, name], nth) => ({
+      ...{ id, aspect, sentence, name },
+      // The rule is created only when the variant is tested, because its parts may be as large as an input.
+      get rule() {
+        return { ...rule, ...(isPlanSame ? {} : { kept: {} }), ...parts };
+      },
+      on: (other) => variants(other, facts).at(nth),
+    }));
   };
+  return { id, aspect, variants };
 }
 
-/** Counts negative indices from the end, like most operator versions. */
-const wrapped = (index: number, dim: number): number => (index < 0 ? index + dim : index);
+/** Returns a changed input, which is created only when it is read. */
+export const changedInput = (
+  role: "data" | "indices" | "updates",
+  make: () => Tensor,
+): Partial<Rule> => ({
+  get [role]() {
+    return make();
+  },
+});
 
-/** Returns an index interpretation that skips out-of-range indices. */
-export function droppingOutside(rule: Rule): PlaceOf {
-  const own = ownPlace(rule);
-  return (index, dim) => within(own(index, dim), dim);
-}
+export const always = (): boolean => true;
 
-export const within = (place: number, dim: number): number =>
-  place >= 0 && place < dim ? place : NaN;
+export const isScatter = ({ updates }: Rule): boolean => updates !== undefined;
 
-/** Returns the operator version's interpretation of negative indices. */
-export const ownPlace = (rule: Rule): typeof wrapped =>
-  takesNegative(rule) ? wrapped : (index) => index;
+/** Returns true for a scatter in which updates replace values. */
+export const isReplacing = (rule: Rule): boolean =>
+  isScatter(rule) && rule.call.settings.reduction === "none";
 
-/** Returns true if negative indices count from the end, which sequence positions do not allow. */
-export const takesNegative = ({ call: { version } }: Rule): boolean =>
-  version.negativeIndices && version.indexForm !== "sequences";
+export const isReduced = (rule: Rule): boolean =>
+  isScatter(rule) && rule.call.settings.reduction !== "none";
 
-export function factsOf(rule: Rule, isError: boolean): Facts {
-  const { axes, tupleAt, length, base } = placingOf(rule);
-  const { words, step } = indexWordsOf(rule.indices);
-  const negative = takesNegative(rule);
-  let hasNegative = false;
-  let hasOutside = false;
-  for (let p = 0; p < base.length; p++) {
-    for (let j = 0; j < axes.length; j++) {
-      const index = indexAt(words, (tupleAt(p) * axes.length + j) * step, step) + (p % length);
-      if (index < 0) hasNegative = true;
-      const place = negative ? wrapped(index, axes[j].dim) : index;
-      if (!(place >= 0 && place < axes[j].dim)) hasOutside = true;
-    }
-  }
-  return { isError, hasNegative, hasOutside };
-}
+/** Returns true for a max or min. */
+export const isComparison = ({ call: { settings } }: Rule): boolean =>
+  settings.reduction === "max" || settings.reduction === "min";
+
+/** Returns true for a scatter with empty index tuples, each of which addresses the whole data tensor. */
+export const isWhole = (rule: Rule): boolean =>
+  isScatter(rule) &&
+  rule.call.version.indexForm === "tuples" &&
+  rule.indices.shape[rule.indices.shape.length - 1] === 0;

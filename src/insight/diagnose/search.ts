@@ -2,20 +2,17 @@
 
 import { DIAGNOSE } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { bitsOf, CELL_SETS, type CellSet } from "./cell-sets.ts";
-import { cellUpdatesOf } from "./cell-values.ts";
-import { cellsOf, type Cells } from "./cells.ts";
+import { cellsOf, cellUpdatesOf, isSame, type Cells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";
-import { COORDINATES, COUNTING } from "./coordinates.ts";
 import { DIALECTS, type DialectId } from "./dialect-table.ts";
 import { dialectsWith } from "./dialects.ts";
-import { FLOATS } from "./floats.ts";
-import type { Aspect, Facts, Hypothesis, Variant } from "./hypothesis.ts";
-import { INPUTS } from "./inputs.ts";
-import { PLACES } from "./places.ts";
-import { openOrder, raceSets, repeatsWord } from "./race.ts";
-import { pick, predict, type Probe, type Rule } from "./rule.ts";
-import { SETTINGS } from "./settings.ts";
+import { INPUTS, SETTINGS } from "./call-hypotheses.ts";
+import { FLOATS } from "./float-hypotheses.ts";
+import { rankOf, type Hypothesis, type Variant } from "./hypothesis.ts";
+import { INDICES } from "./index-hypotheses.ts";
+import { bitsOf, CELL_SETS, openOrder, raceSets, type CellSet } from "./races.ts";
+import { pick, predict, type Probe } from "./predict.ts";
+import type { Facts, Rule } from "./rule.ts";
 
 /** A diagnosis without its list of dialects, which is added later. */
 export type Found = Omit<Diagnosis, "dialects">;
@@ -38,27 +35,23 @@ interface Sample extends Probe {
   readonly found: Cells;
 }
 
-/** All hypotheses. Explanations of equal quality are listed in this order. */
-export const HYPOTHESES: readonly Hypothesis[] = [
-  ...SETTINGS,
-  ...COORDINATES,
-  ...PLACES,
-  ...COUNTING,
-  ...INPUTS,
-  ...FLOATS,
-];
+type Sampled = Case & { readonly sample: Sample | null };
 
-/** A hypothesis variant that was tested. */
+/** All hypotheses. Explanations of equal quality are listed in this order. */
+export const HYPOTHESES: readonly Hypothesis[] = [...SETTINGS, ...INDICES, ...INPUTS, ...FLOATS];
+
+/** A variant of a hypothesis, or a pair of variants, that was tested. */
 interface Tried {
   readonly id: Diagnosis["id"];
-  readonly hypothesis: Hypothesis;
-  /** Position of the variant in the hypothesis. */
-  readonly nth: number;
-  readonly variant: Variant;
+  readonly sentence: string;
   /** Number of differing cells that contain the predicted value. */
   readonly explained: number;
   /** Number of other cells that do not contain the predicted value. */
   readonly wrong: number;
+}
+
+interface TriedVariant extends Tried {
+  readonly variant: Variant;
 }
 
 /**
@@ -74,19 +67,29 @@ const LEAST_PARTIAL_BITS = 16;
 const LEAST_SHARE = 1 / 3;
 
 export function search(wanted: Case): readonly Found[] {
-  const { differing, facts, found } = wanted;
+  const { differing, dialect, facts, rule, found } = wanted;
   if (differing.length === 0) return [];
   const isWhole = ({ cells }: Found): boolean => cells.explained === differing.length;
+  const isFull = ({ explained, wrong }: Tried): boolean =>
+    explained === differing.length && wrong === 0;
+  const isKnown = ({ id }: Found): boolean =>
+    dialect !== null && dialectsWith(id).includes(dialect);
+  /** Moves known faults of the runtime to the front. */
+  const known = (all: readonly Found[]): Found[] => [
+    ...all.filter(isKnown),
+    ...all.filter((one) => !isKnown(one)),
+  ];
   const races = racesOf(wanted);
   // A deterministic fault cannot explain a result that changes between runs.
   if (wanted.isRace === true && races.some(isWhole)) return races.filter(isWhole);
   const given = { ...wanted, sample: found.count > DIAGNOSE.whole ? sampleOf(wanted) : null };
-  const tried = HYPOTHESES.filter(({ aspect }) => !facts.isError || aspect === "places").flatMap(
-    (hypothesis) => attempts(given, hypothesis, given.rule),
-  );
-  const isFull = ({ explained, wrong }: Tried): boolean =>
-    explained === differing.length && wrong === 0;
-  const known = knownFirst(given);
+  const tried = variantsOf(rule, facts)
+    .filter(({ aspect }) => !facts.isError || aspect === "places")
+    .flatMap((variant): TriedVariant[] => {
+      const score = scoreOf(given, variant.rule);
+      const { id, sentence } = variant;
+      return score === null ? [] : [{ id, sentence, variant, ...score }];
+    });
   const full = tried.filter(isFull);
   if (full.length > 0) return known(diagnosesOf(full, differing.length));
   if (races.some(isWhole)) return races.filter(isWhole);
@@ -107,14 +110,9 @@ export function search(wanted: Case): readonly Found[] {
   return all.sort((a, b) => b.cells.explained - a.cells.explained);
 }
 
-/** Moves known faults of the runtime to the front. */
-const knownFirst =
-  ({ dialect }: Case) =>
-  (found: readonly Found[]): Found[] => {
-    const isKnown = ({ id }: Found): boolean =>
-      dialect !== null && dialectsWith(id).includes(dialect);
-    return [...found.filter(isKnown), ...found.filter((one) => !isKnown(one))];
-  };
+/** Returns the variants of all hypotheses for a call. */
+export const variantsOf = (rule: Rule, facts: Facts): readonly Variant[] =>
+  HYPOTHESES.flatMap((hypothesis) => hypothesis.variants(rule, facts));
 
 /**
  * Returns race explanations, but only if other runs have shown a race or the runtime is known to race in such calls.
@@ -124,10 +122,8 @@ function racesOf(wanted: Case): Found[] {
   const record = dialect === null ? null : DIALECTS[dialect];
   const isKnownToRace = record !== null && openOrder(record, rule) !== null;
   if (!(isRace ?? isKnownToRace)) return [];
-  return cellSets(wanted, raceSets(record === null ? null : repeatsWord(record, rule)), 0);
+  return cellSets(wanted, raceSets(record, rule), 0);
 }
-
-type Sampled = Case & { readonly sample: Sample | null };
 
 /**
  * Selects a sample of cells. Golden-ratio steps spread the sample evenly, and do not coincide with repeating patterns.
@@ -149,18 +145,11 @@ function sampleOf({ actual, differing, found }: Case): Sample {
   return { cells, before, found: cellsOf(pick(actual, cells)) };
 }
 
-/** Tests all variants of a hypothesis, and returns the variants that match the result. */
-function attempts(given: Sampled, hypothesis: Hypothesis, rule: Rule): Tried[] {
-  return hypothesis.variants(rule, given.facts).flatMap((variant, nth) => {
-    const score = scoreOf(given, variant.rule);
-    return score === null ? [] : [{ id: hypothesis.id, hypothesis, nth, variant, ...score }];
-  });
-}
-
-type Score = Pick<Tried, "explained" | "wrong">;
-
 /** Scores a rule. Returns null if the rule is not valid for the call, and an estimate if it explains too few cells. */
-function scoreOf({ found, differing, sample }: Sampled, rule: Rule): Score | null {
+function scoreOf(
+  { found, differing, sample }: Sampled,
+  rule: Rule,
+): Pick<Tried, "explained" | "wrong"> | null {
   if (sample !== null) {
     const few = predict(rule, sample);
     if (few === null) return null;
@@ -179,8 +168,8 @@ function scoreOf({ found, differing, sample }: Sampled, rule: Rule): Score | nul
 function sameCells(a: Cells, b: Cells, which?: Uint32Array): number {
   let same = 0;
   if (which === undefined) {
-    for (let cell = 0; cell < a.count; cell++) if (a.isSame(b, cell)) same++;
-  } else for (const cell of which) if (a.isSame(b, cell)) same++;
+    for (let cell = 0; cell < a.count; cell++) if (isSame(a, b, cell)) same++;
+  } else for (const cell of which) if (isSame(a, b, cell)) same++;
   return same;
 }
 
@@ -191,65 +180,42 @@ function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
     const other = best.get(one.id);
     if (other === undefined || one.explained > other.explained) best.set(one.id, one);
   }
-  return [...best.values()].map(({ id, variant, explained }) => ({
-    id,
-    sentence: variant.sentence,
-    cells: { explained, differing },
-  }));
+  return [...best.values()].map(({ id, sentence, explained }) => {
+    return { id, sentence, cells: { explained, differing } };
+  });
 }
 
-/** Order of two combined changes. The second change applies to the rule that the first change produces. */
-const ASPECTS: readonly Aspect[] = [
-  "input",
-  "operator",
-  "places",
-  "reduction",
-  "order",
-  "arithmetic",
-];
-
 /** Tests pairs of changes to different parts of the rule. */
-function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
+function pairsOf(given: Sampled, tried: readonly TriedVariant[]): Tried[] {
   const { rule, facts } = given;
   const ranked = tried.toSorted((a, b) => b.explained - a.explained);
   const isSmall = Math.max(given.found.count, rule.indices.size) <= DIAGNOSE.allPairs;
+  const isFirst = ({ id }: Tried, n: number): boolean =>
+    ranked.findIndex((one) => one.id === id) === n;
   const promising = isSmall
     ? ranked
-    : ranked
-        .filter(
-          ({ id, explained }, n) => explained > 0 && ranked.findIndex((one) => one.id === id) === n,
-        )
-        .slice(0, DIAGNOSE.partners);
+    : ranked.filter((one, n) => one.explained > 0 && isFirst(one, n)).slice(0, DIAGNOSE.partners);
   // For an invalid call, only index interpretations were tested individually, because every other hypothesis requires
   // an interpretation of the bad indices.
-  const partners = facts.isError
-    ? HYPOTHESES.flatMap((hypothesis) =>
-        hypothesis
-          .variants(rule, facts)
-          .map((variant, nth) => ({ hypothesis, variant, nth, explained: 0 })),
-      )
+  type Partner = Pick<TriedVariant, "variant" | "explained">;
+  const partners: readonly Partner[] = facts.isError
+    ? variantsOf(rule, facts).map((variant) => ({ variant, explained: 0 }))
     : promising;
-  const rankOf = (part: Pick<Tried, "hypothesis">): number =>
-    ASPECTS.indexOf(part.hypothesis.aspect);
   const chosen = promising.flatMap((one) =>
-    partners
-      .filter((other) =>
-        facts.isError ? rankOf(other) !== rankOf(one) : rankOf(other) > rankOf(one),
-      )
-      .map((other) =>
-        rankOf(one) < rankOf(other) ? ([one, other] as const) : ([other, one] as const),
-      ),
+    partners.flatMap((other): (readonly [Partner, Partner])[] => {
+      const ranks = rankOf(other.variant) - rankOf(one.variant);
+      if (ranks > 0) return [[one, other]];
+      return ranks < 0 && facts.isError ? [[other, one]] : [];
+    }),
   );
   return chosen.slice(0, isSmall ? Infinity : DIAGNOSE.pairs).flatMap(([first, second]) => {
-    const { hypothesis, nth } = second;
-    const variant = hypothesis.variants(first.variant.rule, facts).at(nth);
-    const rule = variant?.rule;
-    const score = rule && scoreOf(given, rule);
+    const both = second.variant.on(first.variant.rule);
+    const score = both && scoreOf(given, both.rule);
     // A second fault must explain at least one more cell.
     if (!score || score.explained <= Math.max(first.explained, second.explained)) return [];
-    const id = `${first.hypothesis.id}+${hypothesis.id}` as const;
+    const id = `${first.variant.id}+${second.variant.id}` as const;
     const sentence = `${first.variant.sentence}; and ${second.variant.sentence}`;
-    return [{ id, hypothesis, nth, variant: { rule, sentence }, ...score }];
+    return [{ id, sentence, ...score }];
   });
 }
 
@@ -266,7 +232,7 @@ function cellSets(
   if (facts.isError || updates === undefined) return [];
   const at = cellUpdatesOf(rule);
   return tried.flatMap(({ id, sentence, evidence }) => {
-    const fit = evidence(rule, updates, at, actual);
+    const fit = evidence({ rule, updates, at, actual });
     if (fit === null) return [];
     if (sample !== null) {
       const fits = sample.cells.filter((cell) => fit(cell) !== null);

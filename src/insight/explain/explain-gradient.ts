@@ -3,20 +3,19 @@
  * sum, so factors are computed with the same steps as gradients.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount, wrongOption, optionsOf } from "../../core/foreign.ts";
+import { isTensorError, type TensorError } from "../../core/errors.ts";
 import { fieldsOf, type NodeSpec } from "../../core/call/call.ts";
 import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import { vjpOn } from "../../core/call/vjp.ts";
-import { createJs } from "../../core/engines/js.ts";
-import { isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
+import { Executor } from "../../core/engines/executor.ts";
 import { reader } from "../../core/tensor/scalar.ts";
-import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
-import { DTYPES, type Reduction, type Scalar } from "../../core/tensor/dtype.ts";
+import { printShape, product } from "../../core/tensor/shape.ts";
+import { DTYPES, type Scalar } from "../../core/tensor/dtype.ts";
+import type { Role } from "../../core/operators/operator.ts";
 import { asTensor, full, type RuntimeTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { explain } from "./explain.ts";
 import type {
-  ExplainedInput,
   Explanation,
   GatherStory,
   Lazy,
@@ -24,8 +23,7 @@ import type {
   Target,
   Update,
 } from "./explanation.ts";
-import { lazyList } from "./lazy-list.ts";
-import { noElement, flatOf } from "./places.ts";
+import { elementAt, flatOf, lazyList } from "./places.ts";
 
 /** The gradients of a call, with an explanation for each cell. */
 export interface GradientExplanation {
@@ -102,38 +100,28 @@ export function explainGradient(
   const call = explain(node, inputs);
   const tensors = call.inputs.map(({ tensor }) => tensor ?? undefined);
   const gradientsOf = (gradient: unknown, given = ties): readonly (Tensor | null)[] =>
-    vjpOn(createJs, node, tensors, gradient, { ties: given });
-  const refused = (error: TensorError): GradientExplanation => ({
-    ...{ call, error, gradients: [] },
-    cell: () => {
-      throw error;
-    },
-  });
+    vjpOn(() => new Executor(), node, tensors, gradient, { ties: given });
   const { version, output, story } = call;
-  if (version === null || output === null || story === null)
-    return refused(call.error as TensorError);
   try {
+    if (version === null || output === null || story === null) throw call.error;
     // Foreign tensors are converted once, so that their getters are called only once.
     const given = asTensor(outputGradient, fieldsOf(version), "outputGradient");
     const gradients = gradientsOf(given);
-    const ones = onesLike(output);
+    const { dtype, shape } = output;
+    const ones = full(dtype, shape, DTYPES[dtype].lanes === 2 ? [1, 0] : 1);
     const factors = gradientsOf(ones);
-    const isExtreme = story.kind === "scatter" && isExtremal(story.reduction);
+    const isExtreme = story.kind === "scatter" && /^(max|min)$/.test(story.reduction);
     const equal = isExtreme ? gradientsOf(ones, "all") : factors;
-    const parts = { call, output, story, gradients, factors, equal, given, ones };
+    const parts = { call, output, story, gradients, factors, equal, given };
     return { call, error: null, gradients, cell: (input, at) => cellOf(parts, input, at) };
   } catch (error) {
-    if (isTensorError(error)) return refused(error);
-    throw error;
+    if (!isTensorError(error)) throw error;
+    const cell = (): never => {
+      throw error;
+    };
+    return { call, error, gradients: [], cell };
   }
 }
-
-/** Returns a tensor of ones for computing factors. */
-const onesLike = ({ dtype, shape }: Tensor): Tensor =>
-  full(dtype, shape, DTYPES[dtype].lanes === 2 ? [1, 0] : 1) as Tensor;
-
-const isExtremal = (reduction: Reduction): reduction is "max" | "min" =>
-  reduction === "max" || reduction === "min";
 
 /** Data for explaining gradient cells. */
 interface Parts {
@@ -141,161 +129,137 @@ interface Parts {
   readonly output: Tensor;
   readonly story: ScatterStory | GatherStory;
   readonly gradients: readonly (Tensor | null)[];
+  /** Gradients of the output's sum, one per input. */
   readonly factors: readonly (Tensor | null)[];
   /** Tensors that contain 1 where an operand of `max` or `min` equals the result. */
   readonly equal: readonly (Tensor | null)[];
   /** Gradient of the output. */
   readonly given: Tensor;
-  /** Tensor of ones with the output's shape, for computing factors. */
-  readonly ones: Tensor;
 }
 
-/** Returns a function that reads elements of a tensor. */
-const readerOf = ({ dtype, data }: Tensor): ((element: number) => Scalar) => reader(dtype, data);
+const valueAt = ({ dtype, data }: Tensor, element: number): Scalar => reader(dtype, data)(element);
 
+/**
+ * Throws an `attribute` error for an input without a gradient, and a `rank` or `index-out-of-range` error for
+ * coordinates outside the input.
+ */
 function cellOf(
   parts: Parts,
   input: string | number,
   coordinates: readonly number[],
 ): GradientCell {
-  const { call, gradients } = parts;
-  const position = positionOf(call, gradients, input);
-  const gradient = gradients[position] as Tensor;
-  const { name, role } = call.inputs[position];
-  const element = elementOf(name, coordinates, gradient);
+  const { call, gradients, story } = parts;
+  const position = call.inputs.findIndex(({ name }, at) => name === input || at === input);
+  const gradient = gradients[position];
+  if (!gradient) {
+    const names = call.inputs.flatMap(({ name }, at) => (gradients[at] === null ? [] : [name]));
+    const must = `${names.join(" or ")}, which have gradients`;
+    throw wrongOption("input", must, input, { allowed: names });
+  }
+  const { name } = call.inputs[position];
+  const element = elementAt(name, coordinates, gradient.shape, { input: name });
   const terms =
-    parts.story.kind === "gather"
-      ? gatherTerms(parts, parts.story, coordinates)
-      : scatterTerms(parts, parts.story, position, role === "data", element);
-  return { input: name, coordinates, value: readerOf(gradient)(element), terms };
-}
-
-/** Throws an `attribute` error for an input without a gradient. */
-function positionOf(
-  { inputs }: Explanation,
-  gradients: readonly (Tensor | null)[],
-  input: string | number,
-): number {
-  const position = inputs.findIndex(({ name }, at) => name === input || at === input);
-  if (position !== -1 && gradients[position] !== null) return position;
-  const names = inputs.flatMap(({ name }, at) => (gradients[at] === null ? [] : [name]));
-  const must = `${names.join(" or ")}, which have gradients`;
-  throw wrongOption("input", must, input, { allowed: names });
-}
-
-/** Throws a `rank` or `index-out-of-range` error for coordinates outside the input. */
-function elementOf(name: string, coordinates: readonly number[], { shape }: Tensor): number {
-  const element = Array.isArray(coordinates) ? flatOf(coordinates, shape) : null;
-  if (element !== null) return element;
-  throw noElement(name, coordinates, shape, { input: name });
+    story.kind === "gather"
+      ? gatherTerms(parts, story, coordinates)
+      : lazyList(1, () => scatterTerm(parts, story, position, element, coordinates));
+  return { input: name, coordinates, value: valueAt(gradient, element), terms };
 }
 
 /** Returns one term for each output element that a gather reads from a data element. */
 function gatherTerms(
-  { output, given, ones }: Parts,
-  story: GatherStory,
+  { output, given }: Parts,
+  { addressed, target }: GatherStory,
   coordinates: readonly number[],
 ): Lazy<GradientTerm> {
-  const target = story.target(coordinates.slice(0, story.addressed));
-  const rest = coordinates.slice(story.addressed);
-  const reads = target === null ? [] : [...target.reads()];
+  const rest = coordinates.slice(addressed);
+  const reads = [...(target(coordinates.slice(0, addressed))?.reads() ?? [])];
   return lazyList(reads.length, (nth) => {
     const at = [...reads[nth].at, ...rest];
-    const element = flatOf(at, output.shape) as number;
-    const factor = readerOf(ones)(element);
-    return {
-      output: at,
-      outputGradient: readerOf(given)(element),
-      factor,
-      reason: "it is gathered",
-    };
+    const outputGradient = valueAt(given, flatOf(at, output.shape) as number);
+    const factor = DTYPES[output.dtype].lanes === 2 ? ([1, 0] as [number, number]) : 1;
+    return { output: at, outputGradient, factor, reason: "it is gathered" };
   });
 }
 
 /** Returns the term for the output element that receives an element of data or updates. */
-function scatterTerms(
-  { call, output, given, factors, equal }: Parts,
+function scatterTerm(
+  { call, output: { shape }, given, factors, equal }: Parts,
   story: ScatterStory,
   position: number,
-  isData: boolean,
   element: number,
-): Lazy<GradientTerm> {
-  const { shape } = output;
-  const slice = product(shape, story.addressed);
-  const { target } = isData
-    ? { target: null }
-    : (story.updates.at(Math.floor(element / slice)) as Update);
-  const at =
-    target === null
-      ? coordinatesOf(element, shape)
-      : [...target, ...coordinatesOf(element % slice, shape.slice(story.addressed))];
-  return lazyList(1, () => {
-    const to = flatOf(at, shape) as number;
-    const factor = readerOf(factors[position] as Tensor)(element);
-    const isEqual = isOne(readerOf(equal[position] as Tensor)(element));
-    const hit = story.target(at.slice(0, story.addressed));
-    const last = hit === null ? "" : lastUpdate(call, hit, to % slice, slice);
-    const facts = { isData, count: hit?.count ?? 0, factor, isEqual, last };
-    const reason = reasonOf(story, facts, call);
-    return { output: at, outputGradient: readerOf(given)(to), factor, reason };
-  });
+  coordinates: readonly number[],
+): GradientTerm {
+  const { addressed } = story;
+  const isData = call.inputs[position].role === "data";
+  const update = story.updates.at(Math.floor(element / product(shape, addressed)));
+  // Updates of a single element may have any rank, but then all axes of data are addressed.
+  const rest = coordinates.slice(coordinates.length - (shape.length - addressed));
+  const at = isData ? coordinates : [...(update as Update).target, ...rest];
+  const hit = story.target(at.slice(0, addressed));
+  const facts = {
+    isData,
+    count: hit?.count ?? 0,
+    factor: realOf(valueAt(factors[position] as Tensor, element)),
+    isEqual: realOf(valueAt(equal[position] as Tensor, element)) === 1,
+    last: hit === null ? "" : `${nameOf(call, "updates")}${lastUpdate(hit, at.slice(addressed))}`,
+  };
+  return {
+    output: at,
+    outputGradient: valueAt(given, flatOf(at, shape) as number),
+    factor: valueAt(factors[position] as Tensor, element),
+    reason: reasonOf(story, facts, nameOf(call, "data")),
+  };
 }
 
-/** Names the last update element that a target element receives, such as `updates[5, 0]`. */
-function lastUpdate({ inputs }: Explanation, hit: Target, within: number, slice: number): string {
-  const { name, tensor } = inputs.find(({ role }) => role === "updates") as ExplainedInput;
-  const { order } = hit.updates.at(-1) as Update;
-  const at = coordinatesOf(order * slice + within, (tensor as Tensor).shape);
-  return name + printShape(at);
-}
+const nameOf = ({ inputs }: Explanation, wanted: Role): string =>
+  inputs.find(({ role }) => role === wanted)?.name ?? wanted;
+
+/** Prints the coordinates of the last update element that a target element receives. */
+const lastUpdate = ({ updates }: Target, rest: readonly number[]): string =>
+  printShape([...(updates.at(-1)?.at ?? []), ...rest]);
 
 const realOf = (value: Scalar): number => Number(Array.isArray(value) ? value[0] : value);
-const isOne = (value: Scalar): boolean => realOf(value) === 1;
 
 /** Facts that determine the reason for a factor. */
 interface Facts {
   readonly isData: boolean;
   /** Number of updates to the output cell. */
   readonly count: number;
-  readonly factor: Scalar;
+  /** The factor, or its real part. */
+  readonly factor: number;
   readonly isEqual: boolean;
-  /** The last applied element of updates; empty if no update was applied. */
+  /** The last applied element of updates, such as `updates[5, 0]`; empty if no update was applied. */
   readonly last: string;
 }
 
 function reasonOf(
   { reduction, includeSelf, stays }: ScatterStory,
-  facts: Facts,
-  call: Explanation,
+  { isData, count, factor, isEqual, last }: Facts,
+  data: string,
 ): string {
-  const { isData, count, factor, isEqual, last } = facts;
   if (isData && count === 0) return "no update reaches it";
   if (isData && reduction === "none") return `${last} replaces it`;
-  if (isData && !includeSelf)
-    return `the result at a target does not include ${call.inputs[0].name}`;
+  if (isData && !includeSelf) return `the result at a target does not include ${data}`;
   switch (reduction) {
     case "none":
-      return isOne(factor)
+      return factor === 1
         ? "it is the last update of its target"
         : `a later update, ${last}, replaces it`;
     case "add":
       return "it is added";
     case "sub":
-      return isOne(factor) ? "the others are subtracted from it" : "it is subtracted";
+      return factor === 1 ? "the others are subtracted from it" : "it is subtracted";
     case "mean":
       return `it is one of ${printCount(count + (includeSelf ? 1 : 0), "value")} of a mean`;
     case "mul":
       return "the product of the other values";
-    default:
+    default: {
       if (stays !== null && !isEqual) return "it does not equal the result";
-      return extremeReason(reduction === "max" ? "greatest" : "least", factor, isEqual);
+      const which = reduction === "max" ? "greatest" : "least";
+      if (!isEqual) return `it is not the ${which} value`;
+      if (factor === 1) return `it is the ${which} value`;
+      if (factor === 0) return "another equal value receives the gradient";
+      return `it is one of ${Math.round(1 / factor)} equal values that are the ${which}`;
+    }
   }
-}
-
-function extremeReason(which: string, factor: Scalar, isEqual: boolean): string {
-  if (!isEqual) return `it is not the ${which} value`;
-  const share = realOf(factor);
-  if (share === 1) return `it is the ${which} value`;
-  if (share === 0) return "another equal value receives the gradient";
-  return `it is one of ${Math.round(1 / share)} equal values that are the ${which}`;
 }

@@ -4,30 +4,20 @@
  * layouts and Plans come from the functions of each operator.
  */
 
-import { createJs } from "../../core/engines/js.ts";
+import { Executor } from "../../core/engines/executor.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
-import {
-  callNow,
-  executeMade,
-  gatherExecution,
-  scatterExecution,
-} from "../../core/call/execute.ts";
-import {
-  planIndices,
-  roleOf,
-  type Inputs,
-  type OperatorVersion,
-} from "../../core/operators/operator.ts";
+import { callNow, gatherNow, scatterNow } from "../../core/call/run.ts";
+import { planIndices, roleOf, type Inputs } from "../../core/operators/operator.ts";
 import { byRole } from "../../core/operators/signature.ts";
 import { lookUp } from "../../core/operators/registry.ts";
-import { joinTerms, printTerms } from "../../core/operators/terms.ts";
+import { joinTerms, printTerms } from "../../core/operators/shapes.ts";
 import { callOf, fieldsOf, nodeFrom, type Call, type NodeSpec } from "../../core/call/call.ts";
-import { prepare, rulesOf, withAxis } from "../../core/call/prepare.ts";
+import { prepare, rulesOf, withAxis } from "../../core/call/check.ts";
 import { checkInputCount, readInputs } from "../../core/call/inputs.ts";
 import { printShape, product, sameShape } from "../../core/tensor/shape.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
-import type { BadIndex, DerivedShape, ExplainedInput, Explanation } from "./explanation.ts";
+import type { BadIndex, DerivedShape, Explanation } from "./explanation.ts";
 import { gatherStory } from "./gather-story.ts";
 import { scatterStory } from "./scatter-story.ts";
 
@@ -52,15 +42,32 @@ import { scatterStory } from "./scatter-story.ts";
  */
 export function explain(node: NodeSpec, inputs: readonly unknown[]): Explanation {
   const spec = attempted(() => nodeFrom(node));
-  const version = attempted(() => lookUp(valueOf(spec)).version).value ?? null;
+  const version = attempted(() => lookUp(valueOf(spec)).version).value;
   const found = attempted(() => callOf(valueOf(spec)));
-  const { tensors, check } = version === null ? NO_INPUTS : triedInputs(version, inputs);
   const nothing = { badIndices: [], badCount: 0, output: null, story: null };
-  const common = { ...nothing, version, inputs: explainedInputs(version, tensors) };
+  if (version === undefined)
+    return { ...nothing, version: null, inputs: [], shapes: [], error: found.error };
+  // The input list, and the fields of each input, are read only once.
+  const fields = fieldsOf(version);
+  const list = attempted(() => readInputs(version, inputs, fields));
+  const tried = version.inputs.map(({ name }, position) =>
+    attempted(() => {
+      const value = list.value?.given[position];
+      return value === undefined ? undefined : asTensor(value, fields, name);
+    }),
+  );
+  const tensors = tried.map(({ value }) => value);
+  const explained = version.inputs.map((schema, position) => {
+    return { name: schema.name, role: roleOf(schema), tensor: tensors[position] ?? null };
+  });
+  const common = { ...nothing, version, inputs: explained };
   if (found.value === undefined) return { ...common, shapes: [], error: found.error };
   const call = found.value;
   const shapes = attempted(() => derivedShapes(call, tensors)).value ?? [];
-  const result = attempted(() => storyOf(call, check(call)));
+  const result = attempted(() => {
+    checkInputCount(call, valueOf(list));
+    return storyOf(call, tried.map(valueOf));
+  });
   if (result.value !== undefined) return { ...common, shapes, error: null, ...result.value };
   const { error } = result;
   return { ...common, shapes, error, ...badIndicesOf(call, tensors, error) };
@@ -86,67 +93,26 @@ function attempted<T>(action: () => T): Attempted<T> {
   }
 }
 
-/** Inputs of a call, which may be invalid. */
-interface TriedInputs {
-  /** Inputs as tensors; undefined for an omitted input, and for a value that is not a tensor. */
-  readonly tensors: Inputs<Tensor>;
-  /** Validates the tensors and returns them, or throws the same error as `run`. */
-  check(call: Call): Inputs<Tensor>;
-}
-
-const NO_INPUTS: TriedInputs = { tensors: [], check: () => [] };
-
-/** Reads the input list, and the fields of each input, only once. */
-function triedInputs(version: OperatorVersion, inputs: unknown): TriedInputs {
-  const fields = fieldsOf(version);
-  const list = attempted(() => readInputs(version, inputs, fields));
-  const tried = version.inputs.map(({ name }, position) =>
-    attempted(() => {
-      const value = list.value?.given[position];
-      return value === undefined ? undefined : asTensor(value, fields, name);
-    }),
-  );
-  const check = (call: Call): Inputs<Tensor> => {
-    checkInputCount(call, valueOf(list));
-    return tried.map(valueOf);
-  };
-  return { tensors: tried.map(({ value }) => value), check };
-}
-
-const explainedInputs = (
-  version: OperatorVersion | null,
-  tensors: Inputs<Tensor>,
-): ExplainedInput[] =>
-  (version?.inputs ?? []).map((schema, position) => ({
-    name: schema.name,
-    role: roleOf(schema),
-    tensor: tensors[position] ?? null,
-  }));
-
-/** Runs the call and returns the Plan for the story. */
+/** Runs the call, and records its story. */
 function storyOf(
   unsettled: Call,
   tensors: Inputs<Tensor>,
 ): Required<Pick<Explanation, "output" | "story">> {
   // Any engine can be used, because all engines produce the same bits. The JavaScript engine allocates no memory that
   // must be released, so stories remain valid after the call.
-  const executor = createJs();
+  const executor = new Executor();
   const prepared = prepare(unsettled, tensors);
   const { call, data, updates, planInputs, shape, size } = prepared;
   // Stories list individual updates, so rows must not be merged. Offsets are used after the call, so they must not be
   // in a session's memory.
-  const rules = { ...rulesOf(call, {}), merge: false };
+  const rules = { ...rulesOf(call), merge: false };
   const plan = planIndices(planInputs, call, rules, readIndices);
-  const { fields } = call;
-  if (updates === undefined) {
-    const output = callNow(executor, fields, executeMade, () =>
-      gatherExecution(executor, plan, data, shape, size, undefined),
-    );
-    return { output, story: gatherStory(prepared, plan, output) };
-  }
-  const output = callNow(executor, fields, executeMade, () =>
-    scatterExecution(executor, plan, data, updates, call.settings, undefined),
+  const output = callNow(executor, call.fields, (session) =>
+    updates === undefined
+      ? gatherNow(session, executor, plan, data, shape, size, undefined)
+      : scatterNow(session, executor, plan, data, updates, call.settings, undefined),
   );
+  if (updates === undefined) return { output, story: gatherStory(prepared, plan, output) };
   return { output, story: scatterStory(executor, prepared, plan, updates, output) };
 }
 
@@ -175,7 +141,8 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
   const shapes = {
     data: known.data.shape,
     indices: known.indices.shape,
-    updates: roles.updates?.shape ?? null,
+    // Only a sequence has a length of its own; other updates may be wrong, and must not affect what is derived.
+    updates: version.indexForm === "sequences" ? (roles.updates?.shape ?? null) : null,
   };
   return operator.derive(shapes, settled).map(({ of, terms, orOneElement }) => {
     const position = version.inputs.findIndex((schema) => roleOf(schema) === of);
@@ -226,7 +193,7 @@ function badIndicesOf(
   attempted(() => {
     if (knownInputs(unsettled, tensors) === null) return;
     const { call, planInputs } = prepare(unsettled, fitting);
-    planIndices(planInputs, call, { ...rulesOf(call, {}), onBad }, readIndices);
+    planIndices(planInputs, call, { ...rulesOf(call), onBad }, readIndices);
   });
   return { badIndices, badCount };
 }

@@ -5,7 +5,8 @@
 
 import type { PlainStep, Reduction, Scalar, Stays } from "../../core/tensor/dtype.ts";
 import type { TensorError } from "../../core/errors.ts";
-import type { OperatorVersion, Role, Term } from "../../core/operators/operator.ts";
+import type { OperatorVersion, Role } from "../../core/operators/operator.ts";
+import type { Term } from "../../core/operators/shapes.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 
 /** The explanation of a call: the derived shapes, the errors, and the origin of each output element. */

@@ -1,12 +1,15 @@
-/** Converts Plan positions and offsets to coordinates of updates, output slices, indices and targets. */
+/** Converts Plan positions and offsets to coordinates of updates, output slices, indices and targets, for both stories. */
 
-import type { Layout, OperatorCall } from "../../core/operators/operator.ts";
+import type { Layout } from "../../core/operators/operator.ts";
+import { describeIndex } from "../../core/plan/indices.ts";
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
-import type { PreparedCall } from "../../core/call/prepare.ts";
+import type { PreparedCall } from "../../core/call/check.ts";
 import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
-import { factOf, isArray, printValue, TensorError, type ErrorContext } from "../../core/errors.ts";
+import { factOf, isArray, printValue } from "../../core/foreign.ts";
+import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import type { IndexStory } from "./explanation.ts";
+import type { IndexStory, Lazy, Summary } from "./explanation.ts";
+import { groupByTarget, summaryOf, type TargetGroups } from "./targets.ts";
 
 /** Coordinate conversions for one call. Update slices, or a gather's output slices, are numbered in row-major order. */
 export interface Places {
@@ -15,38 +18,52 @@ export interface Places {
   /** Number of leading data axes that an offset addresses. */
   readonly addressed: number;
   readonly sliceShape: readonly number[];
+  /** Number of elements per slice. */
+  readonly slice: number;
   /** Number of update slices, or of output slices in a gather. */
   readonly count: number;
+  readonly groups: TargetGroups;
+  readonly summary: Summary;
   /** Returns the coordinates of a slice within its tensor. */
   sliceAt(slice: number, tensor: Tensor): readonly number[];
   /** Returns the index or tuple for a slice, with its `target`, which is null if the index addresses no element. */
   indexOf(slice: number, target: readonly number[] | null): IndexStory;
   targetAt(target: number): readonly number[];
-  /** Returns the target at the given coordinates, or null for coordinates outside data. */
-  targetOf(coordinates: readonly number[]): number | null;
+  /** Makes the list of all targets, and a function that finds a target by its coordinates. */
+  targetsOf<T>(make: (group: number) => T): {
+    readonly targets: Lazy<T>;
+    target(coordinates: readonly number[]): T | null;
+  };
 }
 
 export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): Places {
   const layout = call.operator.layout(planInputs, call);
   const { addressed } = layout;
+  const { slice } = plan;
   const targetShape = data.shape.slice(0, addressed);
   const sliceShape = data.shape.slice(addressed);
+  const offsets = absoluteOffsets(plan);
+  const groups = groupByTarget(offsets, slice);
+  // Plans do not contain offsets for some empty slices. Stories omit all empty slices, because these slices contain no
+  // elements.
+  const count = slice === 0 ? 0 : product(layout.positions);
   return {
-    offsets: absoluteOffsets(plan),
-    addressed,
-    sliceShape,
-    // Plans do not contain offsets for some empty slices. Stories omit all empty slices, because these slices contain
-    // no elements.
-    count: plan.slice === 0 ? 0 : product(layout.positions),
+    ...{ offsets, addressed, sliceShape, slice, count, groups },
+    summary: summaryOf(groups, plan, data.shape, addressed, count),
     // The rank comes from the tensor, because the output's batch axes may be merged, and a tensor of any rank may
     // represent a scalar.
-    sliceAt(slice, { shape }) {
-      const lead = shape.length - sliceShape.length;
-      return coordinatesOf(slice * plan.slice, shape).slice(0, lead);
-    },
-    indexOf: (slice, target) => indexStory(layout, planInputs.indices, slice, target),
+    sliceAt: (position, { shape }) =>
+      coordinatesOf(position * slice, shape).slice(0, shape.length - sliceShape.length),
+    indexOf: (position, target) => indexStory(layout, planInputs.indices, position, target),
     targetAt: (target) => coordinatesOf(target, targetShape),
-    targetOf: (coordinates) => flatOf(coordinates, targetShape),
+    targetsOf: (make) => ({
+      targets: lazyList(groups.count, make),
+      target(coordinates) {
+        const target = flatOf(coordinates, targetShape);
+        const group = target === null ? -1 : groups.find(target);
+        return group === -1 ? null : make(group);
+      },
+    }),
   };
 }
 
@@ -60,10 +77,7 @@ function indexStory(
   const first = at.reduce((position, coordinate, d) => position * indices.shape[d] + coordinate, 0);
   // If `at` has fewer coordinates than indices has axes, the last axis of indices contains the tuples.
   const perTuple = at.length < indices.shape.length ? axes.length : 1;
-  const given = axes.map((_, j) => {
-    const exact = indices.data[first * perTuple + j];
-    return Number.isSafeInteger(Number(exact)) ? Number(exact) : (exact as bigint);
-  });
+  const given = axes.map((_, j) => describeIndex(indices, first * perTuple + j).got);
   return { at, given, axes, places: target && axes.map((axis) => target[axis]) };
 }
 
@@ -81,44 +95,39 @@ export function flatOf(coordinates: readonly number[], shape: readonly number[])
 }
 
 /**
- * Returns the row-major position of an output element. Throws a `rank` or `index-out-of-range` error for coordinates
- * outside the output.
+ * Returns the row-major position of an element of the input or output with the given title. Throws a `rank` or
+ * `index-out-of-range` error for coordinates outside the shape.
  */
-export function outputElement(
-  coordinates: readonly number[],
-  { shape }: Tensor,
-  { fields }: OperatorCall,
-): number {
-  const position = isArray(coordinates) ? flatOf(coordinates, shape) : null;
-  if (position !== null) return position;
-  throw noElement("the output", coordinates, shape, { ...fields, input: "output" });
-}
-
-/** Creates the error for coordinates outside a tensor. */
-export function noElement(
+export function elementAt(
   title: string,
   coordinates: unknown,
   shape: readonly number[],
   fields: ErrorContext & { readonly input: string },
-): TensorError {
-  const list = isArray(coordinates) ? coordinates : null;
-  const printed = list === null ? printValue(coordinates) : printShape(list as readonly number[]);
+): number {
+  const at = isArray(coordinates) ? (coordinates as readonly number[]) : null;
+  const position = at && flatOf(at, shape);
+  if (position !== null) return position;
+  const printed = at === null ? printValue(coordinates) : printShape(at);
   const sentence = `${title} ${printShape(shape)} has no element ${printed}`;
-  const axis = shape.findIndex((dim, d) => flatOf([Number(list?.[d])], [dim]) === null);
-  if (list?.length !== shape.length || axis === -1) {
-    return new TensorError("rank", sentence, {
-      ...fields,
-      key: "coordinates",
-      got: list?.length ?? factOf(coordinates),
-      expected: shape.length,
-    });
+  const axis = shape.findIndex((dim, d) => flatOf([Number(at?.[d])], [dim]) === null);
+  if (at?.length !== shape.length || axis === -1) {
+    const got = at?.length ?? factOf(coordinates);
+    const expected = shape.length;
+    throw new TensorError("rank", sentence, { ...fields, key: "coordinates", got, expected });
   }
-  return new TensorError("index-out-of-range", sentence, {
-    ...fields,
-    at: list as readonly number[],
-    axis,
-    got: Number(list[axis]),
-    size: shape[axis],
-    expected: [0, shape[axis] - 1],
-  });
+  const size = shape[axis];
+  const facts = { at, axis, got: Number(at[axis]), size, expected: [0, size - 1] as const };
+  throw new TensorError("index-out-of-range", sentence, { ...fields, ...facts });
 }
+
+/** Returns a lazy list with `length` members. Every access calls `make`, and the results are not cached. */
+export const lazyList = <T>(length: number, make: (position: number) => T): Lazy<T> => ({
+  length,
+  at(position) {
+    const place = position < 0 ? position + length : position;
+    return Number.isSafeInteger(place) && place >= 0 && place < length ? make(place) : undefined;
+  },
+  *[Symbol.iterator]() {
+    for (let place = 0; place < length; place++) yield make(place);
+  },
+});

@@ -1,10 +1,14 @@
 /**
- * Groups Plan positions by target. Positions are sorted only once and use 8 bytes each, because a Plan may contain
- * millions of positions.
+ * Groups Plan positions by target, and summarizes the groups. Positions are sorted only once and use 8 bytes each,
+ * because a Plan may contain millions of positions.
  *
  * A target is the row-major number of a data slice. A group consists of a target and all positions that address it.
  * Groups are ordered by target, and positions within a group are in Plan order.
  */
+
+import type { Plan } from "../../core/plan/plan.ts";
+import { coordinatesOf, product } from "../../core/tensor/shape.ts";
+import type { Summary } from "./explanation.ts";
 
 export interface TargetGroups {
   /** Number of groups, which equals the number of distinct targets. */
@@ -47,15 +51,81 @@ export function groupByTarget(offsets: Uint32Array, slice: number): TargetGroups
     target,
     size: (group) => begins[group + 1] - begins[group],
     position: (group, nth) => words[2 * (begins[group] + nth)],
-    find(wanted) {
-      let low = 0;
-      let high = count;
-      while (low < high) {
-        const middle = (low + high) >>> 1;
-        if (target(middle) < wanted) low = middle + 1;
-        else high = middle;
+    find: (wanted) => searchAscending(count, target, wanted),
+  };
+}
+
+/** Returns the position of a number in an ascending list of `count` numbers, or -1 if the number is not in the list. */
+export function searchAscending(
+  count: number,
+  numberAt: (position: number) => number,
+  wanted: number,
+): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (numberAt(middle) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low < count && numberAt(low) === wanted ? low : -1;
+}
+
+const MAX_MOST = 10;
+const MAX_RANGES = 100;
+
+/**
+ * Summarizes a story with counts, the most frequent targets, and row ranges.
+ *
+ * `addressed` is the number of leading data axes that identify a target. `count` is the number of updates, or of output
+ * slices.
+ */
+export function summaryOf(
+  groups: TargetGroups,
+  plan: Plan,
+  dataShape: readonly number[],
+  addressed: number,
+  count: number,
+): Summary {
+  const most: { group: number; count: number }[] = [];
+  const rows: [number, number][] = [];
+  // Targets are counted per row, where a row is one coordinate on axis 0. If no axis is addressed, the only target
+  // includes all rows.
+  const inRow = addressed === 0 ? 0 : product(dataShape, 1, addressed);
+  let repeats = 0;
+  let rowRanges = 0;
+  let lastRow = -2;
+  for (let group = 0; group < groups.count; group++) {
+    const size = groups.size(group);
+    if (size > 1) {
+      repeats++;
+      if (most.length < MAX_MOST || size > most[MAX_MOST - 1].count) {
+        // Sorting is stable, so groups with equal counts stay in order.
+        most.push({ group, count: size });
+        most.sort((a, b) => b.count - a.count).splice(MAX_MOST);
       }
-      return low < count && target(low) === wanted ? low : -1;
-    },
+    }
+    const first = inRow === 0 ? 0 : Math.floor(groups.target(group) / inRow);
+    const last = inRow === 0 ? dataShape[0] - 1 : first;
+    if (first > lastRow + 1) {
+      rowRanges++;
+      if (rowRanges <= MAX_RANGES) rows.push([first, last]);
+    } else if (rowRanges <= MAX_RANGES) {
+      rows[rows.length - 1][1] = last;
+    }
+    lastRow = last;
+  }
+  return {
+    count,
+    targets: groups.count,
+    repeats,
+    most: most.map(({ group, count }) => ({
+      coordinates: coordinatesOf(groups.target(group), dataShape.slice(0, addressed)),
+      count,
+    })),
+    rows,
+    rowRanges,
+    untouched: plan.size - groups.count * plan.slice,
+    filled: 0,
   };
 }

@@ -5,14 +5,14 @@
  * The result is a plain `Model`, which the writers turn into a file.
  */
 
-import { malformed, TensorError, wrongOption } from "../../core/errors.ts";
+import { malformed, TensorError } from "../../core/errors.ts";
+import { optionsOf, wrongOption } from "../../core/foreign.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { newerOpset } from "../model/graph.ts";
 import { IR_VERSION } from "../model/opset.ts";
 import type { Model } from "../model/model.ts";
 import { DEFAULTS_SINCE } from "../model/values.ts";
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
 import { opsetNotes } from "../model/model-notes.ts";
 import type { ModelContext } from "./context.ts";
 import { convertFunction, convertGraph } from "./convert-graph.ts";

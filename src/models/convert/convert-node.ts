@@ -1,6 +1,6 @@
 /** Converts a scatter or gather: its operator, inputs and attributes become those of the target version. */
 
-import { infer } from "../../core/call/infer.ts";
+import { infer } from "../../core/call/check.ts";
 import { isTensorError } from "../../core/errors.ts";
 import { quote } from "../model/graph.ts";
 import type { Attribute, ModelNode } from "../model/model.ts";

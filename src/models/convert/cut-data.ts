@@ -3,7 +3,7 @@
  * axes; OpenVINO's GatherElements-6 rejects such indices.
  */
 
-import { normalizeAxis } from "../../core/operators/checks.ts";
+import { normalizeAxis } from "../../core/operators/shapes.ts";
 import type { OperatorVersion } from "../../core/operators/operator.ts";
 import { quote } from "../model/graph.ts";
 import type { GraphContext } from "./context.ts";

@@ -1,6 +1,6 @@
 /** The conversion log: changed nodes, unchanged nodes, assumptions, and refusals. */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { MAX_NAMES } from "../model/graph.ts";
 import { nodeTitle, type ModelNode } from "../model/model.ts";

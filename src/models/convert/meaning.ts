@@ -1,8 +1,8 @@
 /** The meaning of a scatter or gather, independent of its version, and the target version with the same meaning. */
 
-import { printCount } from "../../core/print-count.ts";
-import { stepOf } from "../../core/call/steps.ts";
+import { printCount } from "../../core/foreign.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
+import { stepOf } from "../../core/call/steps.ts";
 import { attributesOf, meantVersion } from "../model/attributes.ts";
 import { quote } from "../model/graph.ts";
 import { readConstant, type ModelNode } from "../model/model.ts";

@@ -1,9 +1,9 @@
 /** Conversion targets, and the IR version and data types that each ai.onnx opset introduced. */
 
-import { checkNames } from "../../core/tensor/options.ts";
+import { checkNames, factOf, printValue, readForeign } from "../../core/foreign.ts";
 import { unknownDomain } from "../../core/operators/registry.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
-import { factOf, printValue, readForeign, TensorError, type FieldsOf } from "../../core/errors.ts";
+import { TensorError, type FieldsOf } from "../../core/errors.ts";
 import type { Domain } from "../../core/operators/operator.ts";
 import { checkOpset, firstIrVersion } from "../model/opset.ts";
 

@@ -3,10 +3,10 @@
  * sessions, `run.ts` runs the steps, and `bodies.ts` runs If, Loop, Scan and functions.
  */
 
-import { isArray, TensorError, wrongOption } from "../../core/errors.ts";
+import { isArray, namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
+import { TensorError } from "../../core/errors.ts";
 import { isOperator } from "../../core/operators/registry.ts";
-import { namesOf, optionsOf } from "../../core/tensor/options.ts";
-import { isBytes, type Bytes } from "../../core/tensor/storage.ts";
+import { isBytes, type Bytes } from "../../core/tensor/bytes.ts";
 import { Tensor, type RuntimeTensor } from "../../core/tensor/tensor.ts";
 import { listFrom, recordFrom } from "../model/foreign.ts";
 import { modelFrom } from "../model/foreign-model.ts";

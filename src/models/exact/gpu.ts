@@ -5,8 +5,9 @@
  */
 
 import type { Call } from "../../core/call/call.ts";
-import { factOf, isTensorError, printValue, readForeign, TensorError } from "../../core/errors.ts";
-import { FUNCTIONS, type FunctionName } from "../../core/operators/plain.ts";
+import { factOf, printValue, readForeign } from "../../core/foreign.ts";
+import { isTensorError, TensorError } from "../../core/errors.ts";
+import { FUNCTIONS, type FunctionName } from "../../core/operators/registry.ts";
 import { settingOf } from "../../core/operators/settings.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";

@@ -1,7 +1,7 @@
 /** The fix of one faulty node: the intended call, and the nodes that compute it. */
 
 import type { Reduction } from "../../core/tensor/dtype.ts";
-import { normalizeAxis } from "../../core/operators/checks.ts";
+import { normalizeAxis } from "../../core/operators/shapes.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { isReference, type Attribute, type ModelNode } from "../model/model.ts";
 import {

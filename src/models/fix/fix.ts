@@ -4,10 +4,8 @@
  * fix.
  */
 
-import { printCount } from "../../core/print-count.ts";
-import { wrongOption } from "../../core/errors.ts";
-import type { Bytes } from "../../core/tensor/storage.ts";
-import { namesOf, objectOf, optionsOf } from "../../core/tensor/options.ts";
+import { namesOf, objectOf, optionsOf, printCount, wrongOption } from "../../core/foreign.ts";
+import type { Bytes } from "../../core/tensor/bytes.ts";
 import { asTensor } from "../../core/tensor/tensor.ts";
 import { createExactSession } from "../exact/exact-session.ts";
 import type { Model } from "../model/model.ts";

@@ -4,7 +4,8 @@
  */
 
 import { FIX } from "../../core/limits.ts";
-import { equals, type Tensor } from "../../core/tensor/tensor.ts";
+import { equals } from "../../core/tensor/compare.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { openModel } from "../verify/carried.ts";
 import { RuntimeFailure, type CreateSession } from "../verify/session.ts";

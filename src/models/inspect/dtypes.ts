@@ -5,8 +5,7 @@
 
 import type { DType, Reduction } from "../../core/tensor/dtype.ts";
 import type { ErrorContext } from "../../core/errors.ts";
-import { checkDTypes } from "../../core/operators/dtypes.ts";
-import { signatureOf, typesIn } from "../../core/operators/signature.ts";
+import { checkDTypes, signatureOf, typesIn } from "../../core/operators/signature.ts";
 import {
   roleOf,
   type OperatorVersion,

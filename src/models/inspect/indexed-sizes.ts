@@ -4,7 +4,7 @@
  */
 
 import { isTensorError } from "../../core/errors.ts";
-import { normalizeAxis, normalizeBatchDims } from "../../core/operators/checks.ts";
+import { normalizeAxis, normalizeBatchDims } from "../../core/operators/shapes.ts";
 import { roleOf } from "../../core/operators/operator.ts";
 import { isOperator, lookUp } from "../../core/operators/registry.ts";
 import { partialShapeOf, type Dim } from "../../core/tensor/shape.ts";

@@ -3,7 +3,7 @@
  * indices, and repeated indices. The operator's own Plan runs the checks, with substitutes for unknown sizes.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import { isTensorError } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import type { KnownCall } from "../model/family.ts";
@@ -15,7 +15,7 @@ import {
   type PlanInputs,
 } from "../../core/operators/operator.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import { firstRepeat, split, type Repeat } from "../../core/plan/repeats.ts";
+import { firstRepeat, split, type Repeat } from "../../core/plan/targets.ts";
 import {
   coordinatesOf,
   isKnown,

@@ -3,7 +3,7 @@
  * indices. Unlike a run, the checks continue after a fault.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import { isTensorError, type ErrorCode, type ErrorContext } from "../../core/errors.ts";
 import { knownSettings } from "../model/attributes.ts";
 import {

@@ -1,7 +1,7 @@
 /** Creates models from literals. */
 
-import { checkNames, namesOf } from "../../core/tensor/options.ts";
-import { factOf, isArray, printValue, TensorError } from "../../core/errors.ts";
+import { checkNames, factOf, isArray, namesOf, printValue } from "../../core/foreign.ts";
+import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { modelFrom } from "./foreign-model.ts";

@@ -1,15 +1,8 @@
 /** A file that is read in ranges. The format's reader requests ranges, and the user's function reads them. */
 
-import { printCount } from "../../core/print-count.ts";
-import {
-  factOf,
-  malformed,
-  printValue,
-  readForeign,
-  TensorError,
-  isError,
-} from "../../core/errors.ts";
-import { isBytes, plainBytes } from "../../core/tensor/storage.ts";
+import { factOf, printCount, printValue, readForeign } from "../../core/foreign.ts";
+import { isError, malformed, TensorError } from "../../core/errors.ts";
+import { isBytes, plainBytes } from "../../core/tensor/bytes.ts";
 
 /** A file of any size, on disk, in memory or elsewhere. */
 export interface ByteSource {

@@ -9,9 +9,15 @@ import {
   type Scalar,
   type Storage,
 } from "../../core/tensor/dtype.ts";
-import { factOf, named, TensorError, type ErrorContext } from "../../core/errors.ts";
-import { minifloat, type MinifloatName } from "../../core/tensor/minifloat.ts";
-import { reader, writer } from "../../core/tensor/scalar.ts";
+import { factOf } from "../../core/foreign.ts";
+import { named, TensorError, type ErrorContext } from "../../core/errors.ts";
+import {
+  decodeMinifloat,
+  encodeMinifloat,
+  minifloat,
+  reader,
+  writer,
+} from "../../core/tensor/scalar.ts";
 import { coordinatesOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
@@ -112,18 +118,18 @@ type Narrow = (value: number, sign: number) => number;
  */
 function narrowing(dtype: DType, { saturates, roundMode }: NarrowRules): Narrow | null {
   if (DTYPES[dtype].family !== "minifloat") return null;
-  const { values, encode } = minifloat(dtype as MinifloatName);
-  if (!values.some(Number.isNaN))
+  const format = minifloat(dtype);
+  if (format.nan === null)
     return (value, sign) => (value === value ? Math.fround(value) : sign === 0 ? -0 : 0);
-  const finite = values.filter(Number.isFinite);
-  const [least, most] = [Math.min(...finite), Math.max(...finite)];
+  const most = decodeMinifloat(format.last, format);
+  const least = dtype === "float8e8m0" ? decodeMinifloat(0, format) : -most;
   const clamp = (value: number): number => Math.min(Math.max(value, least), most);
   if (dtype !== "float8e8m0") return saturates ? (value) => clamp(Math.fround(value)) : Math.fround;
   return (value) => {
     const rounded = Math.fround(value);
     const held = clamp(rounded);
     if (!saturates && held !== rounded) return NaN;
-    const near = values[encode(held) as number];
+    const near = decodeMinifloat(encodeMinifloat(held, format) as number, format);
     if (roundMode === "up") return near < held ? 2 * near : near;
     return roundMode === "down" && near > held ? near / 2 : near;
   };

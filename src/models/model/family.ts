@@ -14,7 +14,7 @@ import { lookUp } from "../../core/operators/registry.ts";
 import { byRole } from "../../core/operators/signature.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import type { PartialShape } from "../../core/tensor/shape.ts";
-import { TIND_ANY } from "../../core/operators/types.ts";
+import { TIND_ANY } from "../../core/operators/schemas.ts";
 import { knownSettings } from "./attributes.ts";
 import { NOTHING_KNOWN, type Known } from "./known.ts";
 import { readConstant, type ModelNode } from "./model.ts";

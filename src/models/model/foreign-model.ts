@@ -4,18 +4,11 @@
  * values is checked where they are used.
  */
 
-import {
-  factOf,
-  isArray,
-  malformed,
-  oneOf,
-  printValue,
-  readForeign,
-  TensorError,
-} from "../../core/errors.ts";
+import { factOf, isArray, printValue, readForeign } from "../../core/foreign.ts";
+import { malformed, oneOf, TensorError } from "../../core/errors.ts";
 import { isDType } from "../../core/tensor/dtype.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { isBytes } from "../../core/tensor/storage.ts";
+import { isBytes } from "../../core/tensor/bytes.ts";
 import { listFrom, objectsFrom, recordFrom } from "./foreign.ts";
 import { quote } from "./graph.ts";
 import {

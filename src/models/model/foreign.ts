@@ -3,7 +3,8 @@
  * the copies.
  */
 
-import { factOf, isArray, malformed, printValue, readForeign } from "../../core/errors.ts";
+import { factOf, isArray, printValue, readForeign } from "../../core/foreign.ts";
+import { malformed } from "../../core/errors.ts";
 
 /**
  * Returns a copy of an object's own properties. Throws `malformed-file` for other values, and for a Map, a promise or

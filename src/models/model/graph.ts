@@ -2,7 +2,8 @@
  * Checks that a graph must pass before it runs, whatever its operators are. Reading a model does not check its graph.
  */
 
-import { malformed, printValue, type TensorError } from "../../core/errors.ts";
+import { malformed, type TensorError } from "../../core/errors.ts";
+import { printValue } from "../../core/foreign.ts";
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { nodeTitle, type Graph, type ModelFunction, type ModelNode } from "./model.ts";
 

@@ -6,13 +6,8 @@
  */
 
 import type { DType } from "../../core/tensor/dtype.ts";
-import {
-  oneOf,
-  printValue,
-  TensorError,
-  wrongOption,
-  type ErrorContext,
-} from "../../core/errors.ts";
+import { oneOf, TensorError, type ErrorContext } from "../../core/errors.ts";
+import { printValue, wrongOption } from "../../core/foreign.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { castTensor, ROUND_MODES, type NarrowRules } from "./cast.ts";
 import { dtypeOfElementType, dtypeOfNumber } from "./element-type.ts";

@@ -2,7 +2,7 @@
 
 import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { nearestName } from "../../core/tensor/nearest.ts";
+import { nearestName } from "../../core/foreign.ts";
 import { printShape } from "../../core/tensor/shape.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { listNames, quote } from "./graph.ts";

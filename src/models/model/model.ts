@@ -8,7 +8,8 @@
  */
 
 import type { DType } from "../../core/tensor/dtype.ts";
-import { malformed, printValue, wrongOption } from "../../core/errors.ts";
+import { malformed } from "../../core/errors.ts";
+import { printValue, wrongOption } from "../../core/foreign.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { printShape, sameShape } from "../../core/tensor/shape.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";

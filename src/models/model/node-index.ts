@@ -4,7 +4,7 @@
  */
 
 import { malformed, TensorError } from "../../core/errors.ts";
-import { nearestName } from "../../core/tensor/nearest.ts";
+import { nearestName } from "../../core/foreign.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { checkNode, modelFrom, modelOfLists } from "./foreign-model.ts";
 import { findIn, objectsFrom } from "./foreign.ts";

@@ -1,6 +1,7 @@
 /** Opsets that callers specify, and the matching versions of ONNX's file format (IR versions). */
 
-import { factOf, TensorError } from "../../core/errors.ts";
+import { factOf } from "../../core/foreign.ts";
+import { TensorError } from "../../core/errors.ts";
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { wrongOpset } from "../../core/operators/registry.ts";
 

@@ -4,14 +4,8 @@
  * operators, plan memory or release values early.
  */
 
-import { printCount } from "../../core/print-count.ts";
-import {
-  isTensorError,
-  malformed,
-  readForeign,
-  sentenceOf,
-  TensorError,
-} from "../../core/errors.ts";
+import { printCount, readForeign } from "../../core/foreign.ts";
+import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/errors.ts";
 import type { OperatorVersion } from "../../core/operators/operator.ts";
 import { findVersion, lookUp, resolve } from "../../core/operators/registry.ts";
 import { runNode as run } from "../../core/call/run.ts";

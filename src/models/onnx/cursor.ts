@@ -3,7 +3,7 @@
  * range that the caller requested.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
 import { malformed, type TensorError } from "../../core/errors.ts";
 import { readRange, type ByteSource } from "../model/byte-source.ts";
 import { MAX_VARINT } from "./wire.ts";

@@ -6,9 +6,9 @@
  * ONNX: "External Data" (docs/ExternalData.md).
  */
 
-import { malformed, printValue, TensorError, wrongOption } from "../../core/errors.ts";
+import { malformed, TensorError } from "../../core/errors.ts";
+import { optionsOf, printValue, wrongOption } from "../../core/foreign.ts";
 import { parseDecimal } from "../model/decimal.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
 
 /**
  * Reads `length` bytes, starting at `offset`, of the file at `location`. The location is a relative path with `/` that

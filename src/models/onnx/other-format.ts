@@ -1,7 +1,7 @@
 /** Recognizes files of other formats, because a wrong file is more common than a damaged file. */
 
 import { isTensorError, malformed, unsupported } from "../../core/errors.ts";
-import { otherKindOf } from "../../core/tensor/other-kind.ts";
+import { otherKindOf } from "../../core/tensor/bytes.ts";
 
 /**
  * Returns the result of `read`. If `read` fails and the file has another format, the error names the format. The

@@ -15,7 +15,7 @@ import { MAX_BODY_DEPTH, type Model } from "../model/model.ts";
 import { sizeOf } from "../../core/tensor/shape.ts";
 import { FileCursor } from "./cursor.ts";
 import { readOptionsFrom, type ReadOptions } from "./external.ts";
-import { HEAD } from "../../core/tensor/other-kind.ts";
+import { HEAD } from "../../core/tensor/bytes.ts";
 import { namingFormat } from "./other-format.ts";
 import { decodeModel } from "./read-model.ts";
 import {

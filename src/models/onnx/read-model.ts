@@ -5,7 +5,8 @@
 
 import { fromBinary } from "@bufbuild/protobuf";
 
-import { malformed, printValue } from "../../core/errors.ts";
+import { malformed } from "../../core/errors.ts";
+import { printValue } from "../../core/foreign.ts";
 import { dtypeOfNumber } from "../model/element-type.ts";
 import {
   domainName,
@@ -20,9 +21,8 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { HEAD } from "../../core/tensor/other-kind.ts";
+import { HEAD, plainBytes, type Bytes } from "../../core/tensor/bytes.ts";
 import type { Dim } from "../../core/tensor/shape.ts";
-import { plainBytes, type Bytes } from "../../core/tensor/storage.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { readOptionsFrom, type ReadOptions } from "./external.ts";
 import { namingFormat } from "./other-format.ts";

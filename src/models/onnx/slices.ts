@@ -2,9 +2,9 @@
 
 import { EXTERNAL } from "../../core/limits.ts";
 import { allocate, isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
-import { packedBytes } from "../../core/tensor/packing.ts";
+import { bytesOf, packedBytes } from "../../core/tensor/storage.ts";
 import { sizeOf } from "../../core/tensor/shape.ts";
-import { bytesOf, plainBytes } from "../../core/tensor/storage.ts";
+import { plainBytes } from "../../core/tensor/bytes.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { SOURCE, type Constant } from "../model/model.ts";
 import { externalRange, type ReadExternal } from "./external.ts";

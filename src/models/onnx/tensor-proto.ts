@@ -9,7 +9,8 @@ import { fromBinary, type DescField } from "@bufbuild/protobuf";
 import { BinaryReader, type WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPE_NAMES, type DType } from "../../core/tensor/dtype.ts";
-import { malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
+import { printValue } from "../../core/foreign.ts";
 import { dtypeOfNumber } from "../model/element-type.ts";
 import { MAX_RANK, printShape } from "../../core/tensor/shape.ts";
 import { StringStringEntryProtoSchema, TensorProtoSchema } from "./schema_pb.ts";

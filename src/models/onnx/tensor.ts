@@ -3,7 +3,8 @@
  * `onnx.proto` and its checker. If neither has a rule, this file follows ONNX's own loader.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount, printValue } from "../../core/foreign.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 
@@ -18,12 +19,11 @@ import {
   type NumericStorage,
   type Storage,
 } from "../../core/tensor/dtype.ts";
-import { malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { EXTERNAL } from "../../core/limits.ts";
 import { writer } from "../../core/tensor/scalar.ts";
-import { findNonBool, pack, packedBytes, unpack } from "../../core/tensor/packing.ts";
+import { bytesOf, findNonBool, pack, packedBytes, unpack } from "../../core/tensor/storage.ts";
 import { printShape, sizeOf } from "../../core/tensor/shape.ts";
-import { bytesOf, plainBytes, type Bytes } from "../../core/tensor/storage.ts";
+import { plainBytes, type Bytes } from "../../core/tensor/bytes.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { externalRange, readOptionsFrom, type ReadOptions } from "./external.ts";
 import { TensorProtoSchema } from "./schema_pb.ts";

@@ -4,19 +4,10 @@
  * wire type. Every model is therefore checked against the schema here, before the library decodes it.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { factOf, printCount, printValue } from "../../core/foreign.ts";
+import { isError, isTensorError, malformed, messageOf, TensorError } from "../../core/errors.ts";
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-
-import {
-  factOf,
-  isTensorError,
-  malformed,
-  messageOf,
-  printValue,
-  TensorError,
-  isError,
-} from "../../core/errors.ts";
 
 /**
  * The maximum number of messages, byte strings and unknown records in a model file with `bytes` bytes. An empty message

@@ -7,7 +7,8 @@ import { create, fromBinary, isMessage, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPES } from "../../core/tensor/dtype.ts";
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, printValue } from "../../core/foreign.ts";
+import { TensorError } from "../../core/errors.ts";
 import {
   domainName,
   nodeTitle,

@@ -3,7 +3,8 @@
  * therefore written back unchanged, and a changed body is an error.
  */
 
-import { printValue, TensorError } from "../../core/errors.ts";
+import { printValue } from "../../core/foreign.ts";
+import { TensorError } from "../../core/errors.ts";
 import { nodeTitle, SOURCE, type Graph, type ModelNode } from "../model/model.ts";
 import { bodyElements } from "./net.ts";
 import { LayerSource, readBody } from "./read-ir.ts";

@@ -4,8 +4,9 @@
  * of layers.
  */
 
-import type { Bytes } from "../../core/tensor/storage.ts";
-import { factOf, malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
+import type { Bytes } from "../../core/tensor/bytes.ts";
+import { factOf, printValue } from "../../core/foreign.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { parseDecimal } from "../model/decimal.ts";
 import { parseXml, type Element } from "./xml.ts";
 

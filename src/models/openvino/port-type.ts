@@ -1,6 +1,7 @@
 /** Value types in an IR. The data type is a word, and the shape is a text or a list of `dim` elements. */
 
-import { factOf, malformed, printValue, unsupported } from "../../core/errors.ts";
+import { factOf, printValue } from "../../core/foreign.ts";
+import { malformed, unsupported } from "../../core/errors.ts";
 import { dtypeOfElementType, elementTypeOf } from "../model/element-type.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { parseDecimal } from "../model/decimal.ts";

@@ -1,8 +1,8 @@
 /** Reads IR files into the plain `Model`. */
 
-import { printCount } from "../../core/print-count.ts";
+import { factOf, printCount, printValue } from "../../core/foreign.ts";
+import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
-import { factOf, malformed, printValue, TensorError, unsupported } from "../../core/errors.ts";
 import { readRange, sourceFrom, sourceOfBytes, type ByteSource } from "../model/byte-source.ts";
 import { dtypeOfElementType } from "../model/element-type.ts";
 import {
@@ -15,9 +15,9 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { findNonBool, packedBytes, unpack } from "../../core/tensor/packing.ts";
+import { findNonBool, packedBytes, unpack } from "../../core/tensor/storage.ts";
 import { isKnown, printShape, product, sizeOf } from "../../core/tensor/shape.ts";
-import { isBytes, type Bytes } from "../../core/tensor/storage.ts";
+import { isBytes, type Bytes } from "../../core/tensor/bytes.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { DOMAIN, operatorName, operatorRow, readVersion, valueKind } from "./layer-types.ts";
 import {

@@ -19,7 +19,7 @@ import {
 } from "../model/model.ts";
 import { sameDims, sameType } from "../model/same-type.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { pack } from "../../core/tensor/packing.ts";
+import { pack } from "../../core/tensor/storage.ts";
 import { isNumericStorage } from "../../core/tensor/dtype.ts";
 import { keptBodies } from "./bodies.ts";
 import { DOMAIN, operatorRow, printVersion, valueKind } from "./layer-types.ts";

@@ -6,17 +6,9 @@
 
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 
-import {
-  factOf,
-  malformed,
-  messageOf,
-  printValue,
-  TensorError,
-  unsupported,
-  isError,
-} from "../../core/errors.ts";
-import { isPage, PAGE } from "../../core/tensor/other-kind.ts";
-import { plainBytes, type Bytes } from "../../core/tensor/storage.ts";
+import { factOf, printValue } from "../../core/foreign.ts";
+import { isError, malformed, messageOf, TensorError, unsupported } from "../../core/errors.ts";
+import { isPage, PAGE, plainBytes, type Bytes } from "../../core/tensor/bytes.ts";
 
 export interface Element {
   readonly name: string;

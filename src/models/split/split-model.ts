@@ -1,8 +1,7 @@
 /** Splits a model at some of its values into parts that load separately. */
 
-import { nearestName } from "../../core/tensor/nearest.ts";
-import { optionsOf } from "../../core/tensor/options.ts";
-import { factOf, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, nearestName, optionsOf, printValue } from "../../core/foreign.ts";
+import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { checkType, modelFrom } from "../model/foreign-model.ts";
 import { listFrom, recordFrom } from "../model/foreign.ts";

@@ -1,6 +1,7 @@
 /** Captures the actual inputs and outputs of a model's scatters and gathers in the user's runtime. */
 
-import { isError, isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
+import { isError, isTensorError, TensorError } from "../../core/errors.ts";
+import { namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
 import { recordFrom } from "../model/foreign.ts";
 import { bindGiven } from "../model/inputs.ts";
 import { nodeTitle, type Model, type ModelNode } from "../model/model.ts";
@@ -8,12 +9,11 @@ import { listNodes, NodeIndex } from "../model/node-index.ts";
 import type { PlacedNode } from "../model/places.ts";
 import { callOfNode, type NodeCall } from "../model/run-model.ts";
 import type { ReadExternal } from "../onnx/external.ts";
-import type { Bytes } from "../../core/tensor/storage.ts";
+import type { Bytes } from "../../core/tensor/bytes.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { slicedConstant } from "../onnx/slices.ts";
-import { slicesOf } from "../../core/call/duplicates.ts";
+import { slicesOf } from "../../core/call/check.ts";
 import { findOperators, isOperator } from "../../core/operators/registry.ts";
-import { namesOf, optionsOf } from "../../core/tensor/options.ts";
 import type { RuntimeTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { isConstant, NotRun, valueOf, type Found, type Frame } from "./frames.ts";
 import { PlaceValues } from "./places.ts";

@@ -3,7 +3,8 @@
 import { printScalar } from "../../core/tensor/print.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { coordinatesOf, printShape, sameShape } from "../../core/tensor/shape.ts";
-import { firstDifference, type Tensor } from "../../core/tensor/tensor.ts";
+import { firstDifference } from "../../core/tensor/compare.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
 import { isWorse, type Verdict } from "./verdicts.ts";
 
 export type Likeness = Extract<Verdict, "equal" | "near" | "nan-or-zero" | "differs">;

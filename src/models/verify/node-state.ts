@@ -3,7 +3,8 @@
 import type { Diagnosis } from "../../insight/diagnose/diagnosis.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
 import type { NodeCall } from "../model/run-model.ts";
-import { equals, type Tensor } from "../../core/tensor/tensor.ts";
+import { equals } from "../../core/tensor/compare.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
 import { maybeSliced, type Capture, type CapturedCall } from "./capture.ts";
 import { judge, reasonsOf, type Judgement } from "./judge.ts";
 import { isExactInOneThread, isSuspect, rerun, type Reruns, type Runtime } from "./rerun.ts";

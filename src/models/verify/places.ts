@@ -3,11 +3,11 @@
  * separate model, so that any of its values can be an output.
  */
 
-import { printCount } from "../../core/print-count.ts";
+import { printCount } from "../../core/foreign.ts";
+import { isError } from "../../core/errors.ts";
 import type { Graph, Model, ModelNode } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
-import { isError } from "../../core/errors.ts";
 import { VERIFY } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { neededNodes } from "../split/needed.ts";

@@ -4,12 +4,13 @@
  * sessions. Other results appeared within a few runs of each session.
  */
 
-import { hasRepeats } from "../../core/call/duplicates.ts";
+import { hasRepeats } from "../../core/call/check.ts";
 import { runNode as runExactly } from "../../core/call/run.ts";
 import { VERIFY } from "../../core/limits.ts";
 import { IR_VERSION } from "../model/opset.ts";
 import type { Model } from "../model/model.ts";
-import { equals, type Tensor } from "../../core/tensor/tensor.ts";
+import { equals } from "../../core/tensor/compare.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { CapturedCall } from "./capture.ts";
 import { openModel } from "./carried.ts";
 import { RuntimeFailure, type CreateSession } from "./session.ts";

@@ -3,7 +3,8 @@
  * onnxruntime-web, or another package with the same interface. This package depends on no runtime.
  */
 
-import { factOf, isError, isTensorError, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, printValue } from "../../core/foreign.ts";
+import { isError, isTensorError, TensorError } from "../../core/errors.ts";
 import { nodeTitle, type ModelNode } from "../model/model.ts";
 import { OPEN } from "../../core/resources.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";

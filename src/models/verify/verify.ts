@@ -5,14 +5,13 @@
  * all runs.
  */
 
-import { wrongOption } from "../../core/errors.ts";
-import type { Bytes } from "../../core/tensor/storage.ts";
+import { namesOf, objectOf, optionsOf, wrongOption } from "../../core/foreign.ts";
+import type { Bytes } from "../../core/tensor/bytes.ts";
 import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
 import type { Model } from "../model/model.ts";
 import { modelNotes } from "../model/model-notes.ts";
 import { NodeIndex } from "../model/node-index.ts";
-import { namesOf, objectOf, optionsOf } from "../../core/tensor/options.ts";
 import { modelBytes, readModel } from "../onnx/read-model.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import {

@@ -1,14 +1,7 @@
 /** Checks the arguments of job functions before any file is read. */
 
-import {
-  isArray,
-  TensorError,
-  wrongOption,
-  oneOf,
-  printValue,
-  factOf,
-} from "../../../core/errors.ts";
-import { nearestName } from "../../../core/tensor/nearest.ts";
+import { factOf, isArray, nearestName, printValue, wrongOption } from "../../../core/foreign.ts";
+import { oneOf, TensorError } from "../../../core/errors.ts";
 import { checkSignal } from "../../boxes/checks.ts";
 import { isUrl } from "../../boxes/file.ts";
 import { STAGE_NAMES } from "./spec.ts";

@@ -3,14 +3,14 @@
  * place.
  */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printCount } from "../../../core/foreign.ts";
+import { isTensorError, TensorError } from "../../../core/errors.ts";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { ArrayType } from "../../boxes/array.ts";
 import { isCode, isThere, isUrl } from "../../boxes/file.ts";
 import { openPendingNpy } from "../../boxes/npy-array.ts";
 import { isFree, storeOf } from "../../zarr/open.ts";
-import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { resolveCall } from "./call-spec.ts";
 import { claim, claimOf, isClaimed } from "./claim.ts";
 import { fileOf } from "../stages/context.ts";

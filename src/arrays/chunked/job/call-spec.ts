@@ -3,14 +3,20 @@
  * same functions as for `run` resolve and check.
  */
 
-import { checkNames } from "../../../core/tensor/options.ts";
-import { callOf, nodeFrom, type Call, type NodeSpec } from "../../../core/call/call.ts";
-import { plainCallOf } from "../../../core/call/plain-call.ts";
-import { policiesOf, type Policies } from "../../../core/call/policies.ts";
-import { refusesRepeats, settle } from "../../../core/call/prepare.ts";
-import { factOf, oneOf, printValue, TensorError, wrongOption } from "../../../core/errors.ts";
+import { checkNames, factOf, printValue, wrongOption } from "../../../core/foreign.ts";
+import {
+  callOf,
+  nodeFrom,
+  plainCallOf,
+  plainOptions,
+  policiesOf,
+  type Call,
+  type NodeSpec,
+} from "../../../core/call/call.ts";
+import { refusesRepeats, settle } from "../../../core/call/check.ts";
+import { oneOf, TensorError } from "../../../core/errors.ts";
 import type { Layout, TensorType } from "../../../core/operators/operator.ts";
-import { FUNCTIONS, type FunctionName } from "../../../core/operators/plain.ts";
+import { FUNCTIONS, type FunctionName } from "../../../core/operators/registry.ts";
 import { rolesOf } from "../../../core/operators/signature.ts";
 import { allocate } from "../../../core/tensor/dtype.ts";
 import { tensor, Tensor } from "../../../core/tensor/tensor.ts";
@@ -28,7 +34,6 @@ export type CallSpec =
 /** A call whose inputs have been checked, except for the index values. */
 export interface ResolvedCall {
   readonly call: Call;
-  readonly policies: Policies;
   /** The shape of the output. */
   readonly shape: readonly number[];
   readonly layout: Layout;
@@ -43,7 +48,7 @@ export interface CallTypes {
 
 /** Throws the errors that `run` throws before it reads elements. */
 export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
-  const { call: unsettled, policies } = callFrom(spec);
+  const unsettled = callFrom(spec);
   const { version, operator, fields } = unsettled;
   if (version.indexForm === "sequences" || version.fusesBatches === true) {
     const sentence = "this version cannot run chunk by chunk; use the operator's newest opset";
@@ -78,12 +83,11 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
     { data: shapes.data, indices: shapeOnly(types.indices), updates: types.updates?.shape },
     call,
   );
-  return { call, policies, shape: settled.shape as readonly number[], layout };
+  return { call, shape: settled.shape as readonly number[], layout };
 }
 
 /** Returns true if repeated targets are an error. */
-export const refusesDuplicates = ({ call, policies }: ResolvedCall): boolean =>
-  refusesRepeats(call, policies);
+export const refusesDuplicates = ({ call }: ResolvedCall): boolean => refusesRepeats(call);
 
 /**
  * Checks the parts of a call that do not depend on its arrays. Throws `unknown-operator`, `attribute` or `reduction`
@@ -98,11 +102,11 @@ export function checkCall(spec: CallSpec): void {
   callFrom(spec);
 }
 
-function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
+function callFrom(spec: CallSpec): Call {
   if ("node" in spec) {
     const call = callOf(nodeFrom(spec.node));
     const { duplicates } = spec;
-    return { call, policies: policiesOf(call.operator, { duplicates }, call.fields) };
+    return { ...call, policies: policiesOf(call.operator, { duplicates }, call.fields) };
   }
   const name = spec.function;
   if (!Object.hasOwn(FUNCTIONS, name)) {
@@ -114,8 +118,8 @@ function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
       allowed,
     });
   }
-  const { call } = plainCallOf(FUNCTIONS[name as FunctionName], spec.options).known;
-  return { call, policies: call.policies };
+  const operator = FUNCTIONS[name as FunctionName];
+  return plainCallOf(operator, plainOptions(operator, spec.options));
 }
 
 function axisTensor(axis: number): Tensor {

@@ -9,7 +9,8 @@
  *     .ndscatter/partial            a job was abandoned after it had changed some chunks
  */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printCount } from "../../../core/foreign.ts";
+import { malformed, TensorError } from "../../../core/errors.ts";
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
@@ -23,7 +24,6 @@ import {
   placeError,
   withFile,
 } from "../../boxes/file.ts";
-import { malformed, TensorError } from "../../../core/errors.ts";
 import { readSpec } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 import { countChanges, parseClaim, type Claim } from "../../zarr/claims.ts";

@@ -4,10 +4,17 @@ import { createHash } from "node:crypto";
 import * as path from "node:path";
 import { checkPath } from "./arguments.ts";
 import { checkCall } from "./call-spec.ts";
-import { checkNames, namesOf, objectOf } from "../../../core/tensor/options.ts";
+import {
+  checkNames,
+  factOf,
+  namesOf,
+  objectOf,
+  printValue,
+  wrongOption,
+} from "../../../core/foreign.ts";
 import { checkOpened } from "../../boxes/checks.ts";
 import { isThere, isUrl, makeFolders } from "../../boxes/file.ts";
-import { factOf, printValue, TensorError, wrongOption } from "../../../core/errors.ts";
+import { TensorError } from "../../../core/errors.ts";
 import { checkCount } from "../stages/budget.ts";
 import { hasSecrets, shownUrl } from "../../boxes/urls.ts";
 import { beginOutput } from "./begin-output.ts";

@@ -1,6 +1,7 @@
 /** Checks that disks have enough space for a job, before and during the run. */
 
-import { printAmount } from "../../../core/print-count.ts";
+import { printAmount } from "../../../core/foreign.ts";
+import { TensorError } from "../../../core/errors.ts";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { isCode, isUrl, writeFully, withFile } from "../../boxes/file.ts";
@@ -9,7 +10,6 @@ import type { OpenFile } from "../../boxes/files.ts";
 import { checkPath } from "./arguments.ts";
 import type { StageName } from "./spec.ts";
 import { removeLeft, temporaryOf } from "./temporary.ts";
-import { TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 
 export interface Room {

@@ -1,6 +1,7 @@
 /** Divides the request of a job into tasks that fit in memory. */
 
-import { printValue, TensorError } from "../../../core/errors.ts";
+import { printValue } from "../../../core/foreign.ts";
+import { TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, printShape, product, sameShape } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ArrayType, ChunkedArray } from "../../boxes/array.ts";

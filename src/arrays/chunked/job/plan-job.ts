@@ -5,7 +5,8 @@
 
 import { randomBytes } from "node:crypto";
 import * as path from "node:path";
-import { factOf, isArray, printValue, TensorError } from "../../../core/errors.ts";
+import { factOf, isArray, printValue } from "../../../core/foreign.ts";
+import { TensorError } from "../../../core/errors.ts";
 import { printShape } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
 import { isThere, isUrl } from "../../boxes/file.ts";

@@ -6,7 +6,8 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { factOf, printValue, TensorError, wrongOption } from "../../../core/errors.ts";
+import { factOf, printValue, wrongOption } from "../../../core/foreign.ts";
+import { TensorError } from "../../../core/errors.ts";
 import { isCode, isUrl } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
 import { files } from "../../boxes/files.ts";

@@ -4,7 +4,7 @@
  */
 
 import { DTYPES } from "../../../core/tensor/dtype.ts";
-import { wrongOption } from "../../../core/errors.ts";
+import { wrongOption } from "../../../core/foreign.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { printMemory } from "../stages/budget.ts";
 import type { Division } from "./division.ts";

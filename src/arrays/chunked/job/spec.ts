@@ -3,7 +3,8 @@
  * program may have written the file.
  */
 
-import { factOf, malformed } from "../../../core/errors.ts";
+import { factOf } from "../../../core/foreign.ts";
+import { malformed } from "../../../core/errors.ts";
 import type { ArrayLocation } from "../../boxes/array.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
 import type { CallSpec } from "./call-spec.ts";

@@ -1,9 +1,8 @@
 /** Runs tasks of different jobs on threads. The caller must run stages in order. */
 
-import type { Signal } from "../../../core/platform-types.ts";
+import { namesOf, optionsOf, type Signal } from "../../../core/foreign.ts";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { namesOf, optionsOf } from "../../../core/tensor/options.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { freeSpaceOf, type FreeSpace } from "../job/disk.ts";
 import { checkCount, shareOf } from "../stages/budget.ts";

@@ -1,8 +1,7 @@
 /** Runs a job's remaining tasks, stage by stage, on threads of this process. */
 
-import type { Signal } from "../../../core/platform-types.ts";
+import { namesOf, optionsOf, printAmount, type Signal } from "../../../core/foreign.ts";
 import { availableParallelism } from "node:os";
-import { namesOf, optionsOf } from "../../../core/tensor/options.ts";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
 import { checkPath, checkRunOptions } from "../job/arguments.ts";
@@ -29,7 +28,6 @@ import { isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
 import type { JobSpec } from "../job/spec.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
 import { processMemory } from "./process-memory.ts";
-import { printAmount } from "../../../core/print-count.ts";
 import { product } from "../../../core/tensor/shape.ts";
 
 /** Progress of a stage. */

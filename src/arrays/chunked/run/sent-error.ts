@@ -4,13 +4,13 @@
  */
 
 import {
+  isError,
   isTensorError,
   messageOf,
   sentenceOf,
   TensorError,
   type ErrorCode,
   type ErrorFields,
-  isError,
 } from "../../../core/errors.ts";
 
 export type SentError =

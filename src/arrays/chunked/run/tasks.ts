@@ -1,7 +1,8 @@
 /** Runs a task of any stage of a job, even if the task was done before. */
 
 import { isThere } from "../../boxes/file.ts";
-import { factOf, TensorError } from "../../../core/errors.ts";
+import { factOf } from "../../../core/foreign.ts";
+import { TensorError } from "../../../core/errors.ts";
 import { applyTask } from "../stages/apply.ts";
 import { checkLead } from "../stages/check.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";

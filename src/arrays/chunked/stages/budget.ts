@@ -1,8 +1,8 @@
 /** Divides a job's memory into a fixed amount for the process and equal shares for the threads. */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printCount, wrongOption } from "../../../core/foreign.ts";
+import { TensorError } from "../../../core/errors.ts";
 import { stepsOf } from "../../../core/call/steps.ts";
-import { TensorError, wrongOption } from "../../../core/errors.ts";
 import type { ChunkedArray, HeldBytes } from "../../boxes/array.ts";
 import { isUrl } from "../../boxes/file.ts";
 import { contiguousChunks, Grid } from "../../boxes/grid.ts";

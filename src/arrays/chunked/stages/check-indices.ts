@@ -1,19 +1,24 @@
 /** Creates the same index errors as calls in memory, and checks indices that no position uses. */
 
-import { rulesOf } from "../../../core/call/prepare.ts";
+import { rulesOf } from "../../../core/call/check.ts";
 import type { ChunkedArray } from "../../boxes/array.ts";
 import { contiguousChunks, Grid } from "../../boxes/grid.ts";
 import { isTensorError, type ErrorOf, type TensorError } from "../../../core/errors.ts";
 import { readIndices } from "../../../core/kernels/read-indices.ts";
 import { CHUNKED } from "../../../core/limits.ts";
-import { indexError, readOffsets } from "../../../core/plan/bounds.ts";
-import { indexWordsOf, type IndexRules, type ReadIndices } from "../../../core/plan/index-job.ts";
+import {
+  indexError,
+  readOffsets,
+  indexWordsOf,
+  type IndexRules,
+  type ReadIndices,
+} from "../../../core/plan/indices.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import type { Tensor } from "../../../core/tensor/tensor.ts";
 import type { ResolvedCall } from "../job/call-spec.ts";
 
 /** Returns a call's rules for its indices. */
-export const indexRules = ({ call, policies }: ResolvedCall): IndexRules => rulesOf(call, policies);
+export const indexRules = ({ call }: ResolvedCall): IndexRules => rulesOf(call);
 
 /**
  * Returns the error for the index `bad` in a part of the indices, with coordinates in the whole indices. `origin`

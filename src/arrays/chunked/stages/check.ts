@@ -4,7 +4,7 @@
  */
 
 import { coordinatesOf, product } from "../../../core/tensor/shape.ts";
-import { duplicateError } from "../../../core/call/duplicates.ts";
+import { duplicateError } from "../../../core/call/check.ts";
 import type { TensorError } from "../../../core/errors.ts";
 import { fileOf, POSITIONS, ROWS, type JobContext } from "./context.ts";
 import { findFragment, readColumn } from "./fragments.ts";

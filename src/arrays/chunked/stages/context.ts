@@ -1,10 +1,10 @@
 /** Opens a job's arrays, and derives the values that tasks need. */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printCount } from "../../../core/foreign.ts";
+import { malformed } from "../../../core/errors.ts";
 import * as path from "node:path";
 import type { ChunkedArray, PendingArray, StagedArray } from "../../boxes/array.ts";
 import { areContiguous, areWhole, Grid } from "../../boxes/grid.ts";
-import { malformed } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, product, sameShape } from "../../../core/tensor/shape.ts";
 import { addressOf, type Address } from "./address.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { Box } from "../../boxes/grid.ts";
-import { indexAt, type IndexWords } from "../../../core/plan/index-job.ts";
+import { indexAt, type IndexWords } from "../../../core/plan/indices.ts";
 import { product, stridesOf } from "../../../core/tensor/shape.ts";
 import type { Address, AxisSteps } from "./address.ts";
 
@@ -167,7 +167,7 @@ function readTuples(
 
 /**
  * Returns true if an index outside its axis is an error. If negative indices do not wrap, they are always errors, as in
- * `plan/bounds.ts`.
+ * `plan/indices.ts`.
  */
 const isRefused = (
   given: number,

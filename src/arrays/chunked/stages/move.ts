@@ -1,6 +1,6 @@
 /** Calls the engine on the memory of a workspace, with slices of equal length that rows address. */
 
-import { callNow } from "../../../core/call/execute.ts";
+import { callNow } from "../../../core/call/run.ts";
 import { divisorOf, stepsOf, type Reducing } from "../../../core/call/steps.ts";
 import type { Executor } from "../../../core/engines/executor.ts";
 import type { ErrorContext } from "../../../core/errors.ts";
@@ -42,7 +42,7 @@ export function gatherSlices(
   fields: ErrorContext,
 ): void {
   const plan = planOf(offsets, slice, data.length / DTYPES[dtype].lanes);
-  callNow(executor, fields, (session) => session.gather(plan, dtype, data, out), undefined);
+  callNow(executor, fields, (session) => session.gather(plan, dtype, data, out));
 }
 
 /** Writes slices of `slice` elements, so that the slice of data at offset p becomes update p. */
@@ -75,12 +75,7 @@ function scatter(
   data: Storage,
   fields: ErrorContext,
 ): void {
-  callNow(
-    executor,
-    fields,
-    (session) => session.scatter(plan, dtype, step, data, updates, data),
-    undefined,
-  );
+  callNow(executor, fields, (session) => session.scatter(plan, dtype, step, data, updates, data));
 }
 
 /**

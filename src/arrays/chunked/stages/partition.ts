@@ -3,7 +3,7 @@
  * chunk of every position, and writes rows and updates sorted by chunk.
  */
 
-import { indexWordsOf } from "../../../core/plan/index-job.ts";
+import { indexWordsOf } from "../../../core/plan/indices.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { Tensor } from "../../../core/tensor/tensor.ts";

@@ -1,6 +1,6 @@
 /** Runs the stage `place` of a gather, in which each task orders the slices of one block. */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printCount } from "../../../core/foreign.ts";
 import { malformed } from "../../../core/errors.ts";
 import { chunksOf, copyBox } from "../../boxes/boxes.ts";
 import { contiguousRuns } from "../../boxes/runs.ts";

@@ -16,10 +16,10 @@
  * becomes visible.
  */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printCount } from "../../../core/foreign.ts";
+import { malformed, type TensorError } from "../../../core/errors.ts";
 import { randomBytes } from "node:crypto";
 import * as path from "node:path";
-import { malformed, type TensorError } from "../../../core/errors.ts";
 import { printShape } from "../../../core/tensor/shape.ts";
 import { noteChanges } from "../job/claim.ts";
 import { checkOwner } from "../job/owner.ts";

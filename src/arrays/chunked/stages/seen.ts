@@ -7,7 +7,7 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import * as path from "node:path";
-import { malformed, TensorError, isError } from "../../../core/errors.ts";
+import { isError, malformed, TensorError } from "../../../core/errors.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
 import type { Box } from "../../boxes/grid.ts";

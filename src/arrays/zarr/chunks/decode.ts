@@ -3,7 +3,8 @@
  * only the needed rows are read. No memory is allocated for sizes that the stored bytes cannot contain.
  */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printCount } from "../../../core/foreign.ts";
+import { isTensorError, malformed, unsupported } from "../../../core/errors.ts";
 import {
   chunksOf,
   copyBox,
@@ -14,8 +15,7 @@ import {
   type Place,
 } from "../../boxes/boxes.ts";
 import type { Box } from "../../boxes/grid.ts";
-import { isTensorError, malformed, unsupported } from "../../../core/errors.ts";
-import { HEAD, otherKindOf, PAGE } from "../../../core/tensor/other-kind.ts";
+import { HEAD, otherKindOf, PAGE } from "../../../core/tensor/bytes.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import type { Buffers } from "./buffers.ts";
 import { OtherKind, reasonOf, type ByteCodec } from "../codecs/byte-codec.ts";

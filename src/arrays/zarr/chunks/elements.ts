@@ -5,7 +5,7 @@ import { malformed } from "../../../core/errors.ts";
 import { ZARR } from "../../../core/limits.ts";
 import { swapBytes } from "../../npy/layout.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
-import { findNonBool, keepBits } from "../../../core/tensor/packing.ts";
+import { findNonBool, keepBits } from "../../../core/tensor/storage.ts";
 
 /** Returns true if elements in a file differ from elements in memory. */
 export const needsChange = (dtype: DType, bigEndian: boolean): boolean =>

@@ -1,8 +1,8 @@
 /** Encodes chunks into parts, so that uncompressed elements are never copied. */
 
-import { printCount } from "../../../core/print-count.ts";
-import { chunksOf, copyBox, isFilled, offsetOf, transpose } from "../../boxes/boxes.ts";
+import { printCount } from "../../../core/foreign.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
+import { chunksOf, copyBox, isFilled, offsetOf, transpose } from "../../boxes/boxes.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { newBytes, type Buffers } from "./buffers.ts";
 import { reasonOf, type Release } from "../codecs/byte-codec.ts";

@@ -1,7 +1,7 @@
 /** Computes the memory for reading or writing a chunk, excluding the chunk's elements. */
 
 import type { ArrayType, HeldBytes } from "../../boxes/array.ts";
-import { sameShape, product } from "../../../core/tensor/shape.ts";
+import { product, sameShape } from "../../../core/tensor/shape.ts";
 import { mostStored, type Pipeline } from "./pipeline.ts";
 
 /**

@@ -3,7 +3,8 @@
  * the bytes. This file checks codecs and builds pipelines, which `decode.ts` and `encode.ts` run.
  */
 
-import { factOf, malformed, printValue, TensorError, unsupported } from "../../../core/errors.ts";
+import { factOf, printValue } from "../../../core/foreign.ts";
+import { malformed, TensorError, unsupported } from "../../../core/errors.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { printShape, product } from "../../../core/tensor/shape.ts";
 import { makeBloscCodec, COMPRESSORS, nameOfShuffle, SHUFFLES } from "../codecs/blosc.ts";

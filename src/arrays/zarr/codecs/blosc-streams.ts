@@ -4,7 +4,7 @@
  * its input or output.
  */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printCount } from "../../../core/foreign.ts";
 import { broken } from "./byte-codec.ts";
 import { ZARR } from "../../../core/limits.ts";
 

@@ -4,7 +4,7 @@
  * if elements had 4 bytes.
  */
 
-import { printCount } from "../../../core/print-count.ts";
+import { isArray, printCount } from "../../../core/foreign.ts";
 import {
   broken,
   mostCompressed,
@@ -17,7 +17,6 @@ import { decodeBloscLz, decodeLz4, decodeSnappy, encodeLz4 } from "./blosc-strea
 import { makeDeflateCodec } from "./gzip.ts";
 import { shuffleBits, shuffleBytes, unshuffleBits, unshuffleBytes } from "./shuffle.ts";
 import { makeZstdCodec } from "./zstd.ts";
-import { isArray } from "../../../core/errors.ts";
 import { ZARR } from "../../../core/limits.ts";
 import type { Json } from "../json.ts";
 import type { Codec } from "../metadata.ts";

@@ -1,6 +1,6 @@
 /** Implements the codec `gzip` and, for Zarr v2, `zlib`, with Node's zlib or the compression streams of a browser. */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printCount } from "../../../core/foreign.ts";
 import type { Transform } from "node:stream";
 import { ZARR } from "../../../core/limits.ts";
 import { broken, mostCompressed, type ByteCodec, type Release } from "./byte-codec.ts";

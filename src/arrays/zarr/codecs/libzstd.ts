@@ -3,7 +3,7 @@
  * evaluate strings as JavaScript or fetch a file, which a Content-Security-Policy may forbid.
  */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printCount } from "../../../core/foreign.ts";
 import { messageOf, TensorError } from "../../../core/errors.ts";
 import { broken, mostCompressed } from "./byte-codec.ts";
 import { inflateStream } from "./gzip.ts";

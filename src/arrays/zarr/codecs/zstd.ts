@@ -3,9 +3,9 @@
  * headers are checked first, because decoders would trust the output size that a header declares.
  */
 
-import { printCount } from "../../../core/print-count.ts";
-import type { Transform } from "node:stream";
+import { printCount } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
+import type { Transform } from "node:stream";
 import { ZARR } from "../../../core/limits.ts";
 import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from "./byte-codec.ts";
 import { byCallback, compressed, inflateStream, join } from "./gzip.ts";

@@ -1,6 +1,6 @@
 /** Explains why a server refused a request, and suggests a remedy. */
 
-import { TensorError, isError } from "../../../core/errors.ts";
+import { isError, TensorError } from "../../../core/errors.ts";
 import { HTTP } from "../../../core/limits.ts";
 import { codesOf, waitAskedBy } from "./retries.ts";
 import { Silence, textOf } from "./silence.ts";

@@ -1,6 +1,7 @@
 /** Determines object URLs and request settings for a server. */
 
-import { printValue, TensorError } from "../../../core/errors.ts";
+import { printValue } from "../../../core/foreign.ts";
+import { TensorError } from "../../../core/errors.ts";
 import { decoded, hasSecrets, isHidden, shownUrl } from "../../boxes/urls.ts";
 import { retrying, type Request } from "./retries.ts";
 import { settingsOf, type S3Options } from "./s3-options.ts";

@@ -1,7 +1,7 @@
 /** Reads the address and the credentials of object storage from options or the environment. */
 
-import { printValue, TensorError, wrongOption } from "../../../core/errors.ts";
-import { optionsOf } from "../../../core/tensor/options.ts";
+import { optionsOf, printValue, wrongOption } from "../../../core/foreign.ts";
+import { TensorError } from "../../../core/errors.ts";
 
 /**
  * The address and the credentials of object storage. Every option can also be set in the environment, with AWS's

@@ -3,7 +3,8 @@
  * contains the coordinates of a chunk.
  */
 
-import { factOf, printValue, TensorError } from "../../../core/errors.ts";
+import { factOf, printValue } from "../../../core/foreign.ts";
+import { TensorError } from "../../../core/errors.ts";
 
 /**
  * Readable bytes: an object, a part of an object, or bytes in memory. With this interface, inner chunks of a shard are

@@ -51,7 +51,7 @@ export const sliceArgs = (args: SliceArgs): number[] => [
 ];
 
 /** Maximum number of arguments that `runCalls` passes to a kernel. */
-export const MOST_ARGS = 7;
+export const MOST_ARGS = 8;
 
 const NO_STEPS = [0, 0, 0] as const;
 
@@ -78,7 +78,7 @@ export function runCalls(
       const a = all[0] + i * steps[0];
       const b = all[1] + i * steps[1];
       const c = all[2] + i * steps[2];
-      result |= kernels[kernel](a, b, c, all[3], all[4], all[5], all[6]) ?? 0;
+      result |= kernels[kernel](a, b, c, all[3], all[4], all[5], all[6], all[7]) ?? 0;
       onDone?.();
     }
   }

@@ -4,11 +4,13 @@
  */
 
 import type { WasmLimits } from "../../limits.ts";
-import type { ElementJob, IndexJob, TupleJob } from "../../plan/index-job.ts";
+import type { ElementJob, IndexJob, TupleJob } from "../../plan/indices.ts";
+import { DTYPES, isNumericStorage, type DType, type Storage } from "../../tensor/dtype.ts";
 import type { Call } from "./calls.ts";
 import { AXIS_WORDS, gridWords, writeAxes, writeGrid } from "./index-tables.ts";
 import type { Arena } from "./arena.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
+import { attempt } from "./pays.ts";
 import { shares } from "./split-work.ts";
 
 export interface IndexReader {
@@ -88,6 +90,63 @@ function readElements(
     args: [from, pointer + 4 * perRow * first, some, row, tableOf(first)],
   }));
   return isGood ? offsetsAt(arena, pointer, perRow * rows) : null;
+}
+
+/**
+ * Checks indices in the arena's memory that `gatherByIndices` can follow without offsets: they address the last axis,
+ * each row of indices has its own row of data, and no index is negative. Returns false for all other indices.
+ */
+export function checkIndices(reader: IndexReader, arena: Arena, job: IndexJob): job is ElementJob {
+  if (job.kind === "tuples" || job.steps.some((step) => step !== 0)) return false;
+  const { words, step, count, axis } = job;
+  const kernel = arena.memory.kernels().check(step);
+  const callOf = (from: number, _: number, some: number): Call => ({
+    kernel,
+    args: [from, some, axis.dim],
+  });
+  return axis.dim > 0 && readUnits(reader, arena, words, count, step, callOf);
+}
+
+/**
+ * Gathers by checked indices, on all threads if the result is in the arena's memory, or else through a window.
+ * Returns false, and writes nothing, if other kernels must gather.
+ */
+export function gatherByIndices(
+  reader: IndexReader,
+  arena: Arena,
+  { words, step, count, shape, axis: { dim } }: ElementJob,
+  dtype: DType,
+  data: Storage,
+  out: Storage,
+): boolean {
+  const { memory } = arena;
+  if (!isNumericStorage(data) || !isNumericStorage(out) || !memory.has(data)) return false;
+  const { bytes } = DTYPES[dtype];
+  // Other widths are rare, so they have no kernels.
+  if (bytes !== 4) return false;
+  const kernel = memory.kernels().pick(step);
+  const row = shape[shape.length - 1];
+  const length = row * bytes;
+  const rows = count / row;
+  const callOf = (first: number, some: number, to: number): Call => {
+    const from = words.byteOffset + 4 * step * row * first;
+    return { kernel, args: [from, to, data.byteOffset + dim * bytes * first, some, row, dim] };
+  };
+  if (memory.has(out)) {
+    const lists = shares(rows, reader.threadsFor(count * bytes)).map(([first, some]) => [
+      callOf(first, some, out.byteOffset + length * first),
+    ]);
+    return reader.run(memory, lists);
+  }
+  const most = Math.min(Math.max(Math.floor(reader.limits.window / length), 1), rows);
+  const window = attempt(() => arena.allocate(most * length));
+  if (window === null) return false;
+  for (let first = 0; first < rows; first += most) {
+    const some = Math.min(most, rows - first);
+    reader.run(memory, [[callOf(first, some, window)]]);
+    arena.copyOut(window, some * length, out, first * length);
+  }
+  return true;
 }
 
 const offsetsAt = ({ memory }: Arena, pointer: number, count: number): Uint32Array =>

@@ -3,7 +3,7 @@
  * format.
  */
 
-import type { ElementJob, IndexAxis } from "../../plan/index-job.ts";
+import type { ElementJob, IndexAxis } from "../../plan/indices.ts";
 
 /** Number of words that an Axis takes in a table. */
 export const AXIS_WORDS = 6;

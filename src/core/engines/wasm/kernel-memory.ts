@@ -53,7 +53,7 @@ export class KernelMemory {
     this.memory = largestMemory(isShared, pages);
     this.buffer = this.memory.buffer;
     this.#allocator = new Allocator(this.buffer.byteLength);
-    this.#limits = this.wordsAt(0, 5);
+    this.#limits = this.wordsAt(0, 6);
     this.setLimits();
     this.#block = this.#newBlock();
   }
@@ -67,6 +67,7 @@ export class KernelMemory {
     limits[2] = KERNELS.long;
     limits[3] = KERNELS.prefetched;
     limits[4] = KERNELS.narrow;
+    limits[5] = KERNELS.distant;
   }
 
   #newBlock(): Block {

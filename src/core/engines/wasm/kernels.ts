@@ -37,6 +37,12 @@ export interface Kernels {
   tuples(words: 1 | 2): number;
   elements(words: 1 | 2): number;
   rows(words: 1 | 2): number;
+  /** Returns the kernel that only checks indices along one axis; it returns 0 if all indices are in range. */
+  check(words: 1 | 2): number;
+  /** Returns the kernel that gathers elements of 4 bytes straight from checked indices. */
+  pick(words: 1 | 2): number;
+  /** Kernel that adds float16 with copies of the targets. */
+  readonly sum: number;
   readonly runLength: number;
   readonly everyNth: number;
   readonly copyBytes: number;
@@ -69,6 +75,9 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
     tuples: remembered((words: number) => find(`tuples_${32 * words}`)),
     elements: (words) => find(`elements_${32 * words}`),
     rows: (words) => find(`rows_${32 * words}`),
+    check: (words) => find(`check_${32 * words}`),
+    pick: (words) => find(`pick_${32 * words}`),
+    sum: find("sum_float16"),
     runLength: find("run_length"),
     everyNth: find("every_nth"),
     copyBytes: find("copy_bytes"),

@@ -3,7 +3,9 @@
 import type { Plan } from "../../plan/plan.ts";
 import { greatestCommonDivisor } from "../../tensor/shape.ts";
 import { DTYPES, type DType, type NumericStorage } from "../../tensor/dtype.ts";
+import { KERNELS } from "../../limits.ts";
 import type { Arena } from "./arena.ts";
+import type { Call } from "./calls.ts";
 import type { Layout, Slices } from "./layout.ts";
 
 /** A kernel, and the tensors that it works on. */
@@ -58,6 +60,43 @@ export function workOf(arena: Arena, plan: Plan, job: KernelJob): Work {
     sharesOffsets: offsets.length === count,
   };
 }
+
+/**
+ * Returns the kernel that sums halves with float32 copies of the targets; undefined if no kernel can do the work, or if
+ * copies do not pay off, because few updates share a target or many targets exist.
+ * @param positions the number of slices that the kernel adds in a call
+ */
+export function copyingKernel(
+  { memory }: Arena,
+  { kernel, slices: { slice }, unmerged, span }: Work,
+  positions: number,
+): number | undefined {
+  // Merged runs may partly overlap, and the kernel needs whole vectors of halves.
+  if (unmerged !== null || slice % 8 !== 0 || positions * slice < 2 * span) return undefined;
+  const { combine, sum } = memory.kernels();
+  return span <= KERNELS.copied && kernel === combine("float16", "add") ? sum : undefined;
+}
+
+/** Returns lists of calls that use copies of the targets, one for each list, where copies pay off. */
+export function withCopies(
+  arena: Arena,
+  work: Work,
+  lists: readonly (readonly Call[])[],
+): readonly (readonly Call[])[] {
+  const kernel = copyingKernel(arena, work, work.slices.count);
+  if (kernel === undefined) return lists;
+  return lists.map((list) => {
+    const copies = arena.allocate(4 * work.span);
+    return list.map((call) => callWithCopies(call, kernel, work, copies));
+  });
+}
+
+/** @param copies the address of the copies, which take 4 bytes for each element of the span */
+export const callWithCopies = (call: Call, kernel: number, work: Work, copies: number): Call => ({
+  ...call,
+  kernel,
+  args: [...call.args.slice(0, 6), work.span, copies],
+});
 
 /**
  * Returns the offsets of a Plan in memory, merged into runs. The offsets of a kept Plan stay in the engine's memory

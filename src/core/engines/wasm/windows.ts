@@ -10,7 +10,7 @@ import { bytesOf, copy } from "../../tensor/storage.ts";
 import { runCalls, sliceArgs } from "./calls.ts";
 import type { Arena } from "./arena.ts";
 import { isPartitionable } from "./split-work.ts";
-import { workOf, type KernelJob, type Work } from "./plan-work.ts";
+import { callWithCopies, copyingKernel, workOf, type KernelJob, type Work } from "./plan-work.ts";
 
 /**
  * Runs a job with a tensor outside the arena's memory. The random side is copied in, as many batches at a time as fit
@@ -44,9 +44,11 @@ export function runThroughWindows(
   }
   const fitting = Math.floor(limit / Math.max(span * bytes, slices.count * length));
   const group = Math.max(Math.min(fitting, batches), 1);
-  const most = Math.max(Math.floor(limit / length), 1);
+  const isCopied = copyingKernel(arena, work, slices.count) !== undefined;
+  const most = Math.max(Math.floor((isCopied ? limits.halves : limit) / length), 1);
   const ordered = new Window(arena, sequential, Math.min(most, group * slices.count) * length);
   const region = isHere ? 0 : arena.allocate(group * span * bytes);
+  const copies = isCopied ? arena.allocate(4 * span) : 0;
   if (isHere && data !== random) copy(data, random);
   for (let first = 0; first < batches; first += group) {
     const some = Math.min(group, batches - first);
@@ -54,7 +56,7 @@ export function runThroughWindows(
     const end = begin + some * span * bytes;
     if (!isHere) arena.copyIn(data, begin, end - begin, region);
     const base = isHere ? random.byteOffset + begin : region;
-    runBatches(arena, work, { first, some, base, most, ordered });
+    runBatches(arena, work, { first, some, base, most, ordered, copies });
     if (!isHere && !isGather) arena.copyOut(region, end - begin, random, begin);
   }
   // Elements that do not belong to a batch are only copied.
@@ -101,6 +103,8 @@ interface Group {
   /** Maximum number of slices that pass through the window at once. */
   readonly most: number;
   readonly ordered: Window;
+  /** Address for copies of a batch, or 0. */
+  readonly copies: number;
 }
 
 /**
@@ -125,7 +129,7 @@ function runBatches(arena: Arena, work: Work, group: Group): void {
 function runPart(
   arena: Arena,
   work: Work,
-  { first, base, ordered }: Group,
+  { first, base, ordered, copies }: Group,
   batch: number,
   batches: number,
   position: number,
@@ -148,7 +152,10 @@ function runPart(
     span,
   });
   const steps = [span * bytes, count * length, 4 * stride] as const;
-  runCalls(arena.memory.kernels().all, [{ kernel, args, repeat: batches, steps }]);
+  const call = { kernel, args, repeat: batches, steps };
+  const copying = copies === 0 ? undefined : copyingKernel(arena, work, positions);
+  const best = copying === undefined ? call : callWithCopies(call, copying, work, copies);
+  runCalls(arena.memory.kernels().all, [best]);
   if (isGather) ordered.store(begin, bytesMoved);
 }
 

@@ -1,8 +1,8 @@
 /** The operators Split, Slice, Pad and TopK, which select or extend parts of a tensor. */
 
-import { printCount } from "../../../core/print-count.ts";
-import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
+import { printCount } from "../../../core/foreign.ts";
 import { malformed } from "../../../core/errors.ts";
+import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
 import { quote } from "../../model/graph.ts";
 import type { ModelNode } from "../../model/model.ts";
 import { refusal } from "../meaning.ts";

@@ -1,6 +1,6 @@
 /** Type rules for operators that slice, join, repeat or pad tensors. */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printCount } from "../../../core/foreign.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import { NOTHING_KNOWN, type Known } from "../known.ts";
 import {

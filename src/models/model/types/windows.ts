@@ -1,6 +1,6 @@
 /** Type rules for operators with spatial axes: convolutions, pooling and resizing. */
 
-import { printCount } from "../../../core/print-count.ts";
+import { printCount } from "../../../core/foreign.ts";
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import {
