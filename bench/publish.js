@@ -32,7 +32,11 @@ export function publish({ machine, curve, native }) {
     replaceTable("performance", tableOf(curve), where);
   }
   const rows = native === null ? null : nativeRows(native);
-  if (rows !== null) replaceTable("native", markdownTable(...rows), where);
+  if (rows === null) return;
+  const versions = Object.entries(native.versions).map(
+    ([name, version]) => `${name} ${version.split("-")[0]}`,
+  );
+  replaceTable("native", markdownTable(...rows), `${versions.join(", ")}; ${where}`);
 }
 
 function replaceTable(mark, table, where) {

@@ -93,7 +93,9 @@ function main(other, words) {
 
 const [first, ...rest] = process.argv.slice(2);
 if (first === "--pair") {
-  process.stdout.write(JSON.stringify(await run(rest.slice(0, 2), rest.slice(2))));
+  const times = await run(rest.slice(0, 2), rest.slice(2));
+  // The threads of an engine would keep the process alive.
+  process.stdout.write(JSON.stringify(times), () => process.exit());
 } else if (first === undefined) {
   console.error(
     "node scripts/speed-guard.js OTHER_CHECKOUT [WORD...]: the other checkout must be built",
