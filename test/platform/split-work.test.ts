@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sliceArgs, type Call } from "../../src/core/engines/wasm/calls.ts";
+import type { Call } from "../../src/core/engines/wasm/calls.ts";
 import { WasmPlatform } from "../../src/core/engines/wasm/platform.ts";
 import type { Slices } from "../../src/core/engines/wasm/kernel-memory.ts";
 import { areEqualOrDisjoint, type Work } from "../../src/core/engines/wasm/plan-work.ts";
@@ -227,23 +227,14 @@ test(
     const kernels = new WasmPlatform().sharedMemory().kernels();
     const lengthOf = (kernel: number): number =>
       (kernels.all[kernel] as { length?: number }).length ?? -1;
-    const slices = sliceArgs({
-      random: 0,
-      sequential: 0,
-      offsets: 0,
-      count: 0,
-      slice: 0,
-      pitch: 0,
-      span: 0,
-    });
+    const work = workOf({ slices: slicesOf(1, 1) });
     for (const kernel of [
       kernels.gather(4),
       kernels.scatter(2),
       kernels.combine("float32", "add") ?? -1,
     ]) {
-      assert.equal(slices.length, lengthOf(kernel));
+      assert.equal(wholeOf(work).args.length, lengthOf(kernel));
     }
-    const work = workOf({ slices: slicesOf(1, 1) });
     const [[select]] = partitionWork(work, kernels.partition(4), [[0, 0]]).lists;
     assert.equal(select.args.length, lengthOf(select.kernel));
     const [[copy]] = copyWork(kernels.copyBytes, 0, 0, 64, 1);

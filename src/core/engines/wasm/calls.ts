@@ -10,6 +10,12 @@ import type { Kernel } from "./kernels.ts";
 export interface Call {
   /** Position of the kernel among the module's exports. */
   readonly kernel: number;
+  /**
+   * The kernel's arguments. A kernel that moves or combines the slices of a Plan has the addresses of the random side,
+   * the sequential side and the offsets; the number of slices; the number of elements in a slice; the distance between
+   * consecutive slices on the sequential side, in elements; and the number of elements that the offsets point into. See
+   * `assembly/combine.ts` and `assembly/move.ts`.
+   */
   readonly args: readonly number[];
   /**
    * Number of repetitions of the call (1 if absent). `steps` are added to the first three arguments after each
@@ -20,36 +26,6 @@ export interface Call {
   /** Position of an argument, 3 or more, that is the result of the previous call; absent if no argument is. */
   readonly previous?: number;
 }
-
-/**
- * Arguments of a kernel that moves or combines the slices of a Plan; see `assembly/combine.ts` and `assembly/move.ts`.
- */
-export interface SliceArgs {
-  /** Address of the random side. */
-  readonly random: number;
-  /** Address of the sequential side. */
-  readonly sequential: number;
-  /** Address of the offsets. */
-  readonly offsets: number;
-  readonly count: number;
-  /** Number of elements in a slice. */
-  readonly slice: number;
-  /** Distance between consecutive slices on the sequential side, in elements. */
-  readonly pitch: number;
-  /** Number of elements that the offsets point into. */
-  readonly span: number;
-}
-
-/** Returns the arguments in the order of the kernels' parameters. */
-export const sliceArgs = (args: SliceArgs): number[] => [
-  args.random,
-  args.sequential,
-  args.offsets,
-  args.count,
-  args.slice,
-  args.pitch,
-  args.span,
-];
 
 /** Maximum number of arguments that `runCalls` passes to a kernel. */
 export const MOST_ARGS = 8;

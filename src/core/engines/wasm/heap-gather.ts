@@ -11,6 +11,7 @@ import type { Arena } from "./arena.ts";
 import type { Call } from "./calls.ts";
 import { workOf, type KernelJob, type Work } from "./plan-work.ts";
 import { part, shares } from "./split-work.ts";
+import { Window } from "./windows.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 /** Consecutive slices of the result: some positions of one batch, or all positions of some batches. */
@@ -47,9 +48,10 @@ export function gatherFromHeap(
   const bytesOf = ({ batches: some, positions }: Piece): number => some * positions * sliceBytes;
   // A call with all pieces as arguments would overflow the stack.
   const window = pieces.reduce((most, piece) => Math.max(most, bytesOf(piece)), 0);
-  const windows = new Windows(arena, job.sequential, window);
+  const windows = new Window(arena, job.sequential, window, 2);
   const beginOf = ({ batch, position }: Piece): number =>
     (batch * slices.count + position) * sliceBytes;
+  const store = (p: number): void => windows.store(beginOf(pieces[p]), bytesOf(pieces[p]), p);
   // The caller's share shrinks after a piece that the workers finished first and grows otherwise, up to the whole piece
   // if other programs occupy the cores. The bits do not depend on which thread gathers.
   let own = Math.floor(PARTS / (2 * pool.size));
@@ -59,16 +61,15 @@ export function gatherFromHeap(
     const here = {
       ...work,
       random: data.addressOf(piece.group),
-      sequential: windows.addressOf(p, begin) - begin,
+      sequential: windows.at(begin, p) - begin,
     };
     pool.run(listsOf(here, piece, pool.size, own), () => {
-      if (p > 0) windows.store(p - 1, beginOf(pieces[p - 1]), bytesOf(pieces[p - 1]));
+      if (p > 0) store(p - 1);
       if (p + 1 < pieces.length) data.loadAhead(pieces[p + 1].group, piece.group);
       own = pool.isRoundOver ? Math.max(own - 1, 0) : Math.min(own + 1, PARTS);
     });
   }
-  const last = pieces.length - 1;
-  windows.store(last, beginOf(pieces[last]), bytesOf(pieces[last]));
+  store(pieces.length - 1);
 }
 
 /**
@@ -119,16 +120,13 @@ function listsOf(work: Work, piece: Piece, threads: number, own: number): readon
 class Groups {
   /** Number of batches in a group. */
   readonly group: number;
-  readonly #arena: Arena;
-  readonly #data: NumericStorage;
+  /** Groups are copied to one or two windows. */
+  readonly #window: Window;
+  /** True if the next group can be copied while another is in use, because each has its own window. */
+  readonly #isDouble: boolean;
   /** Size of a group, in bytes. */
   readonly #bytes: number;
   readonly #all: number;
-  /**
-   * Addresses that groups are copied to alternately: two addresses for small groups, and none if data is in the arena's
-   * memory.
-   */
-  readonly #addresses: readonly number[];
   /** Number of the group that was copied last; -1 before the first copy. */
   #loaded = -1;
 
@@ -139,63 +137,31 @@ class Groups {
     batchBytes: number,
     window: number,
   ) {
-    const isHere = arena.memory.has(data);
     const fitting = Math.max(Math.floor(window / batchBytes), 1);
-    this.group = isHere ? batches : Math.min(fitting, batches);
-    this.#arena = arena;
-    this.#data = data;
+    this.group = arena.memory.has(data) ? batches : Math.min(fitting, batches);
     this.#bytes = this.group * batchBytes;
     this.#all = batches * batchBytes;
     // Two copies of a batch that is larger than a window could take more memory than data.
-    const copies = isHere ? 0 : this.group < batches && batchBytes <= window ? 2 : 1;
-    this.#addresses = Array.from({ length: copies }, () => arena.allocate(this.#bytes));
+    this.#isDouble = this.group < batches && batchBytes <= window;
+    this.#window = new Window(arena, data, this.#bytes, this.#isDouble ? 2 : 1);
   }
 
   /** Returns the address that batch 0 would have if all batches were contiguous with those of the group. */
   addressOf(group: number): number {
-    const addresses = this.#addresses;
-    if (addresses.length === 0) return this.#data.byteOffset;
-    return addresses[group % addresses.length] - group * this.#bytes;
+    const begin = group * this.#bytes;
+    return this.#window.at(begin, group) - begin;
   }
 
   /** Copies a group unless it is already loaded. */
   load(group: number): void {
-    const addresses = this.#addresses;
-    if (addresses.length === 0 || group === this.#loaded) return;
+    if (group === this.#loaded) return;
     const begin = group * this.#bytes;
-    const length = Math.min(this.#bytes, this.#all - begin);
-    this.#arena.copyIn(this.#data, begin, length, addresses[group % addresses.length]);
+    this.#window.load(begin, Math.min(this.#bytes, this.#all - begin), group);
     this.#loaded = group;
   }
 
-  /** Copies the next group while another is in use, if each has its own address. */
+  /** Copies the next group while another is in use, if each has its own window. */
   loadAhead(group: number, used: number): void {
-    if (group !== used && this.#addresses.length > 1) this.load(group);
-  }
-}
-
-/** The destination of a gather, piece by piece: the result itself, or two windows alternately. */
-class Windows {
-  readonly #arena: Arena;
-  readonly #out: NumericStorage;
-  readonly #addresses: readonly number[];
-
-  constructor(arena: Arena, out: NumericStorage, bytes: number) {
-    const copies = arena.memory.has(out) ? 0 : 2;
-    this.#arena = arena;
-    this.#out = out;
-    this.#addresses = Array.from({ length: copies }, () => arena.allocate(bytes));
-  }
-
-  /** Returns the address for a piece that begins at byte `begin` of the result. */
-  addressOf(piece: number, begin: number): number {
-    const addresses = this.#addresses;
-    return addresses.length === 0 ? this.#out.byteOffset + begin : addresses[piece % 2];
-  }
-
-  /** Copies a piece from its window to the result; does nothing without windows. */
-  store(piece: number, begin: number, length: number): void {
-    if (this.#addresses.length === 0) return;
-    this.#arena.copyOut(this.#addresses[piece % 2], length, this.#out, begin);
+    if (group !== used && this.#isDouble) this.load(group);
   }
 }

@@ -5,11 +5,18 @@
 
 import type { WasmLimits } from "../../limits.ts";
 import type { ElementJob, IndexAxis, IndexJob, TupleJob } from "../../plan/indices.ts";
-import { DTYPES, isNumericStorage, type DType, type Storage } from "../../tensor/dtype.ts";
+import {
+  DTYPES,
+  isNumericStorage,
+  type DType,
+  type NumericStorage,
+  type Storage,
+} from "../../tensor/dtype.ts";
 import type { Call } from "./calls.ts";
 import type { Arena } from "./arena.ts";
 import { attempt, type KernelMemory } from "./kernel-memory.ts";
 import { shares } from "./split-work.ts";
+import { Window } from "./windows.ts";
 
 // `assembly/offsets.ts` describes the tables that tell kernels how each axis is addressed.
 
@@ -45,7 +52,7 @@ function readTuples(reader: IndexReader, arena: Arena, job: TupleJob): Uint32Arr
   const pointer = arena.allocate(4 * count);
   const table = arena.allocate(4 * AXIS_WORDS * k);
   writeAxes(arena.memory.wordsAt(table, AXIS_WORDS * k), axes);
-  const isGood = readUnits(reader, arena, words, count, k * step, (from, first, some) => ({
+  const isGood = runUnits(reader, arena, words, count, 4 * k * step, "in", (from, first, some) => ({
     kernel,
     args: [from, pointer + 4 * first, some, k, table],
   }));
@@ -92,10 +99,18 @@ function readElements(
     writeGrid(memory.wordsAt(table, size), job, first);
     return table;
   };
-  const isGood = readUnits(reader, arena, words, rows, row * step, (from, first, some) => ({
-    kernel,
-    args: [from, pointer + 4 * perRow * first, some, row, tableOf(first)],
-  }));
+  const isGood = runUnits(
+    reader,
+    arena,
+    words,
+    rows,
+    4 * row * step,
+    "in",
+    (from, first, some) => ({
+      kernel,
+      args: [from, pointer + 4 * perRow * first, some, row, tableOf(first)],
+    }),
+  );
   return isGood ? offsetsAt(arena, pointer, perRow * rows) : null;
 }
 
@@ -111,7 +126,7 @@ export function checkIndices(reader: IndexReader, arena: Arena, job: IndexJob): 
     kernel,
     args: [from, some, axis.dim],
   });
-  return axis.dim > 0 && readUnits(reader, arena, words, count, step, callOf);
+  return axis.dim > 0 && runUnits(reader, arena, words, count, 4 * step, "in", callOf);
 }
 
 /**
@@ -135,56 +150,47 @@ export function gatherByIndices(
   const row = shape[shape.length - 1];
   const length = row * bytes;
   const rows = count / row;
-  const callOf = (first: number, some: number, to: number): Call => {
-    const from = words.byteOffset + 4 * step * row * first;
-    return { kernel, args: [from, to, data.byteOffset + dim * bytes * first, some, row, dim] };
-  };
-  if (memory.has(out)) {
-    const lists = shares(rows, reader.threadsFor(count * bytes)).map(([first, some]) => [
-      callOf(first, some, out.byteOffset + length * first),
-    ]);
-    return reader.run(memory, lists);
-  }
-  const most = Math.min(Math.max(Math.floor(reader.limits.window / length), 1), rows);
-  const window = attempt(() => arena.allocate(most * length));
-  if (window === null) return false;
-  for (let first = 0; first < rows; first += most) {
-    const some = Math.min(most, rows - first);
-    reader.run(memory, [[callOf(first, some, window)]]);
-    arena.copyOut(window, some * length, out, first * length);
-  }
-  return true;
+  const gathered = attempt(() =>
+    runUnits(reader, arena, out, rows, length, "out", (to, first, some) => {
+      const from = words.byteOffset + 4 * step * row * first;
+      return { kernel, args: [from, to, data.byteOffset + dim * bytes * first, some, row, dim] };
+    }),
+  );
+  return gathered !== null;
 }
 
 const offsetsAt = ({ memory }: Arena, pointer: number, count: number): Uint32Array =>
   (memory.lastOffsets = memory.wordsAt(pointer, count));
 
 /**
- * Reads `count` units of indices, with `perUnit` words each. Returns true if every kernel returned 0.
- * @param callOf returns the call that reads `some` units at an address, starting with unit number `first`
+ * Processes `count` units of an array, with `unit` bytes each: in place and on all threads if the array is in the
+ * arena's memory, or else through a window. Returns true if every kernel returned 0.
+ * @param direction `in` if kernels read the array, `out` if they write it
+ * @param callOf returns the call for `some` units at an address, starting with unit number `first`
  */
-function readUnits(
+function runUnits(
   reader: IndexReader,
   arena: Arena,
-  words: Int32Array,
+  array: NumericStorage,
   count: number,
-  perUnit: number,
-  callOf: (from: number, first: number, some: number) => Call,
+  unit: number,
+  direction: "in" | "out",
+  callOf: (address: number, first: number, some: number) => Call,
 ): boolean {
   const { memory } = arena;
-  const unit = 4 * perUnit;
-  if (memory.has(words)) {
+  if (memory.has(array)) {
     const lists = shares(count, reader.threadsFor(count * unit)).map(([first, some]) => [
-      callOf(words.byteOffset + unit * first, first, some),
+      callOf(array.byteOffset + unit * first, first, some),
     ]);
     return reader.run(memory, lists);
   }
   const most = Math.max(Math.floor(reader.limits.window / Math.max(unit, 1)), 1);
-  const address = arena.allocate(Math.min(most, count) * unit);
+  const window = new Window(arena, array, Math.min(most, count) * unit);
   for (let first = 0; first < count; first += most) {
     const some = Math.min(most, count - first);
-    arena.copyIn(words, first * unit, some * unit, address);
-    if (!reader.run(memory, [[callOf(address, first, some)]])) return false;
+    if (direction === "in") window.load(first * unit, some * unit);
+    if (!reader.run(memory, [[callOf(window.at(0), first, some)]])) return false;
+    if (direction === "out") window.store(first * unit, some * unit);
   }
   return true;
 }

@@ -5,7 +5,7 @@
  */
 
 import { THREADS } from "../../limits.ts";
-import { sliceArgs, type Call } from "./calls.ts";
+import type { Call } from "./calls.ts";
 import type { Slices } from "./kernel-memory.ts";
 import type { Work } from "./plan-work.ts";
 
@@ -62,79 +62,56 @@ export function splitWork(
   return isLong(slices) && areEqualOrDisjoint(slices) ? splitColumns(work, slices, threads) : null;
 }
 
-/** Returns the call for positions `first` to `first + some` of some batches. */
+/**
+ * Returns the call for positions `first` to `first + some` of some batches; for the given columns of their slices, whose
+ * default is all columns.
+ */
 export function part(
   work: Work,
   batch: number,
   batches: number,
   first: number,
   some: number,
+  column = 0,
+  columns = work.slices.slice,
 ): Call {
   const { slice, count, offsets } = work.slices;
   const { kernel, random, sequential, bytes, span, sharesOffsets } = work;
   const stride = sharesOffsets ? 0 : count;
   return {
     kernel,
-    args: sliceArgs({
-      random: random + batch * span * bytes,
-      sequential: sequential + (batch * count + first) * slice * bytes,
-      offsets: offsets + 4 * (batch * stride + first),
-      count: some,
+    args: [
+      random + (batch * span + column) * bytes,
+      sequential + ((batch * count + first) * slice + column) * bytes,
+      offsets + 4 * (batch * stride + first),
+      some,
+      columns,
       slice,
-      pitch: slice,
-      span: reachOf(work, batches),
-    }),
+      // The number of elements that the call may access, from which a kernel decides whether to prefetch. All batches
+      // of the call count, because batches do not share cache lines.
+      span * batches,
+    ],
     repeat: batches,
     steps: [span * bytes, count * slice * bytes, 4 * stride],
   };
 }
 
-/**
- * Returns the number of elements that a call may access, from which a kernel decides whether to prefetch. All batches
- * of the call count, because batches do not share cache lines.
- */
-const reachOf = ({ span }: Work, batches: number): number => span * batches;
-
 /** Splits work by columns: each thread processes some columns of all slices, in whole cache lines. */
 function splitColumns(work: Work, slices: Slices, threads: number): SplitWork {
-  const { offsets, slice, count } = slices;
-  const { kernel, random, sequential, bytes, batches, span, sharesOffsets } = work;
-  const lists = linesOf(slice, bytes, threads).map(([begin, some]): Call[] => [
-    {
-      kernel,
-      args: sliceArgs({
-        random: random + begin * bytes,
-        sequential: sequential + begin * bytes,
-        offsets,
-        count,
-        slice: some,
-        pitch: slice,
-        span: reachOf(work, batches),
-      }),
-      repeat: batches,
-      steps: [span * bytes, count * slice * bytes, sharesOffsets ? 0 : 4 * count],
-    },
+  const lists = linesOf(slices.slice, work.bytes, threads).map(([begin, some]) => [
+    part({ ...work, slices }, 0, work.batches, 0, slices.count, begin, some),
   ]);
   return { by: "columns", lists };
 }
 
 /** Splits work by lanes: each thread processes some positions in each row of `lanes` positions. */
-function splitLanes(work: Work, { offsets, count, lanes }: Slices, threads: number): SplitWork {
-  const { kernel, random, sequential, bytes, span } = work;
-  const lists = linesOf(lanes, bytes, threads).map(([begin, some]): Call[] => [
+function splitLanes(work: Work, slices: Slices, threads: number): SplitWork {
+  const { lanes, count } = slices;
+  const lists = linesOf(lanes, work.bytes, threads).map(([begin, some]): Call[] => [
     {
-      kernel,
-      args: sliceArgs({
-        random,
-        sequential: sequential + begin * bytes,
-        offsets: offsets + 4 * begin,
-        count: some,
-        slice: 1,
-        pitch: 1,
-        span,
-      }),
+      ...part({ ...work, slices }, 0, 1, begin, some),
       repeat: count / lanes,
-      steps: [0, lanes * bytes, 4 * lanes],
+      steps: [0, lanes * work.bytes, 4 * lanes],
     },
   ]);
   return { by: "lanes", lists };
@@ -184,11 +161,10 @@ export function partitionWork(
         sequential + first * bytes,
         Math.min(block, count - first),
       ];
-      const selected = { random, sequential: values, offsets: targets, count: 0 };
       return [
         { kernel: partition, args: [...from, low, some, targets, values] },
         // The kernel `partition` returns the number of selected updates, which is the count for the next kernel.
-        { kernel, args: sliceArgs({ ...selected, slice: 1, pitch: 1, span }), previous: 3 },
+        { kernel, args: [random, values, targets, 0, 1, 1, span], previous: 3 },
       ];
     }).flat();
   });

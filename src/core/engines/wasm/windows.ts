@@ -7,9 +7,9 @@ import { MOVE, type WasmLimits } from "../../limits.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { DTYPES, type DType, type NumericStorage, type Step } from "../../tensor/dtype.ts";
 import { bytesOf, copy } from "../../tensor/storage.ts";
-import { runCalls, sliceArgs } from "./calls.ts";
+import { runCalls } from "./calls.ts";
 import type { Arena } from "./arena.ts";
-import { isPartitionable } from "./split-work.ts";
+import { isPartitionable, part } from "./split-work.ts";
 import { callWithCopies, copyingKernel, workOf, type KernelJob, type Work } from "./plan-work.ts";
 
 /**
@@ -103,32 +103,39 @@ export function runThroughWindows(
   copy(data && bytesOf(data).subarray(reached), bytesOf(random).subarray(reached));
 }
 
-/** The sequential side, part by part: in place if it is in the arena's memory, or copied to a window there. */
-class Window {
+/**
+ * An array that kernels process piece by piece: in place if it is in the arena's memory, or else copied to windows there,
+ * which consecutive pieces use in turn.
+ */
+export class Window {
   readonly #arena: Arena;
   readonly #array: NumericStorage;
-  /** Address of the window; null if the array does not need a window. */
-  readonly #address: number | null;
+  /** Addresses of the windows; empty if the array does not need a window. */
+  readonly #addresses: readonly number[];
 
-  constructor(arena: Arena, array: NumericStorage, size: number) {
+  constructor(arena: Arena, array: NumericStorage, bytes: number, windows = 1) {
     this.#arena = arena;
     this.#array = array;
-    this.#address = arena.memory.has(array) ? null : arena.allocate(size);
+    const needed = arena.memory.has(array) ? 0 : windows;
+    this.#addresses = Array.from({ length: needed }, () => arena.allocate(bytes));
   }
 
-  /** Returns the address of the bytes that start at `begin`. */
-  at(begin: number): number {
-    return this.#address ?? this.#array.byteOffset + begin;
+  /** Returns the address of a piece, whose bytes start at `begin`. */
+  at(begin: number, piece = 0): number {
+    const { length } = this.#addresses;
+    return length === 0 ? this.#array.byteOffset + begin : this.#addresses[piece % length];
   }
 
-  /** Copies bytes into the window, if the array needs a window. */
-  load(begin: number, length: number): void {
-    if (this.#address !== null) this.#arena.copyIn(this.#array, begin, length, this.#address);
+  /** Copies a piece into its window, if the array needs a window. */
+  load(begin: number, length: number, piece = 0): void {
+    if (this.#addresses.length === 0) return;
+    this.#arena.copyIn(this.#array, begin, length, this.at(begin, piece));
   }
 
-  /** Copies bytes back from the window, if the array needs a window. */
-  store(begin: number, length: number): void {
-    if (this.#address !== null) this.#arena.copyOut(this.#address, length, this.#array, begin);
+  /** Copies a piece back from its window, if the array needs a window. */
+  store(begin: number, length: number, piece = 0): void {
+    if (this.#addresses.length === 0) return;
+    this.#arena.copyOut(this.at(begin, piece), length, this.#array, begin);
   }
 }
 
@@ -173,24 +180,16 @@ function runPart(
   position: number,
   positions: number,
 ): void {
-  const { kernel, isGather, bytes, span, sharesOffsets } = work;
-  const { offsets, slice, count } = work.slices;
+  const { isGather, bytes, span } = work;
+  const { slice, count } = work.slices;
   const length = slice * bytes;
-  const stride = sharesOffsets ? 0 : count;
   const begin = ((first + batch) * count + position) * length;
   const bytesMoved = batches * positions * length;
   if (!isGather) ordered.load(begin, bytesMoved);
-  const args = sliceArgs({
-    random: base + batch * span * bytes,
-    sequential: ordered.at(begin),
-    offsets: offsets + 4 * ((first + batch) * stride + position),
-    count: positions,
-    slice,
-    pitch: slice,
-    span,
-  });
-  const steps = [span * bytes, count * length, 4 * stride] as const;
-  const call = { kernel, args, repeat: batches, steps };
+  // The addresses that all batches would have if they were contiguous with those of the group.
+  const random = base - first * span * bytes;
+  const here = { ...work, random, sequential: ordered.at(begin) - begin };
+  const call = part(here, first + batch, batches, position, positions);
   const copying = copies === 0 ? undefined : copyingKernel(arena, work, positions);
   const best = copying === undefined ? call : callWithCopies(call, copying, work, copies);
   runCalls(arena.memory.kernels().all, [best]);
