@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Allocator } from "../../src/core/engines/wasm/allocator.ts";
+import { Allocator } from "../../src/core/engines/wasm/kernel-memory.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 
 const isTooLarge = (error: unknown): boolean => isTensorError(error, "too-large");

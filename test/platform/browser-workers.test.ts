@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Worker as NodeWorker } from "node:worker_threads";
-import type { Call } from "../../src/core/engines/wasm/calls.ts";
-import { controlWords } from "../../src/core/engines/wasm/control.ts";
+import { controlWords, type Call } from "../../src/core/engines/wasm/calls.ts";
 import { WasmPlatform } from "../../src/core/engines/wasm/platform.ts";
 import { spawn, whyNoWorkers } from "../../src/core/engines/wasm/spawn.ts";
 import { WorkerPool } from "../../src/core/engines/wasm/worker-pool.ts";

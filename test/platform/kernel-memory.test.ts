@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import { Arena } from "../../src/core/engines/wasm/arena.ts";
 import { KernelMemory } from "../../src/core/engines/wasm/kernel-memory.ts";
 import { WasmPlatform } from "../../src/core/engines/wasm/platform.ts";
-import { webAssembly } from "../../src/core/engines/wasm/web-assembly.ts";
+import { webAssembly } from "../../src/core/engines/wasm/kernels.ts";
 import { full, tensor } from "../../src/core/tensor/tensor.ts";
 import { tracedEngine } from "../support/engines.ts";
 import { setLimits } from "../support/limits.ts";

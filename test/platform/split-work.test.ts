@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sliceArgs, type Call } from "../../src/core/engines/wasm/calls.ts";
 import { WasmPlatform } from "../../src/core/engines/wasm/platform.ts";
-import type { Slices } from "../../src/core/engines/wasm/layout.ts";
+import type { Slices } from "../../src/core/engines/wasm/kernel-memory.ts";
 import { areEqualOrDisjoint, type Work } from "../../src/core/engines/wasm/plan-work.ts";
 import {
   blockOf,

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEngine } from "../../src/core/create-engine.ts";
-import type { Call } from "../../src/core/engines/wasm/calls.ts";
+import { DONE, PROGRESS, roundOf, STARTED, type Call } from "../../src/core/engines/wasm/calls.ts";
 import { WasmPlatform } from "../../src/core/engines/wasm/platform.ts";
-import { webAssembly } from "../../src/core/engines/wasm/web-assembly.ts";
+import { webAssembly } from "../../src/core/engines/wasm/kernels.ts";
 import { WorkerPool } from "../../src/core/engines/wasm/worker-pool.ts";
-import { DONE, PROGRESS, roundOf, STARTED } from "../../src/core/engines/wasm/control.ts";
 import type { spawn } from "../../src/core/engines/wasm/spawn.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import { started, tracedEngine } from "../support/engines.ts";

@@ -13,7 +13,8 @@ import { copy } from "../tensor/storage.ts";
 import type { Extension, SyncSession } from "./executor.ts";
 import { KERNELS, MEMORY_FLAGS_AT } from "./wasm/backwards-bytes.ts";
 import type { KernelSource } from "./wasm/kernels.ts";
-import { attempt, windowsPay } from "./wasm/pays.ts";
+import { attempt } from "./wasm/kernel-memory.ts";
+import { windowsPay } from "./wasm/windows.ts";
 
 const SOURCE: KernelSource = { text: KERNELS, flagsAt: MEMORY_FLAGS_AT };
 

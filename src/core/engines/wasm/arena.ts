@@ -1,11 +1,9 @@
 /** The scratch memory of one call, all of which is freed when the call ends. */
 
 import type { NumericStorage } from "../../tensor/dtype.ts";
-import { ALIGNMENT } from "./allocator.ts";
 import { MEMORY, OPEN } from "../../resources.ts";
 import { clear } from "../../tensor/storage.ts";
-import { viewLike, type Block } from "./block.ts";
-import type { KernelMemory } from "./kernel-memory.ts";
+import { ALIGNMENT, viewLike, type Block, type KernelMemory } from "./kernel-memory.ts";
 
 export class Arena {
   readonly memory: KernelMemory;

@@ -5,15 +5,15 @@
  *
  * Its files, by the question that each answers:
  *
- *     engine.ts, pays.ts                               does an action go to JavaScript, to windows or to threads?
- *     split-work.ts                                    which share does each thread have?
- *     index-reader.ts, index-tables.ts                 how are indices read?
- *     windows.ts, heap-gather.ts                       how do tensors of the heap get to the kernels?
- *     threads.ts                                       what do only engines of several threads load?
- *     worker-pool.ts, control.ts, worker.ts, spawn.ts  how do workers get their work, and what if one vanishes?
- *     kernel-memory.ts, allocator.ts, reserve.ts       who owns which memory, and gets it ready?
- *     arena.ts, block.ts                               what does one call take of it?
- *     platform.ts                                      what do all engines of a process share?
+ *     engine.ts                                    does an action go to JavaScript, to windows or to threads?
+ *     plan-work.ts, split-work.ts                  how does a Plan become calls, and which share has each thread?
+ *     index-reader.ts                              how are indices read?
+ *     windows.ts, heap-gather.ts                   when and how do tensors of the heap get to the kernels?
+ *     threads.ts                                   what do only engines of several threads load?
+ *     worker-pool.ts, worker.ts, spawn.ts          how do workers get their work, and what if one vanishes?
+ *     calls.ts, kernels.ts                         what is a call, and which kernel does it run?
+ *     kernel-memory.ts, arena.ts, reserve.ts       who owns which memory, and gets it ready?
+ *     platform.ts                                  what do all engines of a process share?
  */
 
 import { WASM, type WasmLimits } from "../../limits.ts";
@@ -33,9 +33,8 @@ import type { Executor, Extension, Session, Wasm, WasmActions } from "../executo
 import { Arena } from "./arena.ts";
 import { runCalls, type Call } from "./calls.ts";
 import { checkIndices, gatherByIndices, readByKernels, type IndexReader } from "./index-reader.ts";
-import type { KernelMemory } from "./kernel-memory.ts";
+import { attempt, type KernelMemory } from "./kernel-memory.ts";
 import type { KernelSource } from "./kernels.ts";
-import { attempt, bytesFor, kernelOf, windowsPay } from "./pays.ts";
 import { areEqualOrDisjoint, withCopies, workOf, type KernelJob, type Work } from "./plan-work.ts";
 import type { WasmPlatform } from "./platform.ts";
 import {
@@ -47,7 +46,7 @@ import {
   wholeOf,
   type Split,
 } from "./split-work.ts";
-import { runThroughWindows } from "./windows.ts";
+import { bytesFor, runThroughWindows, windowsPay } from "./windows.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 /** The path that part of a call took, for tests. */
@@ -236,9 +235,9 @@ export class WasmSession implements WasmActions, IndexReader {
     const done = attempt(() => {
       // Every memory can look up kernels, so a larger memory is created only if a kernel exists. Gathers always have one.
       const known = isGather ? null : (shared ?? this.#engine.scratch(0));
-      if (known !== null && kernelOf(known, dtype, step) === undefined) return false;
+      if (known !== null && known.kernels().of(dtype, step) === undefined) return false;
       const arena = this.arenaOf(bytesFor(plan, dtype), sequential, random);
-      const kernel = kernelOf(arena.memory, dtype, step) as number;
+      const kernel = arena.memory.kernels().of(dtype, step) as number;
       const from = data as NumericStorage | null;
       const job = { kernel, dtype, isGather, random, data: from, sequential };
       return this.#carryOut(arena, plan, job);

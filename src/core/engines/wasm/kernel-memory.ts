@@ -1,18 +1,18 @@
 /** A WebAssembly memory, with its allocator and the kernels that work on it. */
 
-import { Allocator } from "./allocator.ts";
+import { hasCode, TensorError } from "../../errors.ts";
 import { KERNELS, SCRATCH } from "../../limits.ts";
 import { MEMORY } from "../../resources.ts";
-import { Block } from "./block.ts";
+import type { NumericStorage } from "../../tensor/dtype.ts";
 import {
   exportsOf,
   instantiateKernels,
+  webAssembly,
   type Kernel,
   type Kernels,
   type KernelSource,
+  type WasmMemory,
 } from "./kernels.ts";
-import type { Layout } from "./layout.ts";
-import { webAssembly, type WasmMemory } from "./web-assembly.ts";
 
 export const PAGE = 2 ** 16;
 
@@ -21,6 +21,27 @@ export const PAGE = 2 ** 16;
  * module has the kernels for scatters and gathers.
  */
 export type KernelModule = (isShared: boolean, source?: KernelSource) => object;
+
+/** Slices of each batch, described by their offsets. */
+export interface Slices {
+  /** Address of the offsets in memory. */
+  readonly offsets: number;
+  readonly slice: number;
+  readonly count: number;
+  /** Number such that two positions share a target only if they are equal modulo `lanes`, as in a Plan. */
+  readonly lanes: number;
+}
+
+/** Position and form of a Plan's offsets in memory. */
+export interface Layout {
+  /** Slices to work on, which are fewer and longer if runs were merged. Merged runs may partly overlap. */
+  readonly slices: Slices;
+  /**
+   * Slices of the Plan before merging, any two of which are equal or disjoint; null unless `slices` may partly
+   * overlap.
+   */
+  readonly unmerged: Slices | null;
+}
 
 export class KernelMemory {
   readonly memory: WasmMemory;
@@ -168,5 +189,129 @@ function largestMemory(shared: boolean, most: number): WasmMemory {
     } catch (error) {
       if (pages <= SCRATCH.leastPages) throw error;
     }
+  }
+}
+
+/** Returns the result of `action`, or null if memory is too small and JavaScript must do the work. */
+export function attempt<T>(action: () => T): T | null {
+  try {
+    return action();
+  } catch (error) {
+    if (hasCode(error, "too-large")) return null;
+    throw error;
+  }
+}
+
+/**
+ * Memory, with views of it, that calls use one at a time. Allocating and freeing memory takes 0.2 µs, creating a view
+ * takes 40 ns, and a call with 256 updates would need five of each.
+ */
+export class Block {
+  readonly pointer: number;
+  readonly bytes: number;
+  /** True while a call is using the block. */
+  isLent = false;
+  readonly #buffer: ArrayBufferLike;
+  readonly #views = new Map<unknown, NumericStorage>();
+
+  constructor(buffer: ArrayBufferLike, pointer: number, bytes: number) {
+    this.#buffer = buffer;
+    this.pointer = pointer;
+    this.bytes = bytes;
+  }
+
+  /** Returns a view of the whole block with an array's class. */
+  like(array: NumericStorage): NumericStorage {
+    const known = this.#views.get(array.constructor);
+    if (known !== undefined) return known;
+    const view = viewLike(array, this.#buffer, this.pointer, this.bytes);
+    this.#views.set(array.constructor, view);
+    return view;
+  }
+}
+
+/** Creates a view of memory with an array's class, which must be the plain class of its data type. */
+export const viewLike = (
+  array: NumericStorage,
+  buffer: ArrayBufferLike,
+  pointer: number,
+  bytes: number,
+): NumericStorage =>
+  Reflect.construct(array.constructor, [buffer, pointer, bytes / array.BYTES_PER_ELEMENT]);
+
+/** Alignment of allocations, in bytes: a cache line, which suffices for every vector and element. */
+export const ALIGNMENT = 64;
+
+interface Range {
+  readonly pointer: number;
+  readonly bytes: number;
+}
+
+/**
+ * Allocates ranges of a memory, which it does not access. The algorithm is first fit, over a list of free ranges sorted
+ * by address, because an engine has only a handful of ranges at a time.
+ */
+export class Allocator {
+  /** Free ranges, sorted by address; no two ranges are adjacent. */
+  readonly #free: Range[];
+  readonly #taken = new Map<number, number>();
+
+  /**
+   * Creates an allocator.
+   * @param bytes the size of the memory
+   */
+  constructor(bytes: number) {
+    // Address 0 is never allocated, so that no pointer is 0. The end is never allocated, so that no kernel counts past
+    // 2^32.
+    this.#free = [{ pointer: ALIGNMENT, bytes: bytes - 2 * ALIGNMENT }];
+  }
+
+  /** Number of allocated bytes, including alignment. */
+  get taken(): number {
+    let sum = 0;
+    for (const bytes of this.#taken.values()) sum += bytes;
+    return sum;
+  }
+
+  /**
+   * Allocates memory with arbitrary contents, and returns its address.
+   * @throws TensorError `too-large`
+   */
+  allocate(bytes: number): number {
+    const needed = Math.max(Math.ceil(bytes / ALIGNMENT), 1) * ALIGNMENT;
+    const position = this.#free.findIndex((range) => range.bytes >= needed);
+    if (position === -1) {
+      throw new TensorError("too-large", `the engine's memory does not have ${bytes} free bytes`, {
+        got: bytes,
+      });
+    }
+    const { pointer, bytes: found } = this.#free[position];
+    const rest = found > needed ? [{ pointer: pointer + needed, bytes: found - needed }] : [];
+    this.#free.splice(position, 1, ...rest);
+    this.#taken.set(pointer, needed);
+    return pointer;
+  }
+
+  /**
+   * Frees memory that `allocate` returned, exactly once, and returns the number of bytes freed, including alignment.
+   */
+  free(pointer: number): number {
+    const bytes = this.#taken.get(pointer);
+    // A second call would free the range of the next owner of the address.
+    if (bytes === undefined) throw new Error(`address ${pointer} is not allocated`);
+    this.#taken.delete(pointer);
+    const after = this.#free.findIndex((range) => range.pointer > pointer);
+    const position = after === -1 ? this.#free.length : after;
+    this.#free.splice(position, 0, { pointer, bytes });
+    this.#merge(position);
+    this.#merge(position - 1);
+    return bytes;
+  }
+
+  /** Merges two adjacent ranges into one. */
+  #merge(position: number): void {
+    const [a, b] = [this.#free[position], this.#free[position + 1]];
+    if (a === undefined || b === undefined || a.pointer + a.bytes !== b.pointer) return;
+    this.#free.splice(position, 2, { pointer: a.pointer, bytes: a.bytes + b.bytes });
   }
 }

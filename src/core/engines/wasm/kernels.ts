@@ -1,7 +1,29 @@
-/** Looks up the compiled kernels of `assembly/` that work on a memory. */
+/**
+ * Looks up the compiled kernels of `assembly/` that work on a memory, through the part of WebAssembly's JavaScript
+ * interface that this package uses; TypeScript declares the interface only for browsers.
+ */
 
-import type { DType, Step } from "../../tensor/dtype.ts";
-import { webAssembly, type WasmMemory } from "./web-assembly.ts";
+import { DTYPES, type DType, type Step } from "../../tensor/dtype.ts";
+
+export interface WasmMemory {
+  readonly buffer: ArrayBuffer | SharedArrayBuffer;
+}
+
+interface WebAssemblyApi {
+  readonly Memory: new (descriptor: {
+    initial: number;
+    maximum: number;
+    shared: boolean;
+  }) => WasmMemory;
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (
+    module: object,
+    imports?: { env: { memory: WasmMemory } },
+  ) => { readonly exports: Readonly<Record<string, (...args: number[]) => number | undefined>> };
+}
+
+/** Returns WebAssembly's JavaScript interface, which exists if `whyUnsupported` returned null. */
+export const webAssembly = (): WebAssemblyApi => Reflect.get(globalThis, "WebAssembly");
 
 /** A compiled function. All arguments are 32-bit addresses, counts or similar numbers. */
 export type Kernel = (...args: number[]) => number | undefined;
@@ -26,6 +48,8 @@ export interface Kernels {
   scatter(bytes: number): number;
   /** Returns the kernel for `out[p] = data[offset p]`, for elements with the given number of bytes. */
   gather(bytes: number): number;
+  /** Returns the kernel for a step, or for a gather if `step` is null; undefined if JavaScript must do the work. */
+  of(dtype: DType, step: Step | null): number | undefined;
   /** Returns the kernel that selects updates, with the given number of bytes each, whose targets are in a range. */
   partition(bytes: number): number;
   /** Returns the kernel that sorts updates of 4 or 8 bytes by region. */
@@ -66,10 +90,18 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
   const combining = remembered((dtype: DType) =>
     remembered((step: Step) => positions.get(`combine_${dtype}_${step}`)),
   );
+  const combine = (dtype: DType, step: Step): number | undefined => combining(dtype)(step);
+  const scatter = remembered((bytes: number) => find(`scatter_${bytes}`));
+  const gather = remembered((bytes: number) => find(`gather_${bytes}`));
   return {
-    combine: (dtype, step) => combining(dtype)(step),
-    scatter: remembered((bytes: number) => find(`scatter_${bytes}`)),
-    gather: remembered((bytes: number) => find(`gather_${bytes}`)),
+    combine,
+    scatter,
+    gather,
+    of(dtype, step) {
+      const { bytes } = DTYPES[dtype];
+      if (step === null) return gather(bytes);
+      return step === "none" ? scatter(bytes) : combine(dtype, step);
+    },
     partition: (bytes) => find(`partition_${bytes}`),
     distribute: (bytes) => find(`distribute_${bytes}`),
     tuples: remembered((words: number) => find(`tuples_${32 * words}`)),

@@ -6,7 +6,7 @@ import { DTYPES, type DType, type NumericStorage } from "../../tensor/dtype.ts";
 import { KERNELS } from "../../limits.ts";
 import type { Arena } from "./arena.ts";
 import type { Call } from "./calls.ts";
-import type { Layout, Slices } from "./layout.ts";
+import type { Layout, Slices } from "./kernel-memory.ts";
 
 /** A kernel, and the tensors that it works on. */
 export interface KernelJob {

@@ -6,7 +6,7 @@
 
 import { THREADS } from "../../limits.ts";
 import { sliceArgs, type Call } from "./calls.ts";
-import type { Slices } from "./layout.ts";
+import type { Slices } from "./kernel-memory.ts";
 import type { Work } from "./plan-work.ts";
 
 /** Method by which work was split. */

@@ -8,7 +8,6 @@ import { transferred } from "../../tensor/memory.ts";
 import type { ReadIndices } from "../../plan/indices.ts";
 import type { Plan } from "../../plan/plan.ts";
 import {
-  DTYPES,
   isNumericStorage,
   viewOf,
   type DType,
@@ -21,8 +20,7 @@ import type { WantedThreads } from "../choice.ts";
 import { isEnough, SyncSession, type Executor, type Session } from "../executor.ts";
 import type { Arena } from "./arena.ts";
 import { gatherFromHeap } from "./heap-gather.ts";
-import type { KernelMemory } from "./kernel-memory.ts";
-import { attempt, kernelOf } from "./pays.ts";
+import { attempt, type KernelMemory } from "./kernel-memory.ts";
 import { Reserve } from "./reserve.ts";
 import type { Rounds, Threading, WasmEngine, WasmSession } from "./engine.ts";
 import { mayWait, whyNoWorkers } from "./spawn.ts";
@@ -68,7 +66,7 @@ export class Threads implements Threading {
     pool.start();
     if (!pool.isReady) return false;
     const isDone = attempt(() => {
-      const kernel = memory.kernels().gather(DTYPES[dtype].bytes);
+      const kernel = memory.kernels().of(dtype, null) as number;
       const job = { kernel, dtype, isGather: true, random: data, data, sequential: out };
       gatherFromHeap(session.arenaIn(memory), pool, limits, plan, job);
       return true;
@@ -145,7 +143,7 @@ class AsyncSession implements Session<Promise<void> | void> {
     const isGather = step === null;
     const out = isGather ? sequential : random;
     const submitted = attempt(() => {
-      const kernel = kernelOf(memory, dtype, step);
+      const kernel = memory.kernels().of(dtype, step);
       if (kernel === undefined) return null;
       const arena = this.#large.arenaIn(memory);
       const from = copyIn(arena, dtype, data);

@@ -6,7 +6,6 @@
 
 import { TensorError } from "../../errors.ts";
 import { THREADS } from "../../limits.ts";
-import { runCalls, type Call } from "./calls.ts";
 import {
   BY_MESSAGE,
   controlWords,
@@ -16,10 +15,12 @@ import {
   PROGRESS,
   RESULT,
   roundOf,
+  runCalls,
   SPINS,
   STARTED,
   writeCalls,
-} from "./control.ts";
+  type Call,
+} from "./calls.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
 import { spawn, type WorkerHandle } from "./spawn.ts";
 

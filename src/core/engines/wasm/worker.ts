@@ -4,7 +4,6 @@
  * must find.
  */
 
-import { runCalls } from "./calls.ts";
 import {
   BAD,
   BY_MESSAGE,
@@ -14,11 +13,11 @@ import {
   readCalls,
   RESULT,
   roundOf,
+  runCalls,
   SPINS,
   STARTED,
-} from "./control.ts";
-import { exportsOf } from "./kernels.ts";
-import type { WasmMemory } from "./web-assembly.ts";
+} from "./calls.ts";
+import { exportsOf, type WasmMemory } from "./kernels.ts";
 
 /** Data that a worker receives when it starts. */
 export interface WorkerParts {
