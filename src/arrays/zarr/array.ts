@@ -34,7 +34,7 @@ import { namingPage, readBox } from "./chunks/decode.ts";
 import { unwrittenOf } from "./codecs/blosc.ts";
 import { encodeChunk } from "./chunks/encode.ts";
 import { lengthOf } from "./codecs/gzip.ts";
-import { padding } from "./chunks/elements.ts";
+import { padding } from "./chunks/file-elements.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { mostRead } from "./chunks/most-read.ts";
 import { printJson, type JsonObject } from "./json.ts";

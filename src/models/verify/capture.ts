@@ -16,7 +16,7 @@ import { slicesOf } from "../../core/call/check.ts";
 import { findOperators, isOperator } from "../../core/operators/registry.ts";
 import type { RuntimeTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { isConstant, NotRun, valueOf, type Found, type Frame } from "./frames.ts";
-import { PlaceValues } from "./places.ts";
+import { PlaceValues } from "./place-values.ts";
 import { createSessionFrom, RuntimeFailure, type CreateSession } from "./session.ts";
 
 /** Options of {@link captureCalls}. */

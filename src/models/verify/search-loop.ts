@@ -9,7 +9,7 @@ import type { NodeIndex } from "../model/node-index.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { tensor, Tensor } from "../../core/tensor/tensor.ts";
 import { NotRun, scannedInputs, valueOf, type Frame, type Outcome, type Values } from "./frames.ts";
-import { PlaceValues } from "./places.ts";
+import { PlaceValues } from "./place-values.ts";
 import { RuntimeFailure, type CreateSession } from "./session.ts";
 
 export interface FailingIteration {

@@ -19,7 +19,7 @@ import { HEAD, otherKindOf, PAGE } from "../../../core/tensor/bytes.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import type { Buffers } from "./buffers.ts";
 import { OtherKind, reasonOf, type ByteCodec } from "../codecs/byte-codec.ts";
-import { needsChange, swapElements, toMemory } from "./elements.ts";
+import { needsChange, swapElements, toMemory } from "./file-elements.ts";
 import { MISSING, mostStored, type Pipeline, type Sharding } from "./pipeline.ts";
 import { inParallel, memorySource, partOfSource, readAll, type Source } from "../stores/store.ts";
 

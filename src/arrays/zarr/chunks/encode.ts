@@ -6,7 +6,7 @@ import { chunksOf, copyBox, isFilled, offsetOf, transpose } from "../../boxes/bo
 import { product } from "../../../core/tensor/shape.ts";
 import { newBytes, type Buffers } from "./buffers.ts";
 import { reasonOf, type Release } from "../codecs/byte-codec.ts";
-import { swapElements } from "./elements.ts";
+import { swapElements } from "./file-elements.ts";
 import { join } from "../codecs/gzip.ts";
 import { MISSING, type Pipeline, type Sharding } from "./pipeline.ts";
 
