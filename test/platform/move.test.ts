@@ -98,6 +98,43 @@ for (const { dtype, slices, skipped } of ROWS) {
   }
 }
 
+test("a navigator that throws ends no move", () => {
+  const own = Object.getOwnPropertyDescriptor(globalThis, "navigator");
+  const restore = setLimits({ MOVE: { large: 0 } });
+  const get = (): never => {
+    throw new Error("no navigator here");
+  };
+  try {
+    for (const value of [
+      {},
+      null,
+      { userAgent: Symbol("agent") },
+      Object.defineProperty({}, "userAgent", { get }),
+    ]) {
+      Object.defineProperty(globalThis, "navigator", { configurable: true, value });
+      const sequential = arrayOf("float32", 128, 0, false);
+      const plan = {
+        offsets: Uint32Array.of(0),
+        slice: 32,
+        count: 1,
+        size: 64,
+        batches: 1,
+        span: 64,
+      };
+      gatherMove(
+        { ...plan, source: Uint32Array.of(0) },
+        arrayOf("float32", 256, 0, false),
+        sequential,
+      );
+      assert.equal(sequential.at(31), arrayOf("float32", 256, 0, false).at(31));
+    }
+  } finally {
+    restore();
+    if (own === undefined) Reflect.deleteProperty(globalThis, "navigator");
+    else Object.defineProperty(globalThis, "navigator", own);
+  }
+});
+
 function areEqual(a: Uint8Array, b: Uint8Array): boolean {
   for (let p = 0; p < a.length; p++) if (a[p] !== b[p]) return false;
   return a.length === b.length;

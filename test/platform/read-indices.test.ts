@@ -14,6 +14,7 @@ import {
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
+import { TINY, tracedEngine } from "../support/engines.ts";
 import { randomFrom } from "../support/random.ts";
 
 /** What `indexAt` reads at each position of a tensor. */
@@ -146,4 +147,22 @@ test("elements of up to five axes, in row-major order", () => {
     const read = readIndices(elements(shape, steps, along, values));
     assert.deepEqual("bad" in read ? read : Array.from(read), expected);
   }
+});
+
+test("a check refuses negative indices, even if their bits are positions on a long axis", async () => {
+  const { engine, executor } = await tracedEngine(1, TINY);
+  for (const dtype of ["int32", "int64"] as const) {
+    const indices = engine.alloc(dtype, [5]);
+    const job = { kind: "elements", ...indexWordsOf(indices), count: 5, shape: [5] } as const;
+    const checks = (dim: number): boolean => {
+      const session = executor.begin();
+      const isGood = session.checkIndices({ ...job, steps: [0], axis: axis(dim, 1), merge: true });
+      session.end();
+      return isGood;
+    };
+    assert.equal(checks(5), typeof SharedArrayBuffer === "function");
+    indices.data[4] = dtype === "int32" ? -2 : -2n;
+    for (const dim of [1, 5, 2 ** 31, LARGEST]) assert.ok(!checks(dim), `${dtype}, ${dim}`);
+  }
+  engine.dispose();
 });

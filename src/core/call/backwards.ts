@@ -14,86 +14,75 @@ import { allocate, DTYPES, type NumericStorage, type Storage } from "../tensor/d
 import { clear } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { gatherNow } from "./run.ts";
-import type { ChosenGradients } from "./gradient-options.ts";
+import type { GradientArguments } from "./gradient-options.ts";
 import { divisorOf, stepOf, type Reducing } from "./steps.ts";
 
-/** Checked arguments of a gather's gradient. */
-export interface GatherBackwards {
-  readonly executor: Executor;
-  readonly plan: Plan;
-  /** The gradient of the result. */
-  readonly gradient: Tensor;
-  readonly dataShape: readonly number[];
-  readonly dataSize: number;
-  readonly out: Tensor | undefined;
-}
-
 /** Returns the gradient of data: zeros to which each gathered slice adds its gradient, in the order of the Plan. */
-export function gatherBackwards(session: SyncSession, call: GatherBackwards): Tensor {
-  const { executor, plan, gradient, dataShape, dataSize, out } = call;
+export function gatherBackwards(
+  session: SyncSession,
+  executor: Executor,
+  plan: Plan,
+  gradient: Tensor,
+  dataShape: readonly number[],
+  out: Tensor | undefined,
+): Tensor {
   const { dtype } = gradient;
+  const { size } = plan;
   // Fresh memory is zero without being written, so a few slices of a large table take only their own pages.
-  const isSparse = out === undefined && dataSize > GRADIENTS.dense * gradient.size;
+  const isSparse = out === undefined && size > GRADIENTS.dense * gradient.size;
   const result = isSparse
-    ? new Tensor(dtype, dataShape.slice(), dataSize, allocate(dtype, dataSize), executor)
-    : (out ?? executor.newTensor(dtype, dataShape, dataSize));
+    ? new Tensor(dtype, dataShape.slice(), size, allocate(dtype, size), executor)
+    : (out ?? executor.newTensor(dtype, dataShape, size));
   const { data } = result;
   session.scatter(plan, dtype, "add", isSparse ? data : null, gradient.data, data);
   return result;
 }
 
 /** Checked arguments of a scatter's gradients. */
-export interface ScatterBackwards {
+export interface ScatterBackwards extends GradientArguments {
   readonly executor: Executor;
   readonly plan: Plan;
   readonly reducing: Reducing;
-  readonly chosen: ChosenGradients;
   readonly data: Tensor;
   readonly updates: Tensor;
-  /** The gradient of the result. */
-  readonly gradient: Tensor;
 }
 
 /** Gradients of a scatter's inputs; null for a gradient that was not requested. */
-export interface ScatterGradients {
-  readonly data: Tensor | null;
-  readonly updates: Tensor | null;
-}
+type ScatterGradients = [data: Tensor | null, updates: Tensor | null];
 
 /** Returns a scatter's gradients. The gradient of data is written last, because it may replace `gradient`. */
 export function scatterBackwards(session: SyncSession, call: ScatterBackwards): ScatterGradients {
-  const { plan, reducing, chosen } = call;
-  const { reduction } = reducing;
-  const { wantsData, wantsUpdates } = chosen;
+  const { plan, reducing, gradient, wantsData, wantsUpdates } = call;
+  const { reduction, includeSelf } = reducing;
+  const { dtype } = gradient;
   if (reduction === "mul") return productBackwards(session, call);
   if (reduction === "max" || reduction === "min") return extremeBackwards(session, call);
-  if (reduction === "none" && wantsData && wantsUpdates) return replacedBackwards(session, call);
+  if (reduction === "none" && wantsData && wantsUpdates) {
+    // The last update of a target takes the target's gradient and leaves 0.
+    const updates = newUpdates(call);
+    const data = dataTensor(call);
+    takeSlices(session, plan, dtype, arrayOf(gradient), arrayOf(data), arrayOf(updates));
+    return [data, updates];
+  }
   const packed = reduction === "mean" ? packTargets(plan) : null;
   const ofUpdates = wantsUpdates ? updatesGradient(session, call, packed) : null;
-  if (!wantsData) return { data: null, updates: ofUpdates };
+  if (!wantsData) return [null, ofUpdates];
   const data = dataGradient(call);
-  const { slice } = plan;
-  if (reduction === "none" || !call.reducing.includeSelf) {
-    clearSlices(data, 1, absoluteOffsets(plan), slice);
-  } else if (packed !== null) divideTargets(call, packed, data.data);
-  return { data, updates: ofUpdates };
+  if (reduction === "none" || !includeSelf) {
+    clearSlices(data, 1, absoluteOffsets(plan), plan.slice);
+  } else if (packed !== null) {
+    const { targets, counts } = packed;
+    const divisors = counts.map((count) => divisorOf(reducing, count));
+    divide(dtype, data.data, targets.slice, targets.offsets, divisors);
+  }
+  return [data, ofUpdates];
 }
 
 /** Returns the tensor for the gradient of updates, with 0 at positions that the Plan leaves out. */
-function newUpdates({ executor, plan, updates, chosen }: ScatterBackwards): Tensor {
-  const result = chosen.updatesOut ?? executor.newLike(updates);
+function newUpdates({ executor, plan, updates, updatesOut }: ScatterBackwards): Tensor {
+  const result = updatesOut ?? executor.newLike(updates);
   if (plan.source !== undefined) clear(result.data);
   return result;
-}
-
-/** Returns the gradients of `none`: the last update of a target takes the target's gradient and leaves 0. */
-function replacedBackwards(session: SyncSession, call: ScatterBackwards): ScatterGradients {
-  const { plan, gradient } = call;
-  const updates = newUpdates(call);
-  const data = dataTensor(call);
-  const { dtype } = gradient;
-  takeSlices(session, plan, dtype, arrayOf(gradient), arrayOf(data), arrayOf(updates));
-  return { data, updates };
 }
 
 /** Writes zeros to the slices of a tensor that begin at `starts`, counted in `unit` elements. */
@@ -124,12 +113,11 @@ function updatesGradient(
   call: ScatterBackwards,
   packed: PackedPlan | null,
 ): Tensor {
-  const { executor, plan, reducing, gradient, updates, chosen } = call;
+  const { executor, plan, reducing, gradient, updates, updatesOut } = call;
   const { reduction, includeSelf } = reducing;
   const { dtype } = gradient;
   const shape = Tensor.dimsOf(updates);
-  const { size } = updates;
-  const result = gatherNow(session, executor, plan, gradient, shape, size, chosen.updatesOut);
+  const result = gatherNow(session, executor, plan, gradient, shape, updates.size, updatesOut);
   const { slice } = plan;
   if (reduction === "none") clearSlices(result, slice, replacedSlices(plan), slice);
   if (reduction === "sub") {
@@ -151,16 +139,6 @@ const positionsOf = ({ offsets, source, slice, count, batches }: Plan): Uint32Ar
     ? Uint32Array.from({ length: Math.max(offsets.length, batches * count) }, (_, p) => p * slice)
     : source.map((p) => p * slice);
 
-function divideTargets(
-  { reducing, gradient }: ScatterBackwards,
-  packed: PackedPlan,
-  data: Storage,
-): void {
-  const { targets, counts } = packed;
-  const divisors = counts.map((count) => divisorOf(reducing, count));
-  divide(gradient.dtype, data, targets.slice, targets.offsets, divisors);
-}
-
 /** Returns a copy of the result's gradient for data, to be changed at the targets. */
 function dataGradient(call: ScatterBackwards): Tensor {
   const result = dataTensor(call);
@@ -169,14 +147,14 @@ function dataGradient(call: ScatterBackwards): Tensor {
 }
 
 /** Returns the tensor for the gradient of data, with arbitrary contents. */
-const dataTensor = ({ executor, data, chosen }: ScatterBackwards): Tensor =>
-  chosen.dataOut ?? executor.newLike(data);
+const dataTensor = ({ executor, data, dataOut }: ScatterBackwards): Tensor =>
+  dataOut ?? executor.newLike(data);
 
 /** Returns the gradients of `mul`, computed on packed targets to save memory. */
 function productBackwards(session: SyncSession, call: ScatterBackwards): ScatterGradients {
-  const { plan, reducing, data, updates, gradient } = call;
+  const { plan, data, updates, gradient } = call;
   const { dtype } = gradient;
-  const { includeSelf } = reducing;
+  const { includeSelf } = call.reducing;
   // If data is replaced, the first update of each target must be known, and only targets have gradient 0.
   const packed = includeSelf ? packMost(plan) : packTargets(plan);
   const { targets } = packed;
@@ -188,11 +166,11 @@ function productBackwards(session: SyncSession, call: ScatterBackwards): Scatter
   const share = packedOf(gradient);
   const made = newUpdates(call);
   productGradients(packed, dtype, includeSelf, packedOf(data), updates.data, share, made.data);
-  const ofUpdates = call.chosen.wantsUpdates ? made : null;
-  if (!call.chosen.wantsData) return { data: null, updates: ofUpdates };
+  const ofUpdates = call.wantsUpdates ? made : null;
+  if (!call.wantsData) return [null, ofUpdates];
   const result = dataGradient(call);
   session.scatter(targets, dtype, "none", result.data, share, result.data);
-  return { data: result, updates: ofUpdates };
+  return [result, ofUpdates];
 }
 
 /** Returns the elements of a tensor with a gradient, which is never text. */
@@ -200,15 +178,15 @@ const arrayOf = ({ data }: Tensor): NumericStorage => data as NumericStorage;
 
 /** Returns the gradients of `max` and `min`: operands that equal the result receive its gradient, according to `ties`. */
 function extremeBackwards(session: SyncSession, call: ScatterBackwards): ScatterGradients {
-  const { plan, reducing, chosen, data, updates, gradient } = call;
+  const { plan, reducing, ties, data, updates, gradient } = call;
   const { dtype } = data;
-  const ofUpdates = chosen.wantsUpdates ? newUpdates(call) : null;
-  const ofData = chosen.wantsData ? dataTensor(call) : null;
+  const ofUpdates = call.wantsUpdates ? newUpdates(call) : null;
+  const ofData = call.wantsData ? dataTensor(call) : null;
   extremeSlices(session, plan, {
     dtype,
     step: stepOf(reducing, dtype),
     includesSelf: reducing.includeSelf,
-    ties: chosen.ties,
+    ties,
     slice: plan.slice,
     data: arrayOf(data),
     updates: arrayOf(updates),
@@ -216,5 +194,5 @@ function extremeBackwards(session: SyncSession, call: ScatterBackwards): Scatter
     ofData: ofData && arrayOf(ofData),
     ofUpdates: ofUpdates && arrayOf(ofUpdates),
   });
-  return { data: ofData, updates: ofUpdates };
+  return [ofData, ofUpdates];
 }

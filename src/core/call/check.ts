@@ -29,7 +29,17 @@ import {
   type PartialShape,
 } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { callOf, callOfKnown, nodeFrom, type Call, type Form, type NodeSpec } from "./call.ts";
+import {
+  callOf,
+  callOfKnown,
+  keepForm,
+  nodeFrom,
+  recentForm,
+  type Call,
+  type Form,
+  type NodeSpec,
+  type PlainCall,
+} from "./call.ts";
 import { checkInputCount, readInputs, tensorsOf } from "./inputs.ts";
 import { singleStepOf } from "./steps.ts";
 
@@ -70,6 +80,12 @@ export function formOf(unsettled: Call, tensors: Inputs<Tensor>): Form {
     refusesRepeats: refusesRepeats(call),
     step: updates === undefined ? null : singleStepOf(settings, data.dtype),
   };
+}
+
+/** Returns the form of a call of a plain function or a node; a recent form of a plain function if one fits. */
+export function knownFormOf(call: Call | PlainCall, tensors: Inputs<Tensor>): Form {
+  if (!("forms" in call)) return formOf(call, tensors);
+  return recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors), tensors);
 }
 
 /** A form and its tensors, for code that does more with a call than run it. */

@@ -7,8 +7,7 @@ import type { Inputs } from "../operators/operator.ts";
 import type { Signature } from "../operators/signature.ts";
 import { dtypesWhere, type DType } from "../tensor/dtype.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
-import { transferred } from "../tensor/memory.ts";
-import { checkLike, checkOut } from "./inputs.ts";
+import { checkAlive, checkLike, checkOut } from "./inputs.ts";
 
 /** Gradient options for `vjp` and for kept plans. */
 export interface GradientOptions {
@@ -30,12 +29,13 @@ export interface GradientOptions {
 /** Names of the options in `GradientOptions`. */
 export const GRADIENT_OPTIONS = ["argnums", "ties", "out"] as const;
 
-/** A call's inputs, and the gradient of its output. */
+/** A call whose gradients are wanted. */
 export interface Differentiated<T> {
   readonly signature: SignatureOfGradients;
   readonly tensors: Inputs<T>;
-  /** Gradient of the call's output. */
-  readonly gradient: T;
+  /** Shape of the call's output. */
+  readonly shape: readonly number[];
+  readonly fields: ErrorContext;
 }
 
 interface SignatureOfGradients {
@@ -47,6 +47,10 @@ interface SignatureOfGradients {
 export interface Place<T, O extends T> {
   /** Returns a tensor of the same data type and shape. */
   typeOf(tensor: T): Tensor;
+  /** Returns the given gradient of the output as a tensor. */
+  tensorOf(given: unknown, fields: ErrorContext, input: string): O;
+  /** Checks that the gradients can be computed here. */
+  checkArithmetic?(): void;
   /** Checks a tensor that receives a result; returns undefined if none is given. */
   checkOut(
     given: unknown,
@@ -59,12 +63,18 @@ export interface Place<T, O extends T> {
   ): O | undefined;
 }
 
-export const ON_HOST: Place<Tensor, Tensor> = { typeOf: (tensor) => tensor, checkOut };
+export const ON_HOST: Place<Tensor, Tensor> = {
+  typeOf: (tensor) => tensor,
+  tensorOf: asTensor,
+  checkOut,
+};
 
 const DEFAULT_TIES: Ties = "even";
 
-/** Checked options of a gradient. */
-export interface ChosenGradients<T = Tensor> {
+/** Checked arguments of a call's gradients, except for the call itself. */
+export interface GradientArguments<T = Tensor> {
+  /** Gradient of the call's output. */
+  readonly gradient: T;
   readonly ties: Ties;
   readonly wantsData: boolean;
   readonly wantsUpdates: boolean;
@@ -73,85 +83,77 @@ export interface ChosenGradients<T = Tensor> {
   readonly updatesOut: T | undefined;
 }
 
-/** Gradient options after each was read once. */
-interface ReadGradientOptions {
-  readonly ties: Ties;
-  /** Positions of the inputs to differentiate. */
-  readonly wanted: ReadonlySet<unknown>;
-  /** The user's `out` value for the gradient of each input; null for a new tensor. */
-  readonly outs: readonly unknown[];
+/**
+ * Checks the data type of a call, the gradient of the call's output, and the gradient options.
+ * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `overlap`, `disposed`
+ */
+export function gradientArguments<T, O extends T>(
+  call: Differentiated<T>,
+  outputGradient: unknown,
+  options: Readonly<Record<string, unknown>>,
+  place: Place<T, O>,
+): GradientArguments<O> {
+  const { signature, tensors, shape, fields } = call;
+  const { inputs, positions } = signature;
+  const { typeOf } = place;
+  const data = typeOf(tensors[positions.data] as T);
+  checkDifferentiable(data, inputs[positions.data].name, fields);
+  const gradient = place.tensorOf(outputGradient, fields, "outputGradient");
+  checkLike(typeOf(gradient), data.dtype, shape, "outputGradient", fields);
+  if (gradient !== outputGradient) {
+    const types = tensors.map((tensor) => tensor && typeOf(tensor));
+    checkAlive(inputs, types, fields);
+  }
+  place.checkArithmetic?.();
+  const { argnums, ties, out } = options;
+  if (argnums !== undefined || ties !== undefined || out !== undefined) {
+    return chosenGradients(call, gradient, options, place);
+  }
+  const outs = { dataOut: undefined, updatesOut: undefined };
+  const wantsUpdates = positions.updates >= 0;
+  return { gradient, ties: DEFAULT_TIES, wantsData: true, wantsUpdates, ...outs };
 }
 
-/**
- * Reads the gradient options, and checks everything except the tensors in `out`.
- * @throws TensorError `attribute`
- */
-function readGradientOptions(
+/** Reads each option once, and checks the options; the tensors in `out` last. */
+function chosenGradients<T, O extends T>(
+  { signature, tensors, fields }: Differentiated<T>,
+  gradient: O,
   { argnums, ties = DEFAULT_TIES, out }: Readonly<Record<string, unknown>>,
-  signature: SignatureOfGradients,
-  fields: ErrorContext,
-): ReadGradientOptions {
+  { typeOf, checkOut: check }: Place<T, O>,
+): GradientArguments<O> {
+  const {
+    inputs,
+    positions: { data, updates },
+  } = signature;
   const wanted = wantedOf(argnums, signature, fields);
   if (!TIES.some((word) => word === ties)) {
     const words = TIES.map((word) => JSON.stringify(word)).join(", ");
     throw wrongOption("ties", `one of ${words}`, ties, { ...fields, allowed: TIES });
   }
-  const outs = listOf("out", out ?? [], signature.inputs.length, fields).map((one) => one ?? null);
+  const outs = listOf("out", out ?? [], inputs.length, fields).map((one) => one ?? null);
   for (const [position, given] of outs.entries()) {
     if (given === null || wanted.has(position)) continue;
-    const { name } = signature.inputs[position];
+    const { name } = inputs[position];
     const sentence = `out[${position}] must be null, because the gradient of ${name} is not requested`;
-    throw new TensorError("attribute", sentence, {
-      ...fields,
-      input: "out",
-      key: "out",
-      at: [position],
-    });
+    const facts = { ...fields, input: "out", key: "out", at: [position] };
+    throw new TensorError("attribute", sentence, facts);
   }
-  return { ties: ties as Ties, wanted, outs };
-}
-
-/**
- * Returns the name of the input whose memory `out` may reuse, or null. The data gradient of a scatter has the shape of
- * the result, and is written after everything else was read.
- */
-const replacedInput = (
-  position: number,
-  { positions: { data, updates } }: SignatureOfGradients,
-): string | null => (position === data && updates >= 0 ? "outputGradient" : null);
-
-/**
- * Reads and checks the gradient options.
- * @throws TensorError `attribute`; for tensors in `out` also `dtype`, `shape-mismatch`, `overlap`, `disposed`
- */
-export function chooseGradients<T, O extends T>(
-  given: Readonly<Record<string, unknown>>,
-  call: Differentiated<T>,
-  fields: ErrorContext,
-  { typeOf, checkOut: check }: Place<T, O>,
-): ChosenGradients<O> {
-  const { signature, tensors } = call;
-  const { data, updates } = signature.positions;
-  if (given["argnums"] === undefined && given["ties"] === undefined && given["out"] === undefined) {
-    const outs = { dataOut: undefined, updatesOut: undefined };
-    return { ties: DEFAULT_TIES, wantsData: true, wantsUpdates: updates >= 0, ...outs };
-  }
-  const { ties, wanted, outs } = readGradientOptions(given, signature, fields);
-  const others: (T | undefined)[] = [...tensors, call.gradient];
-  const names = [...signature.inputs, { name: "outputGradient" }];
-  const checked = outs.map((out, position) => {
-    if (out === null) return undefined;
+  const others: (T | undefined)[] = [...tensors, gradient];
+  const names = [...inputs, { name: "outputGradient" }];
+  const checked = outs.map((given, position) => {
+    if (given === null) return undefined;
     // A gradient can only be requested for an input that was passed.
     const input = typeOf(tensors[position] as T);
-    const inPlace = replacedInput(position, signature);
-    const dims = Tensor.dimsOf(input);
-    const own = check(out, input.dtype, dims, names, others, inPlace, fields);
+    // The data gradient of a scatter has the shape of the result, and is written after everything else was read.
+    const inPlace = position === data && updates >= 0 ? "outputGradient" : null;
+    const own = check(given, input.dtype, Tensor.dimsOf(input), names, others, inPlace, fields);
     others.push(own);
     names.push({ name: `out[${position}]` });
     return own;
   });
   return {
-    ties,
+    gradient,
+    ties: ties as Ties,
     wantsData: wanted.has(data),
     wantsUpdates: wanted.has(updates),
     dataOut: checked[data],
@@ -206,27 +208,4 @@ export function checkDifferentiable({ dtype }: Tensor, input: string, who: Error
   const allowed = DIFFERENTIABLE;
   const sentence = `${input} must be ${oneOf(allowed)} to have a gradient, got ${dtype}`;
   throw new TensorError("dtype", sentence, { ...who, input, got: dtype, allowed });
-}
-
-/**
- * Checks the gradient of a call's output.
- * @throws TensorError `dtype`, `shape-mismatch`, `disposed`
- */
-export function gradientTensor(
-  given: unknown,
-  { dtype }: Tensor,
-  shape: readonly number[],
-  who: ErrorContext,
-): Tensor {
-  const gradient = asTensor(given, who, "outputGradient");
-  checkLike(gradient, dtype, shape, "outputGradient", who);
-  return gradient;
-}
-
-/**
- * Checks that the memory of the output gradient was not transferred while its call was queued.
- * @throws TensorError `disposed`
- */
-export function checkGradientMemory(gradient: Tensor, fields: ErrorContext): void {
-  if (!Tensor.memoryOf(gradient).isThere) throw transferred("outputGradient", fields);
 }

@@ -19,9 +19,8 @@ import { rulesOf } from "./check.ts";
 import { callNow, gatherNow, scatterNow, withOperator } from "./run.ts";
 import {
   checkDifferentiable,
-  chooseGradients,
   GRADIENT_OPTIONS,
-  gradientTensor,
+  gradientArguments,
   ON_HOST,
   type GradientOptions,
 } from "./gradient-options.ts";
@@ -144,7 +143,8 @@ export function keptParts(
 export const SCATTERED = [{ name: "data" }, { name: "updates" }] as const;
 export const SCATTER_OPTIONS = ["reduction", "out"] as const;
 export const GATHER_OPTIONS = ["out"] as const;
-const VJP_OPTIONS = ["reduction", ...GRADIENT_OPTIONS] as const;
+export const VJP_OPTIONS = ["reduction", ...GRADIENT_OPTIONS] as const;
+export const SCATTER_SIGNATURE = { inputs: SCATTERED, positions: { data: 0, updates: 1 } };
 
 export interface KeptParts {
   readonly executor: Executor;
@@ -240,15 +240,15 @@ function scatterVjpBy(
   const { reduction = "none", ...rest } = optionsOf(options, VJP_OPTIONS, fields);
   const inputs = scatterInputs(parts, given, list, reduction);
   const { data, updates } = inputs;
-  checkDifferentiable(data, "data", fields);
-  const gradient = gradientTensor(outputGradient, data, dataDims, fields);
-  if (gradient !== outputGradient) checkAlive(SCATTERED, [data, updates], fields);
-  const signature = { inputs: SCATTERED, positions: { data: 0, updates: 1 } };
-  const differentiated = { signature, tensors: [data, updates], gradient };
-  const chosen = chooseGradients(rest, differentiated, fields, ON_HOST);
-  const call = { ...inputs, chosen, executor, plan, gradient };
-  const found = callNow(executor, fields, (session) => scatterBackwards(session, call));
-  return [found.data, found.updates];
+  const differentiated = {
+    signature: SCATTER_SIGNATURE,
+    tensors: [data, updates],
+    shape: dataDims,
+    fields,
+  };
+  const chosen = gradientArguments(differentiated, outputGradient, rest, ON_HOST);
+  const call = { ...inputs, ...chosen, executor, plan };
+  return callNow(executor, fields, (session) => scatterBackwards(session, call));
 }
 
 function gatherVjpBy(parts: KeptParts, given: unknown, options: unknown = {}): Tensor {
@@ -259,8 +259,9 @@ function gatherVjpBy(parts: KeptParts, given: unknown, options: unknown = {}): T
   checkShape(gradient, dims, fields, "outputGradient");
   const names = [{ name: "outputGradient" }];
   const out = checkOut(givenOut, gradient.dtype, dataDims, names, [gradient], null, fields);
-  const call = { executor, plan, gradient, dataShape: dataDims, dataSize: plan.size, out };
-  return callNow(executor, fields, (session) => gatherBackwards(session, call));
+  return callNow(executor, fields, (session) =>
+    gatherBackwards(session, executor, plan, gradient, dataDims, out),
+  );
 }
 
 function dataOf({ dataDims, fields }: KeptParts, given: unknown): Tensor {

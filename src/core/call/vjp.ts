@@ -14,32 +14,28 @@ import {
 } from "../foreign.ts";
 import type { Inputs } from "../operators/operator.ts";
 import { FUNCTIONS, type FunctionName } from "../operators/registry.ts";
+import { transferred } from "../tensor/memory.ts";
 import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import {
   callOfKnown,
-  keepForm,
   MEANT_OPTIONS,
   plainCallOf,
   plainOptions,
-  recentForm,
   type Call,
   type Form,
   type NodeSpec,
   type PlainCall,
 } from "./call.ts";
-import { checkMemory, formOf } from "./check.ts";
+import { checkMemory, knownFormOf } from "./check.ts";
 import {
-  checkDifferentiable,
-  checkGradientMemory,
-  chooseGradients,
   GRADIENT_OPTIONS,
-  gradientTensor,
+  gradientArguments,
   ON_HOST,
-  type ChosenGradients,
+  type GradientArguments,
   type GradientOptions,
 } from "./gradient-options.ts";
-import { checkAlive, checkInputCount, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
+import { checkInputCount, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
 import { callNow, executorOf, planOf, type EngineLike } from "./run.ts";
 
 /** A plain function call: the function name, and all options except `out`. */
@@ -111,27 +107,21 @@ export async function vjpAsync(
   options: unknown,
 ): Promise<(Tensor | null)[]> {
   const given = checked(() => executor, node, inputs, outputGradient, options, OWN_OPTIONS);
-  const { form, tensors, gradient, chosen } = given;
+  const { form, tensors, gradient, dataOut, updatesOut } = given;
   const { call } = form;
-  const check = (): void => {
-    checkMemory(call, tensors, chosen.dataOut);
-    checkMemory(call, [], chosen.updatesOut);
-    checkGradientMemory(gradient, call.fields);
-  };
   return executor.queue.enqueue(async () => {
-    check();
+    checkMemory(call, tensors, dataOut);
+    checkMemory(call, [], updatesOut);
+    if (!Tensor.memoryOf(gradient).isThere) throw transferred("outputGradient", call.fields);
     return callNow(executor, call.fields, (session) => vjpNow(session, given));
   });
 }
 
 /** The gradients of a call whose arguments are checked, except for the index values. */
-interface CheckedVjp {
+interface CheckedVjp extends GradientArguments {
   readonly executor: Executor;
   readonly form: Form;
   readonly tensors: Inputs<Tensor>;
-  /** The gradient of the output. */
-  readonly gradient: Tensor;
-  readonly chosen: ChosenGradients;
 }
 
 function checked(
@@ -144,24 +134,17 @@ function checked(
 ): CheckedVjp {
   const { form, tensors } = formFrom(node, inputs);
   const { signature, fields } = form.call;
-  const given = optionsOf(
-    options,
-    known,
-    fields,
-    "options",
-    fields.opset === undefined ? MEANT_FOR_FUNCTION : MEANT_OPTIONS,
-  );
+  const meant = fields.opset === undefined ? MEANT_FOR_FUNCTION : MEANT_OPTIONS;
+  const given = optionsOf(options, known, fields, "options", meant);
   const { engine } = given;
   const executor = engine === undefined ? byDefault() : executorOf(engine, fields);
-  const gradient = outputGradientOf(outputGradient, form, tensors);
-  const chosen = chooseGradients(given, { signature, tensors, gradient }, fields, ON_HOST);
-  return { executor, form, tensors, gradient, chosen };
+  const differentiated = { signature, tensors, shape: form.shape, fields };
+  const chosen = gradientArguments(differentiated, outputGradient, given, ON_HOST);
+  return { executor, form, tensors, ...chosen };
 }
 
-const vjpNow = (
-  session: SyncSession,
-  { executor, form, tensors, gradient, chosen }: CheckedVjp,
-): (Tensor | null)[] => {
+function vjpNow(session: SyncSession, checkedCall: CheckedVjp): (Tensor | null)[] {
+  const { executor, form, tensors, gradient } = checkedCall;
   const { signature, settings: reducing } = form.call;
   const { positions } = form;
   const plan = planOf(form, tensors, session.readIndices);
@@ -170,28 +153,13 @@ const vjpNow = (
   const data = tensors[positions.data] as Tensor;
   const updates = tensors[positions.updates];
   if (updates !== undefined) {
-    const call = { executor, plan, gradient, chosen, reducing, data, updates };
-    const found = scatterBackwards(session, call);
-    results[positions.data] = found.data;
-    results[positions.updates] = found.updates;
-  } else if (chosen.wantsData) {
-    const out = chosen.dataOut;
-    const [dataShape, dataSize] = [Tensor.dimsOf(data), data.size];
-    const call = { executor, plan, gradient, dataShape, dataSize, out };
-    results[positions.data] = gatherBackwards(session, call);
+    const found = scatterBackwards(session, { ...checkedCall, plan, reducing, data, updates });
+    [results[positions.data], results[positions.updates]] = found;
+  } else if (checkedCall.wantsData) {
+    const [shape, out] = [Tensor.dimsOf(data), checkedCall.dataOut];
+    results[positions.data] = gatherBackwards(session, executor, plan, gradient, shape, out);
   }
   return results;
-};
-
-/** The gradient of a call's output, for data whose type has gradients. */
-function outputGradientOf(given: unknown, form: Form, tensors: Inputs<Tensor>): Tensor {
-  const { signature, fields } = form.call;
-  const at = form.positions.data;
-  const data = tensors[at] as Tensor;
-  checkDifferentiable(data, signature.inputs[at].name, fields);
-  const gradient = gradientTensor(given, data, form.shape, fields);
-  if (gradient !== given) checkAlive(signature.inputs, tensors, fields);
-  return gradient;
 }
 
 /** Options of functions, which people pass to `vjp` itself; a node has its own. */
@@ -256,14 +224,9 @@ function formFrom(
   inputs: unknown,
 ): { readonly form: Form; readonly tensors: Inputs<Tensor> } {
   const call = callFrom(node);
-  if (!("forms" in call)) {
-    const tensors = tensorsOf(call, inputs);
-    return { form: formOf(call, tensors), tensors };
-  }
-  const given = checkInputCount(call, readInputs(call.signature, inputs, call.fields));
-  const tensors = tensorsOrLists(call, given);
-  return {
-    form: recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors), tensors),
-    tensors,
-  };
+  const tensors =
+    "forms" in call
+      ? tensorsOrLists(call, checkInputCount(call, readInputs(call.signature, inputs, call.fields)))
+      : tensorsOf(call, inputs);
+  return { form: knownFormOf(call, tensors), tensors };
 }

@@ -133,8 +133,7 @@ function wordsFor(
 ): Int32ArrayConstructor | null {
   // Positions of words must be integers of 31 bits.
   if (offsets.length * length < MOVE.large || byteLength + other.byteLength > 2 ** 32) return null;
-  const { navigator } = globalThis as { navigator?: { userAgent: string } };
-  const agent = navigator?.userAgent ?? "Node 20";
+  const agent = userAgent();
   const isV8 = /^(Node|Deno)|Chrome/.test(agent);
   const isFit = length <= MOVE.followed && length <= MOVE.words === isV8;
   if ((!isFar && !isFit) || (!isV8 && !/^Bun|Firefox|Safari/.test(agent))) return null;
@@ -142,6 +141,16 @@ function wordsFor(
   if (bytes < 8) for (let p = 0; p < offsets.length; p++) bits |= offsets[p] * bytes;
   const Words = (isV8 ? BigInt64Array : Int32Array) as Int32ArrayConstructor;
   return bits % Words.BYTES_PER_ELEMENT === 0 ? Words : null;
+}
+
+/** Returns the name of the platform, or empty text if a page's own `navigator` throws, which must not end a call. */
+function userAgent(): string {
+  try {
+    const { navigator } = globalThis as { navigator?: { readonly userAgent?: unknown } | null };
+    return String(navigator?.userAgent ?? "Node 20");
+  } catch {
+    return "";
+  }
 }
 
 function copyWords(

@@ -3,14 +3,8 @@
  * host.
  */
 
-import {
-  keepForm,
-  recentForm,
-  type Call,
-  type Form,
-  type PlainCall,
-} from "../../core/call/call.ts";
-import { formOf } from "../../core/call/check.ts";
+import type { Call, Form, PlainCall } from "../../core/call/call.ts";
+import { knownFormOf } from "../../core/call/check.ts";
 import type { Place } from "../../core/call/gradient-options.ts";
 import {
   checkAlive,
@@ -49,11 +43,11 @@ export function gpuInputs(core: GpuCore, call: Call, given: Inputs<unknown>): In
 }
 
 /** Checks data types and shapes, unless a recent call had the same. */
-export function formOnGpu(call: Call | PlainCall, inputs: Inputs<GpuInput>): Form {
-  const types = inputs.map((input) => input && typeOf(input));
-  if (!("forms" in call)) return formOf(call, types);
-  return recentForm(call, types) ?? keepForm(call, formOf(call, types), types);
-}
+export const formOnGpu = (call: Call | PlainCall, inputs: Inputs<GpuInput>): Form =>
+  knownFormOf(
+    call,
+    inputs.map((input) => input && typeOf(input)),
+  );
 
 /** Checks GPU tensors again, because a getter of a foreign object may have disposed of a checked tensor. */
 export function checkStillAlive(
@@ -125,8 +119,13 @@ export function outOnGpu(
 }
 
 /** Returns the checks of tensors for gradients. */
-export const placeOn = (core: GpuCore): Place<GpuInput, DeviceTensor> => ({
+export const placeOn = (
+  core: GpuCore,
+  checkArithmetic: () => void,
+): Place<GpuInput, DeviceTensor> => ({
   typeOf,
+  tensorOf: (given, fields, input) => dataOnGpu(core, given, fields, input),
+  checkArithmetic,
   checkOut: (...given) => outOnGpu(core, ...given),
 });
 

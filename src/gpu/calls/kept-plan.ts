@@ -3,22 +3,19 @@
  * and again if the device refused them.
  */
 
-import {
-  checkDifferentiable,
-  chooseGradients,
-  GRADIENT_OPTIONS,
-} from "../../core/call/gradient-options.ts";
+import { checkDifferentiable, gradientArguments } from "../../core/call/gradient-options.ts";
 import {
   checkReduction,
   checkShape,
   GATHER_OPTIONS,
   repeatedTargets,
   SCATTER_OPTIONS,
+  SCATTER_SIGNATURE,
   SCATTERED,
+  VJP_OPTIONS,
   wrongDType,
   type KeptParts,
 } from "../../core/call/kept-plan.ts";
-import { checkLike } from "../../core/call/inputs.ts";
 import { stepsOf, type Reducing } from "../../core/call/steps.ts";
 import { TensorError } from "../../core/errors.ts";
 import { optionsOf } from "../../core/foreign.ts";
@@ -63,8 +60,6 @@ export function gpuPlan(core: GpuCore, parts: KeptParts): GpuPlan {
 
 /** The arrays that a plan uploads: targets, the last position of each target, or positions sorted by target. */
 type Arrangement = "targets" | "last" | "sorted";
-
-const VJP_OPTIONS = ["reduction", ...GRADIENT_OPTIONS] as const;
 
 class PlanOnGpu {
   readonly #core: GpuCore;
@@ -158,19 +153,13 @@ class PlanOnGpu {
     const core = this.#core;
     const { reduction = "none", ...rest } = optionsOf(options, VJP_OPTIONS, fields);
     const { data, updates, reducing } = this.#scatterInputs(given, list, reduction);
-    const { dtype, size } = data;
-    checkDifferentiable(typeOf(data), "data", fields);
-    const gradient = dataOnGpu(core, outputGradient, fields, "outputGradient");
-    checkLike(typeOf(gradient), dtype, dataDims, "outputGradient", fields);
-    const signature = { inputs: SCATTERED, positions: { data: 0, updates: 1 } };
-    checkGradientArithmetic(dtype, reducing.reduction, fields);
-    const differentiated = { signature, tensors: [data, updates], gradient };
-    const chosen = chooseGradients(rest, differentiated, fields, placeOn(core));
+    const { dtype } = data;
+    const place = placeOn(core, () => checkGradientArithmetic(dtype, reducing.reduction, fields));
+    const tensors = [data, updates];
+    const call = { signature: SCATTER_SIGNATURE, tensors, shape: dataDims, fields };
+    const chosen = gradientArguments(call, outputGradient, rest, place);
     const source = this.#source(dtype, reducing.reduction === "none" ? "none" : null);
-    return scatterGradients({
-      ...{ core, source, gradient, reducing, chosen, updates: typeOf(updates) },
-      ...{ dataShape: dataDims, dataSize: size },
-    });
+    return scatterGradients({ ...chosen, core, source, reducing, updates: typeOf(updates) });
   }
 
   gatherVjp(outputGradient: unknown, options: unknown = {}): DeviceTensor {
@@ -185,9 +174,8 @@ class PlanOnGpu {
     checkGradientArithmetic(dtype, undefined, fields);
     const names = [{ name: "outputGradient" }];
     const out = outOnGpu(core, givenOut, dtype, dataDims, names, [gradient], null, fields);
-    const source = this.#source(dtype, "add");
-    const [dataShape, dataSize] = [dataDims, plan.size];
-    return gatherGradient({ core, source, gradient, dataShape, dataSize, out });
+    const data = { shape: dataDims, size: plan.size };
+    return gatherGradient(core, this.#source(dtype, "add"), gradient, data, out);
   }
 
   /** Returns the checked inputs of a scatter. */

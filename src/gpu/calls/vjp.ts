@@ -6,12 +6,11 @@
 import type { NodeSpec } from "../../core/call/call.ts";
 import { callFrom, type FunctionSpec } from "../../core/call/vjp.ts";
 import {
-  checkDifferentiable,
-  chooseGradients,
   GRADIENT_OPTIONS,
-  type ChosenGradients,
+  gradientArguments,
+  type GradientArguments,
 } from "../../core/call/gradient-options.ts";
-import { checkInputCount, checkLike, readInputs } from "../../core/call/inputs.ts";
+import { checkInputCount, readInputs } from "../../core/call/inputs.ts";
 import { divisorOf, type Reducing } from "../../core/call/steps.ts";
 import { oneOf, TensorError, type ErrorContext } from "../../core/errors.ts";
 import { optionsOf, printValue } from "../../core/foreign.ts";
@@ -28,7 +27,7 @@ import { applyUpdates, checkCounted, copyData } from "../kernels/scatter.ts";
 import { countsOfTargets, positionsOf, type Targets } from "../kernels/targets.ts";
 import { resultOf } from "./call.ts";
 import type { GpuCore } from "./core.ts";
-import { checkStillAlive, dataOnGpu, formOnGpu, gpuInputs, placeOn } from "./inputs.ts";
+import { checkStillAlive, formOnGpu, gpuInputs, placeOn } from "./inputs.ts";
 import { sourceOf, type TargetSource } from "./target-source.ts";
 import { DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
 
@@ -47,29 +46,26 @@ export function vjpOnGpu(
   checkAxisOnHost(inputs, signature.inputs, fields);
   const form = formOnGpu(call, inputs);
   const rest = optionsOf(options, GRADIENT_OPTIONS, fields);
-  const at = form.positions.data;
+  const { data: at, updates: updatesAt, indices } = form.positions;
   const data = inputs[at] as DeviceTensor;
-  const updates = inputs[form.positions.updates];
-  checkDifferentiable(typeOf(data), signature.inputs[at].name, fields);
-  const gradient = dataOnGpu(core, outputGradient, fields, "outputGradient");
-  checkLike(typeOf(gradient), data.dtype, form.shape, "outputGradient", fields);
+  const updates = inputs[updatesAt];
   const reducing = form.call.settings;
-  checkGradientArithmetic(data.dtype, updates && reducing.reduction, fields);
   // Even an omitted optional input has a position, which precedes the gradient.
   const tensors = signature.inputs.map((_, position) => inputs[position]);
-  const differentiated = { signature, tensors, gradient };
-  const chosen = chooseGradients(rest, differentiated, fields, placeOn(core));
+  const differentiated = { signature, tensors, shape: form.shape, fields };
+  const place = placeOn(core, () =>
+    checkGradientArithmetic(data.dtype, updates && reducing.reduction, fields),
+  );
+  const chosen = gradientArguments(differentiated, outputGradient, rest, place);
   const names = [...signature.inputs, { name: "outputGradient" }];
-  checkStillAlive([...tensors, gradient], names, fields);
-  const { updates: updatesAt, indices } = form.positions;
-  const { shape: dataShape, size: dataSize } = data;
-  const common = { core, source: sourceOf(form, inputs[indices]), gradient, dataShape, dataSize };
+  checkStillAlive([...tensors, chosen.gradient], names, fields);
+  const source = sourceOf(form, inputs[indices]);
   const results: (DeviceTensor | null)[] = signature.inputs.map(() => null);
   if (updates !== undefined) {
-    const scatter = { ...common, chosen, reducing, updates: typeOf(updates) };
+    const scatter = { ...chosen, core, source, reducing, updates: typeOf(updates) };
     [results[at], results[updatesAt]] = scatterGradients(scatter);
   } else if (chosen.wantsData) {
-    results[at] = gatherGradient({ ...common, out: chosen.dataOut });
+    results[at] = gatherGradient(core, source, chosen.gradient, data, chosen.dataOut);
   }
   return results;
 }
@@ -87,22 +83,13 @@ function checkAxisOnHost(
   }
 }
 
-/** A call whose gradients are computed. */
-interface DifferentiatedCall {
+/** A scatter whose gradients are computed. */
+interface DifferentiatedScatter extends GradientArguments<DeviceTensor> {
   readonly core: GpuCore;
   readonly source: TargetSource;
-  /** The gradient of the result. */
-  readonly gradient: DeviceTensor;
-  readonly dataShape: readonly number[];
-  readonly dataSize: number;
-}
-
-/** A scatter whose gradients are computed. */
-interface DifferentiatedScatter extends DifferentiatedCall {
   /** The type of updates, whose values the gradients do not need. */
   readonly updates: Tensor;
   readonly reducing: Reducing;
-  readonly chosen: ChosenGradients<DeviceTensor>;
 }
 
 const ADD: Steps = { first: "add", later: "add", divides: false };
@@ -133,12 +120,15 @@ export function checkGradientArithmetic(
 
 /** Computes the gradient of data by adding the gradient of each gathered slice to zeros, in order. */
 export function gatherGradient(
-  call: DifferentiatedCall & { readonly out: DeviceTensor | undefined },
+  core: GpuCore,
+  source: TargetSource,
+  gradient: DeviceTensor,
+  { shape, size }: { readonly shape: readonly number[]; readonly size: number },
+  out: DeviceTensor | undefined,
 ): DeviceTensor {
-  const { core, gradient, out } = call;
   const { dtype } = gradient;
   return core.call({
-    ...dataCall(call, out),
+    ...{ source, inputs: [gradient], out, dtype, shape, size },
     record(recording, placed, span) {
       clearOnGpu(recording, span, out === undefined);
       const operands = { dtype, data: span, updates: gradient.span, out: span } as const;
@@ -148,28 +138,20 @@ export function gatherGradient(
   });
 }
 
-/** Returns the common fields of all calls that compute the gradient of data. */
-const dataCall = (
-  { source, gradient, dataShape: shape, dataSize: size }: DifferentiatedCall,
-  out: DeviceTensor | undefined,
-) => ({ source, inputs: [gradient], out, dtype: gradient.dtype, shape, size });
-
 /** Computes the requested gradients of data and updates, and returns null for the others. */
 export function scatterGradients(
   call: DifferentiatedScatter,
 ): readonly [data: DeviceTensor | null, updates: DeviceTensor | null] {
   // The gradient of data is computed last, because it may overwrite the gradient of the result.
-  const { wantsData, wantsUpdates } = call.chosen;
-  const ofUpdates = wantsUpdates ? updatesGradient(call) : null;
-  return [wantsData ? dataGradient(call) : null, ofUpdates];
+  const ofUpdates = call.wantsUpdates ? updatesGradient(call) : null;
+  return [call.wantsData ? dataGradient(call) : null, ofUpdates];
 }
 
 function updatesGradient(call: DifferentiatedScatter): DeviceTensor {
-  const { core, source, gradient, reducing, updates, chosen } = call;
+  const { core, source, gradient, reducing, updates, updatesOut: out } = call;
   const { reduction, includeSelf } = reducing;
   const { dtype } = gradient;
   const { shape, size } = updates;
-  const out = chosen.updatesOut;
   return core.call({
     ...{ source, out, dtype, shape, size, inputs: [gradient] },
     record(recording, { targets, arrangements }, span) {
@@ -209,15 +191,15 @@ function divideTargets(
 
 /** Computes the gradient of data, which is the gradient of the result except at the targets. */
 function dataGradient(call: DifferentiatedScatter): DeviceTensor {
-  const { core, gradient, chosen, reducing } = call;
-  const { dtype } = gradient;
+  const { core, source, gradient, dataOut, reducing } = call;
+  const { dtype, shape, size } = gradient;
   // Without data, the result at each target depends only on updates.
   const isReplaced = reducing.reduction === "none" || !reducing.includeSelf;
   return core.call({
-    ...dataCall(call, chosen.dataOut),
+    ...{ source, inputs: [gradient], out: dataOut, dtype, shape, size },
     record(recording, placed, out) {
       const { targets } = placed;
-      const own = { dtype, data: gradient.span, out, result: resultOf(gradient, chosen.dataOut) };
+      const own = { dtype, data: gradient.span, out, result: resultOf(gradient, dataOut) };
       const elements = positionsOf(targets) * targets.slice;
       if (isReplaced && elements > 0) {
         const operands = { ...own, updates: recording.zeros(elements * DTYPES[dtype].bytes) };

@@ -3,7 +3,7 @@
  * Kernels only report that an index is bad; JavaScript finds the bad index.
  */
 
-import type { WasmLimits } from "../../limits.ts";
+import { KERNELS, type WasmLimits } from "../../limits.ts";
 import type { ElementJob, IndexAxis, IndexJob, TupleJob } from "../../plan/indices.ts";
 import {
   DTYPES,
@@ -121,12 +121,15 @@ function readElements(
 export function checkIndices(reader: IndexReader, arena: Arena, job: IndexJob): job is ElementJob {
   if (job.kind === "tuples" || job.steps.some((step) => step !== 0)) return false;
   const { words, step, count, axis } = job;
+  const { dim } = axis;
+  // On a longer axis, the bits of a negative int32 are also those of a valid index.
+  if (dim === 0 || dim > KERNELS.narrow) return false;
   const kernel = arena.memory.kernels().check(step);
   const callOf = (from: number, _: number, some: number): Call => ({
     kernel,
-    args: [from, some, axis.dim],
+    args: [from, some, dim],
   });
-  return axis.dim > 0 && runUnits(reader, arena, words, count, 4 * step, "in", callOf);
+  return runUnits(reader, arena, words, count, 4 * step, "in", callOf);
 }
 
 /**
