@@ -228,6 +228,7 @@ export interface Placing {
   readonly length: number;
 }
 
+/** @throws TensorError `rank`, `axis` or `shape-mismatch` if the inputs do not fit a changed call */
 export function placingOf(rule: Rule): Placing {
   const known = rule.placings.get(rule.call);
   if (known !== undefined) return known;
@@ -244,6 +245,9 @@ function newPlacing(rule: Rule): Placing {
     indices: new Tensor(indices.dtype, [...indices.shape], indices.size, zeros),
   };
   const rules = { negative: true, bounds: "error", merge: false } as const;
+  // Planners need checked shapes, and a hypothesis may have changed the operator.
+  const updates = inputs.updates ?? null;
+  call.operator.inferShape({ data: data.shape, indices: indices.shape, updates }, call);
   const plan = planIndices(inputs, call, rules, readIndices);
   const axes = call.operator.layout(inputs, call).axes.map((axis) => ({
     dim: data.shape[axis],
