@@ -5,7 +5,7 @@
  */
 
 import type { Call } from "../../core/call/call.ts";
-import { divisorOf, stepsOf } from "../../core/call/steps.ts";
+import { divisorOf, isFloat, stepsOf } from "../../core/call/steps.ts";
 import { createJs } from "../../core/engines/js.ts";
 import { isTensorError } from "../../core/errors.ts";
 import { divide } from "../../core/kernels/divide.ts";
@@ -16,7 +16,6 @@ import { absoluteOffsets, without, type Plan } from "../../core/plan/plan.ts";
 import { countTargets, split } from "../../core/plan/repeats.ts";
 import {
   allocate,
-  DTYPES,
   isNumericStorage,
   type DType,
   type Step,
@@ -87,16 +86,19 @@ export const withSettings = ({ call }: Rule, settings: Partial<Settings>): Pick<
  */
 export function predict(rule: Rule, probe?: Probe | null): Tensor | null {
   try {
-    const { call, data, indices, updates, shape } = rule;
-    const shapes = { data: data.shape, indices: indices.shape, updates: updates?.shape ?? null };
-    const inferred = call.operator.inferShape(shapes, call) as readonly number[];
-    if ((rule.rewrite === null || rule.placeOf !== null) && !sameShape(inferred, shape))
+    const inferred = inferredShape(rule);
+    if ((rule.rewrite === null || rule.placeOf !== null) && !sameShape(inferred, rule.shape))
       return null;
     return probe ? resultBy(...restricted(rule, probe)) : resultOf(rule);
   } catch (error) {
     if (isTensorError(error)) return null;
     throw error;
   }
+}
+
+function inferredShape({ call, data, indices, updates }: Rule): readonly number[] {
+  const shapes = { data: data.shape, indices: indices.shape, updates: updates?.shape ?? null };
+  return call.operator.inferShape(shapes, call) as readonly number[];
 }
 
 /** @throws TensorError `index-out-of-range` */
@@ -246,8 +248,7 @@ function newPlacing(rule: Rule): Placing {
   };
   const rules = { negative: true, bounds: "error", merge: false } as const;
   // Planners need checked shapes, and a hypothesis may have changed the operator.
-  const updates = inputs.updates ?? null;
-  call.operator.inferShape({ data: data.shape, indices: indices.shape, updates }, call);
+  inferredShape(rule);
   const plan = planIndices(inputs, call, rules, readIndices);
   const axes = call.operator.layout(inputs, call).axes.map((axis) => ({
     dim: data.shape[axis],
@@ -396,7 +397,4 @@ function scatterSteps<S extends Storage>(
 }
 
 /** Returns true if results can be computed in float64 with replacement arithmetic. */
-export const isFloating = ({ dtype }: Tensor): boolean => {
-  const { family } = DTYPES[dtype];
-  return family === "float" || family === "half";
-};
+export const isFloating = ({ dtype }: Tensor): boolean => isFloat(dtype);
