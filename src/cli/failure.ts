@@ -81,8 +81,12 @@ export function failureOf(error: unknown): Failure {
   return wrongData(`internal error: ${message}; --debug prints the stack trace`, error);
 }
 
-/** Descriptions of the words that --help lists, by commander's error code for an unknown word. */
+/** Descriptions of the words that --help lists, by commander's error code for an unknown, missing or surplus word. */
 const LISTED: Readonly<Record<string, string>> = {
+  "commander.excessArguments": "arguments",
+  "commander.missingArgument": "arguments",
+  "commander.missingMandatoryOptionValue": "options",
+  "commander.optionMissingArgument": "options",
   "commander.unknownCommand": "commands",
   "commander.unknownOption": "options",
 };
@@ -102,9 +106,10 @@ function parserSentence({ code, message }: CommanderError): string {
   const sentence = message
     .replace(/^error: /, "")
     .replaceAll(/\s*\n\s*/g, " ")
+    .replace(/\.$/, "")
     .replace(/ \(Did you mean (.+\?)\)$/, "; did you mean $1");
   if (code === "commander.excessArguments" && /'(?:verify|fix|capture)'/.test(message)) {
-    return sentence.replace(/\.$/, "; write each input as --feed NAME=FILE");
+    return `${sentence}; write each input as --feed NAME=FILE`;
   }
   const [option = ""] = /--[\w-]+/.exec(message) ?? [];
   const { [code]: listed } = LISTED;

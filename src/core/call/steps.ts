@@ -27,7 +27,7 @@ export function stepOf({ reduction, stays }: Reducing, dtype: DType): Step {
 }
 
 /** Returns true for the types with NaN and signed zeros that a version with its own rule of comparison accepts. */
-const isFloat = (dtype: DType): boolean => {
+export const isFloat = (dtype: DType): boolean => {
   const { family } = DTYPES[dtype];
   return family === "float" || family === "half";
 };

@@ -17,6 +17,7 @@ import {
   attempted,
   droppingOutside,
   factsOf,
+  inferredShape,
   planOfRule,
   type Facts,
   type Moves,
@@ -77,10 +78,8 @@ export const exactOf = (rule: Rule): Tensor | null =>
  */
 export const predict = (rule: Rule, probe?: Probe | null): Tensor | null =>
   attempted(() => {
-    const { call, data, indices, updates, shape } = rule;
-    const shapes = { data: data.shape, indices: indices.shape, updates: updates?.shape ?? null };
-    const inferred = call.operator.inferShape(shapes, call) as readonly number[];
-    if ((rule.rewrite === undefined || rule.placeOf !== null) && !sameShape(inferred, shape))
+    const inferred = inferredShape(rule);
+    if ((rule.rewrite === undefined || rule.placeOf !== null) && !sameShape(inferred, rule.shape))
       return null;
     return probe ? resultBy(...restricted(rule, probe)) : resultOf(rule);
   });

@@ -5,12 +5,13 @@
  */
 
 import type { Call } from "../../core/call/call.ts";
+import { isFloat } from "../../core/call/steps.ts";
 import { isTensorError, type ErrorCode } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices, type PlanInputs, type Settings } from "../../core/operators/operator.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/indices.ts";
 import { absoluteOffsets, planOf, without, type Plan } from "../../core/plan/plan.ts";
-import { allocate, DTYPES, type DType } from "../../core/tensor/dtype.ts";
+import { allocate, type DType } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import type { Arithmetic } from "./arithmetic.ts";
@@ -108,7 +109,16 @@ export interface Placing {
   readonly length: number;
 }
 
-/** @throws TensorError `index-out-of-range` for an axis without elements */
+/** @throws TensorError `rank`, `axis` or `shape-mismatch` if the inputs do not fit a changed call */
+export function inferredShape({ call, data, indices, updates }: Rule): readonly number[] {
+  const shapes = { data: data.shape, indices: indices.shape, updates: updates?.shape ?? null };
+  return call.operator.inferShape(shapes, call) as readonly number[];
+}
+
+/**
+ * @throws TensorError like `inferredShape`; `index-out-of-range`
+ *   for an axis without elements
+ */
 export function placingOf(rule: Rule): Placing {
   const known = rule.placings.get(rule.call);
   if (known !== undefined) return known;
@@ -123,6 +133,8 @@ function newPlacing(rule: Rule): Placing {
   const indices = new Tensor(dtype, [...shape], size, allocate(dtype, size));
   const inputs = { ...inputsOf(rule), indices };
   const rules = { negative: true, bounds: "error", merge: false } as const;
+  // Planners need checked shapes, and a hypothesis may have changed the operator.
+  inferredShape(rule);
   const plan = planIndices(inputs, call, rules, readIndices);
   const axes = call.operator.layout(inputs, call).axes.map((axis) => ({
     dim: data.shape[axis],
@@ -257,7 +269,4 @@ export const takesNegative = ({ call: { version } }: Rule): boolean =>
   version.negativeIndices && version.indexForm !== "sequences";
 
 /** Returns true if results can be computed in float64 with replacement arithmetic. */
-export const isFloating = ({ dtype }: Tensor): boolean => {
-  const { family } = DTYPES[dtype];
-  return family === "float" || family === "half";
-};
+export const isFloating = ({ dtype }: Tensor): boolean => isFloat(dtype);
