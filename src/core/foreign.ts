@@ -8,6 +8,7 @@ import {
   hasCode,
   named,
   TensorError,
+  type ErrorCode,
   type ErrorContext,
   type Fact,
   type FieldsOf,
@@ -145,18 +146,26 @@ export function printAmount(bytes: number): string {
   return `${digits} ${UNITS[unit]}`;
 }
 
+/** Creates the error for a wrong value: the sentence ends with the value, which the field `got` holds as well. */
+export const wrongValue = <C extends ErrorCode>(
+  code: C,
+  must: string,
+  got: unknown,
+  fields: Omit<FieldsOf<C>, "got">,
+  advice = "",
+): TensorError =>
+  new TensorError<ErrorCode>(code, `${must}, got ${printValue(got)}${advice}`, {
+    ...fields,
+    got: factOf(got),
+  });
+
 /** Creates the error for an argument or option with a wrong value: `threads must be from 1 to 64, got 0`. */
 export const wrongOption = (
   key: string,
   must: string,
   got: unknown,
   fields?: Omit<FieldsOf<"attribute">, "key" | "got">,
-): TensorError =>
-  new TensorError("attribute", `${key} must be ${must}, got ${printValue(got)}`, {
-    ...fields,
-    key,
-    got: factOf(got),
-  });
+): TensorError => wrongValue("attribute", `${key} must be ${must}`, got, { ...fields, key });
 
 /**
  * Copies the properties of `value`: its own, and those inherited from other objects or from getters of its class.

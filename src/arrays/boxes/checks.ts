@@ -1,6 +1,13 @@
 /** Checks the arguments of an array's methods before anything is read or written. */
 
-import { factOf, isArray, printCount, printValue, wrongOption } from "../../core/foreign.ts";
+import {
+  factOf,
+  isArray,
+  printCount,
+  printValue,
+  wrongOption,
+  wrongValue,
+} from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
@@ -38,8 +45,8 @@ export function checkCoordinates(given: unknown, rank: number, name: string): nu
   }
   return Array.from(given, (one, axis) => {
     if (Number.isSafeInteger(one) && Number(one) >= 0) return Number(one) + 0;
-    const sentence = `${name} must be integers of 0 or more, got ${printValue(one)}`;
-    throw new TensorError("shape-mismatch", sentence, { key: name, axis, got: factOf(one) });
+    const must = `${name} must be integers of 0 or more`;
+    throw wrongValue("shape-mismatch", must, one, { key: name, axis });
   });
 }
 

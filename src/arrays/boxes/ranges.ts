@@ -1,6 +1,6 @@
 /** Converts axis ranges from Python's notation to the form that job files store. */
 
-import { factOf, isArray, printValue } from "../../core/foreign.ts";
+import { isArray, printValue, wrongValue } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import { printShape } from "../../core/tensor/shape.ts";
 import type { AxisPart, AxisRange } from "./array.ts";
@@ -46,11 +46,7 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
   const step = by ?? 1;
   if (!isRange || step < 1) {
     const sentence = `the range of axis ${axis} must be a coordinate, or [start, stop, step] with a step of 1 or more`;
-    throw new TensorError("attribute", `${sentence}, got ${printValue(range)}`, {
-      key: "ranges",
-      axis,
-      got: factOf(range),
-    });
+    throw wrongValue("attribute", sentence, range, { key: "ranges", axis });
   }
   // Ranges that extend beyond the axis are clipped, as in Python.
   const placeOf = (end: number): number => Math.min(dim, Math.max(0, end < 0 ? end + dim : end));

@@ -1,6 +1,6 @@
 /** Converts data type names and fill values between Zarr's forms and this package's. */
 
-import { factOf, isArray, printValue } from "../../core/foreign.ts";
+import { factOf, isArray, printValue, wrongValue } from "../../core/foreign.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import {
   allocate,
@@ -80,10 +80,9 @@ const unreadType = (name: string, where: string): TensorError => {
 export function parseDataType(value: Json | undefined, where: string): DType {
   const named = isObject(value) ? value.name : value;
   if (typeof named !== "string") {
-    throw malformed(`the data_type of ${where} must be a name, got ${printValue(value)}`, {
+    throw wrongValue("malformed-file", `the data_type of ${where} must be a name`, value, {
       key: "data_type",
       file: where,
-      got: factOf(value),
     });
   }
   const dtype = DTYPE_OF.get(named);

@@ -3,7 +3,7 @@
  * consolidated metadata, which lists all members of a group.
  */
 
-import { factOf, optionsOf, printValue, type Signal } from "../../core/foreign.ts";
+import { factOf, optionsOf, printValue, type Signal, wrongValue } from "../../core/foreign.ts";
 import type { ChunkedArray } from "../boxes/array.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import {
@@ -390,9 +390,10 @@ const isInside = (name: string): boolean => {
 
 function checkName(name: unknown): asserts name is string {
   if (typeof name === "string" && isInside(name)) return;
-  throw new TensorError(
+  throw wrongValue(
     "attribute",
-    `the name of an array in a group must be a path such as "temperature" or "a/b", got ${printValue(name)}`,
-    { key: "name", got: factOf(name) },
+    `the name of an array in a group must be a path such as "temperature" or "a/b"`,
+    name,
+    { key: "name" },
   );
 }

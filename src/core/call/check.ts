@@ -4,7 +4,7 @@
  */
 
 import { named, TensorError, type ErrorContext } from "../errors.ts";
-import { factOf, printValue, readForeign } from "../foreign.ts";
+import { readForeign, wrongValue } from "../foreign.ts";
 import { readIndices } from "../kernels/read-indices.ts";
 import {
   planIndices,
@@ -211,10 +211,7 @@ function checkType(type: unknown, fields: ErrorContext): TensorType {
       : null;
   const parts = readForeign(read, "dtype", `${must} that can be read`, "type", fields);
   if (parts === null) {
-    throw new TensorError("dtype", `${must}, got ${printValue(type)}`, {
-      ...named(fields, "type"),
-      got: factOf(type),
-    });
+    throw wrongValue("dtype", must, type, named(fields, "type"));
   }
   const { dtype, shape } = parts;
   checkDType(dtype, fields);

@@ -3,7 +3,7 @@
  * lookup of a node's version.
  */
 
-import { factOf, printValue, readForeign, nearestName } from "../foreign.ts";
+import { factOf, printValue, readForeign, nearestName, wrongValue } from "../foreign.ts";
 import { TensorError, type ErrorContext } from "../errors.ts";
 import {
   gatherElements,
@@ -147,10 +147,7 @@ export function partsOf<N extends OperatorId, K extends keyof N>(
 ): Pick<N, K> {
   const must = 'a node must be an object such as { op: "ScatterND", opset: 18 }';
   if (typeof node !== "object" || node === null) {
-    throw new TensorError("unknown-operator", `${must}, got ${printValue(node)}`, {
-      key: "node",
-      got: factOf(node),
-    });
+    throw wrongValue("unknown-operator", must, node, { key: "node" });
   }
   const read = (): Pick<N, K> => {
     const parts: Partial<N> = {};
@@ -208,11 +205,10 @@ export const unknownDomain = (domain: unknown): TensorError =>
 
 /** Creates the error for an opset that is not a positive integer. */
 export const wrongOpset = (opset: unknown, fields?: ErrorContext): TensorError =>
-  new TensorError(
-    "unknown-operator",
-    `the opset must be a positive integer, such as 18, got ${printValue(opset)}`,
-    { ...fields, key: "opset", got: factOf(opset) },
-  );
+  wrongValue("unknown-operator", "the opset must be a positive integer, such as 18", opset, {
+    ...fields,
+    key: "opset",
+  });
 
 /** Finds an operator by its first version, because all versions of an operator share its name and domain. */
 function findOperator(domain: string | undefined, op: string): Operator | undefined {

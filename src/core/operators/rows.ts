@@ -3,8 +3,7 @@
  * of rows (from a worker or from JSON) or any other value, so each value is read once and checked.
  */
 
-import { factOf, isArray, printValue, readForeign } from "../foreign.ts";
-import { TensorError } from "../errors.ts";
+import { isArray, readForeign, wrongValue } from "../foreign.ts";
 import type { OperatorVersion, ParameterSchema, Role } from "./operator.ts";
 import { roleOf as roleOfRow } from "./operator.ts";
 import { operators } from "./registry.ts";
@@ -31,10 +30,7 @@ export function roleOf(input: ParameterSchema): Role {
   const none = "the input must be an element of a version's inputs";
   const role: unknown = readForeign(() => roleOfRow(input), "unknown-operator", none, "input");
   if (typeof role === "string") return role as Role;
-  throw new TensorError("unknown-operator", `${none}, got ${printValue(input)}`, {
-    key: "input",
-    got: factOf(input),
-  });
+  throw wrongValue("unknown-operator", none, input, { key: "input" });
 }
 
 /**
@@ -118,10 +114,7 @@ function rowFrom(given: OperatorVersion): OperatorVersion {
     "version",
   );
   if (isVersion(row)) return row;
-  throw new TensorError("unknown-operator", `${none}, got ${printValue(given)}`, {
-    key: "version",
-    got: factOf(given),
-  });
+  throw wrongValue("unknown-operator", none, given, { key: "version" });
 }
 
 /** Copies nested lists and objects, with size limits, because a list may contain itself or report a false length. */

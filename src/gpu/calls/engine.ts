@@ -4,7 +4,7 @@ import { splitArguments } from "../../core/call/call.ts";
 import { keptParts } from "../../core/call/kept-plan.ts";
 import { Executor } from "../../core/engines/executor.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
-import { factOf, optionsOf, printValue, wrongOption } from "../../core/foreign.ts";
+import { optionsOf, wrongOption, wrongValue } from "../../core/foreign.ts";
 import {
   forEach,
   FUNCTIONS,
@@ -77,8 +77,8 @@ function engineOn(core: GpuCore): GpuEngine {
 /** Compiles the kernels of the calls in the function `calls`. The promise rejects with the errors of the calls. */
 async function compile(core: GpuCore, calls: unknown): Promise<void> {
   if (typeof calls === "function") return core.compile(calls as () => unknown);
-  const sentence = `compile needs a function that makes calls, got ${printValue(calls)}`;
-  throw new TensorError("attribute", sentence, { key: "calls", got: factOf(calls) });
+  const must = "compile needs a function that makes calls";
+  throw wrongValue("attribute", must, calls, { key: "calls" });
 }
 
 function alloc<D extends DType>(

@@ -5,7 +5,7 @@
  */
 
 import type { Call } from "../../core/call/call.ts";
-import { factOf, printValue, readForeign } from "../../core/foreign.ts";
+import { readForeign, wrongValue } from "../../core/foreign.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { FUNCTIONS, type FunctionName } from "../../core/operators/registry.ts";
 import { settingOf } from "../../core/operators/settings.ts";
@@ -41,10 +41,7 @@ export function createGpuFrom(gpu: unknown): CreateGpu | null {
   if (typeof gpu === "function") return gpu as CreateGpu;
   const must =
     "gpu must be a function that creates an engine, such as async () => createGpuEngine({ device: await ort.env.webgpu.device })";
-  throw new TensorError("attribute", `${must}, got ${printValue(gpu)}`, {
-    key: "gpu",
-    got: factOf(gpu),
-  });
+  throw wrongValue("attribute", must, gpu, { key: "gpu" });
 }
 
 /**
@@ -71,10 +68,7 @@ export async function engineFrom(createGpu: CreateGpu): Promise<ExactGpu> {
     "gpu",
   );
   if (isEngine) return made as ExactGpu;
-  throw new TensorError("attribute", `${must}, got ${printValue(made)}`, {
-    key: "gpu",
-    got: factOf(made),
-  });
+  throw wrongValue("attribute", must, made, { key: "gpu" });
 }
 
 /** An onnxruntime tensor on a GPU. */

@@ -4,7 +4,7 @@
  * values is checked where they are used.
  */
 
-import { factOf, isArray, printValue, readForeign } from "../../core/foreign.ts";
+import { factOf, isArray, printValue, readForeign, wrongValue } from "../../core/foreign.ts";
 import { malformed, oneOf, TensorError } from "../../core/errors.ts";
 import { isDType } from "../../core/tensor/dtype.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
@@ -33,9 +33,11 @@ export function modelFrom(given: Model): Model {
   checkOthers(model);
   checkText("the producer of a model", model.producer);
   if (typeof model.irVersion !== "number") {
-    throw malformed(
-      `the irVersion of a model must be a number, got ${printValue(model.irVersion)}`,
-      { key: "irVersion", got: factOf(model.irVersion) },
+    throw wrongValue(
+      "malformed-file",
+      "the irVersion of a model must be a number",
+      model.irVersion,
+      { key: "irVersion" },
     );
   }
   const seen: Seen = new Map();
@@ -62,9 +64,8 @@ export function modelOfLists(given: Model): Pick<Model, "opsets" | "graph"> {
   const graph = recordFrom("a graph", model.graph);
   for (const part of ["nodes", "constants", "inputs", "outputs"] as const) {
     if (isArray(graph[part])) continue;
-    throw malformed(`the ${part} of a graph must be a list, got ${printValue(graph[part])}`, {
+    throw wrongValue("malformed-file", `the ${part} of a graph must be a list`, graph[part], {
       key: part,
-      got: factOf(graph[part]),
     });
   }
   return { opsets: opsetsFrom(model.opsets), graph };
@@ -112,9 +113,8 @@ function opsetsFrom<T extends Readonly<Record<string, number>>>(given: T): T {
 
 function checkOpset(opset: unknown): void {
   if (typeof opset === "number" || typeof opset === "bigint") return;
-  throw malformed(`the opset of a domain must be a number, got ${printValue(opset)}`, {
+  throw wrongValue("malformed-file", "the opset of a domain must be a number", opset, {
     key: "opset",
-    got: factOf(opset),
   });
 }
 
@@ -190,9 +190,8 @@ export function checkNode(node: ModelNode): void {
   checkText("the operator of a node", op);
   checkText("the domain of a node", domain);
   if (opset !== undefined && typeof opset !== "number")
-    throw malformed(`the opset of a node must be a number, got ${printValue(opset)}`, {
+    throw wrongValue("malformed-file", "the opset of a node must be a number", opset, {
       key: "opset",
-      got: factOf(opset),
     });
   for (const one of listFrom("the inputs of a node", inputs)) checkText("an input of a node", one);
   for (const one of listFrom("the outputs of a node", outputs))
@@ -207,10 +206,7 @@ function checkAttributes(what: string, attributes: Readonly<Record<string, Attri
 
 function checkText(what: string, given: unknown): asserts given is string {
   if (typeof given !== "string")
-    throw malformed(`${what} must be text, got ${printValue(given)}`, {
-      key: what,
-      got: factOf(given),
-    });
+    throw wrongValue("malformed-file", `${what} must be text`, given, { key: what });
 }
 
 const isNumber = (value: unknown): boolean => typeof value === "number";
@@ -238,7 +234,7 @@ function checkAttribute(what: string, given: Attribute): void {
   const attribute = recordFrom(what, given);
   const { type, value } = attribute;
   const wrong = (kind: string, got: unknown): TensorError =>
-    malformed(`${what} must be ${kind}, got ${printValue(got)}`, { key: what, got: factOf(got) });
+    wrongValue("malformed-file", `${what} must be ${kind}`, got, { key: what });
   if (type === "tensor") return checkConstant(recordFrom(what, value));
   if (type === "tensors") return objectsFrom(what, value).forEach(checkConstant);
   if (!isText(type)) throw wrong("of a type", type);

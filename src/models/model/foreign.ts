@@ -3,7 +3,7 @@
  * the copies.
  */
 
-import { factOf, isArray, printValue, readForeign } from "../../core/foreign.ts";
+import { isArray, printValue, readForeign, wrongValue } from "../../core/foreign.ts";
 import { malformed } from "../../core/errors.ts";
 
 /**
@@ -18,10 +18,7 @@ export function recordFrom<T>(what: string, given: T, advice = ""): T {
     what,
   );
   if (copy !== null) return copy;
-  throw malformed(`${what} must be an object, got ${printValue(given)}${advice}`, {
-    key: what,
-    got: factOf(given),
-  });
+  throw wrongValue("malformed-file", `${what} must be an object`, given, { key: what }, advice);
 }
 
 const isRecord = (given: unknown): boolean =>
@@ -31,10 +28,7 @@ const isRecord = (given: unknown): boolean =>
 
 export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
   if (!isArray(given))
-    throw malformed(`${what} must be a list, got ${printValue(given)}`, {
-      key: what,
-      got: factOf(given),
-    });
+    throw wrongValue("malformed-file", `${what} must be a list`, given, { key: what });
   const read = (): T[] => {
     const copy: T[] = [];
     const length = Number(given.length);
@@ -53,10 +47,7 @@ export function objectsFrom<T>(what: string, given: readonly T[]): T[] {
   const list = listFrom<T>(what, given);
   const odd = list.find((entry) => typeof entry !== "object" || entry === null || isArray(entry));
   if (odd === undefined) return list;
-  throw malformed(`${what} must be objects, got ${printValue(odd)}`, {
-    key: what,
-    got: factOf(odd),
-  });
+  throw wrongValue("malformed-file", `${what} must be objects`, odd, { key: what });
 }
 
 /**

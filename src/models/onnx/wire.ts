@@ -4,7 +4,7 @@
  * wire type. Every model is therefore checked against the schema here, before the library decodes it.
  */
 
-import { factOf, printCount, printValue } from "../../core/foreign.ts";
+import { factOf, printCount, printValue, wrongValue } from "../../core/foreign.ts";
 import { isError, isTensorError, malformed, messageOf, TensorError } from "../../core/errors.ts";
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
@@ -196,10 +196,7 @@ export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode
  */
 export function checkUtf8(text: string): string {
   if (typeof text !== "string") {
-    throw new TensorError("dtype", `a name or a text must be a string, got ${printValue(text)}`, {
-      key: "text",
-      got: factOf(text),
-    });
+    throw wrongValue("dtype", "a name or a text must be a string", text, { key: "text" });
   }
   if (!/\p{Cs}/u.test(text)) return text;
   throw new TensorError(

@@ -1,6 +1,6 @@
 /** Splits a model at some of its values into parts that load separately. */
 
-import { factOf, nearestName, optionsOf, printValue } from "../../core/foreign.ts";
+import { nearestName, optionsOf, wrongValue } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { checkType, modelFrom } from "../model/foreign-model.ts";
@@ -116,8 +116,7 @@ function namesFrom(values: readonly string[], graph: Graph): readonly string[] {
   ]);
   return listFrom<unknown>("values", values).map((name) => {
     if (typeof name !== "string" || name === "") {
-      const sentence = `a value must be a name, got ${printValue(name)}`;
-      throw new TensorError("attribute", sentence, { key: "values", got: factOf(name) });
+      throw wrongValue("attribute", "a value must be a name", name, { key: "values" });
     }
     if (known.has(name)) return name;
     const nearest = nearestName(name, known) ?? undefined;

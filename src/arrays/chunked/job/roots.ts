@@ -6,7 +6,7 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { factOf, printValue, wrongOption } from "../../../core/foreign.ts";
+import { wrongOption, wrongValue } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { isCode, isUrl } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
@@ -42,18 +42,12 @@ const isStrings = (list: unknown): boolean =>
 export async function rootsFrom(given: unknown): Promise<Roots> {
   if (!Array.isArray(given) || given.length === 0) {
     const must = "roots must be a list of folders, and of addresses such as s3://bucket/prefix";
-    throw new TensorError("attribute", `${must}, got ${printValue(given)}`, {
-      key: "roots",
-      got: factOf(given),
-    });
+    throw wrongValue("attribute", must, given, { key: "roots" });
   }
   const [folders, addresses]: string[][] = [[], []];
   for (const root of given as unknown[]) {
     if (typeof root !== "string" || root === "" || root.includes("\0"))
-      throw new TensorError("attribute", `a root must be a folder, got ${printValue(root)}`, {
-        key: "roots",
-        got: factOf(root),
-      });
+      throw wrongValue("attribute", "a root must be a folder", root, { key: "roots" });
     if (isUrl(root)) addresses.push(plainAddress(root, "the root"));
     // oxlint-disable-next-line no-await-in-loop -- a few
     else folders.push(await realFolder(root));
@@ -120,10 +114,7 @@ function plainAddress(address: string, what: string): string {
     !/[\\@?#%\s]/.test(rest) && rest.split("/").every((part) => part !== "." && part !== "..");
   if (isPlain) return address;
   const must = "must be an address without . and .. as names, and without \\ @ ? # % and spaces";
-  throw new TensorError("attribute", `${what} ${must}, got ${printValue(address)}`, {
-    key: "roots",
-    got: factOf(address),
-  });
+  throw wrongValue("attribute", `${what} ${must}`, address, { key: "roots" });
 }
 
 async function isInFolders(folders: readonly string[], place: string): Promise<boolean> {

@@ -3,7 +3,7 @@
  * the bytes. This file checks codecs and builds pipelines, which `decode.ts` and `encode.ts` run.
  */
 
-import { factOf, printValue } from "../../../core/foreign.ts";
+import { factOf, printValue, wrongValue } from "../../../core/foreign.ts";
 import { malformed, TensorError, unsupported } from "../../../core/errors.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { printShape, product } from "../../../core/tensor/shape.ts";
@@ -185,10 +185,9 @@ function parseInteger(value: Json, what: string, low: number, high: number, wher
 
 function parseBoolean(value: Json, what: string, where: string): boolean {
   if (typeof value === "boolean") return value;
-  throw malformed(`${what} of ${where} must be true or false, got ${printValue(value)}`, {
+  throw wrongValue("malformed-file", `${what} of ${where} must be true or false`, value, {
     key: what,
     file: where,
-    got: factOf(value),
   });
 }
 
