@@ -11,18 +11,8 @@ import type { Arena } from "./arena.ts";
 import type { Call } from "./calls.ts";
 import { workOf, type KernelJob, type Work } from "./plan-work.ts";
 import { part, shares } from "./split-work.ts";
-import { Window } from "./windows.ts";
+import { piecesOf, Window, type Piece } from "./windows.ts";
 import type { WorkerPool } from "./worker-pool.ts";
-
-/** Consecutive slices of the result: some positions of one batch, or all positions of some batches. */
-interface Piece {
-  readonly batch: number;
-  readonly batches: number;
-  readonly position: number;
-  readonly positions: number;
-  /** Number, from 0, of the group of batches whose data must be in memory. */
-  readonly group: number;
-}
 
 /** Number of parts in a piece, which measure the caller's share. */
 const PARTS = 16;
@@ -44,10 +34,15 @@ export function gatherFromHeap(
   const { batches, slices, span, bytes } = work;
   const sliceBytes = slices.slice * bytes;
   const data = new Groups(arena, job.random, batches, span * bytes, limits.shared);
-  const pieces = piecesOf(work, data.group, limits.shared);
+  const { group } = data;
+  const most = Math.max(Math.floor(limits.shared / sliceBytes), 1);
+  const pieces = Array.from({ length: Math.ceil(batches / group) }, (_, g) =>
+    piecesOf(slices.count, g * group, Math.min((g + 1) * group, batches), most),
+  ).flat();
+  const groupOf = ({ batch }: Piece): number => Math.floor(batch / group);
   const bytesOf = ({ batches: some, positions }: Piece): number => some * positions * sliceBytes;
   // A call with all pieces as arguments would overflow the stack.
-  const window = pieces.reduce((most, piece) => Math.max(most, bytesOf(piece)), 0);
+  const window = pieces.reduce((longest, piece) => Math.max(longest, bytesOf(piece)), 0);
   const windows = new Window(arena, job.sequential, window, 2);
   const beginOf = ({ batch, position }: Piece): number =>
     (batch * slices.count + position) * sliceBytes;
@@ -57,43 +52,19 @@ export function gatherFromHeap(
   let own = Math.floor(PARTS / (2 * pool.size));
   for (const [p, piece] of pieces.entries()) {
     const begin = beginOf(piece);
-    data.load(piece.group);
+    data.load(groupOf(piece));
     const here = {
       ...work,
-      random: data.addressOf(piece.group),
+      random: data.addressOf(groupOf(piece)),
       sequential: windows.at(begin, p) - begin,
     };
     pool.run(listsOf(here, piece, pool.size, own), () => {
       if (p > 0) store(p - 1);
-      if (p + 1 < pieces.length) data.loadAhead(pieces[p + 1].group, piece.group);
+      if (p + 1 < pieces.length) data.loadAhead(groupOf(pieces[p + 1]), groupOf(piece));
       own = pool.isRoundOver ? Math.max(own - 1, 0) : Math.min(own + 1, PARTS);
     });
   }
   store(pieces.length - 1);
-}
-
-/**
- * Splits the result into pieces: all positions of as many batches as fit in a window, at most `group`; or parts of a
- * batch that does not fit.
- */
-function piecesOf({ batches, slices, bytes }: Work, group: number, window: number): Piece[] {
-  const { count, slice } = slices;
-  const most = Math.max(Math.floor(window / (slice * bytes)), 1);
-  const together = Math.min(Math.floor(most / count), group);
-  const pieces: Piece[] = [];
-  for (let first = 0; first < batches; first += group) {
-    const end = Math.min(first + group, batches);
-    const at = first / group;
-    const step = Math.max(together, 1);
-    for (let batch = first; batch < end; batch += step) {
-      const some = Math.min(step, end - batch);
-      for (let position = 0; position < count; position += most) {
-        const positions = Math.min(most, count - position);
-        pieces.push({ batch, batches: some, position, positions, group: at });
-      }
-    }
-  }
-  return pieces;
 }
 
 /**

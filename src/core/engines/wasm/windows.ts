@@ -89,13 +89,16 @@ export function runThroughWindows(
   const copies = isCopied ? arena.allocate(4 * span) : 0;
   if (isHere && data !== random) copy(data, random);
   for (let first = 0; first < batches; first += group) {
-    const some = Math.min(group, batches - first);
+    const end = Math.min(first + group, batches);
     const begin = first * span * bytes;
-    const end = begin + some * span * bytes;
-    if (!isHere) arena.copyIn(data, begin, end - begin, region);
-    const base = isHere ? random.byteOffset + begin : region;
-    runBatches(arena, work, { first, some, base, most, ordered, copies });
-    if (!isHere && !isGather) arena.copyOut(region, end - begin, random, begin);
+    const loaded = (end - first) * span * bytes;
+    if (!isHere) arena.copyIn(data, begin, loaded, region);
+    // The address that batch 0 would have if all batches were contiguous with those of the group.
+    const here = { ...work, random: isHere ? random.byteOffset : region - begin };
+    for (const piece of piecesOf(slices.count, first, end, most)) {
+      runPiece(arena, here, piece, ordered, copies);
+    }
+    if (!isHere && !isGather) arena.copyOut(region, loaded, random, begin);
   }
   // Elements that do not belong to a batch are only copied.
   const reached = batches * span * bytes;
@@ -139,61 +142,49 @@ export class Window {
   }
 }
 
-/** Batches that are in memory together. */
-interface Group {
-  readonly first: number;
-  readonly some: number;
-  /** Address of the first batch in the group, on the random side. */
-  readonly base: number;
-  /** Maximum number of slices that pass through the window at once. */
-  readonly most: number;
-  readonly ordered: Window;
-  /** Address for copies of a batch, or 0. */
-  readonly copies: number;
+/** Consecutive slices of the sequential side: some positions of one batch, or all positions of some batches. */
+export interface Piece {
+  readonly batch: number;
+  readonly batches: number;
+  readonly position: number;
+  readonly positions: number;
 }
 
 /**
- * Processes all batches of a group at once if their slices fit in the window; otherwise one batch after another, in
- * pieces.
+ * Splits the batches from `first` to `end`, with `count` slices each, into pieces of at most `most` slices: all
+ * positions of as many batches as fit, or parts of a batch that does not fit.
  */
-function runBatches(arena: Arena, work: Work, group: Group): void {
-  const { count } = work.slices;
-  const { some, most } = group;
-  if (some * count <= most) return runPart(arena, work, group, 0, some, 0, count);
-  for (let batch = 0; batch < some; batch++) {
-    for (let p = 0; p < count; p += most) {
-      runPart(arena, work, group, batch, 1, p, Math.min(most, count - p));
+export function piecesOf(count: number, first: number, end: number, most: number): Piece[] {
+  const pieces: Piece[] = [];
+  const step = Math.max(Math.floor(most / count), 1);
+  for (let batch = first; batch < end; batch += step) {
+    const batches = Math.min(step, end - batch);
+    for (let position = 0; position < count; position += most) {
+      pieces.push({ batch, batches, position, positions: Math.min(most, count - position) });
     }
   }
+  return pieces;
 }
 
-/**
- * Processes `positions` slices in each of `batches` batches, starting with slice `position` in batch `batch` of the
- * group.
- */
-function runPart(
+/** @param copies the address for copies of a batch, or 0 */
+function runPiece(
   arena: Arena,
   work: Work,
-  { first, base, ordered, copies }: Group,
-  batch: number,
-  batches: number,
-  position: number,
-  positions: number,
+  { batch, batches, position, positions }: Piece,
+  ordered: Window,
+  copies: number,
 ): void {
-  const { isGather, bytes, span } = work;
+  const { isGather, bytes } = work;
   const { slice, count } = work.slices;
-  const length = slice * bytes;
-  const begin = ((first + batch) * count + position) * length;
-  const bytesMoved = batches * positions * length;
-  if (!isGather) ordered.load(begin, bytesMoved);
-  // The addresses that all batches would have if they were contiguous with those of the group.
-  const random = base - first * span * bytes;
-  const here = { ...work, random, sequential: ordered.at(begin) - begin };
-  const call = part(here, first + batch, batches, position, positions);
+  const begin = (batch * count + position) * slice * bytes;
+  const length = batches * positions * slice * bytes;
+  if (!isGather) ordered.load(begin, length);
+  const here = { ...work, sequential: ordered.at(begin) - begin };
+  const call = part(here, batch, batches, position, positions);
   const copying = copies === 0 ? undefined : copyingKernel(arena, work, positions);
   const best = copying === undefined ? call : callWithCopies(call, copying, work, copies);
   runCalls(arena.memory.kernels().all, [best]);
-  if (isGather) ordered.store(begin, bytesMoved);
+  if (isGather) ordered.store(begin, length);
 }
 
 /**
