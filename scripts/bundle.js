@@ -52,12 +52,13 @@ const noXmlWriter = {
 };
 
 const WORKER = "arrays/chunked/run/worker";
+const BYTES = "core/engines/wasm/bytes";
 
 const { metafile } = await build({
   entryPoints: [
     // The separate file comes first in a user's bundle. In the middle, its 45 kB of text would push preceding code out
     // of gzip's window of 32 kB, which cost 500 bytes.
-    "core/engines/wasm/bytes",
+    BYTES,
     "entries/index",
     "entries/js",
     "entries/npy",
@@ -117,12 +118,13 @@ const texts = new Map(
     .map((name) => path.join(TARGET, name))
     .map((file) => [file, fs.readFileSync(file, "utf8").replaceAll(/^import ".*\n/gm, "")]),
 );
-for (const [file, text] of kernelsFirst(texts)) fs.writeFileSync(file, text);
+for (const [file, text] of texts) fs.writeFileSync(file, text);
 await compileEarly(TARGET);
-await minify(
+const minified = await minify(
   TARGET,
   [...texts.keys()].filter((file) => !isPart(file)),
 );
+for (const [file, text] of kernelsFirst(minified)) fs.writeFileSync(file, text);
 
 /** True for a file that entries share, whose name is not fixed. */
 function isPart(file) {
@@ -136,12 +138,13 @@ function isPart(file) {
  */
 function kernelsFirst(files) {
   const importsOf = (file, text) =>
-    [...text.matchAll(/^import \{[^}]*\} from "(\.[^"]*)";\n/gm)].map(([statement, from]) => ({
+    [...text.matchAll(/(?<=^|;)import\{[^}]*\}from"(\.[^"]*)";/gm)].map(([statement, from]) => ({
       statement,
       target: path.join(path.dirname(file), from),
     }));
   const far = new Map();
-  let reached = [...files].filter(([, text]) => /\bKERNELS = "/.test(text)).map(([file]) => file);
+  const bytes = path.join(TARGET, `${BYTES}.js`);
+  let reached = importsOf(bytes, files.get(bytes)).map(({ target }) => target);
   for (let steps = 0; reached.length > 0; steps++) {
     const last = new Set(reached);
     for (const file of last) far.set(file, steps);

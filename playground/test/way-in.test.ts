@@ -139,6 +139,7 @@ test("Open says what the page takes, and then lets files be chosen", async () =>
   const { page } = opened;
   await page.getByRole("button", { name: "Open", exact: true }).click();
   const dialog = page.locator("dialog[open]");
+  await dialog.getByRole("button", { name: "Choose files" }).waitFor();
   assert.match(await dialog.innerText(), /\.npy, \.pb[^]*error message/);
   const choosing = page.waitForEvent("filechooser");
   await dialog.getByRole("button", { name: "Choose files" }).click();

@@ -1,5 +1,5 @@
 /**
- * The operators as plain functions. A plain function has no version, and accepts every data type, int32 or int64
+ * The functions of the package, with its default engine. A plain function has no version, and accepts every data type, int32 or int64
  * indices, and every reduction. The compiler checks known shapes (`typed-shape.ts`), and all other rules are checked at
  * run time.
  *
@@ -19,7 +19,10 @@ import {
   scatterND as scatterNDOperator,
 } from "./operators/tuples.ts";
 import { tensorScatter as tensorScatterOperator } from "./operators/sequences.ts";
-import { runPlain } from "./call/run.ts";
+import { callOfKnown, type Call, type NodeSpec } from "./call/call.ts";
+import { readCall, runOn, runPlain, type RunOptions } from "./call/run.ts";
+import { vjpOn, type FunctionSpec, type VjpOptions } from "./call/vjp.ts";
+import type { FunctionName } from "./operators/registry.ts";
 import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";
 import type {
   AxisOption,
@@ -317,3 +320,67 @@ export interface TensorScatterOptions {
   /** Tensor to write the result to, with the cache's data type and shape; it may be the cache itself. */
   readonly out?: Tensor | RuntimeTensor | undefined;
 }
+
+/**
+ * Runs a node, following exactly the rules of its operator version.
+ *
+ * @param node the node: operator, opset, domain and attributes
+ * @param inputs tensors in the order of the version's inputs; `undefined` for an omitted optional input
+ * @param options `out`, the treatment of repeated targets, and the engine
+ * @returns a list with one tensor, because every operator has one output
+ * @throws TensorError any error code except the codes for files; `out` is unchanged after an error
+ *
+ * @example
+ * ```ts
+ * const inputs = [tensor("float32", [3], [1, 2, 3]), tensor("int64", [1, 1], [2]), tensor("float32", [1], [10])];
+ * const [output] = run({ op: "ScatterND", opset: 18, attributes: { reduction: "add" } }, inputs);
+ * console.log(output.toArray()); // [1, 2, 13]
+ * ```
+ */
+export const run = (
+  node: NodeSpec,
+  inputs: readonly unknown[],
+  options: RunOptions = {},
+): [Tensor] => runOn(defaultExecutor, callOfKnown(node), inputs, options);
+
+/** Runs a node of a model like `run`, at any opset: a model may be newer than this package. */
+export const runNode = (
+  node: NodeSpec,
+  inputs: readonly unknown[],
+  options: RunOptions = {},
+): [Tensor] => runOn(defaultExecutor, readCall(node), inputs, options);
+
+/** Runs a node that `readCall` has parsed. */
+export const runCall = (call: Call, inputs: readonly unknown[], out?: Tensor): Tensor =>
+  runOn(defaultExecutor, call, inputs, { out })[0];
+
+/**
+ * The vector-Jacobian product of a call, as reverse-mode differentiation uses it: the gradients of the inputs from the
+ * gradient of the output. The gradient of a scatter is a gather by the same Plan, and the gradient of a gather is a
+ * scatter `add` into zeros. The section "Gradients" of `docs/semantics.md` defines the rules. Gradients have the same
+ * bits on every engine and with any number of threads.
+ *
+ * @param node a node, as `run` takes it, or a plain function: its name, or `{ function: "scatterND", options }`
+ * @param inputs as the node or the function takes them; data of float16, bfloat16, float32, float64, complex64 or
+ *   complex128
+ * @param outputGradient of data's type and the output's shape
+ * @param options the inputs whose gradients are wanted, the treatment of ties, `out` and the engine
+ * @returns a list with a gradient for each input of the version, in its order, of the input's type and shape; null for
+ *   indices, for an axis, and for gradients that were not requested
+ * @throws TensorError as `run`; `dtype` for data without gradients and for an `outputGradient` of another type;
+ *   `shape-mismatch` for an `outputGradient` of another shape; `attribute` for `argnums`, `ties` or `out`; `overlap`
+ *   for an `out` in the memory of an input
+ *
+ * @example
+ * ```ts
+ * const table = tensor("float32", [3], [1, 2, 3]);
+ * const [gradient] = vjp("gather", [table, [2, 2]], tensor("float32", [2], [1, 1]));
+ * console.log(gradient?.toArray()); // [0, 0, 2]
+ * ```
+ */
+export const vjp = (
+  node: NodeSpec | FunctionSpec | FunctionName,
+  inputs: readonly unknown[],
+  outputGradient: Tensor | RuntimeTensor,
+  options: VjpOptions = {},
+): (Tensor | null)[] => vjpOn(defaultExecutor, node, inputs, outputGradient, options);

@@ -35,6 +35,6 @@ export {
   planScatterElements,
   planScatterND,
 } from "../core/plan-functions.ts";
-export { run } from "../core/call/run.ts";
-export { vjp } from "../core/call/vjp.ts";
+export { run } from "../core/functions.ts";
+export { vjp } from "../core/functions.ts";
 export * from "../surface.ts";

@@ -14,10 +14,11 @@
  * @module
  */
 
-import { splitArguments } from "../core/call/call.ts";
+import { callOfKnown, splitArguments } from "../core/call/call.ts";
 import { keepPlan, type KeptPlan } from "../core/call/kept-plan.ts";
-import { runOn, runPlain, type run as runByDefault } from "../core/call/run.ts";
-import { vjpOn, type vjp as vjpByDefault } from "../core/call/vjp.ts";
+import { runOn, runPlain } from "../core/call/run.ts";
+import { type run as runByDefault, type vjp as vjpByDefault } from "../core/functions.ts";
+import { vjpOn } from "../core/call/vjp.ts";
 import { Executor } from "../core/engines/executor.ts";
 import type * as functions from "../core/functions.ts";
 import type * as planFunctions from "../core/plan-functions.ts";
@@ -57,7 +58,7 @@ const planFunctionOf =
 
 /** Runs a node like `run` of `ndscatter`, following exactly the rules of its operator version. */
 export const run: typeof runByDefault = (node, inputs, options = {}) =>
-  runOn(jsExecutor, node, inputs, options);
+  runOn(jsExecutor, callOfKnown(node), inputs, options);
 
 /** Computes the gradients of a call's inputs, like `vjp` of `ndscatter`. */
 export const vjp: typeof vjpByDefault = (node, inputs, outputGradient, options = {}) =>

@@ -1,7 +1,7 @@
 /** Which options compile, and the types that calls and tensors give. Nothing here runs: compiling it is the test. */
 
 import type { AsyncFunctions, Engine } from "../../src/core/create-engine.ts";
-import type { run } from "../../src/core/call/run.ts";
+import type { run } from "../../src/core/functions.ts";
 import type { RuntimeTensor, Tensor, toRuntime } from "../../src/core/tensor/tensor.ts";
 import type { GpuEngine, GpuTensor } from "../../src/gpu/calls/types.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import type { Engine } from "../../src/core/create-engine.ts";
 import { firstRepeat } from "../../src/core/plan/targets.ts";
 import type { Plan } from "../../src/core/plan/plan.ts";

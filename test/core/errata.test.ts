@@ -6,8 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { infer } from "../../src/core/call/check.ts";
-import { run } from "../../src/core/call/run.ts";
-import { gatherND, scatterElements, scatterND } from "../../src/core/functions.ts";
+import { run, gatherND, scatterElements, scatterND } from "../../src/core/functions.ts";
 import { buildModel } from "../../src/entries/onnx.ts";
 import { readIR, runModel, writeIR } from "../../src/entries/openvino.ts";
 import { resolve } from "../../src/core/operators/registry.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";

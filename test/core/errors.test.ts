@@ -11,10 +11,9 @@ import {
 } from "../../src/core/errors.ts";
 import { nearestName, printValue } from "../../src/core/foreign.ts";
 import { receiveError, sendError } from "../../src/arrays/chunked/run/sent-error.ts";
-import { scatterND } from "../../src/core/functions.ts";
+import { scatterND, run } from "../../src/core/functions.ts";
 import { resolve } from "../../src/core/operators/registry.ts";
 import { infer } from "../../src/core/call/check.ts";
-import { run } from "../../src/core/call/run.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { vjp } from "../../src/core/call/vjp.ts";
+import { vjp } from "../../src/core/functions.ts";
 import { DTYPES, dtypesWhere, REDUCTIONS } from "../../src/core/tensor/dtype.ts";
 import { copy as copyStorage } from "../../src/core/tensor/storage.ts";
 import { equals } from "../../src/core/tensor/compare.ts";

@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { infer } from "../../src/core/call/check.ts";
-import { run } from "../../src/core/call/run.ts";
-import { vjp } from "../../src/core/call/vjp.ts";
+import { run, vjp } from "../../src/core/functions.ts";
 import { createEngine } from "../../src/core/create-engine.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import * as functions from "../../src/core/functions.ts";

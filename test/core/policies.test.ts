@@ -142,7 +142,7 @@ for (const [code, facts, call] of REFUSED) {
 }
 
 test("policies are no options of a node", async () => {
-  const { run } = await import("../../src/core/call/run.ts");
+  const { run } = await import("../../src/core/functions.ts");
   for (const policy of [{ bounds: "clip" }, { negative: "error" }, { includeSelf: false }]) {
     assertRefused("attribute", {}, () =>
       run({ op: "GatherND", opset: 13 }, [line(1), [[0]]], policy as object),

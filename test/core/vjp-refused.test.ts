@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { vjp } from "../../src/core/call/vjp.ts";
+import { vjp } from "../../src/core/functions.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { planGather, planScatterND } from "../../src/core/plan-functions.ts";
 import { full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";

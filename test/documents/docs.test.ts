@@ -17,9 +17,8 @@ import {
   type CodeFields,
   type ErrorCode,
 } from "../../src/core/error-fields.ts";
-import { run } from "../../src/core/call/run.ts";
+import { run, gatherND, scatterND } from "../../src/core/functions.ts";
 import { ERROR_CODES, isTensorError } from "../../src/core/errors.ts";
-import { gatherND, scatterND } from "../../src/core/functions.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { FINDINGS, VERDICTS, writeModel, type Model } from "../../src/entries/onnx.ts";
 import { NEWEST_OPSETS } from "../../src/core/operators/operator.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { vjp } from "../../src/core/call/vjp.ts";
+import { vjp } from "../../src/core/functions.ts";
 import { full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { randomFrom, randomIndices, randomTensor } from "../support/random.ts";

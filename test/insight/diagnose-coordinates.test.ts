@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { diagnose } from "../../src/insight/diagnose/diagnose.ts";
 import type { NodeSpec } from "../../src/core/call/call.ts";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { f32, i64, onnx, openvino } from "../support/calls.ts";
 import { assertRefused } from "../support/refusal.ts";

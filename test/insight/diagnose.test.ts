@@ -10,7 +10,7 @@ import { DIAGNOSES } from "../../src/insight/diagnose/diagnosis.ts";
 import type { NodeSpec } from "../../src/core/call/call.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import { caseCount } from "../support/cases.ts";
 import { f32, i64, onnx, openvino } from "../support/calls.ts";
 import { withLimits } from "../support/limits.ts";

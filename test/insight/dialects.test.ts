@@ -8,7 +8,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
 import type { NodeSpec } from "../../src/core/call/call.ts";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import { codeOf } from "../../src/cli/text/dialect-code.ts";
 import {
   compareDialects,

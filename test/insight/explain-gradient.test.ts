@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeSpec } from "../../src/core/call/call.ts";
-import { run } from "../../src/core/call/run.ts";
-import { vjp } from "../../src/core/call/vjp.ts";
+import { run, vjp } from "../../src/core/functions.ts";
 import type { Scalar } from "../../src/core/tensor/dtype.ts";
 import { coordinatesOf } from "../../src/core/tensor/shape.ts";
 import { equals } from "../../src/core/tensor/compare.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeSpec } from "../../src/core/call/call.ts";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import { printTerms } from "../../src/core/operators/shapes.ts";
 import { printShape } from "../../src/core/tensor/shape.ts";

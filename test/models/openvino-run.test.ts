@@ -9,7 +9,7 @@ import { buildModel, type Model, type ModelSpec } from "../../src/entries/onnx.t
 import { readIR, runModel, writeIR } from "../../src/entries/openvino.ts";
 import { roleOf, type OperatorVersion } from "../../src/core/operators/operator.ts";
 import { operators, resolve } from "../../src/core/operators/registry.ts";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { fromNested, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { EXAMPLES } from "../fixtures/examples.ts";

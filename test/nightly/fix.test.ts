@@ -5,7 +5,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { test } from "node:test";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import { asTensor, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import {

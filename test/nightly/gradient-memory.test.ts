@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { vjp } from "../../src/core/call/vjp.ts";
+import { vjp } from "../../src/core/functions.ts";
 import { REDUCTIONS } from "../../src/core/tensor/dtype.ts";
 import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 

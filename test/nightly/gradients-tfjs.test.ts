@@ -7,7 +7,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { vjp } from "../../src/core/call/vjp.ts";
+import { vjp } from "../../src/core/functions.ts";
 import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { randomFrom, seedOf } from "../support/random.ts";
 import {

@@ -117,7 +117,7 @@ const IMPORTS = [
   // The comparisons of OpenVINO's max and min take 0.5 kB, of which 0.3 are kernels.
   // Sums of float16 with copies, and gathers by checked indices, take 1.0 kB.
   ["entries/index.js", "scatterND", 39_700],
-  ["entries/js.js", "scatterND", 23_700],
+  ["entries/js.js", "scatterND", 24_700],
   ["entries/index.js", "explain", Infinity],
   ["entries/index.js", "diagnose", Infinity],
 ] as const;

@@ -11,7 +11,8 @@ import {
 } from "../../src/core/tensor/dtype.ts";
 import * as reference from "../support/reference.ts";
 import { scatterND } from "../../src/core/operators/tuples.ts";
-import { EXECUTOR, run, runPlain } from "../../src/core/call/run.ts";
+import { EXECUTOR, runPlain } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import { ENGINES } from "../support/engines.ts";

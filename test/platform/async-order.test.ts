@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { vjp } from "../../src/core/call/vjp.ts";
+import { vjp } from "../../src/core/functions.ts";
 import { createEngine, type Engine } from "../../src/core/create-engine.ts";
 import { allocate, type DType } from "../../src/core/tensor/dtype.ts";
 import { copy } from "../../src/core/tensor/storage.ts";

@@ -7,7 +7,8 @@ import * as path from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
 import { contiguousChunks, Grid } from "../../src/arrays/boxes/grid.ts";
-import { run, runPlain } from "../../src/core/call/run.ts";
+import { runPlain } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import {
   refusesDuplicates,
   resolveCall,

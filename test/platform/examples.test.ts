@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { roleOf } from "../../src/core/operators/operator.ts";
 import { operators, resolve } from "../../src/core/operators/registry.ts";
 import { infer } from "../../src/core/call/check.ts";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { fromNested, zeros } from "../../src/core/tensor/tensor.ts";
 import { EXAMPLES } from "../fixtures/examples.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { vjp } from "../../src/core/call/vjp.ts";
+import { vjp } from "../../src/core/functions.ts";
 import { scatterND } from "../../src/core/operators/tuples.ts";
 import { scatterElements } from "../../src/core/operators/elements.ts";
 import { REDUCTIONS, type DType, type Reduction } from "../../src/core/tensor/dtype.ts";

@@ -7,7 +7,7 @@ import { buildModel, runModel } from "../../src/entries/onnx.ts";
 import { roleOf, type IndexForm, type Role } from "../../src/core/operators/operator.ts";
 import { operators } from "../../src/core/operators/registry.ts";
 import { typesOf } from "../../src/core/operators/rows.ts";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { asFile } from "../support/model-files.ts";

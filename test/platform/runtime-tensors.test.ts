@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Engine } from "../../src/core/create-engine.ts";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import { isTensorError, type ErrorCode } from "../../src/core/errors.ts";
 import { DTYPE_NAMES, DTYPES } from "../../src/core/tensor/dtype.ts";
 import {

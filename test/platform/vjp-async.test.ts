@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { vjp, type FunctionSpec } from "../../src/core/call/vjp.ts";
+import { type FunctionSpec } from "../../src/core/call/vjp.ts";
+import { vjp } from "../../src/core/functions.ts";
 import { createEngine, type Engine } from "../../src/core/create-engine.ts";
 import { REDUCTIONS, type DType } from "../../src/core/tensor/dtype.ts";
 import { copy } from "../../src/core/tensor/storage.ts";

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { infer } from "../../src/core/call/check.ts";
 import type { NodeSpec } from "../../src/core/call/call.ts";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import type {
   Explanation,
   GatherStory,

@@ -1,7 +1,7 @@
 /** Calls that must fail, as rows, and the test of a row on every engine. */
 
 import { test } from "node:test";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import type { ErrorCode, ErrorFields } from "../../src/core/errors.ts";
 import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { ENGINES } from "./engines.ts";

@@ -1,6 +1,6 @@
 /** Random scatters, and the equivalent graphs that `fix` writes for them. */
 
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import {

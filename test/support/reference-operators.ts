@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { run } from "../../src/core/call/run.ts";
+import { run } from "../../src/core/functions.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import { coordinatesOf, stridesOf } from "../../src/core/tensor/shape.ts";
 import { reader, writer } from "../../src/core/tensor/scalar.ts";

@@ -1,7 +1,8 @@
 /** Random calls with gradients, each with the same call in TensorFlow.js. */
 
 import assert from "node:assert/strict";
-import { vjp, type FunctionSpec } from "../../src/core/call/vjp.ts";
+import { type FunctionSpec } from "../../src/core/call/vjp.ts";
+import { vjp } from "../../src/core/functions.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { full, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import type { Random } from "./random.ts";

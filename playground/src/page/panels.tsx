@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { Dialog } from "../widgets/dialog.tsx";
 import type { ExamplesProps } from "../examples/examples-dialog.tsx";
 import type { HelpProps } from "./help.tsx";
-import { Open } from "../reading/open-file.tsx";
+import type { OpenProps } from "../reading/open-file.tsx";
 import type { Files } from "../reading/use-files.ts";
 import { later } from "../widgets/later.tsx";
 import type { SceneOf } from "../writing/scene-of.ts";
@@ -14,6 +14,7 @@ import type { ShareProps } from "../writing/share-panel.tsx";
 const Examples = later<ExamplesProps>(
   async () => (await import("../examples/examples-dialog.tsx")).Examples,
 );
+const Open = later<OpenProps>(async () => (await import("../reading/open-file.tsx")).Open);
 const Help = later<HelpProps>(async () => (await import("./help.tsx")).Help);
 const Share = later<ShareProps>(async () => (await import("../writing/share-panel.tsx")).Share);
 

@@ -1,19 +1,11 @@
-/**
- * The dialog that lists accepted files and texts. The dialog also shows dropped files that need a choice or cannot be
- * used.
- */
+/** Dialog content: the list of accepted files and texts, and dropped files that need a choice or cannot be used. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { Dialog } from "../widgets/dialog.tsx";
-import { later } from "../widgets/later.tsx";
 import type { State } from "../values/state.ts";
-import type { MarkedProps, MatchProps } from "./offers.tsx";
+import { MarkedText, MatchForm } from "./offers.tsx";
 import type { Files, Offer } from "./use-files.ts";
 import { WayIn } from "./way-in.tsx";
-
-const MatchForm = later<MatchProps>(async () => (await import("./offers.tsx")).MatchForm);
-const MarkedText = later<MarkedProps>(async () => (await import("./offers.tsx")).MarkedText);
 
 /** The accepted kinds of input, in display order. */
 const TAKES: readonly (readonly [what: string, sentence: string])[] = [
@@ -36,7 +28,7 @@ const TAKES: readonly (readonly [what: string, sentence: string])[] = [
   ],
 ];
 
-interface OpenProps {
+export interface OpenProps {
   readonly files: Files;
   readonly close: () => void;
 }
@@ -56,55 +48,18 @@ export const Open = ({ files, close }: OpenProps): JSX.Element => (
   </>
 );
 
-interface FileDialogProps {
+/** What the dialog of dropped files shows. */
+export interface OfferedProps {
+  readonly offer: Offer;
+  /** True if the offer contains nothing that the page can show. */
+  readonly isNothing: boolean;
   readonly files: Files;
   readonly state: State;
   /** The names of the inputs that can receive a tensor. */
   readonly inputs: readonly string[];
 }
 
-export function FileDialog({ files, state, inputs }: FileDialogProps): JSX.Element {
-  const { offer, isOver, dismiss } = files;
-  return (
-    <>
-      {isOver && (
-        <div class="drop-here" aria-hidden="true">
-          Drop tensors (.npy, .pb), a model (.onnx, .xml), or both
-        </div>
-      )}
-      <Dialog
-        label={
-          offer !== null && isNothing(offer)
-            ? `${offer.name} contains no scatter or gather`
-            : `Choose from ${offer?.name ?? "the file"}`
-        }
-        isOpen={offer !== null}
-        isKept={offer?.source !== undefined}
-        onClose={dismiss}
-        content={(close) =>
-          offer !== null && (
-            <>
-              <Content offer={offer} files={files} state={state} inputs={inputs} />
-              <button type="button" onClick={close}>
-                {isNothing(offer) ? "Close" : "Cancel"}
-              </button>
-            </>
-          )
-        }
-      />
-    </>
-  );
-}
-
-/** Checks whether an offer contains nothing that the page can show. */
-const isNothing = ({ choices, tensors = [], command }: Offer): boolean =>
-  choices.length === 0 && tensors.length === 0 && command === undefined;
-
-interface ContentProps extends FileDialogProps {
-  readonly offer: Offer;
-}
-
-function Content({ offer, files, state, inputs }: ContentProps): JSX.Element {
+export function Offered({ offer, isNothing, files, state, inputs }: OfferedProps): JSX.Element {
   const { remarks, tensors = [], source, choices, command } = offer;
   return (
     <>
@@ -114,7 +69,7 @@ function Content({ offer, files, state, inputs }: ContentProps): JSX.Element {
       {tensors.length > 1 && <MatchForm tensors={tensors} state={state} onTake={files.takeState} />}
       {choices.length > 0 && <Choices offer={offer} inputs={inputs} onTake={files.take} />}
       {command !== undefined && <Command line={command} />}
-      {isNothing(offer) && (
+      {isNothing && (
         <p>
           {source === undefined
             ? "Open tensors as .npy or .pb files, or a model with a scatter or gather."

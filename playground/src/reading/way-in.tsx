@@ -1,14 +1,8 @@
-/** Lets users enter their own data: a drop zone for files with a text field, and a one-line version in the bar. */
+/** Lets users enter their own data: a drop zone for files with a text field. */
 
-import type { JSX, TargetedClipboardEvent, TargetedInputEvent } from "preact";
-import { useId, useRef, useState } from "preact/hooks";
-import type { Files } from "./use-files.ts";
-
-interface WayInProps {
-  readonly files: Pick<Files, "takeFiles" | "takeText">;
-  /** Called when a file or text is given, before it is read, so that a dialog can close. */
-  onGiven?(): void;
-}
+import type { JSX } from "preact";
+import { useId, useRef } from "preact/hooks";
+import { useText, type WayInProps } from "./way-in-line.tsx";
 
 const HINT = `x = np.array([[1, 2], [3, 4]])
 torch.scatter_add(x, 0, idx, src)
@@ -51,31 +45,6 @@ function DropZone({ files, onGiven }: WayInProps): JSX.Element {
   );
 }
 
-function useText({ files, onGiven }: WayInProps) {
-  const [text, setText] = useState("");
-  const read = (given: string): void => {
-    if (given.trim() === "") return;
-    onGiven?.();
-    setText("");
-    files.takeText(given);
-  };
-  const field = {
-    spellcheck: false,
-    autocomplete: "off",
-    value: text,
-    onInput: ({ currentTarget }: TargetedInputEvent<HTMLTextAreaElement>) =>
-      setText(currentTarget.value),
-    onPaste: (event: TargetedClipboardEvent<HTMLTextAreaElement>): void => {
-      const pasted = event.clipboardData?.getData("text/plain") ?? "";
-      // Text pasted into an empty field is read immediately. Text pasted into a filled field is only inserted.
-      if (text !== "" || pasted.trim() === "") return;
-      event.preventDefault();
-      read(pasted);
-    },
-  } as const;
-  return { text, field, read };
-}
-
 function PasteField(props: WayInProps): JSX.Element {
   const { text, field, read } = useText(props);
   const id = useId();
@@ -105,24 +74,5 @@ function PasteField(props: WayInProps): JSX.Element {
         Read
       </button>
     </form>
-  );
-}
-
-/** Shows the one-line version, which accepts dropped files and pasted text. */
-export function WayInLine(props: WayInProps): JSX.Element {
-  const { text, field, read } = useText(props);
-  return (
-    <textarea
-      {...field}
-      class="way-in-line"
-      rows={1}
-      aria-label="paste code, an array or an error message of your own"
-      placeholder="Drop files, or paste code or an error"
-      onKeyDown={(event) => {
-        if (event.key !== "Enter" || event.shiftKey) return;
-        event.preventDefault();
-        read(text);
-      }}
-    />
   );
 }

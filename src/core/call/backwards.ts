@@ -13,9 +13,8 @@ import { split, packMost, packTargets, replacedSlices, type PackedPlan } from ".
 import { allocate, DTYPES, type NumericStorage, type Storage } from "../tensor/dtype.ts";
 import { clear } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { gatherNow } from "./run.ts";
 import type { GradientArguments } from "./gradient-options.ts";
-import { divisorOf, stepOf, type Reducing } from "./steps.ts";
+import { divisorOf, gatherNow, stepOf, type Reducing } from "./steps.ts";
 
 /** Returns the gradient of data: zeros to which each gathered slice adds its gradient, in the order of the Plan. */
 export function gatherBackwards(

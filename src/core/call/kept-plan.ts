@@ -16,7 +16,6 @@ import type { UpdateLists } from "../tensor/arguments.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import { plainCallOf, plainVersionOf } from "./call.ts";
 import { rulesOf } from "./check.ts";
-import { callNow, gatherNow, scatterNow, withOperator } from "./run.ts";
 import {
   checkDifferentiable,
   GRADIENT_OPTIONS,
@@ -25,7 +24,7 @@ import {
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkAlive, checkIndexBytes, checkOut, listOrTensor } from "./inputs.ts";
-import type { Reducing } from "./steps.ts";
+import { callNow, gatherNow, scatterNow, withOperator, type Reducing } from "./steps.ts";
 
 /** A target that several indices address. */
 export interface RepeatedTarget {

@@ -6,21 +6,15 @@
  * shapes, `out`, indices, duplicates.
  */
 
-import { defaultExecutor } from "../engines/choice.ts";
-import type { Executor, Session, SyncSession } from "../engines/executor.ts";
-import { hasCode, TensorError, type ErrorContext } from "../errors.ts";
+import type { Executor } from "../engines/executor.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
 import { factOf, isArray, optionsOf, printValue } from "../foreign.ts";
-import { divide } from "../kernels/divide.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { ReadIndices } from "../plan/indices.ts";
 import type { Plan } from "../plan/plan.ts";
-import { isNumericStorage, type Storage } from "../tensor/dtype.ts";
-import { isSame } from "../tensor/memory.ts";
-import { clear, copy } from "../tensor/storage.ts";
 import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import {
   callOf,
-  callOfKnown,
   keepForm,
   MEANT_OPTIONS,
   nodeFrom,
@@ -34,7 +28,7 @@ import {
 } from "./call.ts";
 import { checkDuplicates, checkMemory, formOf } from "./check.ts";
 import { checkOut, tensorsOf, tensorsOrLists, withOrder } from "./inputs.ts";
-import { scatterSteps, singleStepOf, type Reducing } from "./steps.ts";
+import { actionsOf, gatherNow, scatterNow, withOperator } from "./steps.ts";
 
 /** Options of `run`. */
 export interface RunOptions {
@@ -57,43 +51,10 @@ export interface EngineLike {
 }
 
 /**
- * Runs a node, following exactly the rules of its operator version.
- *
- * @param node the node: operator, opset, domain and attributes
- * @param inputs tensors in the order of the version's inputs; `undefined` for an omitted optional input
- * @param options `out`, the treatment of repeated targets, and the engine
- * @returns a list with one tensor, because every operator has one output
- * @throws TensorError any error code except the codes for files; `out` is unchanged after an error
- *
- * @example
- * ```ts
- * const inputs = [tensor("float32", [3], [1, 2, 3]), tensor("int64", [1, 1], [2]), tensor("float32", [1], [10])];
- * const [output] = run({ op: "ScatterND", opset: 18, attributes: { reduction: "add" } }, inputs);
- * console.log(output.toArray()); // [1, 2, 13]
- * ```
+ * Runs a parsed node, with the given default executor.
+ * @throws TensorError as `run`
  */
-export const run = (
-  node: NodeSpec,
-  inputs: readonly unknown[],
-  options: RunOptions = {},
-): [Tensor] => runOn(defaultExecutor, node, inputs, options);
-
-/** Runs a node like `run`, with the given default executor. */
-export const runOn = (
-  byDefault: () => Executor,
-  node: NodeSpec,
-  inputs: readonly unknown[],
-  options: RunOptions,
-): [Tensor] => runParsed(byDefault, callOfKnown(node), inputs, options);
-
-/** Runs a node of a model like `run`, at any opset: a model may be newer than this package. */
-export const runNode = (
-  node: NodeSpec,
-  inputs: readonly unknown[],
-  options: RunOptions = {},
-): [Tensor] => runParsed(defaultExecutor, readCall(node), inputs, options);
-
-function runParsed(
+export function runOn(
   byDefault: () => Executor,
   call: Call,
   inputs: readonly unknown[],
@@ -127,13 +88,6 @@ function runParsed(
  * half the time of a small call.
  */
 export const readCall = (node: NodeSpec): Call => callOf(nodeFrom(node));
-
-/** Runs a node that `readCall` has parsed. */
-export function runCall(call: Call, inputs: readonly unknown[], out?: Tensor): Tensor {
-  const tensors = tensorsOf(call, inputs);
-  const form = formOf(call, tensors);
-  return runNow({ executor: defaultExecutor(), form, tensors, out: outOf(form, tensors, out) });
-}
 
 /**
  * Runs an operator as its plain function, which accepts int32 or int64 indices, every data type and reduction, and
@@ -250,111 +204,6 @@ export function planOf(form: Form, tensors: Inputs<Tensor>, read: ReadIndices): 
   const plan = form.planner(indices, read);
   if (form.refusesRepeats) checkDuplicates(plan, form.call, { ...form.shapes, indices });
   return plan;
-}
-
-/** Calls `use` with the session of a synchronous call, and returns its result. */
-export function callNow<T>(
-  executor: Executor,
-  fields: ErrorContext,
-  use: (session: SyncSession) => T,
-): T {
-  const session = executor.begin();
-  try {
-    return use(session);
-  } catch (error) {
-    throw withOperator(error, fields);
-  } finally {
-    session.end();
-  }
-}
-
-/** Adds the call's operator name to an engine error that has none. */
-export function withOperator(error: unknown, fields: ErrorContext): unknown {
-  if (!hasCode(error) || error.op !== undefined) return error;
-  return new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
-}
-
-/**
- * Performs the actions that fill `result`, which may be `data`, and yields what each action returns. The result of a
- * gather has the slices of `data` that the Plan addresses, and 0 at positions that the Plan omits. The result of a
- * scatter is data with the updates applied at the Plan's targets.
- */
-function* actionsOf<Done>(
-  session: Session<Done>,
-  plan: Plan,
-  data: Tensor,
-  updates: Tensor | undefined,
-  reducing: Reducing,
-  result: Tensor,
-): Generator<Done> {
-  const { dtype } = data;
-  if (updates === undefined) {
-    if (plan.source !== undefined) clear(result.data);
-    yield session.gather(plan, dtype, data.data, result.data);
-    return;
-  }
-  // A string can exceed the maximum string length midway through a scatter, so the result is first built in a copy.
-  const isText = !isNumericStorage(result.data);
-  const out: Storage = isText ? Array.from(result.data) : result.data;
-  let from = isText ? data.data : sourceOf(data, result);
-  const { parts, division } = scatterSteps(plan, reducing, dtype);
-  for (const { plan: some, step } of parts) {
-    yield session.scatter(some, dtype, step, from, updates.data, out);
-    from = out;
-  }
-  if (division !== null) {
-    divide(dtype, out, plan.slice, division.targets.offsets, division.divisors);
-  }
-  if (isText) copy(out, result.data);
-}
-
-/**
- * Returns the array of `result` if it has the same memory as `data`, and the array of `data` otherwise. Engines then
- * see one array instead of two views, and need not compare memory.
- */
-const sourceOf = (data: Tensor, result: Tensor): Storage =>
-  isSame(Tensor.memoryOf(result), Tensor.memoryOf(data)) ? result.data : data.data;
-
-/** Gathers into `out` or a new tensor of `shape`. */
-export function gatherNow(
-  session: SyncSession,
-  executor: Executor,
-  plan: Plan,
-  data: Tensor,
-  shape: readonly number[],
-  size: number,
-  out: Tensor | undefined,
-): Tensor {
-  const result = out ?? executor.newTensor(data.dtype, shape, size);
-  if (plan.source !== undefined) clear(result.data);
-  session.gather(plan, data.dtype, data.data, result.data);
-  return result;
-}
-
-/**
- * Scatters into `out`, which may be `data`, or into a new tensor.
- * @param step the step of all updates; null if first updates are treated differently or a division follows
- */
-export function scatterNow(
-  session: SyncSession,
-  executor: Executor,
-  plan: Plan,
-  data: Tensor,
-  updates: Tensor,
-  reducing: Reducing,
-  out: Tensor | undefined,
-  step = singleStepOf(reducing, data.dtype),
-): Tensor {
-  const result = out ?? executor.newLike(data);
-  if (step !== null) {
-    // Most calls are a single action, which takes 20% less time without a generator.
-    const from = out === undefined ? data.data : sourceOf(data, out);
-    session.scatter(plan, data.dtype, step, from, updates.data, result.data);
-    return result;
-  }
-  const actions = actionsOf(session, plan, data, updates, reducing, result);
-  while (actions.next().done !== true);
-  return result;
 }
 
 /**

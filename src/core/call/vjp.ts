@@ -1,6 +1,5 @@
 /** Computes the gradients of a call's inputs from the gradient of the call's output. */
 
-import { defaultExecutor } from "../engines/choice.ts";
 import type { Executor, SyncSession } from "../engines/executor.ts";
 import { TensorError } from "../errors.ts";
 import {
@@ -15,7 +14,7 @@ import {
 import type { Inputs } from "../operators/operator.ts";
 import { FUNCTIONS, type FunctionName } from "../operators/registry.ts";
 import { transferred } from "../tensor/memory.ts";
-import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import {
   callOfKnown,
@@ -36,7 +35,8 @@ import {
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkInputCount, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
-import { callNow, executorOf, planOf, type EngineLike } from "./run.ts";
+import { executorOf, planOf, type EngineLike } from "./run.ts";
+import { callNow } from "./steps.ts";
 
 /** A plain function call: the function name, and all options except `out`. */
 export interface FunctionSpec {
@@ -50,37 +50,6 @@ export interface VjpOptions extends GradientOptions {
   /** The engine that computes the gradients; by default the engine of the plain functions. */
   readonly engine?: EngineLike | undefined;
 }
-
-/**
- * The vector-Jacobian product of a call, as reverse-mode differentiation uses it: the gradients of the inputs from the
- * gradient of the output. The gradient of a scatter is a gather by the same Plan, and the gradient of a gather is a
- * scatter `add` into zeros. The section "Gradients" of `docs/semantics.md` defines the rules. Gradients have the same
- * bits on every engine and with any number of threads.
- *
- * @param node a node, as `run` takes it, or a plain function: its name, or `{ function: "scatterND", options }`
- * @param inputs as the node or the function takes them; data of float16, bfloat16, float32, float64, complex64 or
- *   complex128
- * @param outputGradient of data's type and the output's shape
- * @param options the inputs whose gradients are wanted, the treatment of ties, `out` and the engine
- * @returns a list with a gradient for each input of the version, in its order, of the input's type and shape; null for
- *   indices, for an axis, and for gradients that were not requested
- * @throws TensorError as `run`; `dtype` for data without gradients and for an `outputGradient` of another type;
- *   `shape-mismatch` for an `outputGradient` of another shape; `attribute` for `argnums`, `ties` or `out`; `overlap`
- *   for an `out` in the memory of an input
- *
- * @example
- * ```ts
- * const table = tensor("float32", [3], [1, 2, 3]);
- * const [gradient] = vjp("gather", [table, [2, 2]], tensor("float32", [2], [1, 1]));
- * console.log(gradient?.toArray()); // [0, 0, 2]
- * ```
- */
-export const vjp = (
-  node: NodeSpec | FunctionSpec | FunctionName,
-  inputs: readonly unknown[],
-  outputGradient: Tensor | RuntimeTensor,
-  options: VjpOptions = {},
-): (Tensor | null)[] => vjpOn(defaultExecutor, node, inputs, outputGradient, options);
 
 /** Computes gradients like `vjp`, with another default executor. */
 export function vjpOn(

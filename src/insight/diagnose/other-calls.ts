@@ -6,7 +6,7 @@
 import { nodeFrom, type NodeSpec } from "../../core/call/call.ts";
 import { tensorsOf } from "../../core/call/inputs.ts";
 import { prepare } from "../../core/call/check.ts";
-import { runNode as run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/functions.ts";
 import { equals } from "../../core/tensor/compare.ts";
 import { printShape } from "../../core/tensor/shape.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";

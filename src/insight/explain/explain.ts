@@ -7,7 +7,7 @@
 import { Executor } from "../../core/engines/executor.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
-import { callNow, gatherNow, scatterNow } from "../../core/call/run.ts";
+import { callNow, gatherNow, scatterNow } from "../../core/call/steps.ts";
 import { planIndices, roleOf, type Inputs } from "../../core/operators/operator.ts";
 import { byRole } from "../../core/operators/signature.ts";
 import { lookUp } from "../../core/operators/registry.ts";

@@ -4,7 +4,7 @@
  * updates, so the number of an update is its Plan position.
  */
 
-import { callNow, scatterNow } from "../../core/call/run.ts";
+import { callNow, scatterNow } from "../../core/call/steps.ts";
 import type { PreparedCall } from "../../core/call/check.ts";
 import { divisorOf, stepOf, stepsOf } from "../../core/call/steps.ts";
 import type { Executor } from "../../core/engines/executor.ts";

@@ -1,6 +1,6 @@
 /** Equivalent operators and updates for a target that lacks a node's operator or reduction. */
 
-import { runNode as run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/functions.ts";
 import { quote } from "../model/graph.ts";
 import { readConstant, type Constant } from "../model/model.ts";
 import { lookUp } from "../../core/operators/registry.ts";

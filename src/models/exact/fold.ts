@@ -5,7 +5,7 @@
  * results become constants of the parts.
  */
 
-import { runNode as run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/functions.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { functionOf } from "../model/bound-graph.ts";
 import { findOpset } from "../model/graph.ts";

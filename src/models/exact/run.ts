@@ -1,6 +1,6 @@
 /** Runs a plan's steps. */
 
-import { runCall } from "../../core/call/run.ts";
+import { runCall } from "../../core/functions.ts";
 import { isTensorError, malformed, type TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";

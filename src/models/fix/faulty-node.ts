@@ -1,6 +1,6 @@
 /** A node that gives wrong results in the user's runtime, and its intended call. */
 
-import { runNode as run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/functions.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
 import { isTensorError, type TensorError } from "../../core/errors.ts";
 import { resolve } from "../../core/operators/registry.ts";

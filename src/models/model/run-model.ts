@@ -8,7 +8,7 @@ import { printCount, readForeign } from "../../core/foreign.ts";
 import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/errors.ts";
 import type { OperatorVersion } from "../../core/operators/operator.ts";
 import { findVersion, lookUp, resolve } from "../../core/operators/registry.ts";
-import { runNode as run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/functions.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { attributesOf, meantVersion } from "./attributes.ts";

@@ -4,7 +4,7 @@
  */
 
 import { malformed } from "../../core/errors.ts";
-import { runNode as run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/functions.ts";
 import { boundGraph, type Attributes } from "../model/bound-graph.ts";
 import { quote } from "../model/graph.ts";
 import { constantTensor } from "../model/inline.ts";

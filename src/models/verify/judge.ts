@@ -1,6 +1,6 @@
 /** Judges a node by comparing the runtime's result with the exact result for the same inputs. */
 
-import { runNode as run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/functions.ts";
 import { diagnose, type DiagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { Diagnosis } from "../../insight/diagnose/diagnosis.ts";
 import { isTensorError, sentenceOf } from "../../core/errors.ts";

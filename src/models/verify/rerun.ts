@@ -5,7 +5,7 @@
  */
 
 import { hasRepeats } from "../../core/call/check.ts";
-import { runNode as runExactly } from "../../core/call/run.ts";
+import { runNode as runExactly } from "../../core/functions.ts";
 import { VERIFY } from "../../core/limits.ts";
 import { IR_VERSION } from "../model/opset.ts";
 import type { Model } from "../model/model.ts";

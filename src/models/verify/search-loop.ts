@@ -3,7 +3,7 @@
  * Every output of the node is requested, so that the runtime computes all parts of the body.
  */
 
-import { runNode as run } from "../../core/call/run.ts";
+import { runNode as run } from "../../core/functions.ts";
 import { type Graph, type Model, type ModelNode } from "../model/model.ts";
 import type { NodeIndex } from "../model/node-index.ts";
 import type { Place, PlacedNode } from "../model/places.ts";

@@ -1,6 +1,6 @@
 /** Calls the engine on the memory of a workspace, with slices of equal length that rows address. */
 
-import { callNow } from "../../../core/call/run.ts";
+import { callNow } from "../../../core/call/steps.ts";
 import { divisorOf, stepsOf, type Reducing } from "../../../core/call/steps.ts";
 import type { Executor } from "../../../core/engines/executor.ts";
 import type { ErrorContext } from "../../../core/errors.ts";
