@@ -14,8 +14,6 @@ export const LONG: usize = 2;
 export const PREFETCHED: usize = 3;
 @inline
 export const NARROW: usize = 4;
-@inline
-export const DISTANT: usize = 5;
 
 @inline
 export function limit(which: usize): usize {

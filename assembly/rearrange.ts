@@ -115,7 +115,43 @@ function findBegins(
   }
 }
 
-/** Copies bytes, so that threads can share a copy. */
+/** Number of bytes to copy at once: `memory.copy` bypasses the caches for longer ranges. */
+@inline
+const BLOCK: usize = 262_144;
+
+/** Copies bytes, so that threads can share a copy. Copying 16 MB in blocks takes 0.4 ms instead of 0.5 ms. */
 export function copy_bytes(to: usize, from: usize, length: usize): void {
+  for (; length > BLOCK; length -= BLOCK, to += BLOCK, from += BLOCK) memory.copy(to, from, BLOCK);
   memory.copy(to, from, length);
+}
+
+/**
+ * Marks the slices at the offsets, with one byte for each of the `slices` in the range that contains all offsets.
+ * Returns the number of different offsets; 0 if an offset is not a multiple of `slice`.
+ */
+export function mark(offsets: usize, count: usize, slice: u32, marks: usize, slices: usize): u32 {
+  memory.fill(marks, 0, slices);
+  let rest: u32 = 0;
+  let marked: u32 = 0;
+  for (const end = offsets + 4 * count; offsets < end; offsets += 4) {
+    const offset = load<u32>(offsets);
+    const number = offset / slice;
+    rest |= offset - number * slice;
+    const at = marks + number;
+    marked += 1 - load<u8>(at);
+    store<u8>(at, 1);
+  }
+  return rest == 0 ? marked : 0;
+}
+
+/** Copies the slices without a mark, of `length` bytes each. */
+export function copy_unmarked(to: usize, from: usize, marks: usize, slices: usize, length: usize): void {
+  const end = marks + slices;
+  for (let at = marks; at < end; ) {
+    let next = at;
+    while (next < end && load<u8>(next) == 0) next++;
+    const skipped = (at - marks) * length;
+    if (next > at) copy_bytes(to + skipped, from + skipped, (next - at) * length);
+    at = next + 1;
+  }
 }

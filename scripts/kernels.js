@@ -111,7 +111,7 @@ function entry() {
     'import { ADD, MAX, MIN, MUL, SUB } from "./reduction";',
     'import { MAX_DATA, MAX_UPDATE, MIN_DATA, MIN_UPDATE } from "./reduction";',
     'import { distribute, partition } from "./rearrange";',
-    'export { copy_bytes, every_nth, run_length } from "./rearrange";',
+    'export { copy_bytes, copy_unmarked, every_nth, mark, run_length } from "./rearrange";',
   ];
   for (const dtype of Object.keys(ARITHMETIC)) {
     for (const reduction of [...REDUCTIONS, ...CHOICES].filter((one) => isCompiled(dtype, one))) {

@@ -37,6 +37,9 @@ export const WASM = {
   shared: 2_097_152,
   /** Minimum bytes of targets to partition single-element updates by destination; caches hold less than this. */
   partition: 67_108_864,
+  /** Minimum slice length and size of data, in bytes, for copying only the slices of data that a scatter keeps. */
+  kept: 256,
+  whole: 4_194_304,
   /** Minimum row length, in indices, for which a kernel checks whether all indices in a row are equal. */
   row: 8,
 };
@@ -89,14 +92,12 @@ export const GPU = {
 export const KERNELS = {
   /** Bytes to prefetch at once, which must stay in the L1 cache until they are used. */
   ahead: 16_384,
-  /** Minimum bytes of targets for prefetching: adding 1,000,000 float32 takes 8.4 instead of 10 ms in 16 MB. */
+  /** Minimum bytes of targets or data for prefetching: adding 1,000,000 float32 takes 8.4 instead of 10 ms in 16 MB. */
   far: 8_388_608,
   /** Minimum slice length, in bytes, for `memory.copy`. 512 bytes take 22 ns, and 25 ns in a loop; 256 take 30 and 25. */
   long: 512,
-  /** Minimum slice length, in bytes, for which prefetching makes a gather faster. */
+  /** Minimum slice length, in bytes, for prefetching in a gather: slices of 128 bytes take 1.3 times as long with it. */
   prefetched: 256,
-  /** Minimum bytes of data and result for prefetching in a gather: 256 bytes of 26 MB take 40 instead of 56 ns. */
-  distant: 16_777_216,
   /** Maximum number of halves to copy as float32 for a sum, so that the copies stay in a cache. */
   copied: 1_048_576,
   /** Maximum axis size for reading indices in 32-bit SIMD lanes, which cannot hold larger values. */

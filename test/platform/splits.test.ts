@@ -31,6 +31,7 @@ const ROWS: readonly Row[] = [
   { name: "columns of long slices", data: [7, 211], indices: [12, 1] },
   { name: "slices of no whole vectors", data: [20, 37], indices: [30, 1] },
   { name: "slices that are copied whole", data: [3, 75], indices: [4, 1] },
+  { name: "slices of which half are kept", data: [6, 75], indices: [3, 1] },
   { name: "vectors with many updates each", data: [5, 104], indices: [40, 1] },
   { name: "single targets", data: [31, 17], indices: [100, 2] },
   { name: "lanes of elements", data: [6, 3, 211], indices: [3, 3, 211], axis: 0 },

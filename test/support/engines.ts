@@ -30,6 +30,8 @@ export const TINY: WasmLimits = {
   heap: 1,
   shared: 64,
   partition: 1,
+  kept: 1,
+  whole: 0,
   row: 1,
 };
 

@@ -41,7 +41,9 @@ import {
   blockOf,
   copyWork,
   isPartitionable,
+  joined,
   partitionWork,
+  restOf,
   splitWork,
   wholeOf,
   type Split,
@@ -277,7 +279,7 @@ export class WasmSession implements WasmActions, IndexReader {
 
   /**
    * Returns the rounds for a job whose tensors are all in the arena's memory: a round that copies data, then a round
-   * that runs the kernel.
+   * that runs the kernel; a single round if data is not copied as a whole.
    * @param poolFor returns the pool if it is worth waking for the given number of bytes
    */
   roundsOf(
@@ -287,22 +289,21 @@ export class WasmSession implements WasmActions, IndexReader {
     poolFor: (bytes: number) => WorkerPool | null,
   ): Rounds {
     const { random, data } = job;
+    const { memory } = arena;
     const work = workOf(arena, plan, job);
-    const rounds: (readonly (readonly Call[])[])[] = [];
-    if (data !== random) {
-      const { byteLength } = random;
-      if (data && arena.memory.has(data)) {
-        const { copyBytes } = arena.memory.kernels();
-        const threads = poolFor(byteLength)?.size ?? 1;
-        rounds.push(copyWork(copyBytes, random.byteOffset, data.byteOffset, byteLength, threads));
-      } else {
-        copy(data, random);
-      }
-    }
-    const { count, slice } = work.slices;
-    const pool = poolFor(work.batches * count * slice * work.bytes);
-    rounds.push(this.#listsOf(arena, work, pool?.size ?? 1));
-    return rounds;
+    const threadsFor = (bytes: number): number => poolFor(bytes)?.size ?? 1;
+    const { byteLength } = random;
+    const from = data !== random && data && memory.has(data) ? data.byteOffset : null;
+    if (data !== random && from === null) copy(data, random);
+    const copiers = threadsFor(byteLength);
+    const rest = from === null ? null : restOf(arena, work, from, byteLength, copiers, this.limits);
+    const { batches, bytes, slices } = work;
+    const threads = threadsFor(batches * slices.count * slices.slice * bytes);
+    const lists = this.#listsOf(arena, rest?.work ?? work, threads);
+    if (from === null) return [lists];
+    if (rest !== null) return [joined(rest.lists, lists)];
+    const { copyBytes } = memory.kernels();
+    return [copyWork(copyBytes, random.byteOffset, from, byteLength, copiers), lists];
   }
 
   threadsFor(bytes: number): number {

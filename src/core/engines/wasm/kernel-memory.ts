@@ -74,7 +74,7 @@ export class KernelMemory {
     this.memory = largestMemory(isShared, pages);
     this.buffer = this.memory.buffer;
     this.#allocator = new Allocator(this.buffer.byteLength);
-    this.#limits = this.wordsAt(0, 6);
+    this.#limits = this.wordsAt(0, 5);
     this.setLimits();
     this.#block = this.#newBlock();
   }
@@ -88,7 +88,6 @@ export class KernelMemory {
     limits[2] = KERNELS.long;
     limits[3] = KERNELS.prefetched;
     limits[4] = KERNELS.narrow;
-    limits[5] = KERNELS.distant;
   }
 
   #newBlock(): Block {
@@ -117,8 +116,8 @@ export class KernelMemory {
   }
 
   /** Runs the kernel at a position among the exports. */
-  call(kernel: number, a: number, b: number, c: number, d = 0): number {
-    return this.kernels().all[kernel](a, b, c, d) ?? 0;
+  call(kernel: number, a: number, b: number, c: number, d = 0, e = 0): number {
+    return this.kernels().all[kernel](a, b, c, d, e) ?? 0;
   }
 
   /** Number of allocated bytes, excluding the block, which is always allocated. */

@@ -70,6 +70,9 @@ export interface Kernels {
   readonly runLength: number;
   readonly everyNth: number;
   readonly copyBytes: number;
+  /** Kernels that copy all slices except those at some offsets; see `assembly/rearrange.ts`. */
+  readonly mark: number;
+  readonly copyUnmarked: number;
   readonly all: readonly Kernel[];
 }
 
@@ -113,6 +116,8 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
     runLength: find("run_length"),
     everyNth: find("every_nth"),
     copyBytes: find("copy_bytes"),
+    mark: find("mark"),
+    copyUnmarked: find("copy_unmarked"),
     all: Object.values(exports),
   };
 }

@@ -29,6 +29,8 @@ export interface KernelJob {
 export interface Work extends Layout {
   readonly kernel: number;
   readonly isGather?: boolean | undefined;
+  /** True for a scatter in which no two positions share a target; absent if that is not known. */
+  readonly isDistinct?: boolean;
   /** Bytes of an element. */
   readonly bytes: number;
   /** Address of the random side. */
