@@ -246,7 +246,8 @@ function scatterVjpBy(
     fields,
   };
   const chosen = gradientArguments(differentiated, outputGradient, rest, ON_HOST);
-  const call = { ...inputs, ...chosen, executor, plan };
+  const { reducing } = inputs;
+  const call = { executor, plan, reducing, data, updates, chosen };
   return callNow(executor, fields, (session) => scatterBackwards(session, call));
 }
 

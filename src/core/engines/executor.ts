@@ -122,7 +122,10 @@ export class SyncSession implements Session<void> {
   #scratch = new Uint32Array(0);
   /** View of the start of `#scratch`, with the length of the last job. */
   #offsets = this.#scratch;
-  /** Indices that were only checked, and the array that stands for their offsets. */
+  /**
+   * Indices that were only checked, and the array that stands for their offsets. The array is a view with arbitrary
+   * contents, of which only the length and the identity count: `gather` recognizes the array, and never reads it.
+   */
   #checked: { readonly job: ElementJob; readonly offsets: Uint32Array } | null = null;
 
   constructor(executor: Executor, large: WasmActions | null = null) {
@@ -147,8 +150,8 @@ export class SyncSession implements Session<void> {
   };
 
   /**
-   * Reads indices like `readIndices`, but only this session's next gather may use the offsets, because kernels may only
-   * have checked the indices.
+   * Reads indices like `readIndices`, but only this session's next gather may use the result: if kernels have only
+   * checked the indices, the result stands for the offsets and has arbitrary contents (see `#checked`).
    */
   readonly readToGather: ReadIndices = (job) => {
     const wasm = this.#wasm;
