@@ -181,11 +181,16 @@ function runNow({ executor, form, tensors, out }: CheckedCall): Tensor {
   const isGather = positions.updates < 0;
   const session = executor.begin();
   try {
-    const read = isGather ? session.readToGather : session.readIndices;
-    const plan = planOf(form, tensors, read);
+    const readToGather = out === undefined ? session.readToFill : session.readToGather;
+    const plan = planOf(form, tensors, isGather ? readToGather : session.readIndices);
     // The casts below are safe: every version requires data, and every scatter requires updates.
     const data = tensors[positions.data] as Tensor;
-    if (isGather) return gatherNow(session, executor, plan, data, shape, size, out);
+    if (isGather) {
+      const result = gatherNow(session, executor, plan, data, shape, size, out);
+      if (!session.wasRefused) return result;
+      const other = planOf(form, tensors, session.readIndices);
+      return gatherNow(session, executor, other, data, shape, size, result);
+    }
     const updates = tensors[positions.updates] as Tensor;
     return scatterNow(session, executor, plan, data, updates, call.settings, out, step);
   } catch (error) {
