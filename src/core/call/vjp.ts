@@ -26,7 +26,7 @@ import {
   type NodeSpec,
   type PlainCall,
 } from "./call.ts";
-import { checkMemory, knownFormOf } from "./check.ts";
+import { checkMemory } from "./check.ts";
 import {
   GRADIENT_OPTIONS,
   gradientArguments,
@@ -35,7 +35,7 @@ import {
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkInputCount, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
-import { executorOf, planOf, type EngineLike } from "./run.ts";
+import { executorOf, knownFormOf, planOf, type EngineLike } from "./run.ts";
 import { callNow } from "./steps.ts";
 
 /** A plain function call: the function name, and all options except `out`. */
