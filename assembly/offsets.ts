@@ -103,13 +103,38 @@ export function check<I>(indices: usize, count: usize, dim: u32): u32 {
   return u32(v128.any_true(i32x4.gt_u(i32x4.max_u(a, b), greatest)));
 }
 
+/** Number of indices that `pick` checks before it follows them, while they are in the cache. */
+const BLOCK: usize = 4096;
+
 /**
- * Gathers straight from checked indices, which are not negative: `out[i] = data[its row * dim + indices[i]]`, for
- * elements of 4 bytes. Without offsets, which are written and read once more, 1,000,000 float32 take 0.3 ms instead of
- * 0.7 ms.
+ * Gathers straight from indices that are not negative: `out[i] = data[its row * dim + indices[i]]`, for elements of 4
+ * bytes. Without offsets, which are written and read once more, 1,000,000 float32 take 0.3 ms instead of 0.7 ms. Each
+ * block of indices is checked before it is followed. Returns 1 at the first block that `check` refuses.
  */
 @inline
 export function pick<I>(
+  indices: usize,
+  out: usize,
+  data: usize,
+  rows: usize,
+  row: usize,
+  dim: usize,
+): u32 {
+  const most = max(BLOCK / row, 1);
+  while (rows > 0) {
+    const some = min(most, rows);
+    if (check<I>(indices, some * row, <u32>dim)) return 1;
+    pickRows<I>(indices, out, data, some, row, dim);
+    indices += some * row * sizeof<I>();
+    out += some * row * 4;
+    data += some * dim * 4;
+    rows -= some;
+  }
+  return 0;
+}
+
+@inline
+function pickRows<I>(
   indices: usize,
   out: usize,
   data: usize,

@@ -129,7 +129,7 @@ function entry() {
     for (const name of ["tuples", "elements", "rows", "check"]) {
       lines.push(instance(name, bits, type, "u32"));
     }
-    lines.push(instance("pick", bits, type));
+    lines.push(instance("pick", bits, type, "u32"));
   }
   return lines.join("\n");
 }

@@ -19,8 +19,8 @@ import {
   scatterND as scatterNDOperator,
 } from "./operators/tuples.ts";
 import { tensorScatter as tensorScatterOperator } from "./operators/sequences.ts";
-import { callOfKnown, type Call, type NodeSpec } from "./call/call.ts";
-import { readCall, runOn, runPlain, type RunOptions } from "./call/run.ts";
+import { callOfKnown, readCall, type Call, type NodeSpec } from "./call/call.ts";
+import { runOn, runPlain, type RunOptions } from "./call/run.ts";
 import { vjpOn, type FunctionSpec, type VjpOptions } from "./call/vjp.ts";
 import type { FunctionName } from "./operators/registry.ts";
 import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";

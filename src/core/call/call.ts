@@ -23,7 +23,6 @@ import { reductionOf, settingsOf, type Attributes } from "../operators/settings.
 import { signatureOf, type Signature } from "../operators/signature.ts";
 import type { Bounds, Planner } from "../plan/indices.ts";
 import type { DType, Step } from "../tensor/dtype.ts";
-import { sameShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
 /** A model node: an operator at an opset, and its attributes. */
@@ -33,29 +32,13 @@ export interface NodeSpec extends OperatorId {
 }
 
 /**
- * Policies, which are options of the plain functions that the specifications do not have. A policy that was not chosen
- * is absent.
+ * Policies, which are options of the plain functions that the specifications do not have. `ScatterChoices` and
+ * `GatherChoices` in `typed-shape.ts` describe each; a policy that was not chosen is absent.
  */
 export interface Policies {
-  /**
-   * Treatment of an index outside its axis: `error`, the default, or `clip`; also `drop` in scatters and `fill` in
-   * gathers.
-   */
   readonly bounds?: Bounds | undefined;
-  /**
-   * Treatment of a negative index: `wrap`, the default, counts from the end of the axis; `error` throws, regardless of
-   * `bounds`.
-   */
   readonly negative?: "wrap" | "error" | undefined;
-  /**
-   * Treatment of repeated targets if the reduction is `none`: `last`, the default, keeps the last update; `error`
-   * throws.
-   */
   readonly duplicates?: "last" | "error" | undefined;
-  /**
-   * Start of a reduction: with the value in data if true (the default), or with the first update of each target if
-   * false.
-   */
   readonly includeSelf?: boolean | undefined;
 }
 
@@ -132,17 +115,24 @@ export function callOf(node: NodeSpec): Call {
 }
 
 /**
+ * Reads and resolves a node of a model. Callers that run a node many times should do so once, because parsing takes half
+ * the time of a small call.
+ */
+export const readCall = (node: NodeSpec): Call => callOf(nodeFrom(node));
+
+/**
  * Reads a node that a caller runs, whose opset must be known; nodes of models may have a newer opset.
  * @throws TensorError the errors of `nodeFrom` and `callOf`
  */
 export function callOfKnown(node: NodeSpec): Call {
   const own = nodeFrom(node);
+  const { opset } = own;
   const call = callOf(own);
   const { name: op, domain } = call.version;
   const { [domain]: newest } = NEWEST_OPSETS;
-  if (own.opset <= newest) return call;
-  const sentence = `opset ${own.opset} of ${domain} is unknown; the newest known opset is ${newest}`;
-  const facts = { op, key: "opset", got: own.opset, expected: newest };
+  if (opset <= newest) return call;
+  const sentence = `opset ${opset} of ${domain} is unknown; the newest known opset is ${newest}`;
+  const facts = { op, key: "opset", got: opset, expected: newest };
   throw new TensorError("unknown-operator", sentence, facts);
 }
 
@@ -168,27 +158,21 @@ export function splitArguments(
 }
 
 type Name = keyof Policies;
-
-const ALLOWED_BY_BOTH = { bounds: ["error", "clip"], negative: ["wrap", "error"] } as const;
+type Words = readonly (string | boolean)[];
 
 /** Allowed values of each policy, by operator kind. */
-const ALLOWED: Readonly<
-  Record<Operator["kind"], Partial<Record<Name, readonly (string | boolean)[]>>>
-> = {
-  scatter: {
-    ...ALLOWED_BY_BOTH,
-    bounds: [...ALLOWED_BY_BOTH.bounds, "drop"],
-    duplicates: ["last", "error"],
-    includeSelf: [true, false],
-  },
-  gather: { ...ALLOWED_BY_BOTH, bounds: [...ALLOWED_BY_BOTH.bounds, "fill"] },
+const ALLOWED: Readonly<Record<Name, Partial<Record<Operator["kind"], Words>>>> = {
+  bounds: { scatter: ["error", "clip", "drop"], gather: ["error", "clip", "fill"] },
+  negative: { scatter: ["wrap", "error"], gather: ["wrap", "error"] },
+  duplicates: { scatter: ["last", "error"] },
+  includeSelf: { scatter: [true, false] },
 };
 
-const NAMES = Object.keys(ALLOWED.scatter) as readonly Name[];
+const NAMES = Object.keys(ALLOWED) as readonly Name[];
 
-/** Names of the options of an operator's plain function, except its attributes. */
-const optionNames = ({ kind, versions: [{ indexForm }] }: Operator): readonly string[] =>
-  indexForm === "sequences" ? ["out"] : [...Object.keys(ALLOWED[kind]), "out"];
+/** Returns the allowed values of a policy of an operator; undefined if the operator does not have the policy. */
+const wordsOf = ({ kind, versions: [{ indexForm }] }: Operator, name: Name): Words | undefined =>
+  indexForm === "sequences" ? undefined : ALLOWED[name][kind];
 
 /**
  * Reads the policies from the options of a call.
@@ -196,18 +180,18 @@ const optionNames = ({ kind, versions: [{ indexForm }] }: Operator): readonly st
  *   allow
  */
 export function policiesOf(
-  { kind, versions: [{ indexForm }] }: Operator,
+  operator: Operator,
   options: Readonly<Record<string, unknown>>,
   fields: ErrorContext,
 ): Policies {
-  const isSequence = indexForm === "sequences";
   const policies: Record<string, unknown> = {};
   for (const name of NAMES) {
     const given = options[name];
     if (given === undefined) continue;
-    const words = isSequence ? undefined : ALLOWED[kind][name];
+    const words = wordsOf(operator, name);
     if (words === undefined) {
-      const why = isSequence ? "the operator has its own rule" : "a gather has no targets";
+      const isScatter = operator.kind === "scatter";
+      const why = isScatter ? "the operator has its own rule" : "a gather has no targets";
       const sentence = `${name} is not an option here: ${why}`;
       throw new TensorError("attribute", sentence, { ...fields, key: name });
     }
@@ -268,7 +252,7 @@ export interface PlainCall extends Call {
 }
 
 /** A form, and the data types and dimensions of its tensors; undefined for omitted inputs. */
-interface RecentForm {
+export interface RecentForm {
   readonly form: Form;
   readonly dtypes: Inputs<DType>;
   readonly dims: Inputs<readonly number[]>;
@@ -295,7 +279,8 @@ export function plainCallOf(operator: Operator, options: Options): PlainCall {
   const version = plainVersionOf(operator);
   const { out: _, ...rest } = options;
   const policies = policiesOf(operator, rest, fields);
-  const settings = settingsOf(version, [version], rest, fields, optionNames(operator));
+  const others = [...NAMES.filter((name) => wordsOf(operator, name)), "out"];
+  const settings = settingsOf(version, [version], rest, fields, others);
   const call: PlainCall = {
     ...{ operator, version, signature: signatureOf(version), policies, fields },
     settings: { ...settings, includeSelf: policies.includeSelf ?? true },
@@ -319,38 +304,8 @@ function areSame(given: Options, { names, values }: PlainCall): boolean {
   return count === names.length;
 }
 
-/** Returns the form that a call of a plain function had for tensors of the same data types and shapes, if it is known. */
-export function recentForm({ forms }: PlainCall, tensors: Inputs<Tensor>): Form | undefined {
-  for (let f = 0; f < forms.length; f++) if (fits(forms[f], tensors)) return forms[f].form;
-  return undefined;
-}
-
-function fits({ dtypes, dims }: RecentForm, tensors: Inputs<Tensor>): boolean {
-  for (let position = 0; position < dims.length; position++) {
-    const tensor = tensors[position];
-    const shape = dims[position];
-    if (tensor === undefined || shape === undefined) {
-      if (tensor !== undefined || shape !== undefined) return false;
-    } else if (tensor.dtype !== dtypes[position]) {
-      return false;
-    } else {
-      const own = Tensor.dimsOf(tensor);
-      if (own !== shape && !sameShape(own, shape)) return false;
-    }
-  }
-  return true;
-}
-
-/** Stores and returns the form of a call of a plain function. */
-export function keepForm({ forms }: PlainCall, form: Form, tensors: Inputs<Tensor>): Form {
-  const dtypes = tensors.map((tensor) => tensor?.dtype);
-  const dims = tensors.map((tensor) => tensor && Tensor.dimsOf(tensor));
-  keep(forms, { form, dtypes, dims });
-  return form;
-}
-
 /** Appends an entry to a list of recent entries, and removes the oldest entry if the list is full. */
-function keep<T>(list: T[], one: T): void {
+export function keep<T>(list: T[], one: T): void {
   if (CALLS.kept === 0) return;
   if (list.length >= CALLS.kept) list.shift();
   list.push(one);

@@ -29,17 +29,7 @@ import {
   type PartialShape,
 } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import {
-  callOf,
-  callOfKnown,
-  keepForm,
-  nodeFrom,
-  recentForm,
-  type Call,
-  type Form,
-  type NodeSpec,
-  type PlainCall,
-} from "./call.ts";
+import { callOfKnown, readCall, type Call, type Form, type NodeSpec } from "./call.ts";
 import { checkInputCount, readInputs, tensorsOf } from "./inputs.ts";
 import { singleStepOf } from "./steps.ts";
 
@@ -80,12 +70,6 @@ export function formOf(unsettled: Call, tensors: Inputs<Tensor>): Form {
     refusesRepeats: refusesRepeats(call),
     step: updates === undefined ? null : singleStepOf(settings, data.dtype),
   };
-}
-
-/** Returns the form of a call of a plain function or a node; a recent form of a plain function if one fits. */
-export function knownFormOf(call: Call | PlainCall, tensors: Inputs<Tensor>): Form {
-  if (!("forms" in call)) return formOf(call, tensors);
-  return recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors), tensors);
 }
 
 /** A form and its tensors, for code that does more with a call than run it. */
@@ -223,7 +207,7 @@ function checkType(type: unknown, fields: ErrorContext): TensorType {
  * @throws TensorError as `run`
  */
 export function hasRepeats(node: NodeSpec, inputs: readonly unknown[]): boolean {
-  const isScatter = callOf(nodeFrom(node)).operator.kind === "scatter";
+  const isScatter = readCall(node).operator.kind === "scatter";
   return isScatter && firstRepeat(planOfNode(node, inputs)) !== null;
 }
 
@@ -241,7 +225,7 @@ export function slicesOf(
 }
 
 function planOfNode(node: NodeSpec, inputs: readonly unknown[]): Plan {
-  const unsettled = callOf(nodeFrom(node));
+  const unsettled = readCall(node);
   const { call, planInputs } = prepare(unsettled, tensorsOf(unsettled, inputs));
   return planIndices(planInputs, call, { ...rulesOf(call), merge: false }, readIndices);
 }

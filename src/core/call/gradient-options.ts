@@ -109,9 +109,14 @@ export function gradientArguments<T, O extends T>(
   if (argnums !== undefined || ties !== undefined || out !== undefined) {
     return chosenGradients(call, gradient, options, place);
   }
-  const outs = { dataOut: undefined, updatesOut: undefined };
-  const wantsUpdates = positions.updates >= 0;
-  return { gradient, ties: DEFAULT_TIES, wantsData: true, wantsUpdates, ...outs };
+  return {
+    gradient,
+    ties: DEFAULT_TIES,
+    wantsData: true,
+    wantsUpdates: positions.updates >= 0,
+    dataOut: undefined,
+    updatesOut: undefined,
+  };
 }
 
 /** Reads each option once, and checks the options; the tensors in `out` last. */

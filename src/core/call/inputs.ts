@@ -17,25 +17,17 @@ import { asTensor, fromNested, Tensor, viewAsTensor } from "../tensor/tensor.ts"
 import type { Call } from "./call.ts";
 
 /** Returns the inputs of a node as tensors; `undefined` for omitted optional inputs. */
-export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
-  const given = checkInputCount(call, readInputs(call.signature, inputs, call.fields));
-  return tensorsBy(call, given, givenTensor);
-}
+export const tensorsOf = (call: Call, inputs: unknown): Inputs<Tensor> =>
+  tensorsBy(call, checkInputCount(call, readInputs(call.signature, inputs, call.fields)), false);
 
 /**
  * Returns the inputs of a plain function as tensors. A nested list of indices becomes int32 if its numbers fit, and
  * int64 otherwise; a nested list of updates gets data's type.
  */
 export const tensorsOrLists = (call: Call, inputs: Inputs<unknown>): Inputs<Tensor> =>
-  tensorsBy(call, inputs, tensorOrList);
+  tensorsBy(call, inputs, true);
 
-/**
- * Returns a given input as a tensor.
- * @param data the first input of the call, which is always data; undefined for data itself
- */
-type Convert = (given: unknown, rule: InputRule, call: Call, data: Tensor | undefined) => Tensor;
-
-function tensorsBy(call: Call, inputs: Inputs<unknown>, convert: Convert): Inputs<Tensor> {
+function tensorsBy(call: Call, inputs: Inputs<unknown>, takesLists: boolean): Inputs<Tensor> {
   const rules = call.signature.inputs;
   const tensors: (Tensor | undefined)[] = [];
   let isForeign = false;
@@ -48,7 +40,9 @@ function tensorsBy(call: Call, inputs: Inputs<unknown>, convert: Convert): Input
     }
     const rule = rules[position];
     const isOmitted = given === undefined && rule.isOptional;
-    const tensor = isOmitted ? undefined : convert(given, rule, call, tensors[0]);
+    // The first input is always data, which is never a list.
+    const data = takesLists ? tensors[0] : undefined;
+    const tensor = isOmitted ? undefined : tensorFrom(given, rule, call, data);
     isForeign ||= tensor !== given;
     tensors.push(tensor);
   }
@@ -56,13 +50,17 @@ function tensorsBy(call: Call, inputs: Inputs<unknown>, convert: Convert): Input
   return tensors;
 }
 
-const givenTensor: Convert = (given, { name }, { fields }) => asTensor(given, fields, name);
-
-const tensorOrList: Convert = (given, { name, role }, call, data) => {
+/** @param data the tensor whose data type lists of updates get; undefined if lists are not accepted */
+function tensorFrom(
+  given: unknown,
+  { name, role }: InputRule,
+  call: Call,
+  data: Tensor | undefined,
+): Tensor {
   if (data === undefined) return asTensor(given, call.fields, name);
   if (role === "indices") return indexTensor(given, Tensor.dimsOf(data), call, name);
   return listOrTensor(data.dtype, given, call.fields, name);
-};
+}
 
 function indexTensor(
   given: unknown,
@@ -262,15 +260,24 @@ export function checkLike(
       expected: dtype,
     });
   }
-  if (sameShape(Tensor.dimsOf(tensor), shape)) return;
-  const must = `${input} must have the shape of the result, ${printShape(shape)}`;
-  const sentence = `${must}, got ${printShape(tensor.shape)}`;
-  throw new TensorError("shape-mismatch", sentence, {
-    ...fields,
-    input,
-    got: tensor.shape,
-    expected: shape,
-  });
+  checkShape(tensor, shape, fields, input, "the shape of the result,");
+}
+
+/**
+ * Checks that a tensor has the expected shape.
+ * @throws TensorError `shape-mismatch`
+ */
+export function checkShape(
+  tensor: Tensor,
+  expected: readonly number[],
+  fields: ErrorContext,
+  input: string,
+  what = "the shape",
+): void {
+  if (sameShape(Tensor.dimsOf(tensor), expected)) return;
+  const { shape: got } = tensor;
+  const sentence = `${input} must have ${what} ${printShape(expected)}, got ${printShape(got)}`;
+  throw new TensorError("shape-mismatch", sentence, { ...fields, input, got, expected });
 }
 
 /** Creates the error for an `out` that shares memory with the input `name`. */

@@ -10,7 +10,7 @@ import { noReduction } from "../operators/signature.ts";
 import type { Plan } from "../plan/plan.ts";
 import { split } from "../plan/targets.ts";
 import { hasReduction, type DType, type Reduction } from "../tensor/dtype.ts";
-import { coordinatesOf, part, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
+import { coordinatesOf, part, shapeOf } from "../tensor/shape.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import type { UpdateLists } from "../tensor/arguments.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
@@ -23,7 +23,7 @@ import {
   ON_HOST,
   type GradientOptions,
 } from "./gradient-options.ts";
-import { checkAlive, checkIndexBytes, checkOut, listOrTensor } from "./inputs.ts";
+import { checkAlive, checkIndexBytes, checkOut, checkShape, listOrTensor } from "./inputs.ts";
 import { callNow, gatherNow, scatterNow, withOperator, type Reducing } from "./steps.ts";
 
 /** A target that several indices address. */
@@ -246,7 +246,8 @@ function scatterVjpBy(
     fields,
   };
   const chosen = gradientArguments(differentiated, outputGradient, rest, ON_HOST);
-  const call = { ...inputs, ...chosen, executor, plan };
+  const { reducing } = inputs;
+  const call = { executor, plan, reducing, data, updates, chosen };
   return callNow(executor, fields, (session) => scatterBackwards(session, call));
 }
 
@@ -300,25 +301,4 @@ export function wrongDType(
 ): TensorError {
   const sentence = `${input} must be ${oneOf(types)}, got ${dtype}`;
   return new TensorError("dtype", sentence, { ...who, input, got: dtype, allowed: types });
-}
-
-/**
- * Checks that a tensor has the expected shape.
- * @throws TensorError `shape-mismatch`
- */
-export function checkShape(
-  tensor: Tensor,
-  expected: readonly number[],
-  who: ErrorContext,
-  input: string,
-): void {
-  if (sameShape(Tensor.dimsOf(tensor), expected)) return;
-  const got = printShape(tensor.shape);
-  const sentence = `${input} must have the shape ${printShape(expected)}, got ${got}`;
-  throw new TensorError("shape-mismatch", sentence, {
-    ...who,
-    input,
-    got: tensor.shape,
-    expected,
-  });
 }

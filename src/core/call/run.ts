@@ -12,19 +12,18 @@ import { factOf, isArray, optionsOf, printValue } from "../foreign.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { ReadIndices } from "../plan/indices.ts";
 import type { Plan } from "../plan/plan.ts";
+import { sameShape } from "../tensor/shape.ts";
 import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import {
-  callOf,
-  keepForm,
+  keep,
   MEANT_OPTIONS,
-  nodeFrom,
   plainCallOf,
   plainOptions,
   policiesOf,
-  recentForm,
   type Call,
   type Form,
-  type NodeSpec,
+  type PlainCall,
+  type RecentForm,
 } from "./call.ts";
 import { checkDuplicates, checkMemory, formOf } from "./check.ts";
 import { checkOut, tensorsOf, tensorsOrLists, withOrder } from "./inputs.ts";
@@ -82,12 +81,6 @@ export function runOn(
     throw withOrder(error, call, tensors, tensors);
   }
 }
-
-/**
- * Parses a node for `runCall`. Callers that run a node many times should parse the node once, because parsing takes
- * half the time of a small call.
- */
-export const readCall = (node: NodeSpec): Call => callOf(nodeFrom(node));
 
 /**
  * Runs an operator as its plain function, which accepts int32 or int64 indices, every data type and reduction, and
@@ -161,12 +154,40 @@ function checkedPlain(
   const call = plainCallOf(operator, given);
   const tensors = tensorsOrLists(call, inputs);
   try {
-    const form = recentForm(call, tensors) ?? keepForm(call, formOf(call, tensors), tensors);
+    const form = knownFormOf(call, tensors);
     const { out } = given;
     return { executor, form, tensors, out: out === undefined ? out : outOf(form, tensors, out) };
   } catch (error) {
     throw withOrder(error, call, tensors, inputs);
   }
+}
+
+/** Returns the form of a call; a recent form of a plain function if it fits the data types and shapes of the tensors. */
+export function knownFormOf(call: Call | PlainCall, tensors: Inputs<Tensor>): Form {
+  if (!("forms" in call)) return formOf(call, tensors);
+  const { forms } = call;
+  for (let f = 0; f < forms.length; f++) if (fits(forms[f], tensors)) return forms[f].form;
+  const form = formOf(call, tensors);
+  const dtypes = tensors.map((tensor) => tensor?.dtype);
+  const dims = tensors.map((tensor) => tensor && Tensor.dimsOf(tensor));
+  keep(forms, { form, dtypes, dims });
+  return form;
+}
+
+function fits({ dtypes, dims }: RecentForm, tensors: Inputs<Tensor>): boolean {
+  for (let position = 0; position < dims.length; position++) {
+    const tensor = tensors[position];
+    const shape = dims[position];
+    if (tensor === undefined || shape === undefined) {
+      if (tensor !== shape) return false;
+    } else if (tensor.dtype !== dtypes[position]) {
+      return false;
+    } else {
+      const own = Tensor.dimsOf(tensor);
+      if (own !== shape && !sameShape(own, shape)) return false;
+    }
+  }
+  return true;
 }
 
 /** Returns the checked tensor that the result is written to; undefined for a new tensor. */
@@ -181,11 +202,16 @@ function runNow({ executor, form, tensors, out }: CheckedCall): Tensor {
   const isGather = positions.updates < 0;
   const session = executor.begin();
   try {
-    const read = isGather ? session.readToGather : session.readIndices;
-    const plan = planOf(form, tensors, read);
+    const readToGather = out === undefined ? session.readToFill : session.readToGather;
+    const plan = planOf(form, tensors, isGather ? readToGather : session.readIndices);
     // The casts below are safe: every version requires data, and every scatter requires updates.
     const data = tensors[positions.data] as Tensor;
-    if (isGather) return gatherNow(session, executor, plan, data, shape, size, out);
+    if (isGather) {
+      const result = gatherNow(session, executor, plan, data, shape, size, out);
+      if (!session.wasRefused) return result;
+      const other = planOf(form, tensors, session.readIndices);
+      return gatherNow(session, executor, other, data, shape, size, result);
+    }
     const updates = tensors[positions.updates] as Tensor;
     return scatterNow(session, executor, plan, data, updates, call.settings, out, step);
   } catch (error) {

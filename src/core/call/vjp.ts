@@ -26,7 +26,7 @@ import {
   type NodeSpec,
   type PlainCall,
 } from "./call.ts";
-import { checkMemory, knownFormOf } from "./check.ts";
+import { checkMemory } from "./check.ts";
 import {
   GRADIENT_OPTIONS,
   gradientArguments,
@@ -35,7 +35,7 @@ import {
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkInputCount, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
-import { executorOf, planOf, type EngineLike } from "./run.ts";
+import { executorOf, knownFormOf, planOf, type EngineLike } from "./run.ts";
 import { callNow } from "./steps.ts";
 
 /** A plain function call: the function name, and all options except `out`. */
@@ -76,7 +76,8 @@ export async function vjpAsync(
   options: unknown,
 ): Promise<(Tensor | null)[]> {
   const given = checked(() => executor, node, inputs, outputGradient, options, OWN_OPTIONS);
-  const { form, tensors, gradient, dataOut, updatesOut } = given;
+  const { form, tensors } = given;
+  const { gradient, dataOut, updatesOut } = given.chosen;
   const { call } = form;
   return executor.queue.enqueue(async () => {
     checkMemory(call, tensors, dataOut);
@@ -87,10 +88,11 @@ export async function vjpAsync(
 }
 
 /** The gradients of a call whose arguments are checked, except for the index values. */
-interface CheckedVjp extends GradientArguments {
+interface CheckedVjp {
   readonly executor: Executor;
   readonly form: Form;
   readonly tensors: Inputs<Tensor>;
+  readonly chosen: GradientArguments;
 }
 
 function checked(
@@ -109,11 +111,11 @@ function checked(
   const executor = engine === undefined ? byDefault() : executorOf(engine, fields);
   const differentiated = { signature, tensors, shape: form.shape, fields };
   const chosen = gradientArguments(differentiated, outputGradient, given, ON_HOST);
-  return { executor, form, tensors, ...chosen };
+  return { executor, form, tensors, chosen };
 }
 
 function vjpNow(session: SyncSession, checkedCall: CheckedVjp): (Tensor | null)[] {
-  const { executor, form, tensors, gradient } = checkedCall;
+  const { executor, form, tensors, chosen } = checkedCall;
   const { signature, settings: reducing } = form.call;
   const { positions } = form;
   const plan = planOf(form, tensors, session.readIndices);
@@ -122,11 +124,12 @@ function vjpNow(session: SyncSession, checkedCall: CheckedVjp): (Tensor | null)[
   const data = tensors[positions.data] as Tensor;
   const updates = tensors[positions.updates];
   if (updates !== undefined) {
-    const found = scatterBackwards(session, { ...checkedCall, plan, reducing, data, updates });
-    [results[positions.data], results[positions.updates]] = found;
-  } else if (checkedCall.wantsData) {
-    const [shape, out] = [Tensor.dimsOf(data), checkedCall.dataOut];
-    results[positions.data] = gatherBackwards(session, executor, plan, gradient, shape, out);
+    const call = { executor, plan, reducing, data, updates, chosen };
+    [results[positions.data], results[positions.updates]] = scatterBackwards(session, call);
+  } else if (chosen.wantsData) {
+    const { gradient, dataOut } = chosen;
+    const shape = Tensor.dimsOf(data);
+    results[positions.data] = gatherBackwards(session, executor, plan, gradient, shape, dataOut);
   }
   return results;
 }

@@ -133,15 +133,14 @@ export function extremeSlices(session: SyncSession, plan: Plan, call: Extremes):
   extremeGradients(call, sorted);
 }
 
-/** Addresses of a call's tensors, or of their copies, in the memory of the kernels. */
+/** A call's tensors in the memory of the kernels. */
 interface Placed {
   readonly extension: Extension;
-  readonly data: number;
-  readonly gradient: number;
-  readonly updates: number;
-  /** Address of the gradient, which may replace the copy of an input; unwanted gradients go to scratch memory. */
-  readonly ofData: number;
-  readonly ofUpdates: number;
+  /**
+   * Addresses of data, the gradient of the result, the gradient of data, updates and their gradient, or of copies. A
+   * gradient may replace the copy of an input; unwanted gradients go to scratch memory.
+   */
+  readonly tensors: readonly [number, number, number, number, number];
   /** Copies gradients from scratch memory to their tensors. */
   finish(): void;
 }
@@ -174,8 +173,7 @@ function place(session: SyncSession, call: Extremes, spare: number, more: number
       if (out !== null && !arena.memory.has(out)) arena.copyOut(at, out.byteLength, out, 0);
     }
   };
-  const places = { data: own, gradient: given, updates: operands };
-  return { extension, ...places, ofData: toData, ofUpdates: toUpdates, finish };
+  return { extension, tensors: [own, given, toData, operands, toUpdates], finish };
 }
 
 /**
@@ -183,7 +181,7 @@ function place(session: SyncSession, call: Extremes, spare: number, more: number
  * Returns false if nothing was done.
  */
 function singles(session: SyncSession, plan: Plan, call: Extremes): boolean {
-  const { dtype, ties, ofUpdates } = call;
+  const { dtype, ties } = call;
   if (plan.source !== undefined) return false;
   const { size } = plan;
   const offsets = absoluteOffsets(plan);
@@ -195,39 +193,32 @@ function singles(session: SyncSession, plan: Plan, call: Extremes): boolean {
   const pairs = arena.allocate(pairBytes);
   const list = arena.addressOf(offsets);
   const flip = Number(call.step === "min");
+  const [data, gradient, ofData, updates, ofUpdates] = at.tensors;
   const run = (name: string, ...args: number[]) => kernels[`${name}_${dtype}`](...args);
-  run("begin", at.data, pairs, size, flip);
-  run("tally", pairs, at.updates, list, count, flip);
-  run("settle", at.data, at.gradient, pairs, at.ofData, size, flip, Number(ties === "even"));
-  if (ofUpdates !== null) run("spread", pairs, at.updates, at.ofUpdates, list, count, flip);
+  run("begin", data, pairs, size, flip);
+  run("tally", pairs, updates, list, count, flip);
+  run("settle", data, gradient, pairs, ofData, size, flip, Number(ties === "even"));
+  if (call.ofUpdates !== null) run("spread", pairs, updates, ofUpdates, list, count, flip);
   at.finish();
   return true;
 }
 
-/** Arguments of the kernel `extremes`, mostly addresses. */
-interface Places {
-  readonly data: number;
-  readonly gradient: number;
-  readonly ofData: number;
-  readonly updates: number;
-  readonly ofUpdates: number;
-  readonly targets: number;
-  readonly ends: number;
-  readonly positions: number;
-  /** Number of targets. */
-  readonly count: number;
-  /** Bytes from an element of data's gradient to the next; 0 if that gradient is unwanted. */
-  readonly dataStep: number;
-  /** Bytes from a slice of the updates' gradient to the next; 0 if that gradient is unwanted. */
-  readonly updatesStep: number;
-}
-
-function runExtremes({ kernels }: Extension, call: Extremes, at: Places): void {
-  const { dtype, step, ties, includesSelf, slice } = call;
+/**
+ * Runs the kernel `extremes`.
+ * @param tensors addresses as in `Placed`
+ * @param lists addresses of targets, ends and positions, and the number of targets
+ * @param steps bytes from an element of data's gradient to the next, and from a slice of the updates' gradient to the
+ *   next; 0 for an unwanted gradient
+ */
+function runExtremes(
+  { kernels }: Extension,
+  { dtype, step, ties, includesSelf, slice }: Extremes,
+  tensors: readonly number[],
+  lists: readonly number[],
+  steps: readonly number[],
+): void {
   const flags = [step === "min", ties === "even", includesSelf].map(Number);
-  const tensors = [at.data, at.gradient, at.ofData, at.updates, at.ofUpdates];
-  const lists = [at.targets, at.ends, at.positions, at.count, slice];
-  kernels[`extremes_${dtype}`](...tensors, ...lists, at.dataStep, at.updatesStep, ...flags);
+  kernels[`extremes_${dtype}`](...tensors, ...lists, slice, ...steps, ...flags);
 }
 
 /** Computes gradients of slices, target by target. Returns false if nothing was done. */
@@ -241,15 +232,13 @@ function slices(session: SyncSession, call: Extremes, sorted: SortedPlan): boole
   const at = place(session, call, length, lists);
   if (at === null) return false;
   const { arena } = at.extension;
-  runExtremes(at.extension, call, {
-    ...at,
-    targets: arena.addressOf(targets),
-    ends: arena.addressOf(ends),
-    positions: arena.addressOf(positions),
-    count: targets.length,
-    dataStep: ofData === null ? 0 : data.BYTES_PER_ELEMENT,
-    updatesStep: ofUpdates === null ? 0 : length,
-  });
+  runExtremes(
+    at.extension,
+    call,
+    at.tensors,
+    [...[targets, ends, positions].map((list) => arena.addressOf(list)), targets.length],
+    [ofData === null ? 0 : data.BYTES_PER_ELEMENT, ofUpdates === null ? 0 : length],
+  );
   at.finish();
   return true;
 }
@@ -272,6 +261,7 @@ function groups(session: SyncSession, call: Extremes, sorted: SortedPlan): boole
   const [own, given, operands] = [most, most, widest].map((some) => arena.allocate(some * length));
   const lists = [most, most, widest].map((some) => arena.allocate(4 * some));
   const [ownTargets, ownEnds, ownPositions] = lists;
+  const steps = [data.BYTES_PER_ELEMENT, length];
   memory.wordsAt(ownTargets, most).forEach((_, t, list) => (list[t] = t * slice));
   memory.wordsAt(ownPositions, widest).forEach((_, p, list) => (list[p] = p));
   const rowsOf = (offsets: Uint32Array, { length: size }: NumericStorage): Plan =>
@@ -288,19 +278,9 @@ function groups(session: SyncSession, call: Extremes, sorted: SortedPlan): boole
     gatherMove(updated, updates, viewAt(operands, end - begin));
     const relative = memory.wordsAt(ownEnds, count);
     for (let t = 0; t < count; t++) relative[t] = ends[first + t] - begin;
-    runExtremes(extension, call, {
-      data: own,
-      gradient: given,
-      ofData: given,
-      updates: operands,
-      ofUpdates: operands,
-      targets: ownTargets,
-      ends: ownEnds,
-      positions: ownPositions,
-      count,
-      dataStep: data.BYTES_PER_ELEMENT,
-      updatesStep: length,
-    });
+    // The gradients replace the copies, even those that are unwanted.
+    const tensors = [own, given, given, operands, operands];
+    runExtremes(extension, call, tensors, [...lists, count], steps);
     if (ofData !== null) scatterMove(rows, viewAt(given, count), ofData);
     if (ofUpdates !== null) scatterMove(updated, viewAt(operands, end - begin), ofUpdates);
     begin = end;

@@ -87,8 +87,11 @@ export interface Wasm {
 /** The large actions of a call. An action returns false or null if JavaScript must perform it. */
 export interface WasmActions {
   readIndices(job: IndexJob): Uint32Array | null;
-  /** Checks indices; returns true if `gatherByIndices` can follow all of them without offsets. */
-  checkIndices(job: IndexJob): boolean;
+  /** Returns true if `gatherByIndices` can follow a job's indices without offsets, unless one is negative. */
+  isDirect(job: IndexJob): job is ElementJob;
+  /** Checks indices in the engine's memory; returns false if one is outside its axis or negative, or elsewhere. */
+  checkIndices(job: ElementJob): boolean;
+  /** Checks indices and gathers, block by block; `out` is partly written if the result is false. */
   gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean;
   /**
    * Performs a scatter of `sequential` to `random` like `Session.scatter`; a gather from `random` to `sequential` if
@@ -122,8 +125,13 @@ export class SyncSession implements Session<void> {
   #scratch = new Uint32Array(0);
   /** View of the start of `#scratch`, with the length of the last job. */
   #offsets = this.#scratch;
-  /** Indices that were only checked, and the array that stands for their offsets. */
-  #checked: { readonly job: ElementJob; readonly offsets: Uint32Array } | null = null;
+  /**
+   * Indices whose offsets were not computed, and the array that stands for the offsets. The array's contents are
+   * arbitrary: only its length and its identity count.
+   */
+  #followed: { readonly job: ElementJob; readonly offsets: Uint32Array } | null = null;
+  /** True if the last gather was not performed, because indices that `readToFill` had not checked are bad. */
+  wasRefused = false;
 
   constructor(executor: Executor, large: WasmActions | null = null) {
     this.#executor = executor;
@@ -147,25 +155,37 @@ export class SyncSession implements Session<void> {
   };
 
   /**
-   * Reads indices like `readIndices`, but only this session's next gather may use the offsets, because kernels may only
-   * have checked the indices.
+   * Reads indices like `readIndices`, but only this session's next gather may use the result: if kernels have only
+   * checked the indices, the result stands for the offsets and has arbitrary contents (see `#followed`).
    */
-  readonly readToGather: ReadIndices = (job) => {
+  readonly readToGather: ReadIndices = (job) => this.#follow(job, true) ?? this.readIndices(job);
+
+  /**
+   * Reads indices like `readToGather`, but perhaps checks them only while the next gather fills its result, whose
+   * contents nobody needs if an index is bad. The caller must look at `wasRefused` after the gather.
+   */
+  readonly readToFill: ReadIndices = (job) => this.#follow(job, false) ?? this.readIndices(job);
+
+  #follow(job: IndexJob, isChecked: boolean): Uint32Array | null {
     const wasm = this.#wasm;
-    const isLarge = wasm !== null && job.count >= Math.max(wasm.limits.indices, 1);
-    if (!isLarge || this.#begun(wasm)?.checkIndices(job) !== true) return this.readIndices(job);
+    const large =
+      wasm !== null && job.count >= Math.max(wasm.limits.indices, 1) ? this.#begun(wasm) : null;
+    if (!large?.isDirect(job) || (isChecked && !large.checkIndices(job))) return null;
     const offsets = new Uint32Array(job.words.buffer, 0, job.count);
-    this.#checked = { job: job as ElementJob, offsets };
+    this.#followed = { job, offsets };
     return offsets;
-  };
+  }
 
   gather(given: Plan, dtype: DType, data: Storage, out: Storage): void {
     const wasm = this.#wasm;
     let plan = given;
-    if (given.offsets === this.#checked?.offsets) {
-      const { job } = this.#checked;
+    if (given.offsets === this.#followed?.offsets) {
+      const { job } = this.#followed;
       if (this.#large?.gatherByIndices(job, dtype, data, out)) return;
-      plan = { ...given, offsets: this.readIndices(job) as Uint32Array };
+      const offsets = this.readIndices(job);
+      this.wasRefused = "bad" in offsets;
+      if ("bad" in offsets) return;
+      plan = { ...given, offsets };
     }
     if (wasm !== null) {
       const isLarge = isEnough(plan, wasm.limits.work);
@@ -208,7 +228,8 @@ export class SyncSession implements Session<void> {
   end(): void {
     MEMORY.onRelease?.(bytesOf(this.#scratch));
     this.#large?.end();
-    this.#checked = null;
+    this.#followed = null;
+    this.wasRefused = false;
     this.#executor.idle = this;
   }
 

@@ -4,7 +4,6 @@
  */
 
 import type { Call, Form, PlainCall } from "../../core/call/call.ts";
-import { knownFormOf } from "../../core/call/check.ts";
 import type { Place } from "../../core/call/gradient-options.ts";
 import {
   checkAlive,
@@ -13,6 +12,7 @@ import {
   listOrTensor,
   sharedOut,
 } from "../../core/call/inputs.ts";
+import { knownFormOf } from "../../core/call/run.ts";
 import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import { printValue } from "../../core/foreign.ts";
 import type { Inputs } from "../../core/operators/operator.ts";

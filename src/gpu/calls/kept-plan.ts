@@ -6,7 +6,6 @@
 import { checkDifferentiable, gradientArguments } from "../../core/call/gradient-options.ts";
 import {
   checkReduction,
-  checkShape,
   GATHER_OPTIONS,
   repeatedTargets,
   SCATTER_OPTIONS,
@@ -16,6 +15,7 @@ import {
   wrongDType,
   type KeptParts,
 } from "../../core/call/kept-plan.ts";
+import { checkShape } from "../../core/call/inputs.ts";
 import { stepsOf, type Reducing } from "../../core/call/steps.ts";
 import { TensorError } from "../../core/errors.ts";
 import { optionsOf } from "../../core/foreign.ts";

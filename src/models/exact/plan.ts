@@ -5,7 +5,7 @@
  */
 
 import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/errors.ts";
-import { readCall } from "../../core/call/run.ts";
+import { readCall } from "../../core/call/call.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { calledGraph, functionOf } from "../model/bound-graph.ts";

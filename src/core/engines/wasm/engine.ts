@@ -32,7 +32,14 @@ import { clear, copy } from "../../tensor/storage.ts";
 import type { Executor, Extension, Session, Wasm, WasmActions } from "../executor.ts";
 import { Arena } from "./arena.ts";
 import { runCalls, type Call } from "./calls.ts";
-import { checkIndices, gatherByIndices, readByKernels, type IndexReader } from "./index-reader.ts";
+import {
+  bytesForRows,
+  checkIndices,
+  gatherByIndices,
+  isDirect,
+  readByKernels,
+  type IndexReader,
+} from "./index-reader.ts";
 import { attempt, type KernelMemory } from "./kernel-memory.ts";
 import type { KernelSource } from "./kernels.ts";
 import { areEqualOrDisjoint, withCopies, workOf, type KernelJob, type Work } from "./plan-work.ts";
@@ -206,7 +213,9 @@ export class WasmSession implements WasmActions, IndexReader {
     });
   }
 
-  checkIndices(job: IndexJob): boolean {
+  readonly isDirect = isDirect;
+
+  checkIndices(job: ElementJob): boolean {
     const { shared, trace } = this.#engine;
     if (!shared?.has(job.words) || !checkIndices(this, this.arenaIn(shared), job)) return false;
     trace?.(`indices ${this.#indexThreads}`);
@@ -214,9 +223,12 @@ export class WasmSession implements WasmActions, IndexReader {
   }
 
   gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean {
-    if (!gatherByIndices(this, this.arenaOf(0, job.words), job, dtype, data, out)) return false;
-    this.#engine.trace?.("positions");
-    return true;
+    if (!isNumericStorage(data) || !isNumericStorage(out)) return false;
+    const bytes = bytesForRows(job, this.limits);
+    const arenaOf = (): Arena => this.arenaOf(bytes, job.words, data, out);
+    const done = attempt(() => gatherByIndices(this, arenaOf(), job, dtype, data, out));
+    if (done === true) this.#engine.trace?.("positions");
+    return done ?? false;
   }
 
   perform(

@@ -5,16 +5,10 @@
 
 import { KERNELS, type WasmLimits } from "../../limits.ts";
 import type { ElementJob, IndexAxis, IndexJob, TupleJob } from "../../plan/indices.ts";
-import {
-  DTYPES,
-  isNumericStorage,
-  type DType,
-  type NumericStorage,
-  type Storage,
-} from "../../tensor/dtype.ts";
+import { DTYPES, type DType, type NumericStorage } from "../../tensor/dtype.ts";
 import type { Call } from "./calls.ts";
 import type { Arena } from "./arena.ts";
-import { attempt, type KernelMemory } from "./kernel-memory.ts";
+import type { KernelMemory } from "./kernel-memory.ts";
 import { shares } from "./split-work.ts";
 import { Window } from "./windows.ts";
 
@@ -115,51 +109,78 @@ function readElements(
 }
 
 /**
- * Checks indices in the arena's memory that `gatherByIndices` can follow without offsets: they address the last axis,
- * each row of indices has its own row of data, and no index is negative. Returns false for all other indices.
+ * Returns true if `gatherByIndices` can follow a job's indices without offsets, unless one is negative: they address
+ * the last axis, and each row of indices has its own row of data.
  */
-export function checkIndices(reader: IndexReader, arena: Arena, job: IndexJob): job is ElementJob {
-  if (job.kind === "tuples" || job.steps.some((step) => step !== 0)) return false;
-  const { words, step, count, axis } = job;
-  const { dim } = axis;
+export const isDirect = (job: IndexJob): job is ElementJob =>
+  job.kind === "elements" &&
+  job.steps.every((step) => step === 0) &&
+  job.axis.dim > 0 &&
   // On a longer axis, the bits of a negative int32 are also those of a valid index.
-  if (dim === 0 || dim > KERNELS.narrow) return false;
+  job.axis.dim <= KERNELS.narrow;
+
+/** Returns the most bytes that `gatherByIndices` needs for its windows, each of which has one row at least. */
+export const bytesForRows = ({ shape }: ElementJob, { window }: WasmLimits): number =>
+  3 * window + 20 * shape[shape.length - 1];
+
+/** Checks indices in the arena's memory; returns false if one is outside its axis or negative. */
+export function checkIndices(reader: IndexReader, arena: Arena, job: ElementJob): boolean {
+  const { words, step, count, axis } = job;
   const kernel = arena.memory.kernels().check(step);
-  const callOf = (from: number, _: number, some: number): Call => ({
+  return runUnits(reader, arena, words, count, 4 * step, "in", (from, _, some) => ({
     kernel,
-    args: [from, some, dim],
-  });
-  return runUnits(reader, arena, words, count, 4 * step, "in", callOf);
+    args: [from, some, axis.dim],
+  }));
 }
 
 /**
- * Gathers by checked indices, on all threads if the result is in the arena's memory, or else through a window.
- * Returns false, and writes nothing, if other kernels must gather.
+ * Gathers by the indices of a job that `isDirect` accepts: on all threads if everything is in the arena's memory, or
+ * else through windows. Returns false if other kernels must gather, because an index is outside its axis or negative,
+ * or for lack of a kernel; parts of `out` are then written, which the caller must overwrite.
  */
 export function gatherByIndices(
   reader: IndexReader,
   arena: Arena,
   { words, step, count, shape, axis: { dim } }: ElementJob,
   dtype: DType,
-  data: Storage,
-  out: Storage,
+  data: NumericStorage,
+  out: NumericStorage,
 ): boolean {
   const { memory } = arena;
-  if (!isNumericStorage(data) || !isNumericStorage(out) || !memory.has(data)) return false;
   const { bytes } = DTYPES[dtype];
-  // Other widths are rare, so they have no kernels.
-  if (bytes !== 4) return false;
-  const kernel = memory.kernels().pick(step);
   const row = shape[shape.length - 1];
-  const length = row * bytes;
+  // Other widths are rare, so they have no kernels. Rows of data that are much longer than rows of indices are not
+  // worth copying to a window.
+  if (bytes !== 4 || (dim > 2 * row && !memory.has(data))) return false;
   const rows = count / row;
-  const gathered = attempt(() =>
-    runUnits(reader, arena, out, rows, length, "out", (to, first, some) => {
-      const from = words.byteOffset + 4 * step * row * first;
-      return { kernel, args: [from, to, data.byteOffset + dim * bytes * first, some, row, dim] };
-    }),
-  );
-  return gathered !== null;
+  const kernel = memory.kernels().pick(step);
+  const sides = [
+    { array: words, unit: 4 * step * row },
+    { array: out, unit: bytes * row },
+    { array: data, unit: bytes * dim },
+  ];
+  const callOf = ([from, to, random]: readonly number[], some: number): Call => ({
+    kernel,
+    args: [from, to, random, some, row, dim],
+  });
+  if (sides.every(({ array }) => memory.has(array))) {
+    const lists = shares(rows, reader.threadsFor(count * bytes)).map(([first, some]) => {
+      const at = sides.map(({ array, unit }) => array.byteOffset + unit * first);
+      return [callOf(at, some)];
+    });
+    return reader.run(memory, lists);
+  }
+  const most = Math.min(Math.max(Math.floor(reader.limits.window / sides[0].unit), 1), rows);
+  const windows = sides.map(({ array, unit }) => new Window(arena, array, most * unit));
+  for (let first = 0; first < rows; first += most) {
+    const some = Math.min(most, rows - first);
+    const pieces = sides.map(({ unit }) => [unit * first, unit * some] as const);
+    for (const side of [0, 2]) windows[side].load(...pieces[side]);
+    const at = windows.map((window, side) => window.at(pieces[side][0]));
+    if (!reader.run(memory, [[callOf(at, some)]])) return false;
+    windows[1].store(...pieces[1]);
+  }
+  return true;
 }
 
 const offsetsAt = ({ memory }: Arena, pointer: number, count: number): Uint32Array =>
