@@ -102,7 +102,7 @@ function gatherEarly(
   step: usize,
 ): void {
   const isLong = length >= limit(LONG);
-  const ahead = 4 * max(EARLY / length, 1);
+  const ahead = 4 * max(EARLY / max(length, 64), 1);
   const last = end - 4;
   for (; offsets < end; offsets += 4, out += step) {
     load<u8>(data + <usize>load<u32>(min(offsets + ahead, last)) * bytes);
