@@ -8,17 +8,10 @@
 
 import type { DType } from "./tensor/dtype.ts";
 import { defaultExecutor } from "./engines/choice.ts";
-import { gather as gatherOperator } from "./operators/slices.ts";
-import {
-  gatherElements as gatherElementsOperator,
-  scatter as scatterOperator,
-  scatterElements as scatterElementsOperator,
-} from "./operators/elements.ts";
-import {
-  gatherND as gatherNDOperator,
-  scatterND as scatterNDOperator,
-} from "./operators/tuples.ts";
-import { tensorScatter as tensorScatterOperator } from "./operators/sequences.ts";
+import * as elements from "./operators/elements.ts";
+import * as sequences from "./operators/sequences.ts";
+import * as slices from "./operators/slices.ts";
+import * as tuples from "./operators/tuples.ts";
 import { callOfKnown, readCall, type Call, type NodeSpec } from "./call/call.ts";
 import { runOn, runPlain, type RunOptions } from "./call/run.ts";
 import { vjpOn, type FunctionSpec, type VjpOptions } from "./call/vjp.ts";
@@ -86,7 +79,7 @@ export function scatterND(
   updates: unknown,
   options?: object,
 ): Tensor {
-  return runPlain(defaultExecutor(), scatterNDOperator, [data, indices, updates], options);
+  return runPlain(defaultExecutor(), tuples.scatterND, [data, indices, updates], options);
 }
 
 /**
@@ -133,7 +126,7 @@ export function scatterElements(
   updates: unknown,
   options?: object,
 ): Tensor {
-  return runPlain(defaultExecutor(), scatterElementsOperator, [data, indices, updates], options);
+  return runPlain(defaultExecutor(), elements.scatterElements, [data, indices, updates], options);
 }
 
 /**
@@ -171,7 +164,7 @@ export function gatherND<
   },
 ): Tensor<NoInfer<D>, GatherNDShape<S, I, B>>;
 export function gatherND(data: unknown, indices: unknown, options?: object): Tensor {
-  return runPlain(defaultExecutor(), gatherNDOperator, [data, indices], options);
+  return runPlain(defaultExecutor(), tuples.gatherND, [data, indices], options);
 }
 
 /**
@@ -205,7 +198,7 @@ export function gatherElements<
   options?: GatherOptions<NoInfer<D>, I, DO, O> & AxisOption,
 ): Tensor<NoInfer<D>, I>;
 export function gatherElements(data: unknown, indices: unknown, options?: object): Tensor {
-  return runPlain(defaultExecutor(), gatherElementsOperator, [data, indices], options);
+  return runPlain(defaultExecutor(), elements.gatherElements, [data, indices], options);
 }
 
 /**
@@ -248,7 +241,7 @@ export function gather<
   },
 ): Tensor<NoInfer<D>, GatherShape<S, I, A, B>>;
 export function gather(data: unknown, indices: unknown, options?: object): Tensor {
-  return runPlain(defaultExecutor(), gatherOperator, [data, indices], options);
+  return runPlain(defaultExecutor(), slices.gather, [data, indices], options);
 }
 
 /**
@@ -266,7 +259,7 @@ export const scatter: typeof scatterElements = (
   updates: unknown,
   options?: object,
 ): Tensor<never, never> =>
-  runPlain(defaultExecutor(), scatterOperator, [data, indices, updates], options) as Tensor<
+  runPlain(defaultExecutor(), elements.scatter, [data, indices, updates], options) as Tensor<
     never,
     never
   >;
@@ -305,7 +298,7 @@ export function tensorScatter(
   options?: object,
 ): Tensor {
   const inputs = [pastCache, update, writeIndices];
-  return runPlain(defaultExecutor(), tensorScatterOperator, inputs, options);
+  return runPlain(defaultExecutor(), sequences.tensorScatter, inputs, options);
 }
 
 /** Options of `tensorScatter`. */

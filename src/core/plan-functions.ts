@@ -2,15 +2,9 @@
 
 import { keepPlan, type KeptPlan } from "./call/kept-plan.ts";
 import { defaultExecutor } from "./engines/choice.ts";
-import { gather as gatherOperator } from "./operators/slices.ts";
-import {
-  gatherElements as gatherElementsOperator,
-  scatterElements as scatterElementsOperator,
-} from "./operators/elements.ts";
-import {
-  gatherND as gatherNDOperator,
-  scatterND as scatterNDOperator,
-} from "./operators/tuples.ts";
+import * as elements from "./operators/elements.ts";
+import * as slices from "./operators/slices.ts";
+import * as tuples from "./operators/tuples.ts";
 import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";
 import type { IndexLists } from "./tensor/arguments.ts";
 import type { AxisOption, BatchOption } from "./typed-shape.ts";
@@ -36,7 +30,7 @@ export const planScatterND = (
   dataShape: readonly number[],
   indices: Indices,
   options?: Readonly<Record<string, never>>,
-): KeptPlan => keepPlan(defaultExecutor(), scatterNDOperator, dataShape, indices, options);
+): KeptPlan => keepPlan(defaultExecutor(), tuples.scatterND, dataShape, indices, options);
 
 /**
  * Compiles the indices of `scatterElements` into a plan that can be applied many times, like
@@ -58,7 +52,7 @@ export const planScatterElements = (
   dataShape: readonly number[],
   indices: Indices,
   options?: AxisOption,
-): KeptPlan => keepPlan(defaultExecutor(), scatterElementsOperator, dataShape, indices, options);
+): KeptPlan => keepPlan(defaultExecutor(), elements.scatterElements, dataShape, indices, options);
 
 /**
  * Compiles the indices of `gatherND` into a plan that can be applied many times, like `planScatterND`.
@@ -78,7 +72,7 @@ export const planGatherND = (
   dataShape: readonly number[],
   indices: Indices,
   options?: BatchOption,
-): KeptPlan => keepPlan(defaultExecutor(), gatherNDOperator, dataShape, indices, options);
+): KeptPlan => keepPlan(defaultExecutor(), tuples.gatherND, dataShape, indices, options);
 
 /**
  * Compiles the indices of `gatherElements` into a plan that can be applied many times, like
@@ -99,7 +93,7 @@ export const planGatherElements = (
   dataShape: readonly number[],
   indices: Indices,
   options?: AxisOption,
-): KeptPlan => keepPlan(defaultExecutor(), gatherElementsOperator, dataShape, indices, options);
+): KeptPlan => keepPlan(defaultExecutor(), elements.gatherElements, dataShape, indices, options);
 
 /**
  * Compiles the indices of `gather` into a plan that can be applied many times, like `planScatterND`.
@@ -119,4 +113,4 @@ export const planGather = (
   dataShape: readonly number[],
   indices: Indices,
   options?: AxisOption & BatchOption,
-): KeptPlan => keepPlan(defaultExecutor(), gatherOperator, dataShape, indices, options);
+): KeptPlan => keepPlan(defaultExecutor(), slices.gather, dataShape, indices, options);

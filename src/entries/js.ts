@@ -22,18 +22,11 @@ import { vjpOn } from "../core/call/vjp.ts";
 import { Executor } from "../core/engines/executor.ts";
 import type * as functions from "../core/functions.ts";
 import type * as planFunctions from "../core/plan-functions.ts";
-import {
-  gatherElements as gatherElementsOperator,
-  scatterElements as scatterElementsOperator,
-  scatter as scatterOperator,
-} from "../core/operators/elements.ts";
-import {
-  gatherND as gatherNDOperator,
-  scatterND as scatterNDOperator,
-} from "../core/operators/tuples.ts";
-import { gather as gatherOperator } from "../core/operators/slices.ts";
+import * as elements from "../core/operators/elements.ts";
+import * as sequences from "../core/operators/sequences.ts";
+import * as slices from "../core/operators/slices.ts";
+import * as tuples from "../core/operators/tuples.ts";
 import type { Operator } from "../core/operators/operator.ts";
-import { tensorScatter as tensorScatterOperator } from "../core/operators/sequences.ts";
 import type { RuntimeTensor, Tensor } from "../core/tensor/tensor.ts";
 import type { IndexLists } from "../core/tensor/arguments.ts";
 
@@ -66,34 +59,40 @@ export const vjp: typeof vjpByDefault = (node, inputs, outputGradient, options =
 
 // The calls are marked pure, so that bundlers omit functions that are not used.
 /** Works like `scatterND` of `ndscatter`, in JavaScript only. */
-export const scatterND: typeof functions.scatterND = /* @__PURE__ */ functionOf(scatterNDOperator);
+export const scatterND: typeof functions.scatterND = /* @__PURE__ */ functionOf(tuples.scatterND);
 /** Works like `scatterElements` of `ndscatter`, in JavaScript only. */
-export const scatterElements: typeof functions.scatterElements =
-  /* @__PURE__ */ functionOf(scatterElementsOperator);
+export const scatterElements: typeof functions.scatterElements = /* @__PURE__ */ functionOf(
+  elements.scatterElements,
+);
 /** Works like `gatherND` of `ndscatter`, in JavaScript only. */
-export const gatherND: typeof functions.gatherND = /* @__PURE__ */ functionOf(gatherNDOperator);
+export const gatherND: typeof functions.gatherND = /* @__PURE__ */ functionOf(tuples.gatherND);
 /** Works like `gatherElements` of `ndscatter`, in JavaScript only. */
-export const gatherElements: typeof functions.gatherElements =
-  /* @__PURE__ */ functionOf(gatherElementsOperator);
+export const gatherElements: typeof functions.gatherElements = /* @__PURE__ */ functionOf(
+  elements.gatherElements,
+);
 /** Works like `gather` of `ndscatter`, in JavaScript only. */
-export const gather: typeof functions.gather = /* @__PURE__ */ functionOf(gatherOperator);
+export const gather: typeof functions.gather = /* @__PURE__ */ functionOf(slices.gather);
 /** Works like `scatter` of `ndscatter`, in JavaScript only. */
-export const scatter: typeof functions.scatter = /* @__PURE__ */ functionOf(scatterOperator);
+export const scatter: typeof functions.scatter = /* @__PURE__ */ functionOf(elements.scatter);
 /** Works like `tensorScatter` of `ndscatter`, in JavaScript only. */
-export const tensorScatter: typeof functions.tensorScatter =
-  /* @__PURE__ */ functionOf(tensorScatterOperator);
+export const tensorScatter: typeof functions.tensorScatter = /* @__PURE__ */ functionOf(
+  sequences.tensorScatter,
+);
 /** Works like `planScatterND` of `ndscatter`, in JavaScript only. */
-export const planScatterND: typeof planFunctions.planScatterND =
-  /* @__PURE__ */ planFunctionOf(scatterNDOperator);
+export const planScatterND: typeof planFunctions.planScatterND = /* @__PURE__ */ planFunctionOf(
+  tuples.scatterND,
+);
 /** Works like `planScatterElements` of `ndscatter`, in JavaScript only. */
 export const planScatterElements: typeof planFunctions.planScatterElements =
-  /* @__PURE__ */ planFunctionOf(scatterElementsOperator);
+  /* @__PURE__ */ planFunctionOf(elements.scatterElements);
 /** Works like `planGatherND` of `ndscatter`, in JavaScript only. */
-export const planGatherND: typeof planFunctions.planGatherND =
-  /* @__PURE__ */ planFunctionOf(gatherNDOperator);
+export const planGatherND: typeof planFunctions.planGatherND = /* @__PURE__ */ planFunctionOf(
+  tuples.gatherND,
+);
 /** Works like `planGatherElements` of `ndscatter`, in JavaScript only. */
 export const planGatherElements: typeof planFunctions.planGatherElements =
-  /* @__PURE__ */ planFunctionOf(gatherElementsOperator);
+  /* @__PURE__ */ planFunctionOf(elements.gatherElements);
 /** Works like `planGather` of `ndscatter`, in JavaScript only. */
-export const planGather: typeof planFunctions.planGather =
-  /* @__PURE__ */ planFunctionOf(gatherOperator);
+export const planGather: typeof planFunctions.planGather = /* @__PURE__ */ planFunctionOf(
+  slices.gather,
+);

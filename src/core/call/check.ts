@@ -99,7 +99,8 @@ export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall 
  */
 export function checkMemory(call: Call, tensors: Inputs<Tensor>, out: Tensor | undefined): void {
   const { inputs } = call.version;
-  for (const [position, tensor] of [...tensors, out].entries()) {
+  for (let position = 0; position <= tensors.length; position++) {
+    const tensor = position < tensors.length ? tensors[position] : out;
     if (tensor === undefined || Tensor.memoryOf(tensor).isThere) continue;
     const input = position < tensors.length ? inputs[position].name : "out";
     throw transferred(input, call.fields);

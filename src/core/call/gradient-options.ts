@@ -1,6 +1,6 @@
 /** Options of gradients: the inputs to differentiate, the output tensors, and the treatment of ties. */
 
-import { printCount, isArray, readForeign, wrongOption } from "../foreign.ts";
+import { printCount, isArray, readForeign, wrongOption, wrongValue } from "../foreign.ts";
 import { oneOf, TensorError, type ErrorContext } from "../errors.ts";
 import { TIES, type Ties } from "../kernels/backwards.ts";
 import type { Inputs } from "../operators/operator.ts";
@@ -31,16 +31,14 @@ export const GRADIENT_OPTIONS = ["argnums", "ties", "out"] as const;
 
 /** A call whose gradients are wanted. */
 export interface Differentiated<T> {
-  readonly signature: SignatureOfGradients;
+  readonly signature: {
+    readonly positions: Pick<Signature["positions"], "data" | "updates">;
+    readonly inputs: readonly { readonly name: string }[];
+  };
   readonly tensors: Inputs<T>;
   /** Shape of the call's output. */
   readonly shape: readonly number[];
   readonly fields: ErrorContext;
-}
-
-interface SignatureOfGradients {
-  readonly positions: Pick<Signature["positions"], "data" | "updates">;
-  readonly inputs: readonly { readonly name: string }[];
 }
 
 /** The checks of tensors on the host or on a GPU. */
@@ -69,8 +67,6 @@ export const ON_HOST: Place<Tensor, Tensor> = {
   checkOut,
 };
 
-const DEFAULT_TIES: Ties = "even";
-
 /** Checked arguments of a call's gradients, except for the call itself. */
 export interface GradientArguments<T = Tensor> {
   /** Gradient of the call's output. */
@@ -84,13 +80,14 @@ export interface GradientArguments<T = Tensor> {
 }
 
 /**
- * Checks the data type of a call, the gradient of the call's output, and the gradient options.
+ * Checks the data type of a call, the gradient of the call's output, and the gradient options; the tensors in `out`
+ * last.
  * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `overlap`, `disposed`
  */
 export function gradientArguments<T, O extends T>(
   call: Differentiated<T>,
   outputGradient: unknown,
-  options: Readonly<Record<string, unknown>>,
+  { argnums, ties = "even", out }: Readonly<Record<string, unknown>>,
   place: Place<T, O>,
 ): GradientArguments<O> {
   const { signature, tensors, shape, fields } = call;
@@ -105,39 +102,41 @@ export function gradientArguments<T, O extends T>(
     checkAlive(inputs, types, fields);
   }
   place.checkArithmetic?.();
-  const { argnums, ties, out } = options;
-  if (argnums !== undefined || ties !== undefined || out !== undefined) {
-    return chosenGradients(call, gradient, options, place);
-  }
-  return {
-    gradient,
-    ties: DEFAULT_TIES,
-    wantsData: true,
-    wantsUpdates: positions.updates >= 0,
-    dataOut: undefined,
-    updatesOut: undefined,
-  };
-}
-
-/** Reads each option once, and checks the options; the tensors in `out` last. */
-function chosenGradients<T, O extends T>(
-  { signature, tensors, fields }: Differentiated<T>,
-  gradient: O,
-  { argnums, ties = DEFAULT_TIES, out }: Readonly<Record<string, unknown>>,
-  { typeOf, checkOut: check }: Place<T, O>,
-): GradientArguments<O> {
-  const {
-    inputs,
-    positions: { data, updates },
-  } = signature;
-  const wanted = wantedOf(argnums, signature, fields);
-  if (!TIES.some((word) => word === ties)) {
+  const wanted = argnums === undefined ? null : wantedOf(argnums, call);
+  if (!isTies(ties)) {
     const words = TIES.map((word) => JSON.stringify(word)).join(", ");
     throw wrongOption("ties", `one of ${words}`, ties, { ...fields, allowed: TIES });
   }
-  const outs = listOf("out", out ?? [], inputs.length, fields).map((one) => one ?? null);
+  const outs = (out ?? null) === null ? [] : outsOf(out, wanted, call, gradient, place);
+  const isScatter = positions.updates >= 0;
+  return {
+    gradient,
+    ties,
+    wantsData: wanted?.includes(positions.data) ?? true,
+    wantsUpdates: wanted?.includes(positions.updates) ?? isScatter,
+    dataOut: outs[positions.data],
+    updatesOut: isScatter ? outs[positions.updates] : undefined,
+  };
+}
+
+const isTies = (word: unknown): word is Ties => TIES.some((one) => one === word);
+
+/**
+ * Returns the tensors of the option `out`, by position.
+ * @param wanted as `wantedOf` returns; null for the gradients of all inputs that have one
+ */
+function outsOf<T, O extends T>(
+  out: unknown,
+  wanted: readonly unknown[] | null,
+  { signature, tensors, fields }: Differentiated<T>,
+  gradient: O,
+  { typeOf, checkOut: check }: Place<T, O>,
+): readonly (O | undefined)[] {
+  const { inputs, positions } = signature;
+  const { data, updates } = positions;
+  const outs = listOf("out", out, inputs.length, fields).map((one) => one ?? null);
   for (const [position, given] of outs.entries()) {
-    if (given === null || wanted.has(position)) continue;
+    if (given === null || (wanted ?? [data, updates]).includes(position)) continue;
     const { name } = inputs[position];
     const sentence = `out[${position}] must be null, because the gradient of ${name} is not requested`;
     const facts = { ...fields, input: "out", key: "out", at: [position] };
@@ -145,7 +144,7 @@ function chosenGradients<T, O extends T>(
   }
   const others: (T | undefined)[] = [...tensors, gradient];
   const names = [...inputs, { name: "outputGradient" }];
-  const checked = outs.map((given, position) => {
+  return outs.map((given, position) => {
     if (given === null) return undefined;
     // A gradient can only be requested for an input that was passed.
     const input = typeOf(tensors[position] as T);
@@ -156,32 +155,20 @@ function chosenGradients<T, O extends T>(
     names.push({ name: `out[${position}]` });
     return own;
   });
-  return {
-    gradient,
-    ties: ties as Ties,
-    wantsData: wanted.has(data),
-    wantsUpdates: wanted.has(updates),
-    dataOut: checked[data],
-    updatesOut: checked[updates],
-  };
 }
 
-/** The positions whose gradients are wanted. */
+/** Reads the positions whose gradients are wanted. */
 function wantedOf(
   argnums: unknown,
-  { inputs, positions: { data, updates } }: SignatureOfGradients,
-  fields: ErrorContext,
-): ReadonlySet<unknown> {
-  const possible = updates < 0 ? [data] : [data, updates];
-  if (argnums === undefined) return new Set(possible);
+  { signature: { inputs, positions }, fields }: Differentiated<unknown>,
+): readonly unknown[] {
+  const { data, updates } = positions;
+  const allowed = updates < 0 ? [data] : [data, updates];
   const list = isArray(argnums) ? listOf("argnums", argnums, inputs.length, fields) : [argnums];
-  const wrong = list.find((one) => !possible.some((position) => position === one));
-  if (wrong === undefined) return new Set(list);
-  const must = possible.map((position) => `${position} (${inputs[position].name})`).join(" or ");
-  throw wrongOption("argnums", `${must}, or a list of these`, wrong, {
-    ...fields,
-    allowed: possible,
-  });
+  const wrong = list.find((one) => !allowed.some((position) => position === one));
+  if (wrong === undefined) return list;
+  const must = allowed.map((position) => `${position} (${inputs[position].name})`).join(" or ");
+  throw wrongOption("argnums", `${must}, or a list of these`, wrong, { ...fields, allowed });
 }
 
 /** Reads the entries of a list from outside the package, each once. */
@@ -195,8 +182,8 @@ function listOf(
   const read = (): unknown[] => Array.from({ length: Number(given.length) }, (_, p) => given[p]);
   const { length } = given;
   if (length <= most) return readForeign(read, "attribute", `${name} cannot be read`, name, fields);
-  const sentence = `${name} must have at most ${printCount(most, "entry", "entries")}, one per input, got ${length}`;
-  throw new TensorError("attribute", sentence, { ...fields, key: name, got: length, limit: most });
+  const must = `${name} must have at most ${printCount(most, "entry", "entries")}, one per input`;
+  throw wrongValue("attribute", must, length, { ...fields, key: name, limit: most });
 }
 
 /** Data types with gradients: floating-point and complex types. */

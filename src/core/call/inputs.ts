@@ -14,20 +14,24 @@ import { isNumericStorage, type DType } from "../tensor/dtype.ts";
 import { isSame, overlaps } from "../tensor/memory.ts";
 import { printShape, sameShape } from "../tensor/shape.ts";
 import { asTensor, fromNested, Tensor, viewAsTensor } from "../tensor/tensor.ts";
-import type { Call } from "./call.ts";
+import type { Call, PlainCall } from "./call.ts";
 
-/** Returns the inputs of a node as tensors; `undefined` for omitted optional inputs. */
-export const tensorsOf = (call: Call, inputs: unknown): Inputs<Tensor> =>
-  tensorsBy(call, checkInputCount(call, readInputs(call.signature, inputs, call.fields)), false);
+/** Returns a list of inputs from outside the package as tensors; `undefined` for omitted optional inputs. */
+export function tensorsOf(call: Call | PlainCall, inputs: unknown): Inputs<Tensor> {
+  const given = checkInputCount(call, readInputs(call.signature, inputs, call.fields));
+  return tensorsBy(call, given, "forms" in call);
+}
 
 /**
- * Returns the inputs of a plain function as tensors. A nested list of indices becomes int32 if its numbers fit, and
- * int64 otherwise; a nested list of updates gets data's type.
+ * Returns inputs as tensors.
+ * @param takesLists true for the inputs of a plain function: a nested list of indices becomes int32 if its numbers fit,
+ *   and int64 otherwise, and a nested list of updates gets data's type
  */
-export const tensorsOrLists = (call: Call, inputs: Inputs<unknown>): Inputs<Tensor> =>
-  tensorsBy(call, inputs, true);
-
-function tensorsBy(call: Call, inputs: Inputs<unknown>, takesLists: boolean): Inputs<Tensor> {
+export function tensorsBy(
+  call: Call,
+  inputs: Inputs<unknown>,
+  takesLists: boolean,
+): Inputs<Tensor> {
   const rules = call.signature.inputs;
   const tensors: (Tensor | undefined)[] = [];
   let isForeign = false;

@@ -7,8 +7,8 @@
  */
 
 import type { Executor } from "../engines/executor.ts";
-import { TensorError, type ErrorContext } from "../errors.ts";
-import { factOf, isArray, optionsOf, printValue } from "../foreign.ts";
+import type { ErrorContext } from "../errors.ts";
+import { isArray, optionsOf, wrongValue } from "../foreign.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { ReadIndices } from "../plan/indices.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -26,7 +26,7 @@ import {
   type RecentForm,
 } from "./call.ts";
 import { checkDuplicates, checkMemory, formOf } from "./check.ts";
-import { checkOut, tensorsOf, tensorsOrLists, withOrder } from "./inputs.ts";
+import { checkOut, tensorsBy, tensorsOf, withOrder } from "./inputs.ts";
 import { actionsOf, gatherNow, scatterNow, withOperator } from "./steps.ts";
 
 /** Options of `run`. */
@@ -109,28 +109,28 @@ export async function runPlainAsync(
   return executor.queue.enqueue(() => runQueued(call));
 }
 
-/** Runs a call whose actions may continue after they return. */
-async function runQueued({ executor, form, tensors, out }: CheckedCall): Promise<Tensor> {
+/** Runs a call whose actions may continue after they return, if the executor has a worker pool. */
+async function runQueued(given: CheckedCall): Promise<Tensor> {
+  const { executor, form, tensors, out } = given;
+  const { call, positions } = form;
   // Users may transfer memory while the call or one of its actions is pending.
-  const check = (): void => checkMemory(form.call, tensors, out);
+  checkMemory(call, tensors, out);
   const session = executor.beginAsync();
+  if (session === null) return runNow(given);
   try {
-    check();
     const plan = planOf(form, tensors, session.readIndices);
-    const { positions } = form;
     const data = tensors[positions.data] as Tensor;
     const updates = positions.updates < 0 ? undefined : tensors[positions.updates];
-    const { settings } = form.call;
     const result = out ?? executor.newTensor(data.dtype, form.shape, form.size);
-    for (const done of actionsOf(session, plan, data, updates, settings, result)) {
+    for (const done of actionsOf(session, plan, data, updates, call.settings, result)) {
       if (done === undefined) continue;
       // oxlint-disable-next-line no-await-in-loop -- actions run one after the other
       await done;
-      check();
+      checkMemory(call, tensors, out);
     }
     return result;
   } catch (error) {
-    throw withOperator(error, form.call.fields);
+    throw withOperator(error, call.fields);
   } finally {
     session.end();
   }
@@ -152,7 +152,7 @@ function checkedPlain(
 ): CheckedCall {
   const given = plainOptions(operator, options);
   const call = plainCallOf(operator, given);
-  const tensors = tensorsOrLists(call, inputs);
+  const tensors = tensorsBy(call, inputs, true);
   try {
     const form = knownFormOf(call, tensors);
     const { out } = given;
@@ -243,10 +243,6 @@ export function executorOf(engine: unknown, fields: ErrorContext): Executor {
   } catch {
     // A Proxy that throws is not an engine.
   }
-  const got = printValue(engine);
-  throw new TensorError("engine", `engine must come from createEngine, got ${got}`, {
-    ...fields,
-    key: "engine",
-    got: factOf(engine),
-  });
+  const must = "engine must come from createEngine";
+  throw wrongValue("engine", must, engine, { ...fields, key: "engine" });
 }

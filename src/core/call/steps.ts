@@ -73,15 +73,17 @@ export interface ScatterSteps {
  * later updates have separate Plans.
  */
 export function scatterSteps(plan: Plan, reducing: Reducing, dtype: DType): ScatterSteps {
+  if (isOneStep(reducing))
+    return { parts: [{ plan, step: stepOf(reducing, dtype) }], division: null };
   const { first: step, later: laterStep, divides } = stepsOf(reducing, dtype);
-  const whole = [{ plan, step }];
-  if (isOneStep(reducing)) return { parts: whole, division: null };
   const { first, later } = split(plan);
-  const separate = [
-    { plan: first, step },
-    { plan: later, step: laterStep },
-  ];
-  const parts = step === laterStep ? whole : separate;
+  const parts =
+    step === laterStep
+      ? [{ plan, step }]
+      : [
+          { plan: first, step },
+          { plan: later, step: laterStep },
+        ];
   if (!divides) return { parts, division: null };
   const divisors = countTargets(first, later).map((count) => divisorOf(reducing, count));
   return { parts, division: { targets: first, divisors } };

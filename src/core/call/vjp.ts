@@ -34,7 +34,7 @@ import {
   type GradientArguments,
   type GradientOptions,
 } from "./gradient-options.ts";
-import { checkInputCount, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
+import { tensorsOf } from "./inputs.ts";
 import { executorOf, knownFormOf, planOf, type EngineLike } from "./run.ts";
 import { callNow } from "./steps.ts";
 
@@ -75,7 +75,7 @@ export async function vjpAsync(
   outputGradient: unknown,
   options: unknown,
 ): Promise<(Tensor | null)[]> {
-  const given = checked(() => executor, node, inputs, outputGradient, options, OWN_OPTIONS);
+  const given = checked(() => executor, node, inputs, outputGradient, options, GRADIENT_OPTIONS);
   const { form, tensors } = given;
   const { gradient, dataOut, updatesOut } = given.chosen;
   const { call } = form;
@@ -103,9 +103,11 @@ function checked(
   options: unknown,
   known: readonly string[] = VJP_OPTIONS,
 ): CheckedVjp {
-  const { form, tensors } = formFrom(node, inputs);
+  const call = callFrom(node);
+  const tensors = tensorsOf(call, inputs);
+  const form = knownFormOf(call, tensors);
   const { signature, fields } = form.call;
-  const meant = fields.opset === undefined ? MEANT_FOR_FUNCTION : MEANT_OPTIONS;
+  const meant = "forms" in call ? MEANT_FOR_FUNCTION : MEANT_OPTIONS;
   const given = optionsOf(options, known, fields, "options", meant);
   const { engine } = given;
   const executor = engine === undefined ? byDefault() : executorOf(engine, fields);
@@ -141,8 +143,7 @@ const MEANT_FOR_FUNCTION = Object.fromEntries(
   ),
 );
 
-const OWN_OPTIONS: readonly string[] = GRADIENT_OPTIONS;
-const VJP_OPTIONS = [...OWN_OPTIONS, "engine"];
+const VJP_OPTIONS = [...GRADIENT_OPTIONS, "engine"];
 
 /**
  * Parses a node, or a plain function with its options, into a call.
@@ -188,17 +189,4 @@ function functionOf(node: unknown): unknown {
   if (typeof node !== "object" || node === null) return undefined;
   const read = (): unknown => Reflect.get(node, "function");
   return readForeign(read, "unknown-operator", "a call must be an object that can be read", "call");
-}
-
-/** A checked form of a node or of a plain function, and its tensors. */
-function formFrom(
-  node: NodeSpec | FunctionSpec | FunctionName,
-  inputs: unknown,
-): { readonly form: Form; readonly tensors: Inputs<Tensor> } {
-  const call = callFrom(node);
-  const tensors =
-    "forms" in call
-      ? tensorsOrLists(call, checkInputCount(call, readInputs(call.signature, inputs, call.fields)))
-      : tensorsOf(call, inputs);
-  return { form: knownFormOf(call, tensors), tensors };
 }

@@ -310,9 +310,9 @@ export class Executor {
     return session;
   }
 
-  /** Begins a call whose large work the worker pool does while this thread continues. */
-  beginAsync(): Session<Promise<void> | void> {
-    return this.wasm?.beginAsync(this) ?? this.begin();
+  /** Begins a call whose large work the worker pool does while this thread continues; returns null without a pool. */
+  beginAsync(): Session<Promise<void> | void> | null {
+    return this.wasm?.beginAsync(this) ?? null;
   }
 
   /** Ends the threads and frees the memory of recycled results. An executor remains usable after `dispose`. */

@@ -7,7 +7,7 @@
  */
 
 import { GRADIENTS, OFFSETS } from "../limits.ts";
-import { absoluteOffsets, planOf, without, type Plan } from "./plan.ts";
+import { absoluteOffsets, planOf, type Plan } from "./plan.ts";
 
 /**
  * Two positions of a Plan with the same target. A position is the number of an index, or of a tuple, in row-major
@@ -43,17 +43,24 @@ export function firstRepeat(plan: Plan): Repeat | null {
 export function split(plan: Plan): { first: Plan; later: Plan } {
   const { slice, size, source } = plan;
   const offsets = absoluteOffsets(plan);
-  const total = offsets.length;
-  const isNew = targetSet(plan, total);
-  const isFirst = new Uint8Array(total);
-  const isLater = new Uint8Array(total);
-  for (let p = 0; p < total; p++) {
+  const { length } = offsets;
+  const isNew = targetSet(plan, length);
+  const targets = new Uint32Array(length);
+  const positions = new Uint32Array(length);
+  // First positions fill the lists from the start, and later positions from the end.
+  let end = 0;
+  let begin = length;
+  for (let p = 0; p < length; p++) {
     // Empty slices have no elements, so nothing is written twice.
-    if (slice === 0 || isNew(offsets[p])) isFirst[p] = 1;
-    else isLater[p] = 1;
+    const at = slice === 0 || isNew(offsets[p]) ? end++ : --begin;
+    targets[at] = offsets[p];
+    positions[at] = source === undefined ? p : source[p];
   }
-  const whole = planOf(offsets, slice, size, source);
-  return { first: without(whole, isLater), later: without(whole, isFirst) };
+  const later = targets.slice(end).reverse();
+  return {
+    first: planOf(targets.slice(0, end), slice, size, positions.slice(0, end)),
+    later: planOf(later, slice, size, positions.slice(end).reverse()),
+  };
 }
 
 /**
