@@ -15,14 +15,7 @@ import { DTYPES, type Scalar } from "../../core/tensor/dtype.ts";
 import type { Role } from "../../core/operators/operator.ts";
 import { asTensor, full, type RuntimeTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { explain } from "./explain.ts";
-import type {
-  Explanation,
-  GatherStory,
-  Lazy,
-  ScatterStory,
-  Target,
-  Update,
-} from "./explanation.ts";
+import type { Explanation, GatherStory, Lazy, ScatterStory, Update } from "./explanation.ts";
 import { elementAt, flatOf, lazyList } from "./places.ts";
 
 /** The gradients of a call, with an explanation for each cell. */
@@ -108,12 +101,13 @@ export function explainGradient(
     const given = asTensor(outputGradient, fieldsOf(version), "outputGradient");
     const gradients = gradientsOf(given);
     const { dtype, shape } = output;
-    const ones = full(dtype, shape, DTYPES[dtype].lanes === 2 ? [1, 0] : 1);
+    const one = DTYPES[dtype].lanes === 2 ? ([1, 0] as [number, number]) : 1;
+    const ones = full(dtype, shape, one);
     const factors = gradientsOf(ones);
     const isExtreme = story.kind === "scatter" && /^(max|min)$/.test(story.reduction);
     const equal = isExtreme ? gradientsOf(ones, "all") : factors;
-    const parts = { call, output, story, gradients, factors, equal, given };
-    return { call, error: null, gradients, cell: (input, at) => cellOf(parts, input, at) };
+    const parts = { call, output, gradients, factors, equal, given, one };
+    return { call, error: null, gradients, cell: (input, at) => cellOf(parts, story, input, at) };
   } catch (error) {
     if (!isTensorError(error)) throw error;
     const cell = (): never => {
@@ -127,7 +121,6 @@ export function explainGradient(
 interface Parts {
   readonly call: Explanation;
   readonly output: Tensor;
-  readonly story: ScatterStory | GatherStory;
   readonly gradients: readonly (Tensor | null)[];
   /** Gradients of the output's sum, one per input. */
   readonly factors: readonly (Tensor | null)[];
@@ -135,9 +128,13 @@ interface Parts {
   readonly equal: readonly (Tensor | null)[];
   /** Gradient of the output. */
   readonly given: Tensor;
+  /** The number 1 in the data type of the output. */
+  readonly one: Scalar;
 }
 
 const valueAt = ({ dtype, data }: Tensor, element: number): Scalar => reader(dtype, data)(element);
+
+const realOf = (value: Scalar): number => Number(Array.isArray(value) ? value[0] : value);
 
 /**
  * Throws an `attribute` error for an input without a gradient, and a `rank` or `index-out-of-range` error for
@@ -145,10 +142,11 @@ const valueAt = ({ dtype, data }: Tensor, element: number): Scalar => reader(dty
  */
 function cellOf(
   parts: Parts,
+  story: ScatterStory | GatherStory,
   input: string | number,
   coordinates: readonly number[],
 ): GradientCell {
-  const { call, gradients, story } = parts;
+  const { call, gradients } = parts;
   const position = call.inputs.findIndex(({ name }, at) => name === input || at === input);
   const gradient = gradients[position];
   if (!gradient) {
@@ -167,7 +165,7 @@ function cellOf(
 
 /** Returns one term for each output element that a gather reads from a data element. */
 function gatherTerms(
-  { output, given }: Parts,
+  { output, given, one }: Parts,
   { addressed, target }: GatherStory,
   coordinates: readonly number[],
 ): Lazy<GradientTerm> {
@@ -176,8 +174,7 @@ function gatherTerms(
   return lazyList(reads.length, (nth) => {
     const at = [...reads[nth].at, ...rest];
     const outputGradient = valueAt(given, flatOf(at, output.shape) as number);
-    const factor = DTYPES[output.dtype].lanes === 2 ? ([1, 0] as [number, number]) : 1;
-    return { output: at, outputGradient, factor, reason: "it is gathered" };
+    return { output: at, outputGradient, factor: one, reason: "it is gathered" };
   });
 }
 
@@ -196,50 +193,44 @@ function scatterTerm(
   const rest = coordinates.slice(coordinates.length - (shape.length - addressed));
   const at = isData ? coordinates : [...(update as Update).target, ...rest];
   const hit = story.target(at.slice(0, addressed));
-  const facts = {
-    isData,
+  const last = [...(hit?.updates.at(-1)?.at ?? []), ...at.slice(addressed)];
+  const nameOf = (wanted: Role): string | undefined =>
+    call.inputs.find(({ role }) => role === wanted)?.name;
+  const factor = valueAt(factors[position] as Tensor, element);
+  const reason = reasonOf(story, {
+    data: isData ? `${nameOf("data")}` : null,
     count: hit?.count ?? 0,
-    factor: realOf(valueAt(factors[position] as Tensor, element)),
+    factor: realOf(factor),
     isEqual: realOf(valueAt(equal[position] as Tensor, element)) === 1,
-    last: hit === null ? "" : `${nameOf(call, "updates")}${lastUpdate(hit, at.slice(addressed))}`,
-  };
-  return {
-    output: at,
-    outputGradient: valueAt(given, flatOf(at, shape) as number),
-    factor: valueAt(factors[position] as Tensor, element),
-    reason: reasonOf(story, facts, nameOf(call, "data")),
-  };
+    last: `${nameOf("updates")}${printShape(last)}`,
+  });
+  const outputGradient = valueAt(given, flatOf(at, shape) as number);
+  return { output: at, outputGradient, factor, reason };
 }
-
-const nameOf = ({ inputs }: Explanation, wanted: Role): string =>
-  inputs.find(({ role }) => role === wanted)?.name ?? wanted;
-
-/** Prints the coordinates of the last update element that a target element receives. */
-const lastUpdate = ({ updates }: Target, rest: readonly number[]): string =>
-  printShape([...(updates.at(-1)?.at ?? []), ...rest]);
-
-const realOf = (value: Scalar): number => Number(Array.isArray(value) ? value[0] : value);
 
 /** Facts that determine the reason for a factor. */
 interface Facts {
-  readonly isData: boolean;
+  /** The name of data if the factor belongs to an element of data; null for an element of updates. */
+  readonly data: string | null;
   /** Number of updates to the output cell. */
   readonly count: number;
   /** The factor, or its real part. */
   readonly factor: number;
   readonly isEqual: boolean;
-  /** The last applied element of updates, such as `updates[5, 0]`; empty if no update was applied. */
+  /** The last applied element of updates, such as `updates[5, 0]`. */
   readonly last: string;
 }
 
 function reasonOf(
   { reduction, includeSelf, stays }: ScatterStory,
-  { isData, count, factor, isEqual, last }: Facts,
-  data: string,
+  { data, count, factor, isEqual, last }: Facts,
 ): string {
-  if (isData && count === 0) return "no update reaches it";
-  if (isData && reduction === "none") return `${last} replaces it`;
-  if (isData && !includeSelf) return `the result at a target does not include ${data}`;
+  if (data !== null) {
+    if (count === 0) return "no update reaches it";
+    if (reduction === "none") return `${last} replaces it`;
+    if (!includeSelf) return `the result at a target does not include ${data}`;
+  }
+  const which = reduction === "max" ? "greatest" : "least";
   switch (reduction) {
     case "none":
       return factor === 1
@@ -253,13 +244,11 @@ function reasonOf(
       return `it is one of ${printCount(count + (includeSelf ? 1 : 0), "value")} of a mean`;
     case "mul":
       return "the product of the other values";
-    default: {
-      if (stays !== null && !isEqual) return "it does not equal the result";
-      const which = reduction === "max" ? "greatest" : "least";
-      if (!isEqual) return `it is not the ${which} value`;
+    default:
+      if (!isEqual)
+        return `it ${stays === null ? `is not the ${which} value` : "does not equal the result"}`;
       if (factor === 1) return `it is the ${which} value`;
       if (factor === 0) return "another equal value receives the gradient";
       return `it is one of ${Math.round(1 / factor)} equal values that are the ${which}`;
-    }
   }
 }

@@ -18,8 +18,7 @@ import { checkInputCount, readInputs } from "../../core/call/inputs.ts";
 import { printShape, product, sameShape } from "../../core/tensor/shape.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import type { BadIndex, DerivedShape, Explanation } from "./explanation.ts";
-import { gatherStory } from "./gather-story.ts";
-import { scatterStory } from "./scatter-story.ts";
+import { gatherStory, scatterStory } from "./stories.ts";
 
 /**
  * Explains how `run` computes a node's output. The explanation contains the derived shapes, all updates per cell with
@@ -41,36 +40,37 @@ import { scatterStory } from "./scatter-story.ts";
  * ```
  */
 export function explain(node: NodeSpec, inputs: readonly unknown[]): Explanation {
-  const spec = attempted(() => nodeFrom(node));
-  const version = attempted(() => lookUp(valueOf(spec)).version).value;
-  const found = attempted(() => callOf(valueOf(spec)));
-  const nothing = { badIndices: [], badCount: 0, output: null, story: null };
-  if (version === undefined)
-    return { ...nothing, version: null, inputs: [], shapes: [], error: found.error };
-  // The input list, and the fields of each input, are read only once.
-  const fields = fieldsOf(version);
-  const list = attempted(() => readInputs(version, inputs, fields));
-  const tried = version.inputs.map(({ name }, position) =>
-    attempted(() => {
-      const value = list.value?.given[position];
-      return value === undefined ? undefined : asTensor(value, fields, name);
-    }),
-  );
-  const tensors = tried.map(({ value }) => value);
-  const explained = version.inputs.map((schema, position) => {
-    return { name: schema.name, role: roleOf(schema), tensor: tensors[position] ?? null };
+  const found: { -readonly [Key in keyof Explanation]: Explanation[Key] } = {
+    ...{ version: null, inputs: [], shapes: [], badIndices: [], badCount: 0 },
+    ...{ error: null, output: null, story: null },
+  };
+  const { error } = attempted(() => {
+    const spec = nodeFrom(node);
+    const { version } = lookUp(spec);
+    found.version = version;
+    // The input list, and the fields of each input, are read only once.
+    const fields = fieldsOf(version);
+    const list = attempted(() => readInputs(version, inputs, fields));
+    const tried = version.inputs.map(({ name }, position) =>
+      attempted(() => {
+        const value = list.value?.given[position];
+        return value === undefined ? undefined : asTensor(value, fields, name);
+      }),
+    );
+    const tensors = tried.map(({ value }) => value);
+    found.inputs = version.inputs.map((schema, position) => {
+      return { name: schema.name, role: roleOf(schema), tensor: tensors[position] ?? null };
+    });
+    const call = callOf(spec);
+    found.shapes = attempted(() => derivedShapes(call, tensors)).value ?? [];
+    const result = attempted(() => {
+      checkInputCount(call, valueOf(list));
+      Object.assign(found, storyOf(call, tried.map(valueOf)));
+    });
+    if (result.error !== null) Object.assign(found, badIndicesOf(call, tensors, result.error));
+    valueOf(result);
   });
-  const common = { ...nothing, version, inputs: explained };
-  if (found.value === undefined) return { ...common, shapes: [], error: found.error };
-  const call = found.value;
-  const shapes = attempted(() => derivedShapes(call, tensors)).value ?? [];
-  const result = attempted(() => {
-    checkInputCount(call, valueOf(list));
-    return storyOf(call, tried.map(valueOf));
-  });
-  if (result.value !== undefined) return { ...common, shapes, error: null, ...result.value };
-  const { error } = result;
-  return { ...common, shapes, error, ...badIndicesOf(call, tensors, error) };
+  return { ...found, error };
 }
 
 type Attempted<T> =

@@ -8,35 +8,16 @@ import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
 import { factOf, isArray, printValue } from "../../core/foreign.ts";
 import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import type { IndexStory, Lazy, Summary } from "./explanation.ts";
-import { groupByTarget, summaryOf, type TargetGroups } from "./targets.ts";
+import type { IndexStory, Lazy } from "./explanation.ts";
+import { groupByTarget, summaryOf } from "./targets.ts";
 
-/** Coordinate conversions for one call. Update slices, or a gather's output slices, are numbered in row-major order. */
-export interface Places {
-  /** First element of the data slice that each Plan position addresses. */
-  readonly offsets: Uint32Array;
-  /** Number of leading data axes that an offset addresses. */
-  readonly addressed: number;
-  readonly sliceShape: readonly number[];
-  /** Number of elements per slice. */
-  readonly slice: number;
-  /** Number of update slices, or of output slices in a gather. */
-  readonly count: number;
-  readonly groups: TargetGroups;
-  readonly summary: Summary;
-  /** Returns the coordinates of a slice within its tensor. */
-  sliceAt(slice: number, tensor: Tensor): readonly number[];
-  /** Returns the index or tuple for a slice, with its `target`, which is null if the index addresses no element. */
-  indexOf(slice: number, target: readonly number[] | null): IndexStory;
-  targetAt(target: number): readonly number[];
-  /** Makes the list of all targets, and a function that finds a target by its coordinates. */
-  targetsOf<T>(make: (group: number) => T): {
-    readonly targets: Lazy<T>;
-    target(coordinates: readonly number[]): T | null;
-  };
-}
+/**
+ * Converts coordinates for one call. Update slices, or a gather's output slices, are numbered in row-major order. The
+ * first `addressed` axes of data identify a target, and the other axes form a slice.
+ */
+export type Places = ReturnType<typeof placesOf>;
 
-export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): Places {
+export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan) {
   const layout = call.operator.layout(planInputs, call);
   const { addressed } = layout;
   const { slice } = plan;
@@ -47,23 +28,37 @@ export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): 
   // Plans do not contain offsets for some empty slices. Stories omit all empty slices, because these slices contain no
   // elements.
   const count = slice === 0 ? 0 : product(layout.positions);
+  const targetAt = (target: number): readonly number[] => coordinatesOf(target, targetShape);
+  /** Returns the index or tuple for a slice, whose `target` is null if the index addresses no element. */
+  const indexOf = (nth: number, target: readonly number[] | null): IndexStory =>
+    indexStory(layout, planInputs.indices, nth, target);
   return {
-    ...{ offsets, addressed, sliceShape, slice, count, groups },
-    summary: summaryOf(groups, plan, data.shape, addressed, count),
-    // The rank comes from the tensor, because the output's batch axes may be merged, and a tensor of any rank may
-    // represent a scalar.
-    sliceAt: (position, { shape }) =>
-      coordinatesOf(position * slice, shape).slice(0, shape.length - sliceShape.length),
-    indexOf: (position, target) => indexStory(layout, planInputs.indices, position, target),
-    targetAt: (target) => coordinatesOf(target, targetShape),
-    targetsOf: (make) => ({
-      targets: lazyList(groups.count, make),
-      target(coordinates) {
-        const target = flatOf(coordinates, targetShape);
-        const group = target === null ? -1 : groups.find(target);
-        return group === -1 ? null : make(group);
-      },
+    ...{ offsets, sliceShape, slice, count, groups, targetAt, indexOf },
+    /** Describes a slice of updates, or of a gather's output. */
+    sliceOf: <T extends readonly number[] | null>(nth: number, { shape }: Tensor, target: T) => ({
+      // The rank comes from the tensor, because the output's batch axes may be merged, and a tensor of any rank may
+      // represent a scalar.
+      at: coordinatesOf(nth * slice, shape).slice(0, shape.length - sliceShape.length),
+      index: indexOf(nth, target),
+      target,
     }),
+    elementOf: (coordinates: readonly number[], { shape }: Tensor): number =>
+      elementAt("the output", coordinates, shape, { ...call.fields, input: "output" }),
+    /** Returns the part of a story that is the same for a scatter and a gather. */
+    storyOf: <T>(make: (coordinates: readonly number[], group: number, count: number) => T) => {
+      const one = (group: number): T =>
+        make(targetAt(groups.target(group)), group, groups.size(group));
+      return {
+        addressed,
+        summary: summaryOf(groups, plan, data.shape, addressed, count),
+        targets: lazyList(groups.count, one),
+        target(coordinates: readonly number[]): T | null {
+          const target = flatOf(coordinates, targetShape);
+          const group = target === null ? -1 : groups.find(target);
+          return group === -1 ? null : one(group);
+        },
+      };
+    },
   };
 }
 

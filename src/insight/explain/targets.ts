@@ -10,23 +10,13 @@ import type { Plan } from "../../core/plan/plan.ts";
 import { coordinatesOf, product } from "../../core/tensor/shape.ts";
 import type { Summary } from "./explanation.ts";
 
-export interface TargetGroups {
-  /** Number of groups, which equals the number of distinct targets. */
-  readonly count: number;
-  target(group: number): number;
-  /** Returns the number of positions in a group. */
-  size(group: number): number;
-  /** Returns the `nth` position of a group, counted from 0. */
-  position(group: number, nth: number): number;
-  /** Returns the group for a target, or -1 if no position addresses the target. */
-  find(target: number): number;
-}
+export type TargetGroups = ReturnType<typeof groupByTarget>;
 
 /**
  * `offsets` contains the offsets of all batches in data. Each offset is the first element of a slice with `slice`
  * elements.
  */
-export function groupByTarget(offsets: Uint32Array, slice: number): TargetGroups {
+export function groupByTarget(offsets: Uint32Array, slice: number) {
   // Empty slices contain no elements to update or read.
   const total = slice === 0 ? 0 : offsets.length;
   // Each target and position form a 64-bit key, so that sorting needs no comparison callback. Sorting 10^6 keys takes
@@ -49,9 +39,11 @@ export function groupByTarget(offsets: Uint32Array, slice: number): TargetGroups
   return {
     count,
     target,
-    size: (group) => begins[group + 1] - begins[group],
-    position: (group, nth) => words[2 * (begins[group] + nth)],
-    find: (wanted) => searchAscending(count, target, wanted),
+    size: (group: number): number => begins[group + 1] - begins[group],
+    /** Returns the `nth` position of a group, counted from 0. */
+    position: (group: number, nth: number): number => words[2 * (begins[group] + nth)],
+    /** Returns the group for a target, or -1 if no position addresses the target. */
+    find: (wanted: number): number => searchAscending(count, target, wanted),
   };
 }
 
