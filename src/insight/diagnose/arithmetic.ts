@@ -15,30 +15,25 @@ export interface Machine<S> {
   divide(out: S, plan: Plan, counts: Uint32Array): void;
 }
 
-/** Float arithmetic. */
-export interface Arithmetic extends Machine<Float64Array> {
-  /** Converts every element of the final result. */
-  readonly finish?: (value: number) => number;
-}
-
 export type Compare = (which: "max" | "min", data: number, update: number) => number;
 
-/** Functions that replace parts of the normal arithmetic. Omitted parts are normal. */
-export interface Parts {
+/** Functions that replace parts of a float type's normal arithmetic. Omitted parts are normal. */
+export interface Arithmetic {
   /** Converts every operand before a step. */
   readonly read?: (value: number) => number;
   /** Compares operands in a max or min. */
   readonly compare?: Compare;
   /** Rounds each step's result. */
   readonly round?: (value: number) => number;
+  /** Converts every element of the final result. */
   readonly finish?: (value: number) => number;
 }
 
 const same = (value: number): number => value;
 
-/** Returns arithmetic that rounds to `dtype` after each step, with the given parts replaced. */
-export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
-  const { read = same, compare, round = rounderOf(dtype), finish } = parts;
+/** Returns a machine that rounds to `dtype` after each step, with the given parts replaced. */
+export function machineOf(dtype: DType, parts: Arithmetic): Machine<Float64Array> {
+  const { read = same, compare, round = rounderOf(dtype) } = parts;
   const combine = (step: Exclude<Step, "none">, a: number, b: number): number => {
     const plain = plainStep(step);
     return compare !== undefined && (plain === "max" || plain === "min")
@@ -63,7 +58,6 @@ export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
         for (let t = offsets[p]; t < offsets[p] + slice; t++) out[t] = round(out[t] / counts[p]);
       }
     },
-    ...(finish && { finish }),
   };
 }
 

@@ -2,36 +2,25 @@
 
 import { combineNumbers } from "../../core/kernels/combine.ts";
 import { DTYPES, type Stays } from "../../core/tensor/dtype.ts";
-import type { Tensor } from "../../core/tensor/tensor.ts";
-import { arithmeticOf, leastNormal, rounderOf, type Compare, type Parts } from "./arithmetic.ts";
+import { leastNormal, rounderOf, type Arithmetic, type Compare } from "./arithmetic.ts";
 import {
   always,
   hypothesis,
   isComparison,
   isReduced,
+  type Change,
+  type Changes,
   type Hypothesis,
-  type VariantName,
 } from "./hypothesis.ts";
 import { isFloating, type Rule } from "./rule.ts";
 
-type FloatChange = readonly [sentence: string, parts: Parts, name?: VariantName | undefined];
-
+/** Returns a hypothesis that replaces parts of the arithmetic of floats. */
 const floats = (
   id: Hypothesis["id"],
   applies: (rule: Rule) => boolean,
-  parts: (data: Tensor) => readonly FloatChange[],
+  changes: Changes,
 ): Hypothesis =>
-  hypothesis(
-    id,
-    "arithmetic",
-    (rule) => isFloating(rule.data) && applies(rule),
-    ({ data }) =>
-      parts(data).map(([sentence, given, name]) => [
-        sentence,
-        { arithmetic: arithmeticOf(data.dtype, given) },
-        name,
-      ]),
-  );
+  hypothesis(id, "arithmetic", (rule) => isFloating(rule.data) && applies(rule), changes);
 
 /** Compares like IEEE 754: the result is NaN if an operand is NaN, and -0 is less than 0. */
 const ieee: Compare = combineNumbers;
@@ -49,11 +38,11 @@ const forBoth = (
   when: string,
   compareOf: (keep: Compare) => Compare,
   isNamed: boolean,
-): readonly FloatChange[] =>
+): readonly Change[] =>
   [["data", "the value of data"] as const, ["update", "the update"] as const].map(
     ([stays, title]) => [
       `when ${when}, ${title} was kept`,
-      { compare: compareOf(keeping(stays)) },
+      { arithmetic: { compare: compareOf(keeping(stays)) } },
       isNamed ? `${stays}-stays` : undefined,
     ],
   );
@@ -72,46 +61,51 @@ function roundedIfOdd(value: number): number {
 }
 
 export const FLOATS: readonly Hypothesis[] = [
-  floats("wide-accumulation", isReduced, ({ dtype }) => {
+  floats("wide-accumulation", isReduced, ({ data: { dtype } }) => {
     const wide = DTYPES[dtype].family === "half" ? "float32" : "float64";
-    if (wide === dtype) return [];
-    return [[`sums were kept in ${wide} and rounded to ${dtype} once`, { round: rounderOf(wide) }]];
+    const sentence = `sums were kept in ${wide} and rounded to ${dtype} once`;
+    return wide === dtype ? [] : [[sentence, { arithmetic: { round: rounderOf(wide) } }]];
   }),
+  floats("wrong-rounding", (rule) => isReduced(rule) && rule.data.dtype === "bfloat16", [
+    [
+      "results were rounded up only if their last kept bit was 1",
+      { arithmetic: { round: roundedIfOdd } },
+    ],
+  ]),
   floats(
-    "wrong-rounding",
-    (rule) => isReduced(rule) && rule.data.dtype === "bfloat16",
-    () => [["results were rounded up only if their last kept bit was 1", { round: roundedIfOdd }]],
-  ),
-  floats("signed-zero", isComparison, () =>
+    "signed-zero",
+    isComparison,
     forBoth(
       "0 was compared with -0",
       (keep) => (which, a, b) => (hasNaN(a, b) ? NaN : (a === b ? keep : ieee)(which, a, b)),
       true,
     ),
   ),
-  floats("signed-zero", isReduced, ({ dtype }) => {
+  floats("signed-zero", isReduced, ({ data: { dtype } }) => {
     const round = rounderOf(dtype);
-    return [["results of -0 became 0", { round: (value) => withoutSign(round(value)) }]];
+    return [
+      ["results of -0 became 0", { arithmetic: { round: (value) => withoutSign(round(value)) } }],
+    ];
   }),
-  floats("signed-zero", always, () => [
-    ["-0 became 0 in the whole output", { finish: withoutSign }, "whole-output"],
+  floats("signed-zero", always, [
+    ["-0 became 0 in the whole output", { arithmetic: { finish: withoutSign } }, "whole-output"],
   ]),
   // Versions with their own comparison differ from IEEE 754.
   floats(
     "nan-one-operand",
     (rule) => isComparison(rule) && rule.call.settings.stays !== undefined,
-    () => [
+    [
       [
         "max and min compared as IEEE 754 does: NaN if an operand was NaN, and -0 below 0",
-        { compare: ieee },
+        { arithmetic: { compare: ieee } },
         "ieee",
       ],
     ],
   ),
-  floats("nan-one-operand", isComparison, () => [
+  floats("nan-one-operand", isComparison, [
     [
       "NaNs were ignored: the other operand was kept",
-      { compare: (which, a, b) => (a !== a ? b : b !== b ? a : ieee(which, a, b)) },
+      { arithmetic: { compare: (which, a, b) => (a !== a ? b : b !== b ? a : ieee(which, a, b)) } },
     ],
     ...forBoth(
       "a NaN was compared with a number",
@@ -120,22 +114,20 @@ export const FLOATS: readonly Hypothesis[] = [
     ),
     ...forBoth("an operand was NaN, or 0 was compared with -0", (keep) => keep, true),
   ]),
-  floats("subnormals-flushed", always, ({ dtype }) => {
+  floats("subnormals-flushed", always, ({ data: { dtype } }) => {
     const least = leastNormal(dtype);
-    const flush = (value: number): number => (Math.abs(value) < least ? zeroOf(value) : value);
+    const read = (value: number): number => (Math.abs(value) < least ? zeroOf(value) : value);
     const toNearest = rounderOf(dtype);
-    const round = (value: number): number => flush(toNearest(value));
+    const round = (value: number): number => read(toNearest(value));
+    const flushed = (which: string, arithmetic: Arithmetic): Change => [
+      `${which} smaller than the smallest normal float were flushed to 0`,
+      { arithmetic },
+    ];
     return [
-      [
-        "operands and results smaller than the smallest normal float were flushed to 0",
-        { read: flush, round },
-      ],
-      ["results smaller than the smallest normal float were flushed to 0", { round }],
-      ["operands smaller than the smallest normal float were flushed to 0", { read: flush }],
-      [
-        "all elements smaller than the smallest normal float were flushed to 0",
-        { read: flush, round, finish: flush },
-      ],
+      flushed("operands and results", { read, round }),
+      flushed("results", { round }),
+      flushed("operands", { read }),
+      flushed("all elements", { read, round, finish: read }),
     ];
   }),
 ];

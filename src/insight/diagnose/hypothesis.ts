@@ -64,12 +64,14 @@ export type Change = readonly [
   name?: VariantName | undefined,
 ];
 
+export type Changes = readonly Change[] | ((rule: Rule, facts: Facts) => readonly Change[]);
+
 /** Creates a hypothesis about calls for which `applies` returns true, with one change per variant. */
 export function hypothesis(
   id: DiagnosisId,
   aspect: Aspect,
   applies: (rule: Rule, facts: Facts) => boolean,
-  changes: readonly Change[] | ((rule: Rule, facts: Facts) => readonly Change[]),
+  changes: Changes,
 ): Hypothesis {
   const isPlanSame = ["order", "reduction", "arithmetic", "type"].includes(aspect);
   const variants = (rule: Rule, facts: Facts): readonly Variant[] => {

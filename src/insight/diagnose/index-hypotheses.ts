@@ -5,7 +5,14 @@
 
 import { differenceAt } from "../../core/tensor/compare.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
-import { always, hypothesis, isScatter, type Change, type Hypothesis } from "./hypothesis.ts";
+import {
+  always,
+  hypothesis,
+  isScatter,
+  type Change,
+  type Changes,
+  type Hypothesis,
+} from "./hypothesis.ts";
 import { pick } from "./predict.ts";
 import {
   attempted,
@@ -20,8 +27,6 @@ import {
   type PlaceOf,
   type Rule,
 } from "./rule.ts";
-
-type Changes = Parameters<typeof hypothesis>[3];
 
 /** Returns a hypothesis for calls that contain a certain kind of index. */
 const places =

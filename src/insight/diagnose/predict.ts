@@ -12,7 +12,7 @@ import { allocate, type Storage } from "../../core/tensor/dtype.ts";
 import { product, sameShape } from "../../core/tensor/shape.ts";
 import { copy } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
-import { decode, encode, inType, type Machine } from "./arithmetic.ts";
+import { decode, encode, inType, machineOf, type Machine } from "./arithmetic.ts";
 import {
   attempted,
   droppingOutside,
@@ -166,7 +166,7 @@ function scattered(rule: Rule, plan: Plan, data: Tensor, updates: Tensor): Stora
   const { arithmetic } = rule;
   if (arithmetic !== undefined) {
     const out = decode(data);
-    applySteps(rule, plan, decode(updates), out, arithmetic);
+    applySteps(rule, plan, decode(updates), out, machineOf(dtype, arithmetic));
     return encode(data, out, plan).data;
   }
   const out = allocate(dtype, data.size);

@@ -2,7 +2,7 @@
 
 import { DIAGNOSE } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { cellsOf, cellUpdatesOf, isSame, type Cells } from "./cells.ts";
+import { cellsOf, cellUpdatesOf, differingCells, isSame, type Cells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { DIALECTS, type DialectId } from "./dialect-table.ts";
 import { dialectsWith } from "./dialects.ts";
@@ -31,28 +31,20 @@ export interface Case {
 }
 
 /** A sample of the differing cells. Each hypothesis is tested on this sample before all differing cells. */
-interface Sample extends Probe {
-  readonly found: Cells;
-}
-
-type Sampled = Case & { readonly sample: Sample | null };
+type Sampled = Case & { readonly sample: (Probe & { readonly found: Cells }) | null };
 
 /** All hypotheses. Explanations of equal quality are listed in this order. */
 export const HYPOTHESES: readonly Hypothesis[] = [...SETTINGS, ...INDICES, ...INPUTS, ...FLOATS];
 
 /** A variant of a hypothesis, or a pair of variants, that was tested. */
-interface Tried {
-  readonly id: Diagnosis["id"];
-  readonly sentence: string;
+interface Tried extends Omit<Found, "cells"> {
   /** Number of differing cells that contain the predicted value. */
   readonly explained: number;
   /** Number of other cells that do not contain the predicted value. */
   readonly wrong: number;
 }
 
-interface TriedVariant extends Tried {
-  readonly variant: Variant;
-}
+type TriedVariant = Tried & { readonly variant: Variant };
 
 /**
  * Minimum evidence, in bits. The probability of a chance match must be less than 1 in 2 to the power of this number.
@@ -69,19 +61,19 @@ const LEAST_SHARE = 1 / 3;
 export function search(wanted: Case): readonly Found[] {
   const { differing, dialect, facts, rule, found } = wanted;
   if (differing.length === 0) return [];
-  const isWhole = ({ cells }: Found): boolean => cells.explained === differing.length;
+  const wholes = (all: readonly Found[]): readonly Found[] =>
+    all.filter(({ cells }) => cells.explained === differing.length);
   const isFull = ({ explained, wrong }: Tried): boolean =>
     explained === differing.length && wrong === 0;
-  const isKnown = ({ id }: Found): boolean =>
-    dialect !== null && dialectsWith(id).includes(dialect);
+  const isUnknown = ({ id }: Found): number =>
+    Number(dialect === null || !dialectsWith(id).includes(dialect));
   /** Moves known faults of the runtime to the front. */
-  const known = (all: readonly Found[]): Found[] => [
-    ...all.filter(isKnown),
-    ...all.filter((one) => !isKnown(one)),
-  ];
+  const known = (all: readonly Found[]): Found[] =>
+    all.toSorted((a, b) => isUnknown(a) - isUnknown(b));
   const races = racesOf(wanted);
+  const wholeRaces = wholes(races);
   // A deterministic fault cannot explain a result that changes between runs.
-  if (wanted.isRace === true && races.some(isWhole)) return races.filter(isWhole);
+  if (wanted.isRace === true && wholeRaces.length > 0) return wholeRaces;
   const given = { ...wanted, sample: found.count > DIAGNOSE.whole ? sampleOf(wanted) : null };
   const tried = variantsOf(rule, facts)
     .filter(({ aspect }) => !facts.isError || aspect === "places")
@@ -92,9 +84,10 @@ export function search(wanted: Case): readonly Found[] {
     });
   const full = tried.filter(isFull);
   if (full.length > 0) return known(diagnosesOf(full, differing.length));
-  if (races.some(isWhole)) return races.filter(isWhole);
+  if (wholeRaces.length > 0) return wholeRaces;
   const sets = races.length > 0 ? races : cellSets(given);
-  if (sets.some(isWhole)) return known(sets.filter(isWhole));
+  const wholeSets = wholes(sets);
+  if (wholeSets.length > 0) return known(wholeSets);
   const pairs = pairsOf(given, tried);
   const fullPairs = pairs.filter(isFull);
   if (fullPairs.length > 0) return known(diagnosesOf(fullPairs, differing.length));
@@ -129,7 +122,7 @@ function racesOf(wanted: Case): Found[] {
  * Selects a sample of cells. Golden-ratio steps spread the sample evenly, and do not coincide with repeating patterns.
  * A cell may be selected twice.
  */
-function sampleOf({ actual, differing, found }: Case): Sample {
+function sampleOf({ actual, differing, found }: Case): Sampled["sample"] {
   const { length } = differing;
   const { sampled } = DIAGNOSE;
   const cells =
@@ -153,24 +146,18 @@ function scoreOf(
   if (sample !== null) {
     const few = predict(rule, sample);
     if (few === null) return null;
-    const share = sameCells(cellsOf(few), sample.found) / sample.cells.length;
+    const { length } = sample.cells;
+    const share = (length - differingCells(cellsOf(few), sample.found).length) / length;
     if (share < LEAST_SHARE) return { explained: Math.floor(share * differing.length), wrong: 0 };
   }
   const predicted = predict(rule);
   if (predicted === null) return null;
   const cells = cellsOf(predicted);
-  const explained = sameCells(cells, found, differing);
+  let explained = 0;
+  for (const cell of differing) if (isSame(cells, found, cell)) explained++;
   if (explained === 0) return { explained, wrong: 0 };
-  const others = cells.count - differing.length;
-  return { explained, wrong: others - (sameCells(cells, found) - explained) };
-}
-
-function sameCells(a: Cells, b: Cells, which?: Uint32Array): number {
-  let same = 0;
-  if (which === undefined) {
-    for (let cell = 0; cell < a.count; cell++) if (isSame(a, b, cell)) same++;
-  } else for (const cell of which) if (isSame(a, b, cell)) same++;
-  return same;
+  const missed = differing.length - explained;
+  return { explained, wrong: differingCells(cells, found).length - missed };
 }
 
 /** Returns the best variant's diagnosis for each id. */
@@ -224,7 +211,7 @@ function pairsOf(given: Sampled, tried: readonly TriedVariant[]): Tried[] {
  * omitted.
  */
 function cellSets(
-  { rule, facts, actual, differing, sample = null }: Case & { readonly sample?: Sample | null },
+  { rule, facts, actual, differing, sample = null }: Case & Partial<Sampled>,
   tried: readonly CellSet[] = CELL_SETS,
   leastBits: number | null = null,
 ): Found[] {

@@ -76,16 +76,15 @@ export function scatterStory(
   output: Tensor,
 ): ScatterStory {
   const { call, data } = prepared;
-  const { settings } = call;
-  const { dtype } = data;
+  const [{ settings }, { dtype }] = [call, data];
   const places = placesOf(prepared, plan);
   const { count, groups, offsets, slice, sliceShape } = places;
   const scattering = { executor, prepared, updates, places };
   const ownStays = stepOf(settings, dtype).endsWith(`_${settings.stays}`);
-  const updateAt = (order: number): Update => {
-    const target = places.targetAt(offsets[order] / slice);
-    return { order, ...places.sliceOf(order, updates, target) };
-  };
+  const updateAt = (order: number): Update => ({
+    order,
+    ...places.sliceOf(order, updates, places.targetAt(offsets[order] / slice)),
+  });
   const wholes: SlicePart<Tensor> = {
     begin: 0,
     length: slice,
@@ -120,7 +119,7 @@ export function scatterStory(
     after(given) {
       const isAll = given >= count;
       const first = isAll ? count : given > 0 ? Math.trunc(given) : 0;
-      const some = planOf(offsets.subarray(0, first), slice, plan.size);
+      const some = planOf(offsets.subarray(0, first), slice, data.size);
       // Means are computed as sums, which are divided after the last update.
       const isSum = settings.reduction === "mean" && !isAll;
       const reducing = isSum ? { ...settings, reduction: "add" as const } : settings;
