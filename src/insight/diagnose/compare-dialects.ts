@@ -14,7 +14,7 @@ import { isComparison, isReduced, isScatter, isWhole, type VariantName } from ".
 import { exactOf, readCall, resultOf, type ReadCall } from "./predict.ts";
 import { openOrder } from "./races.ts";
 import { isFloating, leavesOut, type Facts, type Rule } from "./rule.ts";
-import { HYPOTHESES } from "./search.ts";
+import { variantsOf } from "./search.ts";
 import { axisOf } from "./call-hypotheses.ts";
 
 /** The result of a call under one dialect's rules. */
@@ -127,64 +127,53 @@ interface Made {
 /** Applies a dialect's behavior to a rule: first to element positions, then to how elements are combined. */
 function resultIn(record: DialectRecord, given: ReadCall): Made | "error" | "undefined" {
   const { rule, facts, exact } = given;
-  const { indexForm } = rule.call.version;
-  const words = wordsOf(record, indexForm, rule.data.dtype);
+  const { data, indices, updates, call } = rule;
+  const { indexForm } = call.version;
+  const words = wordsOf(record, indexForm, data.dtype);
+  const { negative, wholes } = words;
   if (indexForm === "sequences") {
-    const isRefused = facts.isError || (facts.hasNegative && words.negative === "error");
+    const isRefused = facts.isError || (facts.hasNegative && negative === "error");
     return isRefused ? "error" : { rule, output: exact, ids: [] };
   }
-  if (record.needsEqualAxes === true && isAcross(rule)) return "error";
+  if (record.needsEqualAxes === true && updates === undefined && indexForm === "elements") {
+    const axis = axisOf(rule);
+    if (data.shape.some((dim, d) => d !== axis && dim !== indices.shape[d])) return "error";
+  }
   const placed = withPlaces(given, words, record);
   if (typeof placed === "string") return placed;
-  const { wholes } = words;
-  const isRefused = wholes === "error" || (wholes === "one-applied" && !isSingle(rule));
-  if (isWhole(rule) && isRefused) return "error";
+  if (isWhole(rule)) {
+    const isOne = call.settings.reduction === "none" && updates?.size === data.size;
+    if (wholes === "error" || (wholes === "one-applied" && !isOne)) return "error";
+  }
   return waysOf(rule, words).reduce((made, way) => followed(made, facts, way), placed);
 }
 
-/** Returns true for a scatter without a reduction if the updates are a single slice with data's size. */
-const isSingle = ({ data, updates, call }: Rule): boolean =>
-  call.settings.reduction === "none" && updates?.size === data.size;
-
-/**
- * Returns true for a gather with one index per element if data and indices differ in size on an axis other than the
- * gather axis.
- */
-const isAcross = (rule: Rule): boolean => {
-  const { call, data, indices, updates } = rule;
-  if (updates !== undefined || call.version.indexForm !== "elements") return false;
-  const axis = axisOf(rule);
-  return data.shape.some((dim, d) => d !== axis && dim !== indices.shape[d]);
-};
-
-/** A hypothesis with the name of its variant, and the id that describes a visible change. */
-interface Way {
-  readonly id: DiagnosisId;
-  readonly name?: VariantName;
-  readonly seen?: DiagnosisId;
-}
+/** A hypothesis, the name of its variant, and the id that describes a visible change, by default that of the hypothesis. */
+type Way = readonly [id: DiagnosisId, name?: VariantName, seen?: DiagnosisId];
 
 /** Returns the hypotheses that describe how a dialect combines elements. */
 function waysOf(rule: Rule, words: Words): readonly Way[] {
-  const strings = rule.data.dtype === "string" ? words.strings : null;
-  const ways = [words.wholes, strings, words.types, words.means].flatMap(idsOf);
-  return [...ways.map((id) => ({ id })), ...reductionWays(rule, words)];
-}
-
-function reductionWays(rule: Rule, { sums, compares, halves }: Words): readonly Way[] {
-  if (!isReduced(rule)) return [];
+  const { dtype } = rule.data;
+  const { sums, compares, halves } = words;
+  const strings = dtype === "string" ? words.strings : null;
+  const ways = [words.wholes, strings, words.types, words.means]
+    .flatMap(idsOf)
+    .map((id): Way => [id]);
+  if (!isReduced(rule)) return ways;
   // The updates are summed, starting at 0, and the sums are added to all elements of data, which converts every -0 to 0.
   if (sums === "updates-first")
-    return [{ id: "updates-first" }, { id: "signed-zero", name: "whole-output" }];
-  if (!isComparison(rule))
-    return rowOf(rule.data.dtype).family === "half" ? idsOf(halves).map((id) => ({ id })) : [];
-  if (compares === null || compares === "unknown") return [];
+    return [...ways, ["updates-first"], ["signed-zero", "whole-output"]];
+  if (!isComparison(rule)) {
+    const rounded = rowOf(dtype).family === "half" ? idsOf(halves) : [];
+    return [...ways, ...rounded.map((id): Way => [id])];
+  }
+  if (compares === null || compares === "unknown") return ways;
   const [id = "nan-one-operand"] = idsOf(compares);
   const name =
     compares === "exact" ? "ieee" : compares.endsWith("data") ? "data-stays" : "update-stays";
   // A version that returns one operand unchanged differs from the other rules for both NaN and zeros.
   const seen = rule.call.settings.stays === undefined ? id : "nan-one-operand";
-  return [{ id, name, seen }];
+  return [...ways, [id, name, seen]];
 }
 
 /** Hypothesis variants for out-of-range indices, by word. */
@@ -229,37 +218,29 @@ function withPlaces(
   return { rule, output, ids: isSeen ? ids : [] };
 }
 
-/**
- * Applies one variant of a hypothesis to a rule. If the hypothesis does not apply to the call, the rule does not
- * change.
- */
+/** Applies one variant of a hypothesis. Returns the same rule if the hypothesis does not apply to the call. */
 function changed(rule: Rule, facts: Facts, id: DiagnosisId, name?: VariantName): Rule {
-  const variants = HYPOTHESES.filter((one) => one.id === id).flatMap((one) =>
-    one.variants(rule, facts),
-  );
-  return variants.find((variant) => variant.name === name)?.rule ?? rule;
+  const variants = variantsOf(rule, facts);
+  return variants.find((variant) => variant.id === id && variant.name === name)?.rule ?? rule;
 }
 
 /** Changes a rule and its result. The id is added only if the result shows the change. */
-function followed(made: Made, facts: Facts, { id, name, seen = id }: Way): Made {
+function followed(made: Made, facts: Facts, [id, name, seen = id]: Way): Made {
   const rule = changed(made.rule, facts, id, name);
   if (rule === made.rule) return made;
   const output = resultOf(rule);
   return { rule, output, ids: differ(made.output, output) ? [...made.ids, seen] : made.ids };
 }
 
-/** Cells whose values a dialect does not define, and the diagnosis for these cells. */
-interface Open {
-  readonly cells: ReadonlySet<number>;
-  readonly id: DiagnosisId;
-}
-
 /**
  * Finds the undecided cells. Without a reduction, these are cells with different updates. A sum is undecided if its
  * value depends on the order, or if updates may be lost. A comparison is undecided for NaN and -0 if the table does not
- * specify the behavior.
+ * specify the behavior. The id is the diagnosis for these cells.
  */
-function openCells(record: DialectRecord, rule: Rule): Open {
+function openCells(
+  record: DialectRecord,
+  rule: Rule,
+): { readonly cells: ReadonlySet<number>; readonly id: DiagnosisId } {
   const { data, updates, call } = rule;
   const { reduction } = call.settings;
   const compares = isComparison(rule);

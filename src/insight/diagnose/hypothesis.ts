@@ -50,6 +50,20 @@ export interface Variant {
   on(other: Rule): Variant | undefined;
 }
 
+interface Described<Id extends string> {
+  readonly id: Id;
+  readonly sentence: string;
+}
+
+/** Describes two changes, or only the second change if there is no first change. */
+export const pairOf = <Id extends string>(
+  first: Described<Id> | undefined,
+  { id, sentence }: Described<Id>,
+): Described<Id | `${Id}+${Id}`> =>
+  first === undefined
+    ? { id, sentence }
+    : { id: `${first.id}+${id}`, sentence: `${first.sentence}; and ${sentence}` };
+
 export interface Hypothesis {
   readonly id: DiagnosisId;
   readonly aspect: Aspect;

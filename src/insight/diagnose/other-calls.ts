@@ -11,10 +11,10 @@ import { equals } from "../../core/tensor/compare.ts";
 import { printShape } from "../../core/tensor/shape.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
-import { rankOf } from "./hypothesis.ts";
+import { pairOf, rankOf, type Variant } from "./hypothesis.ts";
 import { equalAxes, swapped } from "./call-hypotheses.ts";
 import { callWithout, predict, readCall } from "./predict.ts";
-import { attempted, type Rule } from "./rule.ts";
+import { attempted } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
 
 /** A change to a node's input, which additional nodes before the node can make. */
@@ -42,19 +42,15 @@ export interface OtherCall {
   readonly result: Tensor;
 }
 
+/** The parts of a call that a change affects, in the order in which two changes are applied. */
+const PARTS = ["form", "reduction", "input", "order"] as const;
+
 /** A change to a call. Two changes are combined only if they change different parts. */
-interface Edit {
+interface Edit extends Omit<OtherCall, "result"> {
   readonly id: ChangeId;
-  readonly part: Part;
-  readonly sentence: string;
+  readonly part: (typeof PARTS)[number];
   readonly node: NodeSpec;
-  readonly changes: readonly InputChange[];
 }
-
-type Part = "form" | "reduction" | "input" | "order";
-
-/** The order in which two changes are applied. */
-const PARTS: readonly Part[] = ["form", "reduction", "input", "order"];
 
 type Inputs = readonly Tensor[];
 
@@ -79,21 +75,19 @@ export function* otherCalls(
 function* candidates(given: NodeSpec, inputs: Inputs): Generator<Candidate, void, undefined> {
   const inputsOf = ({ node, changes }: Edit): Inputs =>
     changes.reduce((tensors, change) => edited(tensors, change, node), inputs);
-  const candidate = (id: OtherCall["id"], sentence: string, edit: Edit): Candidate => {
-    const { node, changes } = edit;
-    const made = (): Tensor | null => attempted(() => run(node, inputsOf(edit))[0]);
-    return { id, sentence, node, changes, made };
+  const candidate = (edit: Edit, first?: Edit): Candidate => {
+    const changes = [...(first?.changes ?? []), ...edit.changes];
+    const made = (): Tensor | null =>
+      attempted(() => run(edit.node, inputsOf({ ...edit, changes }))[0]);
+    return { ...pairOf(first, edit), node: edit.node, changes, made };
   };
   const singles = editsOf(given, inputs);
-  for (const edit of singles) yield candidate(edit.id, edit.sentence, edit);
+  for (const edit of singles) yield candidate(edit);
   yield* hypotheses(given, inputs, false);
   for (const first of singles) {
     const others = attempted(() => editsOf(first.node, inputsOf(first))) ?? [];
     for (const second of others) {
-      if (PARTS.indexOf(second.part) <= PARTS.indexOf(first.part)) continue;
-      const both = { ...second, changes: [...first.changes, ...second.changes] };
-      const sentence = `${first.sentence}; and ${second.sentence}`;
-      yield candidate(`${first.id}+${second.id}`, sentence, both);
+      if (PARTS.indexOf(second.part) > PARTS.indexOf(first.part)) yield candidate(second, first);
     }
   }
   yield* hypotheses(given, inputs, true);
@@ -150,24 +144,25 @@ function* hypotheses(
   );
   for (const first of tried) {
     for (const one of first.variants(rule, facts)) {
-      if (!arePairs) yield wish(one.id, one.sentence, one.rule);
+      if (!arePairs) yield wish(one);
       else {
         const seconds = tried.filter((other) => rankOf(other) > rankOf(first));
         for (const other of seconds.flatMap((second) => second.variants(one.rule, facts)))
-          yield wish(`${one.id}+${other.id}`, `${one.sentence}; and ${other.sentence}`, other.rule);
+          yield wish(other, one);
       }
     }
   }
 }
 
 /** Creates a candidate for a rule. A sentence about a runtime becomes a sentence about the intended call. */
-const wish = (id: OtherCall["id"], said: string, wanted: Rule): Candidate => {
-  const sentence = said
+function wish(variant: Variant, first?: Variant): Candidate {
+  const { id, sentence } = pairOf(first, variant);
+  const said = sentence
     .replaceAll(/\bwas\b/g, "is")
     .replaceAll(/\bwere\b/g, "are")
     .replaceAll(/\bbegan\b/g, "begins");
-  return { id, sentence, node: null, changes: [], made: () => predict(wanted) };
-};
+  return { id, sentence: said, node: null, changes: [], made: () => predict(variant.rule) };
+}
 
 const isScatter = ({ op }: NodeSpec): boolean => op.includes("Scatter");
 

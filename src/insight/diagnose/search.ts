@@ -8,7 +8,7 @@ import { DIALECTS, type DialectId } from "./dialect-table.ts";
 import { dialectsWith } from "./dialects.ts";
 import { INPUTS, SETTINGS } from "./call-hypotheses.ts";
 import { FLOATS } from "./float-hypotheses.ts";
-import { rankOf, type Hypothesis, type Variant } from "./hypothesis.ts";
+import { pairOf, rankOf, type Hypothesis, type Variant } from "./hypothesis.ts";
 import { INDICES } from "./index-hypotheses.ts";
 import { bitsOf, CELL_SETS, openOrder, raceSets, type CellSet } from "./races.ts";
 import { pick, predict, type Probe } from "./predict.ts";
@@ -200,9 +200,7 @@ function pairsOf(given: Sampled, tried: readonly TriedVariant[]): Tried[] {
     const score = both && scoreOf(given, both.rule);
     // A second fault must explain at least one more cell.
     if (!score || score.explained <= Math.max(first.explained, second.explained)) return [];
-    const id = `${first.variant.id}+${second.variant.id}` as const;
-    const sentence = `${first.variant.sentence}; and ${second.variant.sentence}`;
-    return [{ id, sentence, ...score }];
+    return [{ ...pairOf(first.variant, second.variant), ...score }];
   });
 }
 
