@@ -10,7 +10,7 @@ import { checkLike } from "../../core/call/inputs.ts";
 import { oneOf, type ErrorContext } from "../../core/errors.ts";
 import { wrongOption, optionsOf } from "../../core/foreign.ts";
 import { reductionOf } from "../../core/operators/settings.ts";
-import { REDUCTIONS, type Reduction } from "../../core/tensor/dtype.ts";
+import { REDUCTIONS } from "../../core/tensor/dtype.ts";
 import { printShape, sameShape } from "../../core/tensor/shape.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { otherAxes, otherBatchDims, otherOperators } from "./call-hypotheses.ts";
@@ -19,10 +19,10 @@ import type { Diagnosis, DiagnosisId } from "./diagnosis.ts";
 import { DIALECT_IDS, dialectsWith, type DialectId } from "./dialects.ts";
 import type { Change } from "./hypothesis.ts";
 import { PLACES } from "./index-hypotheses.ts";
-import { callWithout, predict, readCall, resultOf, type ReadCall } from "./predict.ts";
+import { callWithout, predict, readCall, resultOf } from "./predict.ts";
 import { bitsOf } from "./races.ts";
-import { attempted, type Rule } from "./rule.ts";
-import { LEAST_BITS, search, type Case, type Found } from "./search.ts";
+import { attempted, type Facts, type Rule } from "./rule.ts";
+import { LEAST_BITS, search, type Found } from "./search.ts";
 
 /** Known facts about the runtime that produced a result. */
 export interface DiagnoseOptions {
@@ -83,7 +83,7 @@ export function diagnose(
   options: DiagnoseOptions = {},
 ): readonly Diagnosis[] {
   const { call, word } = callWithout(nodeFrom(node));
-  const own = diagnoseOptions(options, call.fields);
+  const told = diagnoseOptions(options, call.fields);
   const prepared = prepare(call, tensorsOf(call, inputs));
   const { dtype } = prepared.data;
   const given = asTensor(actual, call.fields, "actual");
@@ -92,11 +92,12 @@ export function diagnose(
   if (reshaped.length > 0) return reshaped.map(named);
   checkLike(given, dtype, prepared.shape, "actual", call.fields);
   if (given.size === 0) return [];
-  const found =
-    word === null
-      ? search({ ...caseOf(readCall(prepared), given), ...own })
-      : reductionsThatGive(prepared, given, word);
-  return found.map(named);
+  if (word !== null) return reductionsThatGive(prepared, given, word).map(named);
+  const { rule, facts, exact } = readCall(prepared);
+  const found = cellsOf(given);
+  const own = differingCells(cellsOf(exact), found);
+  const differing = facts.isError ? undecidedCells(rule, facts, own) : own;
+  return search({ rule, facts, actual: given, found, differing, ...told }).map(named);
 }
 
 const named = (one: Found): Diagnosis => ({ ...one, dialects: dialectsWith(one.id) });
@@ -123,27 +124,15 @@ export function diagnoseOptions(
   return { dialect: found, isRace: isRace ?? null };
 }
 
-function caseOf(
-  { rule, facts, exact }: ReadCall,
-  actual: Tensor,
-): Omit<Case, "dialect" | "isRace"> {
-  const found = cellsOf(actual);
-  const own = differingCells(cellsOf(exact), found);
-  const differing = facts.isError ? undecidedCells(rule, facts, own) : own;
-  return { rule, facts, actual, found, differing };
-}
-
 /** Returns the differing cells, and the cells that any interpretation of out-of-range indices changes. */
-function undecidedCells(rule: Rule, facts: Case["facts"], differing: Uint32Array): Uint32Array {
+function undecidedCells(rule: Rule, facts: Facts, differing: Uint32Array): Uint32Array {
   const base = cellsOf(resultOf(rule));
   const marks = new Uint8Array(base.count);
   for (const cell of differing) marks[cell] = 1;
-  for (const hypothesis of PLACES) {
-    for (const variant of hypothesis.variants(rule, facts)) {
-      const predicted = predict(variant.rule);
-      if (predicted === null) continue;
-      for (const cell of differingCells(base, cellsOf(predicted))) marks[cell] = 1;
-    }
+  for (const variant of PLACES.flatMap((one) => one.variants(rule, facts))) {
+    const predicted = predict(variant.rule);
+    if (predicted === null) continue;
+    for (const cell of differingCells(base, cellsOf(predicted))) marks[cell] = 1;
   }
   return Uint32Array.from(marks.keys()).filter((cell) => marks[cell] === 1);
 }
@@ -182,21 +171,17 @@ function reductionsThatGive(
 ): readonly Found[] {
   const differing = differingCells(cellsOf(data), cellsOf(actual)).length;
   if (differing === 0) return [];
-  return REDUCTIONS.filter((reduction) => {
+  const given = JSON.stringify(word);
+  return REDUCTIONS.flatMap((reduction): Found[] => {
     const settings = { ...call.settings, reduction };
     const read = attempted(() => readCall(prepare({ ...call, settings }, tensors)));
-    return read !== null && !read.facts.isError && !differ(read.exact, actual);
-  }).map((reduction) => ({
-    id: "other-reduction",
-    sentence: sentenceFor(reduction, word),
-    cells: { explained: differing, differing },
-  }));
-}
-
-function sentenceFor(reduction: Reduction, word: string): string {
-  const given = JSON.stringify(word);
-  if (reduction === "none") return `the reduction ${given} was ignored: the reduction was none`;
-  return reductionOf(word) === reduction
-    ? `${given} was applied as other versions of the operator define it: the reduction was ${reduction}`
-    : `the reduction was ${reduction}, not ${given}`;
+    if (read === null || read.facts.isError || differ(read.exact, actual)) return [];
+    const sentence =
+      reduction === "none"
+        ? `the reduction ${given} was ignored: the reduction was none`
+        : reductionOf(word) === reduction
+          ? `${given} was applied as other versions of the operator define it: the reduction was ${reduction}`
+          : `the reduction was ${reduction}, not ${given}`;
+    return [{ id: "other-reduction", sentence, cells: { explained: differing, differing } }];
+  });
 }

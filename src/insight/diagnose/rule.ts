@@ -115,14 +115,9 @@ export function inferredShape({ call, data, indices, updates }: Rule): readonly 
   return call.operator.inferShape(shapes, call) as readonly number[];
 }
 
-/**
- * @throws TensorError like `inferredShape`; `index-out-of-range`
- *   for an axis without elements
- */
+/** @throws TensorError like `inferredShape`; `index-out-of-range` for an axis without elements */
 export function placingOf(rule: Rule): Placing {
-  const known = rule.placings.get(rule.call);
-  if (known !== undefined) return known;
-  const placing = newPlacing(rule);
+  const placing = rule.placings.get(rule.call) ?? newPlacing(rule);
   rule.placings.set(rule.call, placing);
   return placing;
 }
@@ -143,13 +138,9 @@ function newPlacing(rule: Rule): Placing {
   const { count } = plan;
   const base = absoluteOffsets(plan);
   if (call.version.indexForm === "sequences") {
-    return {
-      plan,
-      base: base.map((offset, p) => offset - (p % count) * plan.slice),
-      axes,
-      tupleAt: (p) => Math.floor((p / base.length) * size),
-      length: count,
-    };
+    const starts = base.map((offset, p) => offset - (p % count) * plan.slice);
+    const tupleAt = (p: number): number => Math.floor((p / base.length) * size);
+    return { plan, base: starts, axes, tupleAt, length: count };
   }
   // An operator that addresses slices along an axis repeats its indices for each position on the axes between the batch
   // axes and the indexed axis.
@@ -159,18 +150,21 @@ function newPlacing(rule: Rule): Placing {
   return { plan, base, axes, tupleAt, length: 1 };
 }
 
-/** Returns a function that reads the j-th index of a position. Each position of a sequence has its own index. */
-function indexReader({ indices }: Rule, placing: Placing): (p: number, j: number) => number {
-  const { axes, tupleAt, length } = placing;
+/**
+ * Returns a function that interprets the j-th index of a position. Each position of a sequence has its own index, which
+ * follows from the sequence's first index.
+ */
+function placer(
+  { indices }: Rule,
+  { axes, length, tupleAt }: Placing,
+  placeOf: PlaceOf,
+): (p: number, j: number) => number {
   const { words, step } = indexWordsOf(indices);
-  return (p, j) => indexAt(words, (tupleAt(p) * axes.length + j) * step, step) + (p % length);
-}
-
-/** Returns a function that interprets the j-th index of a position. */
-function placer(rule: Rule, placing: Placing, placeOf: PlaceOf): (p: number, j: number) => number {
-  const { axes, length } = placing;
-  const read = indexReader(rule, placing);
-  return (p, j) => placeOf(read(p, j), axes[j].dim, p % length, length - 1 - (p % length));
+  return (p, j) => {
+    const after = p % length;
+    const index = indexAt(words, (tupleAt(p) * axes.length + j) * step, step) + after;
+    return placeOf(index, axes[j].dim, after, length - 1 - after);
+  };
 }
 
 function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
@@ -236,18 +230,16 @@ export interface Facts {
 
 export function factsOf(rule: Rule, isError: boolean): Facts {
   const placing = placingOf(rule);
-  const { axes, base } = placing;
-  const read = indexReader(rule, placing);
-  const own = ownPlace(rule);
+  const inside = droppingOutside(rule);
   let hasNegative = false;
   let hasOutside = false;
-  for (let p = 0; p < base.length; p++) {
-    for (let j = 0; j < axes.length; j++) {
-      const index = read(p, j);
-      if (index < 0) hasNegative = true;
-      if (Number.isNaN(within(own(index, axes[j].dim), axes[j].dim))) hasOutside = true;
-    }
-  }
+  const placeAt = placer(rule, placing, (index, ...axis) => {
+    hasNegative ||= index < 0;
+    hasOutside ||= Number.isNaN(inside(index, ...axis));
+    return 0;
+  });
+  for (let p = 0; p < placing.base.length; p++)
+    for (let j = 0; j < placing.axes.length; j++) placeAt(p, j);
   return { isError, hasNegative, hasOutside };
 }
 
