@@ -60,6 +60,11 @@ function roundedIfOdd(value: number): number {
   return value === value ? new Float32Array(words.buffer)[0] : value;
 }
 
+const flushed = (which: string, arithmetic: Arithmetic): Change => [
+  `${which} smaller than the smallest normal float were flushed to 0`,
+  { arithmetic },
+];
+
 export const FLOATS: readonly Hypothesis[] = [
   floats("wide-accumulation", isReduced, ({ data: { dtype } }) => {
     const wide = DTYPES[dtype].family === "half" ? "float32" : "float64";
@@ -119,10 +124,6 @@ export const FLOATS: readonly Hypothesis[] = [
     const read = (value: number): number => (Math.abs(value) < least ? zeroOf(value) : value);
     const toNearest = rounderOf(dtype);
     const round = (value: number): number => read(toNearest(value));
-    const flushed = (which: string, arithmetic: Arithmetic): Change => [
-      `${which} smaller than the smallest normal float were flushed to 0`,
-      { arithmetic },
-    ];
     return [
       flushed("operands and results", { read, round }),
       flushed("results", { round }),

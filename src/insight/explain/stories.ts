@@ -76,7 +76,8 @@ export function scatterStory(
   output: Tensor,
 ): ScatterStory {
   const { call, data } = prepared;
-  const [{ settings }, { dtype }] = [call, data];
+  const { settings } = call;
+  const { dtype } = data;
   const places = placesOf(prepared, plan);
   const { count, groups, offsets, slice, sliceShape } = places;
   const scattering = { executor, prepared, updates, places };
@@ -116,18 +117,26 @@ export function scatterStory(
         steps: () => (group === -1 ? [] : replay(scattering, group, part)),
       };
     },
-    after(given) {
-      const isAll = given >= count;
-      const first = isAll ? count : given > 0 ? Math.trunc(given) : 0;
-      const some = planOf(offsets.subarray(0, first), slice, data.size);
-      // Means are computed as sums, which are divided after the last update.
-      const isSum = settings.reduction === "mean" && !isAll;
-      const reducing = isSum ? { ...settings, reduction: "add" as const } : settings;
-      return callNow(executor, call.fields, (session) =>
-        scatterNow(session, executor, some, data, updates, reducing, undefined),
-      );
-    },
+    after: (given) => outputAfter(scattering, given),
   };
+}
+
+/** Returns the output after the first `given` updates. */
+function outputAfter(
+  { executor, prepared: { call, data }, updates, places }: Scattering,
+  given: number,
+): Tensor {
+  const { settings, fields } = call;
+  const { count, offsets, slice } = places;
+  const isAll = given >= count;
+  const first = isAll ? count : given > 0 ? Math.trunc(given) : 0;
+  const plan = planOf(offsets.subarray(0, first), slice, data.size);
+  // Means are computed as sums, which are divided after the last update.
+  const isSum = settings.reduction === "mean" && !isAll;
+  const reducing = isSum ? { ...settings, reduction: "add" as const } : settings;
+  return callNow(executor, fields, (session) =>
+    scatterNow(session, executor, plan, data, updates, reducing, undefined),
+  );
 }
 
 /** Part of a slice to replay, and how its values are represented. */
