@@ -22,7 +22,7 @@ const places = ({ tensor }, shape, below) =>
 export const rowsOf = (library) => ({ ...smallRows(library), ...longRows(library) });
 
 function smallRows(library) {
-  const { zeros, scatterND, gather, planScatterND } = library;
+  const { zeros, scatterND, scatterElements, gather, planScatterND, vjp } = library;
   const data = floats(library, [8]);
   const indices = places(library, [4, 1], 8);
   const updates = floats(library, [4]);
@@ -35,6 +35,16 @@ function smallRows(library) {
       return () => plan.scatter(data, updates, { out });
     },
     "4 updates into 8, lists": () => () => scatterND(data, [[1], [7], [0], [3]], [1, 2, 3, 4]),
+    "4 updates into 8, mean": () => () => scatterND(data, indices, updates, { reduction: "mean" }),
+    "4 updates into 8, gradients": () => () => vjp("scatterND", [data, indices, updates], data),
+    "4 updates into 8, elements": () => {
+      const few = places(library, [4], 8);
+      return () => scatterElements(data, few, updates);
+    },
+    "gather 4 of 8 in a row": () => {
+      const run = library.tensor("int64", [4], [2n, 3n, 4n, 5n]);
+      return () => gather(data, run);
+    },
     "gather 4 of 8": () => {
       const few = places(library, [4], 8);
       return () => gather(data, few);

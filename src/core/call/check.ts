@@ -169,10 +169,8 @@ export function infer(
 ): TensorType[] {
   const call = callOfKnown(node);
   const given = checkInputCount(call, readInputs(call.signature, inputTypes, call.fields));
-  const types = call.version.inputs.map(({ name: input }, position) =>
-    given[position] === undefined
-      ? undefined
-      : checkType(given[position], { ...call.fields, input }),
+  const types = call.signature.inputs.map(({ name }, position) =>
+    given[position] === undefined ? undefined : checkType(given[position], call.fields, name),
   );
   const roles = rolesOf(call.signature, types);
   const { data, indices, updates } = roles;
@@ -186,10 +184,11 @@ export function infer(
   return [{ dtype: (data as TensorType).dtype, shape }];
 }
 
-function checkType(type: unknown, fields: ErrorContext): TensorType {
+function checkType(type: unknown, who: ErrorContext, input: string): TensorType {
   // A tensor is accepted as its own type; as an axis input it also supplies the axis.
   if (Tensor.isTensor(type)) return type;
-  const must = `${fields.input} must be a type with a dtype and a shape`;
+  const fields = { ...who, input };
+  const must = `${input} must be a type with a dtype and a shape`;
   const read = (): { dtype: unknown; shape: unknown } | null =>
     typeof type === "object" && type !== null && "dtype" in type && "shape" in type
       ? { dtype: type.dtype, shape: type.shape }
@@ -200,7 +199,7 @@ function checkType(type: unknown, fields: ErrorContext): TensorType {
   }
   const { dtype, shape } = parts;
   checkDType(dtype, fields);
-  return { dtype, shape: partialShapeOf(shape, String(fields.input), fields) };
+  return { dtype, shape: partialShapeOf(shape, input, fields) };
 }
 
 /**

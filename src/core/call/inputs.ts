@@ -61,24 +61,13 @@ function tensorFrom(
   call: Call,
   data: Tensor | undefined,
 ): Tensor {
-  if (data === undefined) return asTensor(given, call.fields, name);
-  if (role === "indices") return indexTensor(given, Tensor.dimsOf(data), call, name);
-  return listOrTensor(data.dtype, given, call.fields, name);
-}
-
-function indexTensor(
-  given: unknown,
-  data: readonly number[],
-  call: OperatorCall,
-  input: string,
-): Tensor {
-  if (isArray(given)) {
-    const tensor = typedNumbers("int32", given);
-    if (tensor !== null) return tensor;
-  } else if (!Tensor.isTensor(given)) {
-    checkIndexBytes(given, data, call, input);
-  }
-  return listOrTensor("int64", given, call.fields, input);
+  const { fields } = call;
+  if (data === undefined) return asTensor(given, fields, name);
+  if (role !== "indices") return listOrTensor(data.dtype, given, fields, name);
+  const numbers = isArray(given) ? typedNumbers("int32", given) : null;
+  if (numbers !== null) return numbers;
+  checkIndexBytes(given, Tensor.dimsOf(data), call, name);
+  return listOrTensor("int64", given, fields, name);
 }
 
 /**

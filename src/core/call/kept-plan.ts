@@ -88,13 +88,19 @@ export interface KeptPlan {
 }
 
 /** Creates a kept plan that runs on the given executor. */
-export const keepPlan = (
-  executor: Executor,
-  operator: Operator,
-  givenShape: readonly number[],
-  indices: unknown,
-  options?: unknown,
-): KeptPlan => keptPlan(keptParts(executor, operator, givenShape, indices, options));
+export function keepPlan(...given: Parameters<typeof keptParts>): KeptPlan {
+  const parts = keptParts(...given);
+  return Object.freeze<KeptPlan>({
+    dataShape: parts.dataShape,
+    shape: parts.shape,
+    scatter: (data, updates, options) => scatterBy(parts, data, updates, options),
+    gather: (data, options) => gatherBy(parts, data, options),
+    scatterVjp: (data, updates, outputGradient, options) =>
+      scatterVjpBy(parts, data, updates, outputGradient, options),
+    gatherVjp: (outputGradient, options) => gatherVjpBy(parts, outputGradient, options),
+    duplicates: () => repeatedTargets(parts),
+  });
+}
 
 /**
  * Reads an operator's indices, and returns the parts of a kept plan.
@@ -159,18 +165,6 @@ export interface KeptParts {
   readonly addressed: number;
   readonly fields: ErrorContext;
 }
-
-const keptPlan = (parts: KeptParts): KeptPlan =>
-  Object.freeze<KeptPlan>({
-    dataShape: parts.dataShape,
-    shape: parts.shape,
-    scatter: (data, updates, options) => scatterBy(parts, data, updates, options),
-    gather: (data, options) => gatherBy(parts, data, options),
-    scatterVjp: (data, updates, outputGradient, options) =>
-      scatterVjpBy(parts, data, updates, outputGradient, options),
-    gatherVjp: (outputGradient, options) => gatherVjpBy(parts, outputGradient, options),
-    duplicates: () => repeatedTargets(parts),
-  });
 
 /** Checks the inputs of a kept plan's scatter. */
 function scatterInputs(
@@ -237,16 +231,10 @@ function scatterVjpBy(
 ): [data: Tensor | null, updates: Tensor | null] {
   const { executor, plan, dataDims, fields } = parts;
   const { reduction = "none", ...rest } = optionsOf(options, VJP_OPTIONS, fields);
-  const inputs = scatterInputs(parts, given, list, reduction);
-  const { data, updates } = inputs;
-  const differentiated = {
-    signature: SCATTER_SIGNATURE,
-    tensors: [data, updates],
-    shape: dataDims,
-    fields,
-  };
-  const chosen = gradientArguments(differentiated, outputGradient, rest, ON_HOST);
-  const { reducing } = inputs;
+  const { data, updates, reducing } = scatterInputs(parts, given, list, reduction);
+  const tensors = [data, updates];
+  const forward = { signature: SCATTER_SIGNATURE, tensors, shape: dataDims, fields };
+  const chosen = gradientArguments(forward, outputGradient, rest, ON_HOST);
   const call = { executor, plan, reducing, data, updates, chosen };
   return callNow(executor, fields, (session) => scatterBackwards(session, call));
 }

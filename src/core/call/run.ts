@@ -68,14 +68,14 @@ export function runOn(
     "options",
     MEANT_OPTIONS,
   );
-  const policies =
+  const own =
     duplicates === undefined
-      ? call.policies
-      : policiesOf(call.operator, { duplicates }, call.fields);
+      ? call
+      : { ...call, policies: policiesOf(call.operator, { duplicates }, call.fields) };
   const tensors = tensorsOf(call, inputs);
   const executor = engine === undefined ? byDefault() : executorOf(engine, call.fields);
   try {
-    const form = formOf({ ...call, policies }, tensors);
+    const form = formOf(own, tensors);
     return [runNow({ executor, form, tensors, out: outOf(form, tensors, out) })];
   } catch (error) {
     throw withOrder(error, call, tensors, tensors);

@@ -261,8 +261,10 @@ function planner(
     // If there are fewer offsets than indices, rows were merged.
     const slice = offsets.length === 0 ? 1 : count / offsets.length;
     const perBatch = batches === 0 ? 0 : offsets.length / batches;
-    const merged: Plan = { offsets, slice, count: perBatch, size, batches, span };
-    const plan = slice === 1 ? { ...merged, lanes } : merged;
+    const plan: Plan =
+      slice === 1
+        ? { offsets, slice, count: perBatch, size, batches, span, lanes }
+        : { offsets, slice, count: perBatch, size, batches, span };
     return outside === null ? plan : without(plan, outside);
   };
 }

@@ -70,8 +70,12 @@ export function coarsen(plan: Plan): Plan {
   if (run <= 1) return plan;
   const starts = new Uint32Array(offsets.length / run);
   for (let p = 0; p < starts.length; p++) starts[p] = offsets[p * run];
-  const { derived: _, ...rest } = plan;
-  return { ...rest, offsets: starts, slice: slice * run, count: count / run, lanes: 1 };
+  const { size, batches, span, isKept } = plan;
+  const [longer, fewer] = [slice * run, count / run];
+  // Literals, because a record of the remaining fields takes longer than a small call.
+  return isKept === true
+    ? { offsets: starts, slice: longer, count: fewer, size, batches, span, lanes: 1, isKept }
+    : { offsets: starts, slice: longer, count: fewer, size, batches, span, lanes: 1 };
 }
 
 /**
