@@ -147,9 +147,9 @@ const isCompiled = (dtype, reduction) =>
 /** Returns the export of a reduction of a data type, or an alias if another data type has the same code. */
 function combination(dtype, reduction) {
   const twin = twinOf(dtype, reduction);
-  if (twin !== undefined) return `export { combine_${twin} as combine_${dtype}_${reduction} };`;
-  const suffix = `${dtype}_${reduction}`;
-  return instance("combine", suffix, ARITHMETIC[dtype], "void", [reduction.toUpperCase()]);
+  if (twin !== undefined) return `export { ${twin} as ${dtype}_${reduction} };`;
+  const constants = [reduction.toUpperCase()];
+  return instance("combine", reduction, ARITHMETIC[dtype], "void", constants, PARAMETERS, dtype);
 }
 
 function twinOf(dtype, reduction) {
@@ -160,12 +160,20 @@ function twinOf(dtype, reduction) {
 }
 
 /** Returns an exported function that is one instance of a generic one; constants come before its parameters. */
-function instance(name, suffix, type, result = "void", constants = [], parameters = PARAMETERS) {
+function instance(
+  name,
+  suffix,
+  type,
+  result = "void",
+  constants = [],
+  parameters = PARAMETERS,
+  prefix = name,
+) {
   const typed = parameters[name].map((one) => (one.includes(":") ? one : `${one}: usize`));
   const names = parameters[name].map((one) => one.split(":")[0]);
   const call = `${name}<${type}>(${[...constants, ...names].join(", ")})`;
   const body = result === "void" ? call : `return ${call}`;
-  return `export function ${name}_${suffix}(${typed.join(", ")}): ${result} { ${body}; }`;
+  return `export function ${prefix}_${suffix}(${typed.join(", ")}): ${result} { ${body}; }`;
 }
 
 // Without `--shrinkLevel`, functions with loops are inlined, which is as fast and 0.8 kB larger, compressed.

@@ -229,15 +229,15 @@ test(
       (kernels.all[kernel] as { length?: number }).length ?? -1;
     const work = workOf({ slices: slicesOf(1, 1) });
     for (const kernel of [
-      kernels.gather(4),
-      kernels.scatter(2),
-      kernels.combine("float32", "add") ?? -1,
+      kernels.find("gather", 4),
+      kernels.find("scatter", 2),
+      kernels.of("float32", "add") ?? -1,
     ]) {
       assert.equal(wholeOf(work).args.length, lengthOf(kernel));
     }
-    const [[select]] = partitionWork(work, kernels.partition(4), [[0, 0]]).lists;
+    const [[select]] = partitionWork(work, kernels.find("partition", 4), [[0, 0]]).lists;
     assert.equal(select.args.length, lengthOf(select.kernel));
-    const [[copy]] = copyWork(kernels.copyBytes, 0, 0, 64, 1);
+    const [[copy]] = copyWork(kernels.find("copy_bytes"), 0, 0, 64, 1);
     assert.equal(copy.args.length, lengthOf(copy.kernel));
   },
 );

@@ -46,12 +46,15 @@ test(
     const [data, out, offsets] = [64, 64, 64].map((bytes) => memory.allocate(bytes));
     const { buffer } = memory;
     new Float32Array(buffer, data, 1)[0] = 7;
-    const good: Call = { kernel: kernels.gather(4), args: [data, out, offsets, 1, 1, 1, 1] };
+    const good: Call = {
+      kernel: kernels.find("gather", 4),
+      args: [data, out, offsets, 1, 1, 1, 1],
+    };
     await started(pool);
     assert.ok(pool.run([[], [good]]));
     // 16 bytes of which 8 lie beyond 4 GiB: the kernel traps.
     new Uint32Array(buffer, offsets, 1)[0] = 2 ** 28 - 1;
-    const wide: Call = { kernel: kernels.gather(16), args: [8, out, offsets, 1, 1, 1, 1] };
+    const wide: Call = { kernel: kernels.find("gather", 16), args: [8, out, offsets, 1, 1, 1, 1] };
     assert.throws(
       () => pool.run([[], [wide]]),
       (error) => isTensorError(error, "engine"),
@@ -76,14 +79,14 @@ test(
     const pool = new WorkerPool(2, memory);
     const length = 2 ** 23;
     const [from, to] = [0, 0].map(() => memory.allocate(length));
-    const copyOne = (): unknown => kernels.all[kernels.copyBytes](to, from, length);
+    const copyOne = (): unknown => kernels.all[kernels.find("copy_bytes")](to, from, length);
     // The first touches every page, and takes many times as long as the next.
     copyOne();
     const since = performance.now();
     for (let i = 0; i < 10; i++) copyOne();
     const milliseconds = (performance.now() - since) / 10;
     const slow: Call = {
-      kernel: kernels.copyBytes,
+      kernel: kernels.find("copy_bytes"),
       args: [to, from, length],
       repeat: Math.ceil(1200 / milliseconds),
       steps: [0, 0, 0],

@@ -48,7 +48,6 @@ import {
   blockOf,
   copyWork,
   isPartitionable,
-  joined,
   partitionWork,
   restOf,
   splitWork,
@@ -240,10 +239,14 @@ export class WasmSession implements WasmActions, IndexReader {
     sequential: Storage,
   ): boolean {
     if (!isNumericStorage(random) || !isNumericStorage(sequential)) return false;
-    const { shared, threading } = this.#engine;
+    const { limits, shared, threading, trace } = this.#engine;
     const isGather = step === null;
-    const isInPlace = !isGather && data === random;
-    if (!this.#pays(plan, dtype, step ?? "none", random, sequential, isInPlace)) return false;
+    const isHere = shared?.has(random) === true;
+    const areHere = isHere && shared?.has(sequential) === true;
+    // A kernel needs data in its own memory, so data is copied in and out. JavaScript copies data once, or not at all
+    // if the result replaces data.
+    const copies = isHere ? 0 : !isGather && data === random ? 2 : 1;
+    if (!areHere && !windowsPay(plan, dtype, step ?? "none", copies, limits)) return false;
     if (isGather && threading?.gather(this.#engine, this, plan, dtype, random, sequential))
       return true;
     const done = attempt(() => {
@@ -254,7 +257,16 @@ export class WasmSession implements WasmActions, IndexReader {
       const kernel = arena.memory.kernels().of(dtype, step) as number;
       const from = data as NumericStorage | null;
       const job = { kernel, dtype, isGather, random, data: from, sequential };
-      return this.#carryOut(arena, plan, job);
+      if (plan.batches * plan.count * plan.slice === 0) {
+        if (from !== random) copy(from, random);
+      } else if (areHere) {
+        const rounds = this.roundsOf(arena, plan, job, (bytes) => this.#poolFor(bytes));
+        for (const lists of rounds) this.run(arena.memory, lists);
+      } else {
+        trace?.("windows");
+        runThroughWindows(arena, limits, plan, job);
+      }
+      return true;
     });
     return done ?? false;
   }
@@ -307,55 +319,21 @@ export class WasmSession implements WasmActions, IndexReader {
     const { byteLength } = random;
     const from = data !== random && data && memory.has(data) ? data.byteOffset : null;
     if (data !== random && from === null) copy(data, random);
-    const copiers = threadsFor(byteLength);
-    const rest = from === null ? null : restOf(arena, work, from, byteLength, copiers, this.limits);
-    const { batches, bytes, slices } = work;
-    const threads = threadsFor(batches * slices.count * slices.slice * bytes);
-    const lists = this.#listsOf(arena, rest?.work ?? work, threads);
+    const rest = from === null ? null : restOf(arena, work, from, byteLength, this.limits);
+    const moved = work.batches * work.slices.count * work.slices.slice * work.bytes;
+    const known = rest === null ? work : { ...work, isDistinct: rest.isDistinct };
+    const lists = this.#listsOf(arena, known, threadsFor(moved));
     if (from === null) return [lists];
-    if (rest !== null) return [joined(rest.lists, lists)];
-    const { copyBytes } = memory.kernels();
-    return [copyWork(copyBytes, random.byteOffset, from, byteLength, copiers), lists];
+    if (rest !== null) {
+      const copies = rest.copyWork(lists.length);
+      return [lists.map((list, thread) => [...(copies[thread] ?? []), ...list])];
+    }
+    const kernel = memory.kernels().find("copy_bytes");
+    return [copyWork(kernel, random.byteOffset, from, byteLength, threadsFor(byteLength)), lists];
   }
 
   threadsFor(bytes: number): number {
     return (this.#indexThreads = this.#poolFor(bytes)?.size ?? 1);
-  }
-
-  /**
-   * Returns true if WebAssembly pays off for a job of sufficient size, which is always the case if both tensors are in
-   * the engine's memory, because nothing is copied.
-   */
-  #pays(
-    plan: Plan,
-    dtype: DType,
-    step: Step,
-    random: NumericStorage,
-    sequential: NumericStorage,
-    isInPlace: boolean,
-  ): boolean {
-    const { limits, shared } = this.#engine;
-    const isHere = shared?.has(random);
-    if (isHere && shared?.has(sequential)) return true;
-    // A kernel needs data in its own memory, so data is copied in and out. JavaScript copies data once, or not at all
-    // if the result replaces data.
-    const copies = isHere ? 0 : isInPlace ? 2 : 1;
-    return windowsPay(plan, dtype, step, copies, limits);
-  }
-
-  #carryOut(arena: Arena, plan: Plan, job: KernelJob): boolean {
-    const { random, data, sequential } = job;
-    const { memory } = arena;
-    if (plan.batches * plan.count * plan.slice === 0) {
-      if (data !== random) copy(data, random);
-    } else if (memory.has(random) && memory.has(sequential)) {
-      const rounds = this.roundsOf(arena, plan, job, (bytes) => this.#poolFor(bytes));
-      for (const lists of rounds) this.run(memory, lists);
-    } else {
-      this.#engine.trace?.("windows");
-      runThroughWindows(arena, this.limits, plan, job);
-    }
-    return true;
   }
 
   /** Returns the calls for each thread; a single list if the work cannot be split. */
@@ -374,7 +352,7 @@ export class WasmSession implements WasmActions, IndexReader {
         { length: threads },
         () => [arena.allocate(4 * block), arena.allocate(work.bytes * block)] as const,
       );
-      split = partitionWork(work, memory.kernels().partition(work.bytes), buffers);
+      split = partitionWork(work, memory.kernels().find("partition", work.bytes), buffers);
     }
     this.#engine.trace?.(split?.by ?? "one thread");
     return withCopies(arena, work, split?.lists ?? [[wholeOf(work)]]);

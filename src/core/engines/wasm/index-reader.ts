@@ -42,11 +42,11 @@ export const readByKernels = (
 function readTuples(reader: IndexReader, arena: Arena, job: TupleJob): Uint32Array | null {
   const { words, step, count, axes } = job;
   const k = axes.length;
-  const kernel = arena.memory.kernels().tuples(step);
+  const kernel = arena.memory.kernels().find("tuples", 32 * step);
   const pointer = arena.allocate(4 * count);
   const table = arena.allocate(4 * AXIS_WORDS * k);
   writeAxes(arena.memory.wordsAt(table, AXIS_WORDS * k), axes);
-  const isGood = runUnits(reader, arena, words, count, 4 * k * step, "in", (from, first, some) => ({
+  const isGood = runUnits(reader, arena, words, count, 4 * k * step, (from, first, some) => ({
     kernel,
     args: [from, pointer + 4 * first, some, k, table],
   }));
@@ -61,10 +61,10 @@ function readRows(reader: IndexReader, arena: Arena, job: ElementJob): Uint32Arr
   const row = shape[last];
   if (merge && steps[last] === 1 && row >= reader.limits.row) {
     // The kernel stops at the first row with two different indices, so the check costs almost nothing.
-    const rows = readElements(reader, arena, job, memory.kernels().rows(step), 1);
+    const rows = readElements(reader, arena, job, memory.kernels().find("rows", 32 * step), 1);
     if (rows !== null) return rows;
   }
-  return readElements(reader, arena, job, memory.kernels().elements(step), row);
+  return readElements(reader, arena, job, memory.kernels().find("elements", 32 * step), row);
 }
 
 /**
@@ -93,18 +93,10 @@ function readElements(
     writeGrid(memory.wordsAt(table, size), job, first);
     return table;
   };
-  const isGood = runUnits(
-    reader,
-    arena,
-    words,
-    rows,
-    4 * row * step,
-    "in",
-    (from, first, some) => ({
-      kernel,
-      args: [from, pointer + 4 * perRow * first, some, row, tableOf(first)],
-    }),
-  );
+  const isGood = runUnits(reader, arena, words, rows, 4 * row * step, (from, first, some) => ({
+    kernel,
+    args: [from, pointer + 4 * perRow * first, some, row, tableOf(first)],
+  }));
   return isGood ? offsetsAt(arena, pointer, perRow * rows) : null;
 }
 
@@ -126,8 +118,8 @@ export const bytesForRows = ({ shape }: ElementJob, { window }: WasmLimits): num
 /** Checks indices in the arena's memory; returns false if one is outside its axis or negative. */
 export function checkIndices(reader: IndexReader, arena: Arena, job: ElementJob): boolean {
   const { words, step, count, axis } = job;
-  const kernel = arena.memory.kernels().check(step);
-  return runUnits(reader, arena, words, count, 4 * step, "in", (from, _, some) => ({
+  const kernel = arena.memory.kernels().find("check", 32 * step);
+  return runUnits(reader, arena, words, count, 4 * step, (from, _, some) => ({
     kernel,
     args: [from, some, axis.dim],
   }));
@@ -153,7 +145,7 @@ export function gatherByIndices(
   // worth copying to a window.
   if (bytes !== 4 || (dim > 2 * row && !memory.has(data))) return false;
   const rows = count / row;
-  const kernel = memory.kernels().pick(step);
+  const kernel = memory.kernels().find("pick", 32 * step);
   const sides = [
     { array: words, unit: 4 * step * row },
     { array: out, unit: bytes * row },
@@ -189,7 +181,6 @@ const offsetsAt = ({ memory }: Arena, pointer: number, count: number): Uint32Arr
 /**
  * Processes `count` units of an array, with `unit` bytes each: in place and on all threads if the array is in the
  * arena's memory, or else through a window. Returns true if every kernel returned 0.
- * @param direction `in` if kernels read the array, `out` if they write it
  * @param callOf returns the call for `some` units at an address, starting with unit number `first`
  */
 function runUnits(
@@ -198,7 +189,6 @@ function runUnits(
   array: NumericStorage,
   count: number,
   unit: number,
-  direction: "in" | "out",
   callOf: (address: number, first: number, some: number) => Call,
 ): boolean {
   const { memory } = arena;
@@ -212,9 +202,8 @@ function runUnits(
   const window = new Window(arena, array, Math.min(most, count) * unit);
   for (let first = 0; first < count; first += most) {
     const some = Math.min(most, count - first);
-    if (direction === "in") window.load(first * unit, some * unit);
+    window.load(first * unit, some * unit);
     if (!reader.run(memory, [[callOf(window.at(0), first, some)]])) return false;
-    if (direction === "out") window.store(first * unit, some * unit);
   }
   return true;
 }

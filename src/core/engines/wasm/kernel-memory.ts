@@ -6,10 +6,9 @@ import { MEMORY } from "../../resources.ts";
 import type { NumericStorage } from "../../tensor/dtype.ts";
 import {
   exportsOf,
-  instantiateKernels,
+  Kernels,
   webAssembly,
   type Kernel,
-  type Kernels,
   type KernelSource,
   type WasmMemory,
 } from "./kernels.ts";
@@ -102,7 +101,7 @@ export class KernelMemory {
 
   /** Returns the kernels, which are compiled and instantiated when first needed. */
   kernels(): Kernels {
-    return (this.#kernels ??= instantiateKernels(this.module(), this.memory));
+    return (this.#kernels ??= new Kernels(this.module(), this.memory));
   }
 
   /** Returns the kernels of another module, which is instantiated when first needed. */
@@ -115,9 +114,10 @@ export class KernelMemory {
     return kernels;
   }
 
-  /** Runs the kernel at a position among the exports. */
-  call(kernel: number, a: number, b: number, c: number, d = 0, e = 0): number {
-    return this.kernels().all[kernel](a, b, c, d, e) ?? 0;
+  /** Runs the kernel with the given name. */
+  call(name: string, a: number, b: number, c: number, d = 0, e = 0): number {
+    const kernels = this.kernels();
+    return kernels.all[kernels.find(name)](a, b, c, d, e) ?? 0;
   }
 
   /** Number of allocated bytes, excluding the block, which is always allocated. */

@@ -75,8 +75,9 @@ export function copyingKernel(
 ): number | undefined {
   // Merged runs may partly overlap, and the kernel needs whole vectors of halves.
   if (unmerged !== null || slice % 8 !== 0 || positions * slice < 2 * span) return undefined;
-  const { combine, sum } = memory.kernels();
-  return span <= KERNELS.copied && kernel === combine("float16", "add") ? sum : undefined;
+  const kernels = memory.kernels();
+  const isSum = span <= KERNELS.copied && kernel === kernels.of("float16", "add");
+  return isSum ? kernels.find("sum_float16") : undefined;
 }
 
 /** Returns lists of calls that use copies of the targets, one for each list, where copies pay off. */
@@ -144,11 +145,10 @@ function keptLayout(arena: Arena, { offsets, count }: Plan, { slices, unmerged }
  */
 function mergeRuns(arena: Arena, { offsets, slice, count }: Slices, length: number): Slices | null {
   const { memory } = arena;
-  const { runLength, everyNth } = memory.kernels();
-  const run = greatestCommonDivisor(memory.call(runLength, offsets, length, slice), count);
+  const run = greatestCommonDivisor(memory.call("run_length", offsets, length, slice), count);
   if (run <= 1) return null;
   const starts = arena.allocate((4 * length) / run);
-  memory.call(everyNth, offsets, starts, length / run, run);
+  memory.call("every_nth", offsets, starts, length / run, run);
   return { offsets: starts, slice: slice * run, count: count / run, lanes: 1 };
 }
 

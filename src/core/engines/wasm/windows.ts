@@ -73,7 +73,7 @@ export function runThroughWindows(
     span * bytes >= limits.regions &&
     4 * slices.count <= span &&
     isPartitionable(work) &&
-    job.kernel !== memory.kernels().scatter(bytes);
+    job.kernel !== memory.kernels().find("scatter", bytes);
   if (!isGather && !isHere && isSorted) {
     // The size is a power of two, because the kernel divides by shifting.
     const region = 2 ** Math.floor(Math.log2(limit));
@@ -210,9 +210,10 @@ function runByRegions(
   const sizes = [4 * regions, 4 * count, bytes * count, length];
   const [ends, targets, values, window] = sizes.map((size) => arena.allocate(size));
   const updates = arena.addressOf(sequential);
-  const { all, distribute } = memory.kernels();
+  const { all } = memory.kernels();
+  const distribute = memory.kernels().find("distribute", bytes);
   const region = length / bytes;
-  all[distribute(bytes)](offsets, updates, count, region, ends, regions, targets, values);
+  all[distribute](offsets, updates, count, region, ends, regions, targets, values);
   let p = 0;
   for (const [r, end] of memory.wordsAt(ends, regions).entries()) {
     const begin = r * length;
