@@ -183,18 +183,12 @@ function writeNotices(inputs) {
   fs.writeFileSync(path.join(TARGET, "NOTICES.md"), notices.join("\n"));
 }
 
-/**
- * Two packages ship no licence file: Google's code is marked at the head of a source of `@bufbuild/protobuf`, and the
- * readme of `@bokuweb/zstd-wasm` names its licences.
- */
+/** The licences of the package `@bokuweb/zstd-wasm`, which ships no licence file, are named in its readme. */
 function licenceOf(at, name) {
   if (name === "@bokuweb/zstd-wasm") {
     return fs.readFileSync(path.join(ROOT, "scripts/libzstd-licence.txt"), "utf8");
   }
   const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].map(at).find((one) => fs.existsSync(one));
-  if (file !== undefined) return fs.readFileSync(file, "utf8");
-  if (name !== "@bufbuild/protobuf") throw new Error(`${name} has no file of its licence`);
-  const apache = fs.readFileSync(path.join(ROOT, "node_modules/typescript/LICENSE"), "utf8");
-  const [head] = fs.readFileSync(at("dist/esm/wire/varint.js"), "utf8").split(/^(?!\/\/)/m);
-  return `${apache}\n${head.replaceAll(/^\/\/ ?/gm, "")}`;
+  if (file === undefined) throw new Error(`${name} has no file of its licence`);
+  return fs.readFileSync(file, "utf8");
 }
