@@ -40,17 +40,6 @@ const requiresOfNode = {
   },
 };
 
-/**
- * `fast-xml-parser` is CommonJS, of which a bundler keeps everything; only its parser and its validator are used. Its
- * writer takes 2 kB of the packed tarball.
- */
-const noXmlWriter = {
-  name: "no-xml-writer",
-  setup({ onLoad }) {
-    onLoad({ filter: /fast-xml-parser.src.xmlbuilder/ }, () => ({ contents: "" }));
-  },
-};
-
 const WORKER = "arrays/chunked/run/worker";
 const BYTES = "core/engines/wasm/bytes";
 
@@ -91,7 +80,7 @@ const { metafile } = await build({
   // Packages not listed here become part of the bundle: see `docs/dependencies.md`.
   external: ["bullmq", "ioredis", "onnxruntime-*"],
   mainFields: ["module", "main"],
-  plugins: [requiresOfNode, noXmlWriter],
+  plugins: [requiresOfNode],
   metafile: true,
   format: "esm",
   platform: "neutral",
