@@ -68,8 +68,8 @@ type FieldValue<F extends Field> = F["isList"] extends true
     : Value<F["kind"]> | undefined;
 
 /**
- * A decoded message. A scalar that the file omits is not an own property, and reads as 0 or as empty; a message that the
- * file omits is undefined.
+ * A decoded message. A field that the file omits is not an own property. It reads as 0 or as empty, and a message reads
+ * as undefined.
  */
 export type Message<F extends Fields> = { -readonly [K in keyof F]: FieldValue<F[K]> } & {
   /** The records of fields that the schema does not have. */
@@ -89,16 +89,20 @@ const ZEROS = {
   bytes: new Uint8Array(),
 } as const;
 
+/** An empty list that messages share, because a hostile file may contain millions of empty messages. */
+const NONE: readonly never[] = Object.freeze([]);
+
 function schema<F extends Fields>(name: string, fields: F, isChoice = false): Schema<F> {
   const named = Object.entries(fields).map(([key, field]) => ({
     ...field,
     key,
     name: key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
   }));
-  const scalars = named.flatMap(({ key, kind, isList }) =>
-    isList || typeof kind !== "string" ? [] : [[key, ZEROS[kind]]],
-  );
-  const defaults: object = Object.fromEntries(scalars);
+  const defaults: Record<string, unknown> = { unknown: NONE };
+  for (const { key, kind, isList } of named) {
+    if (isList) defaults[key] = NONE;
+    else if (typeof kind === "string") defaults[key] = ZEROS[kind];
+  }
   const byNumber = new Map(named.map((field) => [field.number, field]));
   return { name, fields, isChoice, byNumber, defaults };
 }

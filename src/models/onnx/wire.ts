@@ -165,10 +165,7 @@ export function create<S extends AnySchema>(
   schema: S,
   values: Partial<MessageOf<S>> = {},
 ): MessageOf<S> {
-  const message = Object.create(schema.defaults) as Values;
-  for (const { key, isList } of schema.byNumber.values()) if (isList) message[key] = [];
-  message.unknown = [];
-  return Object.assign(message, values) as MessageOf<S>;
+  return Object.assign(Object.create(schema.defaults), values) as MessageOf<S>;
 }
 
 /** A message, whose values have the types that its schema says. */
@@ -205,7 +202,7 @@ function decodeInto(
       count(parts, 1, 0);
     }
     if (field === undefined) {
-      message.unknown?.push(bytes.subarray(begin, end));
+      listOf(message, "unknown").push(bytes.subarray(begin, end));
       return;
     }
     const values = countValues(field, wireType, bytes, start, end);
@@ -217,12 +214,18 @@ function decodeInto(
     if (!isList) message[key] = valueOf(kind, payload, what, parts, message[key]);
     else if (typeof kind !== "string" || kind === "bytes" || kind === "string") {
       if (kind === "string") count(parts, 0, 1);
-      (message[key] as unknown[]).push(valueOf(kind, payload, what, parts));
+      listOf(message, key).push(valueOf(kind, payload, what, parts));
     } else {
       count(parts, 0, values);
-      readNumbers(kind, payload, what, message[key] as unknown[]);
+      readNumbers(kind, payload, what, listOf(message, key));
     }
   });
+}
+
+/** Returns a message's own list for more entries. */
+function listOf(message: Values, key: string): unknown[] {
+  if (!Object.hasOwn(message, key)) message[key] = [];
+  return message[key] as unknown[];
 }
 
 /** Adds to the numbers of parts and of list entries. */
