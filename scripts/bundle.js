@@ -40,17 +40,6 @@ const requiresOfNode = {
   },
 };
 
-/**
- * `fast-xml-parser` is CommonJS, of which a bundler keeps everything; only its parser and its validator are used. Its
- * writer takes 2 kB of the packed tarball.
- */
-const noXmlWriter = {
-  name: "no-xml-writer",
-  setup({ onLoad }) {
-    onLoad({ filter: /fast-xml-parser.src.xmlbuilder/ }, () => ({ contents: "" }));
-  },
-};
-
 const WORKER = "arrays/chunked/run/worker";
 const BYTES = "core/engines/wasm/bytes";
 
@@ -91,7 +80,7 @@ const { metafile } = await build({
   // Packages not listed here become part of the bundle: see `docs/dependencies.md`.
   external: ["bullmq", "ioredis", "onnxruntime-*"],
   mainFields: ["module", "main"],
-  plugins: [requiresOfNode, noXmlWriter],
+  plugins: [requiresOfNode],
   metafile: true,
   format: "esm",
   platform: "neutral",
@@ -183,18 +172,12 @@ function writeNotices(inputs) {
   fs.writeFileSync(path.join(TARGET, "NOTICES.md"), notices.join("\n"));
 }
 
-/**
- * Two packages ship no licence file: Google's code is marked at the head of a source of `@bufbuild/protobuf`, and the
- * readme of `@bokuweb/zstd-wasm` names its licences.
- */
+/** The licences of the package `@bokuweb/zstd-wasm`, which ships no licence file, are named in its readme. */
 function licenceOf(at, name) {
   if (name === "@bokuweb/zstd-wasm") {
     return fs.readFileSync(path.join(ROOT, "scripts/libzstd-licence.txt"), "utf8");
   }
   const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].map(at).find((one) => fs.existsSync(one));
-  if (file !== undefined) return fs.readFileSync(file, "utf8");
-  if (name !== "@bufbuild/protobuf") throw new Error(`${name} has no file of its licence`);
-  const apache = fs.readFileSync(path.join(ROOT, "node_modules/typescript/LICENSE"), "utf8");
-  const [head] = fs.readFileSync(at("dist/esm/wire/varint.js"), "utf8").split(/^(?!\/\/)/m);
-  return `${apache}\n${head.replaceAll(/^\/\/ ?/gm, "")}`;
+  if (file === undefined) throw new Error(`${name} has no file of its licence`);
+  return fs.readFileSync(file, "utf8");
 }

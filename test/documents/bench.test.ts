@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import path from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { XMLValidator } from "fast-xml-parser";
+import { parseXml } from "@rgrove/parse-xml";
 import { ROOT } from "../support/documents.ts";
 
 const load = (file: string) => import(pathToFileURL(path.join(ROOT, "bench", file)).href);
@@ -107,7 +107,7 @@ test("the curve is drawn as XML, for light and dark, with a label at each line",
     [4, 1024, 1e7].map((updates) => ({ kind: "add", slice, updates, into: 8, times })),
   );
   const svg: string = drawCurve(points, 'a "CPU" & more <here>');
-  assert.equal(XMLValidator.validate(svg), true);
+  assert.equal(parseXml(svg).root?.name, "svg");
   assert.match(svg, /@media \(prefers-color-scheme: dark\)/);
   for (const label of ["new", "into", "kept plan", "hand-written", "tfjs"])
     assert.equal(svg.split(`>${label}</text>`).length - 1, 2, label);

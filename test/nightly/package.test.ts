@@ -59,26 +59,13 @@ test("no entry imports a package, and zarr imports modules of Node only when the
 
 test("the licences of packages that are part of the bundle are in it, and no type names such a package", () => {
   const notices = fs.readFileSync(path.join(root, "dist/NOTICES.md"), "utf8");
-  const bundled = [
-    "@bokuweb/zstd-wasm",
-    "@bufbuild/protobuf",
-    "aws4fetch",
-    "commander",
-    "fast-xml-parser",
-    "strnum",
-  ];
+  const bundled = ["@bokuweb/zstd-wasm", "@rgrove/parse-xml", "aws4fetch", "commander"];
   const titles = [...notices.matchAll(/^# (\S+) \d+\.\d+\.\d+\n\n(\S.*), https?:/gm)];
   assert.deepEqual(
     titles.map(([, name]) => name),
     bundled,
   );
-  for (const words of [
-    "Permission is hereby granted",
-    "Apache License",
-    "Google Inc. nor the names",
-  ]) {
-    assert.ok(notices.includes(words), words);
-  }
+  assert.ok(notices.includes("Permission is hereby granted"));
   const entries = fs.readdirSync(path.join(root, "dist/entries"));
   for (const entry of entries.filter((name) => name.endsWith(".d.ts"))) {
     const { packages } = importGraph(path.join(root, "dist/entries", entry));

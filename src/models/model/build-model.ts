@@ -4,7 +4,7 @@ import { checkNames, factOf, isArray, namesOf, printValue } from "../../core/for
 import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
-import { modelFrom } from "./foreign-model.ts";
+import { checkedModel } from "./foreign-model.ts";
 import { listFrom, recordFrom } from "./foreign.ts";
 import { quote } from "./graph.ts";
 import {
@@ -88,7 +88,7 @@ export function buildModel(spec: ModelSpec): Model {
   if (opset !== undefined) checkOpset(opset, "ai.onnx");
   const { irVersion = Math.max(IR_VERSION, firstIrVersion(opset ?? 1)), producer = "ndscatter" } =
     model;
-  return modelFrom({
+  return checkedModel({
     irVersion,
     producer,
     opsets,

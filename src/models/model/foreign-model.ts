@@ -22,12 +22,23 @@ import {
   type ValueInfo,
 } from "./model.ts";
 
+/** Copies that `modelFrom` returned. They stay inside the package, so nobody changes their lists. */
+const CHECKED = new WeakSet<Model>();
+
+/** Returns a checked copy of a model for use inside the package. A copy is not checked and copied again. */
+export function modelFrom(given: Model): Model {
+  if (CHECKED.has(given)) return given;
+  const model = checkedModel(given);
+  CHECKED.add(model);
+  return model;
+}
+
 /**
  * Returns a checked copy of a model and its lists. Throws `malformed-file` for a value that is not a model, also in a
  * body, and for a body that contains itself; `dtype` for an unknown data type, `shape-mismatch` for a dimension that is
  * not a size.
  */
-export function modelFrom(given: Model): Model {
+export function checkedModel(given: Model): Model {
   const model = modelRecord(given);
   const opsets = opsetsFrom(model.opsets);
   checkOthers(model);

@@ -5,9 +5,6 @@
  * message in the outline determines its position in the file.
  */
 
-import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import { WireType } from "@bufbuild/protobuf/wire";
-
 import { DTYPES } from "../../core/tensor/dtype.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import { readRange, sourceFrom, type ByteSource } from "../model/byte-source.ts";
@@ -18,15 +15,9 @@ import { readOptionsFrom, type ReadOptions } from "./external.ts";
 import { HEAD } from "../../core/tensor/bytes.ts";
 import { namingFormat } from "./other-format.ts";
 import { decodeModel } from "./read-model.ts";
-import {
-  AttributeProtoSchema,
-  FunctionProtoSchema,
-  GraphProtoSchema,
-  ModelProtoSchema,
-  SparseTensorProtoSchema,
-  TensorProtoSchema,
-} from "./schema_pb.ts";
+import { ATTRIBUTE, GRAPH, MODEL, TENSOR, type AnySchema, type NamedField } from "./schema.ts";
 import { isTypedField, printTensorType, readTensorHeader, tensorTitle } from "./tensor-proto.ts";
+import { WIRE } from "./wire.ts";
 
 /**
  * The maximum number of value bytes that are copied per tensor. Most index tensors are smaller, and most weights are
@@ -45,24 +36,6 @@ const MAX_OUTLINE = 2 ** 26;
  * per tensor.
  */
 const MAX_RECORDS = 2 ** 24;
-
-/** Messages that the schema declares as `bytes`, because they are decoded separately (see `schema.proto`). */
-const NESTED: ReadonlyMap<DescField, DescMessage> = new Map<DescField, DescMessage>([
-  [ModelProtoSchema.field.functions, FunctionProtoSchema],
-  [GraphProtoSchema.field.initializer, TensorProtoSchema],
-  [GraphProtoSchema.field.sparseInitializer, SparseTensorProtoSchema],
-  [SparseTensorProtoSchema.field.values, TensorProtoSchema],
-  [SparseTensorProtoSchema.field.indices, TensorProtoSchema],
-  [AttributeProtoSchema.field.t, TensorProtoSchema],
-  [AttributeProtoSchema.field.tensors, TensorProtoSchema],
-  [AttributeProtoSchema.field.g, GraphProtoSchema],
-  [AttributeProtoSchema.field.graphs, GraphProtoSchema],
-]);
-
-const LEFT_OUT: ReadonlySet<DescField> = new Set([
-  ModelProtoSchema.field.docString,
-  GraphProtoSchema.field.docString,
-]);
 
 interface FileRange {
   readonly start: number;
@@ -110,7 +83,7 @@ export function readOutline(file: ByteSource, options: ReadOptions = {}): Model 
 function outlineOf(source: ByteSource, options: ReadOptions): Model {
   const { size } = source;
   const outline = new OutlineWriter(source);
-  outline.copy(ModelProtoSchema, size, 0);
+  outline.copy(MODEL, size, 0);
   const { bytes, ranges } = outline.finish();
   return decodeModel(bytes, options, {
     wholeOf(part) {
@@ -158,7 +131,7 @@ class OutlineWriter {
   }
 
   /** Copies the message between the cursor and `end`. The `depth` is the number of enclosing subgraphs. */
-  copy(schema: DescMessage, end: number, depth: number): void {
+  copy(schema: AnySchema, end: number, depth: number): void {
     const cursor = this.#cursor;
     const start = cursor.position;
     const home = this.#length;
@@ -168,20 +141,20 @@ class OutlineWriter {
       if (++this.#records > MAX_RECORDS) throw tooLargeModel(`more than ${MAX_RECORDS} records`);
       const begin = cursor.position;
       const tag = cursor.varint(end);
-      // The protobuf library rejects the same tags, so both readers accept the same files.
+      // `wire.ts` rejects the same tags, so both readers accept the same files.
       if (tag < 8 || tag >= 2 ** 32)
         throw malformed(`byte ${begin} of the file is an illegal tag`, { byte: begin });
       const tagEnd = cursor.position;
-      const field = schema.fields.find((one) => one.number === Math.floor(tag / 8));
+      const field = schema.byNumber.get(Math.floor(tag / 8));
       const length = payloadLength(cursor, tag % 8, end);
       cursor.check(length, end);
-      if (field === undefined || LEFT_OUT.has(field)) {
+      if (field === undefined || field.key === "docString") {
         cursor.position += length;
         continue;
       }
-      const inner = field.message ?? NESTED.get(field);
-      if (inner !== undefined && tag % 8 === WireType.LengthDelimited) {
-        const isBody = inner === GraphProtoSchema && schema === AttributeProtoSchema;
+      const inner = typeof field.kind === "string" ? field.nested?.() : field.kind;
+      if (inner !== undefined && tag % 8 === WIRE.length) {
+        const isBody = inner === GRAPH && schema === ATTRIBUTE;
         const next = cursor.position + length;
         if (!isBody || depth < MAX_BODY_DEPTH) {
           this.#copyInner(inner, begin, tagEnd, next, isBody ? depth + 1 : depth);
@@ -205,13 +178,13 @@ class OutlineWriter {
       this.#append(cursor.between(begin, cursor.position));
     }
     if (isWhole) return;
-    if (schema === TensorProtoSchema) this.#ranges.set(home, { start, end });
+    if (schema === TENSOR) this.#ranges.set(home, { start, end });
     // An attribute without a value must not look like an attribute with an empty value.
     else this.#append(NO_TYPE);
   }
 
   /** Copies a message with its tag. Five bytes are reserved for the length, which is known only after the copy. */
-  #copyInner(schema: DescMessage, begin: number, tagEnd: number, end: number, depth: number): void {
+  #copyInner(schema: AnySchema, begin: number, tagEnd: number, end: number, depth: number): void {
     this.#append(this.#cursor.between(begin, tagEnd));
     this.#append(LENGTH_SPACE);
     const home = this.#length;
@@ -244,15 +217,15 @@ const NO_TYPE = new Uint8Array([0xa0, 0x01, 0x00]);
 /** Returns a record's payload length, and advances the cursor past the length field or the varint. */
 function payloadLength(cursor: FileCursor, wireType: number, end: number): number {
   switch (wireType) {
-    case WireType.Varint: {
+    case WIRE.varint: {
       cursor.skipVarint(end);
       return 0;
     }
-    case WireType.Bit64:
+    case WIRE.bit64:
       return 8;
-    case WireType.Bit32:
+    case WIRE.bit32:
       return 4;
-    case WireType.LengthDelimited:
+    case WIRE.length:
       return cursor.varint(end);
     default:
       throw malformed(
@@ -263,14 +236,12 @@ function payloadLength(cursor: FileCursor, wireType: number, end: number): numbe
 }
 
 /** The maximum number of value bytes in a message that is copied whole; null for fields without values. */
-function mostValues(schema: DescMessage, field: DescField): number | null {
-  if (schema === TensorProtoSchema) {
-    return isTypedField(field.localName) || field === TensorProtoSchema.field.rawData
-      ? KEPT_VALUES
-      : null;
+function mostValues(schema: AnySchema, field: NamedField): number | null {
+  if (schema === TENSOR) {
+    return isTypedField(field.key) || field.key === "rawData" ? KEPT_VALUES : null;
   }
-  const isValue = field.fieldKind === "list" || field === AttributeProtoSchema.field.s;
-  return schema === AttributeProtoSchema && isValue ? MAX_FIELD : null;
+  const isValue = field.isList || field.key === "s";
+  return schema === ATTRIBUTE && isValue ? MAX_FIELD : null;
 }
 
 const tooLargeModel = (what: string): TensorError =>

@@ -3,8 +3,6 @@
  * faulty model can be inspected. Running a model checks its graph (`model/graph.ts`).
  */
 
-import { fromBinary } from "@bufbuild/protobuf";
-
 import { malformed } from "../../core/errors.ts";
 import { printValue } from "../../core/foreign.ts";
 import { dtypeOfNumber } from "../model/element-type.ts";
@@ -27,21 +25,21 @@ import type { Tensor } from "../../core/tensor/tensor.ts";
 import { readOptionsFrom, type ReadOptions } from "./external.ts";
 import { namingFormat } from "./other-format.ts";
 import {
-  FunctionProtoSchema,
-  GraphProtoSchema,
-  ModelProtoSchema,
-  type AttributeProto,
-  type Dimension,
-  type GraphProto,
-  type NodeProto,
-  type OperatorSetIdProto,
-  type TypeProto,
-  type ValueInfoProto,
-} from "./schema_pb.ts";
+  FUNCTION,
+  GRAPH,
+  MODEL,
+  type ATTRIBUTE,
+  type DIMENSION,
+  type MessageOf,
+  type NODE,
+  type OPSET,
+  type TYPE,
+  type VALUE_INFO,
+} from "./schema.ts";
 import { decodeSparse } from "./sparse.ts";
 import { readTensorHeader } from "./tensor-proto.ts";
 import { decodeTensor } from "./tensor.ts";
-import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wire.ts";
+import { decode, decodeUtf8, partsOf, type Parts } from "./wire.ts";
 
 /**
  * Reads a model from `bytes`, a serialized `ModelProto`. Constants are views of `bytes` until they are read, so `bytes`
@@ -97,8 +95,7 @@ export function decodeModel(
   whole: WholeTensors | null = null,
 ): Model {
   const reading: Reading = { external: options.external, parts: partsOf(bytes), whole };
-  checkMessage(ModelProtoSchema, bytes, reading.parts);
-  const source = malformedAs("the model", () => fromBinary(ModelProtoSchema, bytes));
+  const source = decode(MODEL, bytes, "the model", reading.parts);
   if (source.graph === undefined) throw malformed("the model has no graph", { key: "graph" });
   const functions = source.functions.map((one) => decodeFunction(one, reading));
   return {
@@ -120,8 +117,7 @@ const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
  * as bytes.
  */
 function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
-  checkMessage(FunctionProtoSchema, bytes, reading.parts);
-  const source = malformedAs("a function", () => fromBinary(FunctionProtoSchema, bytes));
+  const source = decode(FUNCTION, bytes, "a function", reading.parts);
   const { name, domain, input, output, node, valueInfo, attributeProto } = source;
   const defaults = attributeProto.map((one) => [one.name, decodeOwn(one, reading, 0)] as const);
   return {
@@ -149,8 +145,7 @@ function decodeBodies(
 ): readonly Graph[] | null {
   if (depth >= MAX_BODY_DEPTH) return null;
   return sources.map((bytes) => {
-    checkMessage(GraphProtoSchema, bytes, reading.parts);
-    const source = malformedAs("a subgraph", () => fromBinary(GraphProtoSchema, bytes));
+    const source = decode(GRAPH, bytes, "a subgraph", reading.parts);
     return decodeGraph(source, reading, depth + 1);
   });
 }
@@ -160,7 +155,7 @@ function decodeBodies(
  * Runtime. ONNX's own documentation (onnx.proto, `opset_import`) prescribes the highest version.
  */
 function decodeOpsets(
-  imports: readonly OperatorSetIdProto[],
+  imports: readonly MessageOf<typeof OPSET>[],
 ): Pick<Model, "opsets" | "otherOpsets"> {
   const opsets = new Map<string, number>();
   const others = new Map<string, number[]>();
@@ -176,7 +171,7 @@ function decodeOpsets(
   };
 }
 
-const decodeGraph = (source: GraphProto, reading: Reading, depth: number): Graph => ({
+const decodeGraph = (source: MessageOf<typeof GRAPH>, reading: Reading, depth: number): Graph => ({
   name: source.name,
   inputs: source.input.map((one) => decodeValueInfo(one, reading)),
   outputs: source.output.map((one) => decodeValueInfo(one, reading)),
@@ -190,7 +185,7 @@ const decodeGraph = (source: GraphProto, reading: Reading, depth: number): Graph
 });
 
 function decodeNode(
-  source: NodeProto,
+  source: MessageOf<typeof NODE>,
   position: number,
   reading: Reading,
   depth: number,
@@ -223,7 +218,11 @@ function decodeNode(
   };
 }
 
-const decodeOwn = (one: AttributeProto, reading: Reading, depth: number): Attribute => ({
+const decodeOwn = (
+  one: MessageOf<typeof ATTRIBUTE>,
+  reading: Reading,
+  depth: number,
+): Attribute => ({
   ...decodeAttribute(one, reading, depth),
   ...sourced(one, reading),
 });
@@ -247,7 +246,11 @@ export const ATTRIBUTE_TYPES = [
   "TYPE_PROTOS",
 ] as const;
 
-function decodeAttribute(source: AttributeProto, reading: Reading, depth: number): Attribute {
+function decodeAttribute(
+  source: MessageOf<typeof ATTRIBUTE>,
+  reading: Reading,
+  depth: number,
+): Attribute {
   const type = ATTRIBUTE_TYPES[source.type];
   if (source.refAttrName !== "") {
     const { refAttrName: reference } = source;
@@ -309,7 +312,7 @@ const decodeSparseOne = (bytes: Uint8Array, reading: Reading): Constant =>
     reading.whole === null,
   );
 
-const decodeValueInfo = (source: ValueInfoProto, reading: Reading): ValueInfo => ({
+const decodeValueInfo = (source: MessageOf<typeof VALUE_INFO>, reading: Reading): ValueInfo => ({
   name: source.name,
   type: decodeType(source.type),
   ...sourced(source, reading),
@@ -320,7 +323,7 @@ const decodeValueInfo = (source: ValueInfoProto, reading: Reading): ValueInfo =>
  * scalar.
  * @internal
  */
-export function decodeType(source: TypeProto | undefined): TensorType | null {
+export function decodeType(source: MessageOf<typeof TYPE> | undefined): TensorType | null {
   const tensor = source?.tensorType;
   const dtype = dtypeOfNumber(tensor?.elemType ?? 0);
   if (tensor === undefined || dtype === null) return null;
@@ -331,9 +334,9 @@ export function decodeType(source: TypeProto | undefined): TensorType | null {
  * Decodes a dimension. A dimension without a value or name is unknown. Some tools write a negative value for an unknown
  * dimension.
  */
-function decodeDim({ value }: Dimension): Dim {
-  if (value.case === "dimParam") return value.value === "" ? null : value.value;
-  return value.case === undefined || value.value < 0n ? null : toNumber(value.value, "a dimension");
+function decodeDim(dim: MessageOf<typeof DIMENSION>): Dim {
+  if (!Object.hasOwn(dim, "dimValue")) return dim.dimParam === "" ? null : dim.dimParam;
+  return dim.dimValue < 0n ? null : toNumber(dim.dimValue, "a dimension");
 }
 
 function toNumber(value: bigint, what: string): number {

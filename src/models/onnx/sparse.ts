@@ -5,15 +5,13 @@
  * ONNX: `onnx.proto`, SparseTensorProto.
  */
 
-import { fromBinary } from "@bufbuild/protobuf";
-
 import { malformed, TensorError } from "../../core/errors.ts";
 import { printShape, sameShape, sizeOf } from "../../core/tensor/shape.ts";
 import { Tensor, zeros } from "../../core/tensor/tensor.ts";
 import { quote } from "../model/graph.ts";
 import { readConstant, SOURCE, type Constant } from "../model/model.ts";
-import { SparseTensorProtoSchema } from "./schema_pb.ts";
-import { checkMessage, malformedAs, type Parts } from "./wire.ts";
+import { SPARSE_TENSOR } from "./schema.ts";
+import { decode as decodeMessage, type Parts } from "./wire.ts";
 
 /**
  * The maximum number of elements of a dense tensor. Without this limit, a few bytes could demand any amount of memory.
@@ -41,8 +39,7 @@ export function decodeSparse(
   decode: (tensor: Uint8Array) => Constant,
   isSourced: boolean,
 ): Constant {
-  checkMessage(SparseTensorProtoSchema, bytes, parts);
-  const source = malformedAs("a sparse tensor", () => fromBinary(SparseTensorProtoSchema, bytes));
+  const source = decodeMessage(SPARSE_TENSOR, bytes, "a sparse tensor", parts);
   const [values, indices] = [decode(source.values), decode(source.indices)];
   const { name, dtype } = values;
   const shape = source.dims.map((dim) => {

@@ -5,16 +5,13 @@
  * The schema defines field names and numbers, and `DTYPES` defines the numbers of data types.
  */
 
-import { fromBinary, type DescField } from "@bufbuild/protobuf";
-import { BinaryReader, type WireType } from "@bufbuild/protobuf/wire";
-
 import { DTYPE_NAMES, type DType } from "../../core/tensor/dtype.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { printValue } from "../../core/foreign.ts";
 import { dtypeOfNumber } from "../model/element-type.ts";
 import { MAX_RANK, printShape } from "../../core/tensor/shape.ts";
-import { StringStringEntryProtoSchema, TensorProtoSchema } from "./schema_pb.ts";
-import { checkMessage, countValues, decodeUtf8, visitRecords } from "./wire.ts";
+import { ENTRY, TENSOR, type NamedField } from "./schema.ts";
+import { countValues, decode, decodeUtf8, Reader, visitRecords } from "./wire.ts";
 
 export type TypedField =
   | "floatData"
@@ -73,7 +70,7 @@ export const tensorTitle = (name: string): string =>
 export function readTensorHeader(bytes: Uint8Array): TensorHeader {
   const reader = new HeaderReader(bytes);
   visitRecords(bytes, "the tensor", (number, wireType, start, end) => {
-    const field = TensorProtoSchema.fields.find((one) => one.number === number);
+    const field = TENSOR.byNumber.get(number);
     if (field !== undefined) reader.take(field, wireType, start, end);
   });
   return reader.finish();
@@ -96,7 +93,7 @@ class HeaderReader {
     this.#bytes = bytes;
   }
 
-  take(field: DescField, wireType: WireType, start: number, end: number): void {
+  take(field: NamedField, wireType: number, start: number, end: number): void {
     const count = countValues(field, wireType, this.#bytes, start, end);
     if (count === null) {
       throw malformed(`${tensorTitle(this.#name)} has its ${field.name} in the wrong encoding`, {
@@ -104,22 +101,22 @@ class HeaderReader {
         key: field.name,
       });
     }
-    const { localName } = field;
-    if (isTypedField(localName)) {
+    const { key } = field;
+    if (isTypedField(key)) {
       this.#counts ??= new Map();
-      if (count > 0) this.#counts.set(localName, (this.#counts.get(localName) ?? 0) + count);
+      if (count > 0) this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
       return;
     }
     const payload = this.#bytes.subarray(start, end);
-    switch (localName) {
+    switch (key) {
       case "dims":
         this.#takeDims(payload, count);
         break;
       case "dataType":
-        this.#dataType = new BinaryReader(payload).int32();
+        this.#dataType = new Reader(payload).int32();
         break;
       case "dataLocation":
-        this.#location = new BinaryReader(payload).int32();
+        this.#location = new Reader(payload).int32();
         break;
       case "name":
         this.#name = decodeUtf8(payload, "the name of a tensor");
@@ -143,13 +140,12 @@ class HeaderReader {
         limit: MAX_RANK,
       });
     }
-    const reader = new BinaryReader(payload);
-    while (reader.pos < reader.len) this.#dims.push(BigInt(reader.int64()));
+    const reader = new Reader(payload);
+    while (reader.at < payload.length) this.#dims.push(reader.int64());
   }
 
   #takeEntry(payload: Uint8Array): void {
-    checkMessage(StringStringEntryProtoSchema, payload);
-    const { key, value } = fromBinary(StringStringEntryProtoSchema, payload);
+    const { key, value } = decode(ENTRY, payload, "an external_data entry");
     this.#entries ??= new Map();
     if (this.#entries.has(key)) {
       throw malformed(`${tensorTitle(this.#name)} has two external ${printValue(key)}`, {

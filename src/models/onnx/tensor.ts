@@ -5,8 +5,6 @@
 
 import { printCount, printValue } from "../../core/foreign.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
-import { create, toBinary } from "@bufbuild/protobuf";
-import { BinaryReader } from "@bufbuild/protobuf/wire";
 
 import {
   allocate,
@@ -26,7 +24,8 @@ import { printShape, sizeOf } from "../../core/tensor/shape.ts";
 import { plainBytes, type Bytes } from "../../core/tensor/bytes.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { externalRange, readOptionsFrom, type ReadOptions } from "./external.ts";
-import { TensorProtoSchema } from "./schema_pb.ts";
+import { encode } from "./encode.ts";
+import { TENSOR } from "./schema.ts";
 import {
   fieldOf,
   readTensorHeader,
@@ -34,7 +33,15 @@ import {
   type TensorHeader,
   type TypedField,
 } from "./tensor-proto.ts";
-import { checkUtf8, decodeUtf8, encodedAs, encodeUtf8, visitRecords } from "./wire.ts";
+import {
+  checkUtf8,
+  create,
+  decodeUtf8,
+  encodedAs,
+  encodeUtf8,
+  Reader,
+  visitRecords,
+} from "./wire.ts";
 
 /**
  * Reads a tensor from `bytes`, a serialized `TensorProto`. The values may be in `raw_data`, in external data, or in the
@@ -80,14 +87,14 @@ export function readTensor(bytes: Bytes, options: ReadOptions = {}): Tensor {
  */
 export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
   const { dtype, shape, data } = asTensor(tensor, {}, "tensor");
-  const message = create(TensorProtoSchema, {
+  const message = create(TENSOR, {
     dims: shape.map(BigInt),
     dataType: DTYPES[dtype].onnx.number,
   });
   if (isNumericStorage(data)) message.rawData = pack(dtype, data);
   else message.stringData = data.map(encodeUtf8);
   if (name !== undefined) message.name = checkUtf8(name);
-  return encodedAs("the tensor", () => toBinary(TensorProtoSchema, message));
+  return encodedAs("the tensor", () => encode(TENSOR, message));
 }
 
 /** Decodes a tensor's values after its header, with the same errors as `readTensor`. */
@@ -220,7 +227,7 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
       : field === "floatData" || field === "doubleData"
         ? takeFloats(data)
         : takeIntegers(dtype, data, field, header);
-  const { number } = TensorProtoSchema.field[field];
+  const { number } = TENSOR.fields[field];
   visitRecords(header.bytes, tensorTitle(header.name), (one, _wireType, start, end) => {
     if (one === number) take(header.bytes.subarray(start, end));
   });
@@ -261,7 +268,7 @@ function takeIntegers(
   const write = writer(cell, data);
   // ONNX requires that the upper bits of a 6-bit element are 0, so other values are errors.
   const isSixBits = rowOf(dtype).bits === 6;
-  const next: (reader: BinaryReader) => unknown =
+  const next: (reader: Reader) => unknown =
     field === "int64Data"
       ? (reader) => reader.int64()
       : field === "uint64Data"
@@ -271,8 +278,8 @@ function takeIntegers(
           : (reader) => reader.int32();
   let position = 0;
   return (payload) => {
-    const reader = new BinaryReader(payload);
-    while (reader.pos < reader.len) {
+    const reader = new Reader(payload);
+    while (reader.at < payload.length) {
       const value = next(reader);
       if (!write(position++, value) || (isSixBits && Number(value) > 63))
         throw wrongValue(header, value);

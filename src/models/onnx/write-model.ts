@@ -3,9 +3,6 @@
  * `Model` does not represent.
  */
 
-import { create, fromBinary, isMessage, toBinary } from "@bufbuild/protobuf";
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-
 import { DTYPES } from "../../core/tensor/dtype.ts";
 import { factOf, printValue } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
@@ -27,29 +24,26 @@ import { modelFrom } from "../model/foreign-model.ts";
 import { sameType } from "../model/same-type.ts";
 import type { Dim } from "../../core/tensor/shape.ts";
 import { ATTRIBUTE_TYPES, decodeType } from "./read-model.ts";
+import { encode, encodeField } from "./encode.ts";
 import {
-  AttributeProtoSchema,
-  DimensionSchema,
-  FunctionProtoSchema,
-  GraphProtoSchema,
-  ModelProtoSchema,
-  NodeProtoSchema,
-  OperatorSetIdProtoSchema,
-  TensorProtoSchema,
-  TypeProtoSchema,
-  ValueInfoProtoSchema,
-  type AttributeProto,
-  type Dimension,
-  type GraphProto,
-  type NodeProto,
-  type OperatorSetIdProto,
-  type TypeProto,
-  type ValueInfoProto,
-} from "./schema_pb.ts";
+  ATTRIBUTE,
+  DIMENSION,
+  FUNCTION,
+  GRAPH,
+  MODEL,
+  NODE,
+  OPSET,
+  TENSOR,
+  TENSOR_SHAPE,
+  TENSOR_TYPE,
+  TYPE,
+  VALUE_INFO,
+  type MessageOf,
+} from "./schema.ts";
 import { sparseBytes } from "./sparse.ts";
 import { isHeader } from "./tensor-proto.ts";
 import { writeTensor } from "./tensor.ts";
-import { checkUtf8, encodedAs, encodeUtf8 } from "./wire.ts";
+import { checkUtf8, create, decode, encodedAs, encodeUtf8, isMessage } from "./wire.ts";
 
 type Opsets = Readonly<Record<string, number>>;
 
@@ -77,8 +71,8 @@ type Opsets = Readonly<Record<string, number>>;
  */
 export function writeModel(given: Model): Uint8Array {
   const model = modelFrom(given);
-  const message = create(ModelProtoSchema);
-  if (isMessage(model[SOURCE], ModelProtoSchema)) Object.assign(message, model[SOURCE]);
+  const message = create(MODEL);
+  if (isMessage(model[SOURCE], MODEL)) Object.assign(message, model[SOURCE]);
   if (message.functions.length !== (model.functions?.length ?? 0)) {
     throw new TensorError(
       "unsupported-model",
@@ -94,7 +88,7 @@ export function writeModel(given: Model): Uint8Array {
   message.functions = message.functions.map((before, at) =>
     functionBytes(model.functions?.[at], before),
   );
-  return encodedAs("the model", () => toBinary(ModelProtoSchema, message));
+  return encodedAs("the model", () => encode(MODEL, message));
 }
 
 /**
@@ -103,26 +97,26 @@ export function writeModel(given: Model): Uint8Array {
  */
 function opsetMessages(
   opsets: Opsets,
-  before: readonly OperatorSetIdProto[],
-): OperatorSetIdProto[] {
+  before: readonly MessageOf<typeof OPSET>[],
+): MessageOf<typeof OPSET>[] {
   const last = new Map(before.map((one) => [domainName(one.domain), one]));
   const kept = [...last.values()].filter(({ domain }) => Object.hasOwn(opsets, domainName(domain)));
   const known = new Set(kept.map(({ domain }) => domainName(domain)));
   const added = Object.keys(opsets)
     .filter((domain) => !known.has(domainName(domain)))
-    .map((domain) => create(OperatorSetIdProtoSchema, { domain: checkUtf8(spelling(domain)) }));
+    .map((domain) => create(OPSET, { domain: checkUtf8(spelling(domain)) }));
   return [...kept, ...added].map((one) => {
     const version = toInt64(opsets[domainName(one.domain)] ?? opsets[one.domain], "an opset");
-    return Object.assign(create(OperatorSetIdProtoSchema), one, { version });
+    return Object.assign(create(OPSET), one, { version });
   });
 }
 
 /** Returns a domain's spelling in new files. Most tools write ONNX's own domain as `""`. */
 const spelling = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
 
-function graphMessage(graph: Graph, opsets: Opsets): GraphProto {
-  const message = create(GraphProtoSchema);
-  if (isMessage(graph[SOURCE], GraphProtoSchema)) Object.assign(message, graph[SOURCE]);
+function graphMessage(graph: Graph, opsets: Opsets): MessageOf<typeof GRAPH> {
+  const message = create(GRAPH);
+  if (isMessage(graph[SOURCE], GRAPH)) Object.assign(message, graph[SOURCE]);
   if (message.name !== graph.name) message.name = checkUtf8(graph.name);
   message.input = graph.inputs.map(valueInfoMessage);
   message.output = graph.outputs.map(valueInfoMessage);
@@ -134,7 +128,7 @@ function graphMessage(graph: Graph, opsets: Opsets): GraphProto {
   return message;
 }
 
-function nodeMessage(node: ModelNode, opsets: Opsets): NodeProto {
+function nodeMessage(node: ModelNode, opsets: Opsets): MessageOf<typeof NODE> {
   const { name, op, domain, opset, inputs, outputs, attributes } = node;
   if (opset !== undefined && opset !== opsets[domainName(domain)]) {
     throw new TensorError(
@@ -143,8 +137,8 @@ function nodeMessage(node: ModelNode, opsets: Opsets): NodeProto {
       { op, node: nodeTitle(node), key: "opset", got: opset },
     );
   }
-  const message = create(NodeProtoSchema);
-  if (isMessage(node[SOURCE], NodeProtoSchema)) Object.assign(message, node[SOURCE]);
+  const message = create(NODE);
+  if (isMessage(node[SOURCE], NODE)) Object.assign(message, node[SOURCE]);
   message.input = inputs.map(checkUtf8);
   message.output = outputs.map(checkUtf8);
   if (message.name !== name) message.name = checkUtf8(name);
@@ -157,26 +151,27 @@ function nodeMessage(node: ModelNode, opsets: Opsets): NodeProto {
   return message;
 }
 
-const GRAPH = 5;
+/** The number of the type `GRAPH` of attributes. */
+const GRAPH_TYPE = 5;
 
 function attributeMessage(
   name: string,
   attribute: Attribute,
   node: ModelNode,
   opsets: Opsets,
-): AttributeProto {
-  const source = isMessage(attribute[SOURCE], AttributeProtoSchema) ? attribute[SOURCE] : undefined;
+): MessageOf<typeof ATTRIBUTE> {
+  const source = isMessage(attribute[SOURCE], ATTRIBUTE) ? attribute[SOURCE] : undefined;
   const wrong = (why: string): TensorError =>
     new TensorError("attribute", `attribute ${printValue(name)} of ${nodeTitle(node)} ${why}`, {
       op: node.op,
       node: nodeTitle(node),
       key: name,
     });
-  const message = create(AttributeProtoSchema, { name: checkUtf8(name) });
+  const message = create(ATTRIBUTE, { name: checkUtf8(name) });
   if (attribute.type === "other") {
     const { value, graphs } = attribute;
     if (source !== undefined) Object.assign(message, source, { name });
-    else if (value === "GRAPH" && graphs?.length === 1) message.type = GRAPH;
+    else if (value === "GRAPH" && graphs?.length === 1) message.type = GRAPH_TYPE;
     else throw wrong(`is of type ${value}, which writeModel can keep but not create`);
     setBodies(message, attribute, opsets);
     return message;
@@ -186,7 +181,7 @@ function attributeMessage(
   // The attribute's new value replaces the value from the file. If the attribute's type changed, only unknown fields
   // are kept.
   if (source?.type === type) Object.assign(message, source, { name });
-  else if (source?.$unknown !== undefined) message.$unknown = source.$unknown;
+  else if (source !== undefined) message.unknown = source.unknown;
   message.type = type;
   setValue(message, attribute, wrong);
   return message;
@@ -194,7 +189,7 @@ function attributeMessage(
 
 /** Replaces an attribute's bodies. Unchanged bodies keep their original bytes. */
 function setBodies(
-  message: AttributeProto,
+  message: MessageOf<typeof ATTRIBUTE>,
   { value, graphs }: Extract<Attribute, { type: "other" }>,
   opsets: Opsets,
 ): void {
@@ -208,7 +203,7 @@ function setBodies(
 }
 
 function setValue(
-  message: AttributeProto,
+  message: MessageOf<typeof ATTRIBUTE>,
   attribute: Exclude<Attribute, { type: "other" | "boolean" }>,
   wrong: (why: string) => TensorError,
 ): void {
@@ -251,9 +246,9 @@ function setValue(
 /** Returns an unchanged body's original bytes; undefined if the body was changed. */
 function bodyBytes(body: Graph, before: Uint8Array | undefined, opsets: Opsets): Uint8Array {
   const message = graphMessage(body, opsets);
-  const after = encodedAs("a body", () => toBinary(GraphProtoSchema, message));
+  const after = encodedAs("a body", () => encode(GRAPH, message));
   if (before === undefined) return after;
-  const unchanged = toBinary(GraphProtoSchema, fromBinary(GraphProtoSchema, before));
+  const unchanged = encode(GRAPH, decode(GRAPH, before, "a body"));
   return isSame(after, unchanged) ? before : after;
 }
 
@@ -261,12 +256,12 @@ function bodyBytes(body: Graph, before: Uint8Array | undefined, opsets: Opsets):
 function functionBytes(given: ModelFunction | undefined, before: Uint8Array): Uint8Array {
   if (given === undefined) return before;
   const { opsets, graph } = given;
-  const source = fromBinary(FunctionProtoSchema, before);
-  const message = Object.assign(create(FunctionProtoSchema), source);
+  const source = decode(FUNCTION, before, "a function");
+  const message = Object.assign(create(FUNCTION), source);
   message.opsetImport = opsetMessages(opsets, source.opsetImport);
   message.node = graph.nodes.map((node) => nodeMessage(node, opsets));
-  const after = encodedAs("a function", () => toBinary(FunctionProtoSchema, message));
-  return isSame(after, toBinary(FunctionProtoSchema, source)) ? before : after;
+  const after = encodedAs("a function", () => encode(FUNCTION, message));
+  return isSame(after, encode(FUNCTION, source)) ? before : after;
 }
 
 /**
@@ -282,17 +277,20 @@ function constantBytes(constant: Constant): Uint8Array {
   const header = constant[SOURCE];
   if (!isHeader(header)) return writeTensor(readConstant(constant), name === "" ? undefined : name);
   if (header.name === name) return header.bytes;
-  const { number } = TensorProtoSchema.field.name;
-  return new BinaryWriter()
-    .raw(header.bytes)
-    .tag(number, WireType.LengthDelimited)
-    .string(checkUtf8(name))
-    .finish();
+  const renamed = encodeField(TENSOR, "name", name);
+  const bytes = new Uint8Array(header.bytes.length + renamed.length);
+  bytes.set(header.bytes);
+  bytes.set(renamed, header.bytes.length);
+  return bytes;
 }
 
-function valueInfoMessage({ name, type, [SOURCE]: source }: ValueInfo): ValueInfoProto {
-  const message = create(ValueInfoProtoSchema);
-  if (isMessage(source, ValueInfoProtoSchema)) Object.assign(message, source);
+function valueInfoMessage({
+  name,
+  type,
+  [SOURCE]: source,
+}: ValueInfo): MessageOf<typeof VALUE_INFO> {
+  const message = create(VALUE_INFO);
+  if (isMessage(source, VALUE_INFO)) Object.assign(message, source);
   message.name = checkUtf8(name);
   // An unchanged type is written back as it was, because the file may contain more details than `Model`.
   if (!sameType(type, decodeType(message.type))) {
@@ -302,19 +300,16 @@ function valueInfoMessage({ name, type, [SOURCE]: source }: ValueInfo): ValueInf
   return message;
 }
 
-const typeMessage = ({ dtype, shape }: TensorType): TypeProto =>
-  create(TypeProtoSchema, {
-    tensorType: {
-      elemType: DTYPES[dtype].onnx.number,
-      ...(shape === null ? {} : { shape: { dim: shape.map(dimMessage) } }),
-    },
-  });
+function typeMessage({ dtype, shape }: TensorType): MessageOf<typeof TYPE> {
+  const tensorType = create(TENSOR_TYPE, { elemType: DTYPES[dtype].onnx.number });
+  if (shape !== null) tensorType.shape = create(TENSOR_SHAPE, { dim: shape.map(dimMessage) });
+  return create(TYPE, { tensorType });
+}
 
-function dimMessage(dim: Dim): Dimension {
-  if (dim === null) return create(DimensionSchema);
-  if (typeof dim === "string")
-    return create(DimensionSchema, { value: { case: "dimParam", value: checkUtf8(dim) } });
-  return create(DimensionSchema, { value: { case: "dimValue", value: BigInt(dim) } });
+function dimMessage(dim: Dim): MessageOf<typeof DIMENSION> {
+  if (dim === null) return create(DIMENSION);
+  if (typeof dim === "string") return create(DIMENSION, { dimParam: checkUtf8(dim) });
+  return create(DIMENSION, { dimValue: BigInt(dim) });
 }
 
 function toInt64(value: number, what: string): bigint {
