@@ -68,7 +68,7 @@ const PARAMETERS = {
   elements: ["indices", "offsets", "rows", "row", "table"],
   rows: ["indices", "offsets", "count", "row", "table"],
   check: ["indices", "count", "dim: u32"],
-  pick: ["indices", "out", "data", "rows", "row", "dim"],
+  pick: ["indices", "out", "data", "rows", "row", "dim", "isChecked: u32"],
 };
 
 /** Gradients, in a separate module: `extremes` and the passes over single elements, for each float type. */

@@ -92,7 +92,7 @@ export interface WasmActions {
   /** Checks indices in the engine's memory; returns false if one is outside its axis or negative, or elsewhere. */
   checkIndices(job: ElementJob): boolean;
   /** Checks indices and gathers, block by block; `out` is partly written if the result is false. */
-  gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean;
+  gatherByIndices(followed: Followed, dtype: DType, data: Storage, out: Storage): boolean;
   /**
    * Performs a scatter of `sequential` to `random` like `Session.scatter`; a gather from `random` to `sequential` if
    * `step` is null.
@@ -116,6 +116,14 @@ export interface WasmActions {
 export const isEnough = ({ batches, count, slice, source }: Plan, least: number): boolean =>
   source === undefined && batches * count * slice >= least;
 
+/** Indices whose offsets were not computed. */
+export interface Followed {
+  readonly job: ElementJob;
+  readonly isChecked: boolean;
+  /** Stands for the offsets: its contents are arbitrary, and only its length and its identity count. */
+  readonly offsets: Uint32Array;
+}
+
 /** A synchronous call. */
 export class SyncSession implements Session<void> {
   readonly #executor: Executor;
@@ -125,11 +133,8 @@ export class SyncSession implements Session<void> {
   #scratch = new Uint32Array(0);
   /** View of the start of `#scratch`, with the length of the last job. */
   #offsets = this.#scratch;
-  /**
-   * Indices whose offsets were not computed, and the array that stands for the offsets. The array's contents are
-   * arbitrary: only its length and its identity count.
-   */
-  #followed: { readonly job: ElementJob; readonly offsets: Uint32Array } | null = null;
+  /** The indices that the next gather follows without offsets. */
+  #followed: Followed | null = null;
   /** True if the last gather was not performed, because indices that `readToFill` had not checked are bad. */
   wasRefused = false;
 
@@ -172,7 +177,7 @@ export class SyncSession implements Session<void> {
       wasm !== null && job.count >= Math.max(wasm.limits.indices, 1) ? this.#begun(wasm) : null;
     if (!large?.isDirect(job) || (isChecked && !large.checkIndices(job))) return null;
     const offsets = new Uint32Array(job.words.buffer, 0, job.count);
-    this.#followed = { job, offsets };
+    this.#followed = { job, isChecked, offsets };
     return offsets;
   }
 
@@ -180,9 +185,8 @@ export class SyncSession implements Session<void> {
     const wasm = this.#wasm;
     let plan = given;
     if (given.offsets === this.#followed?.offsets) {
-      const { job } = this.#followed;
-      if (this.#large?.gatherByIndices(job, dtype, data, out)) return;
-      const offsets = this.readIndices(job);
+      if (this.#large?.gatherByIndices(this.#followed, dtype, data, out)) return;
+      const offsets = this.readIndices(this.#followed.job);
       this.wasRefused = "bad" in offsets;
       if ("bad" in offsets) return;
       plan = { ...given, offsets };

@@ -29,7 +29,7 @@ import {
   type Storage,
 } from "../../tensor/dtype.ts";
 import { clear, copy } from "../../tensor/storage.ts";
-import type { Executor, Extension, Session, Wasm, WasmActions } from "../executor.ts";
+import type { Executor, Extension, Followed, Session, Wasm, WasmActions } from "../executor.ts";
 import { Arena } from "./arena.ts";
 import { runCalls, type Call } from "./calls.ts";
 import {
@@ -221,11 +221,12 @@ export class WasmSession implements WasmActions, IndexReader {
     return true;
   }
 
-  gatherByIndices(job: ElementJob, dtype: DType, data: Storage, out: Storage): boolean {
+  gatherByIndices(followed: Followed, dtype: DType, data: Storage, out: Storage): boolean {
     if (!isNumericStorage(data) || !isNumericStorage(out)) return false;
+    const { job } = followed;
     const bytes = bytesForRows(job, this.limits);
     const arenaOf = (): Arena => this.arenaOf(bytes, job.words, data, out);
-    const done = attempt(() => gatherByIndices(this, arenaOf(), job, dtype, data, out));
+    const done = attempt(() => gatherByIndices(this, arenaOf(), followed, dtype, data, out));
     if (done === true) this.#engine.trace?.("positions");
     return done ?? false;
   }

@@ -6,6 +6,7 @@
 import { KERNELS, type WasmLimits } from "../../limits.ts";
 import type { ElementJob, IndexAxis, IndexJob, TupleJob } from "../../plan/indices.ts";
 import { DTYPES, type DType, type NumericStorage } from "../../tensor/dtype.ts";
+import type { Followed } from "../executor.ts";
 import type { Call } from "./calls.ts";
 import type { Arena } from "./arena.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
@@ -133,11 +134,13 @@ export function checkIndices(reader: IndexReader, arena: Arena, job: ElementJob)
 export function gatherByIndices(
   reader: IndexReader,
   arena: Arena,
-  { words, step, count, shape, axis: { dim } }: ElementJob,
+  { job, isChecked }: Followed,
   dtype: DType,
   data: NumericStorage,
   out: NumericStorage,
 ): boolean {
+  const { words, step, count, shape, axis } = job;
+  const { dim } = axis;
   const { memory } = arena;
   const { bytes } = DTYPES[dtype];
   const row = shape[shape.length - 1];
@@ -153,7 +156,7 @@ export function gatherByIndices(
   ];
   const callOf = ([from, to, random]: readonly number[], some: number): Call => ({
     kernel,
-    args: [from, to, random, some, row, dim],
+    args: [from, to, random, some, row, dim, Number(isChecked)],
   });
   if (sides.every(({ array }) => memory.has(array))) {
     const lists = shares(rows, reader.threadsFor(count * bytes)).map(([first, some]) => {
