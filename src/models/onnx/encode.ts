@@ -3,8 +3,8 @@
  * message, then fills one array.
  */
 
-import type { AnySchema, MessageOf, NamedField } from "./schema.ts";
-import { checkUtf8, WIRE, wireTypeOf, type Values } from "./wire.ts";
+import { WIRE, type AnySchema, type MessageOf, type NamedField } from "./schema.ts";
+import { checkUtf8, type Values } from "./wire.ts";
 
 /** Encodes a message: its fields in the order of their numbers, then the records of unknown fields. */
 export function encode<S extends AnySchema>(schema: S, message: MessageOf<S>): Uint8Array {
@@ -53,12 +53,12 @@ class Writer {
   }
 
   /** Writes a record. The numbers of a list are not packed, as in the files of ONNX's own tools. */
-  field({ number, kind }: NamedField, value: unknown): void {
-    this.#varint(8 * number + wireTypeOf(kind));
+  field({ number, kind, wire }: NamedField, value: unknown): void {
+    this.#varint(8 * number + wire);
     if (kind === "bytes") {
       this.#varint((value as Uint8Array).length);
       this.#copy(value as Uint8Array);
-    } else if (wireTypeOf(kind) === WIRE.length) {
+    } else if (wire === WIRE.length) {
       this.#measured(() => {
         if (typeof kind === "string") this.#text(value as string);
         else this.message(kind, value as Values);

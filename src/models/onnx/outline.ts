@@ -15,9 +15,16 @@ import { readOptionsFrom, type ReadOptions } from "./external.ts";
 import { HEAD } from "../../core/tensor/bytes.ts";
 import { namingFormat } from "./other-format.ts";
 import { decodeModel } from "./read-model.ts";
-import { ATTRIBUTE, GRAPH, MODEL, TENSOR, type AnySchema, type NamedField } from "./schema.ts";
+import {
+  ATTRIBUTE,
+  GRAPH,
+  MODEL,
+  TENSOR,
+  WIRE,
+  type AnySchema,
+  type NamedField,
+} from "./schema.ts";
 import { isTypedField, printTensorType, readTensorHeader, tensorTitle } from "./tensor-proto.ts";
-import { WIRE } from "./wire.ts";
 
 /**
  * The maximum number of value bytes that are copied per tensor. Most index tensors are smaller, and most weights are

@@ -7,6 +7,9 @@
  * newer than this package must survive.
  */
 
+/** The encodings of a record's payload. */
+export const WIRE = { varint: 0, bit64: 1, length: 2, bit32: 5 } as const;
+
 /** How a value is encoded: as a scalar of protobuf, or as a message of another schema. */
 export type Kind =
   | "int32"
@@ -47,6 +50,8 @@ export interface NamedField extends Field {
   readonly key: string;
   /** The name in `onnx.proto`, such as `op_type`. */
   readonly name: string;
+  /** The encoding of a value's payload. */
+  readonly wire: number;
 }
 
 type Value<K extends Kind> = K extends "int32" | "float" | "double"
@@ -89,6 +94,15 @@ const ZEROS = {
   bytes: new Uint8Array(),
 } as const;
 
+const wireOf = (kind: Kind): number =>
+  kind === "float"
+    ? WIRE.bit32
+    : kind === "double"
+      ? WIRE.bit64
+      : typeof kind !== "string" || kind === "string" || kind === "bytes"
+        ? WIRE.length
+        : WIRE.varint;
+
 /** An empty list that messages share, because a hostile file may contain millions of empty messages. */
 const NONE: readonly never[] = Object.freeze([]);
 
@@ -97,6 +111,7 @@ function schema<F extends Fields>(name: string, fields: F, isChoice = false): Sc
     ...field,
     key,
     name: key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    wire: wireOf(field.kind),
   }));
   const defaults: Record<string, unknown> = { unknown: NONE };
   for (const { key, kind, isList } of named) {

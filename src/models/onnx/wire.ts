@@ -1,14 +1,14 @@
 /**
- * Protobuf, which is the encoding of ONNX files: decodes the messages of `schema.ts`, which `encode.ts` encodes. A downloaded file may
- * be hostile. A nested message may extend past its parent, a field may have any wire type, and two bytes may become a
- * message of hundreds of bytes in memory. Every record is therefore checked before it is decoded.
+ * Protobuf, which is the encoding of ONNX files: decodes the messages of `schema.ts`, which `encode.ts` encodes. A
+ * downloaded file may be hostile. A nested message may extend past its parent, a field may have any wire type, and two
+ * bytes may become a message of hundreds of bytes in memory. Every record is therefore checked before it is decoded.
  *
  * protobuf.dev: "Encoding".
  */
 
 import { isError, isTensorError, malformed, messageOf, TensorError } from "../../core/errors.ts";
 import { factOf, printCount, printValue, wrongValue } from "../../core/foreign.ts";
-import type { AnySchema, Kind, MessageOf, NamedField } from "./schema.ts";
+import { WIRE, type AnySchema, type Kind, type MessageOf, type NamedField } from "./schema.ts";
 
 /**
  * The maximum number of messages, byte strings and unknown records in a model file with `bytes` bytes. An empty message
@@ -27,9 +27,6 @@ const MAX_VALUES = 2 ** 24;
 
 /** The maximum number of bytes in a varint, the last of which contains bit 63. */
 export const MAX_VARINT = 10;
-
-/** The encodings of a record's payload. */
-export const WIRE = { varint: 0, bit64: 1, length: 2, bit32: 5 } as const;
 
 /** Reads varints, whose ends are known to lie inside the bytes. */
 export class Reader {
@@ -284,16 +281,15 @@ function readNumbers(kind: NumberKind, payload: Uint8Array, what: string, to: un
  * contain any number of values. Protobuf allows packing for every repeated field, regardless of the schema.
  */
 export function countValues(
-  { kind, isList }: NamedField,
+  { wire, isList }: NamedField,
   wireType: number,
   bytes: Uint8Array,
   start: number,
   end: number,
 ): number | null {
-  const expected = wireTypeOf(kind);
-  if (wireType === expected) return 1;
+  if (wireType === wire) return 1;
   if (!isList || wireType !== WIRE.length) return null;
-  const width = expected === WIRE.bit32 ? 4 : expected === WIRE.bit64 ? 8 : 0;
+  const width = wire === WIRE.bit32 ? 4 : wire === WIRE.bit64 ? 8 : 0;
   if (width > 0) return (end - start) % width === 0 ? (end - start) / width : null;
   // A varint's last byte is below 128, and all other bytes are not.
   if (end > start && bytes[end - 1] >= 0x80) return null;
@@ -301,15 +297,6 @@ export function countValues(
   for (let position = start; position < end; position++) if (bytes[position] < 0x80) found++;
   return found;
 }
-
-export const wireTypeOf = (kind: Kind): number =>
-  kind === "float"
-    ? WIRE.bit32
-    : kind === "double"
-      ? WIRE.bit64
-      : typeof kind !== "string" || kind === "string" || kind === "bytes"
-        ? WIRE.length
-        : WIRE.varint;
 
 /** Decodes UTF-8, and keeps a byte order mark as part of the text. */
 export function decodeUtf8(bytes: Uint8Array, what: string): string {
