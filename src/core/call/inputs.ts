@@ -315,6 +315,8 @@ export function withOrder(
     return error;
   }
   const order = signature.inputs.map(({ name }) => name).join(", ");
-  const sentence = `${sentenceOf(error)}; the order of the inputs is ${order}`;
+  // The advice to convert an input would mislead, because the inputs fit in another order.
+  const [fault] = sentenceOf(error).split("; use tensor(");
+  const sentence = `${fault}; the order of the inputs is ${order}`;
   return new TensorError(error.code, sentence, error);
 }
