@@ -339,11 +339,20 @@ function isKnownFor({ facts }: Dialect, id: string, isOfScatter: boolean): boole
   return id.split("+").every((part) => known.some(({ does }) => does.includes(part)));
 }
 
-/** Checks whether the other runtime's output equals a rule's result wherever the rule determines a value. */
+/**
+ * Checks whether the other runtime's output is a result of systems: it equals their result, or it differs only where
+ * their result is undecided, and a cause that explains the whole output fits one of them.
+ */
 export function isResultOf(
   { output, undecided }: Pick<Rule, "output" | "undecided">,
+  systems: readonly DialectId[],
   comparison: Comparison,
 ): boolean {
   const [one, other] = [output, comparison.output].map(valueTexts);
-  return one.every((text, p) => undecided.has(p) || text === other[p]);
+  const differing = one.flatMap((text, p) => (text === other[p] ? [] : [p]));
+  if (differing.length === 0) return true;
+  // The first update is one of those that a system may keep if it keeps any.
+  const isPossible = ({ id, isWhole, dialects }: Cause): boolean =>
+    isWhole && (id === "first-wins" || dialects.some((one) => systems.includes(one)));
+  return differing.every((p) => undecided.has(p)) && comparison.causes.some(isPossible);
 }

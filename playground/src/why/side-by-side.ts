@@ -152,8 +152,8 @@ export const rowsOf = (rules: Rules): readonly DialectRow[] =>
  */
 export function firstBeside(rules: Rules, comparison: Comparison): DialectId | null {
   const rows = rowsOf(rules).filter(({ output }) => output !== null);
-  const isMine = ({ output, undecided }: DialectRow): boolean =>
-    output !== null && isResultOf({ output, undecided }, comparison);
+  const isMine = ({ id, output, undecided }: DialectRow): boolean =>
+    output !== null && isResultOf({ output, undecided }, [id], comparison);
   // An actual system's result comes first, because it says more than a result that ONNX leaves undefined.
   const others = rows.filter(({ id }) => id !== "onnx");
   const mine = others.filter(isMine);

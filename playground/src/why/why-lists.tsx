@@ -96,7 +96,14 @@ export function OtherSystems(
   const { rules, comparison, pressing } = props;
   if ("error" in rules) return <p class="why-soft">Other systems: {rules.error}</p>;
   const mine = rules.choices.filter(
-    ({ rule }) => rule !== null && comparison !== null && isResultOf(rule, comparison),
+    ({ rule, rows }) =>
+      rule !== null &&
+      comparison !== null &&
+      isResultOf(
+        rule,
+        rows.map(({ id }) => id),
+        comparison,
+      ),
   );
   return (
     <>

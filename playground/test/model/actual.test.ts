@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { dialects, diagnose, tensor, type DType } from "ndscatter";
+import { compareDialects, dialects, diagnose, tensor, type DType } from "ndscatter";
 import {
   compareActual,
   fitActual,
+  isResultOf,
   outputTypeOf,
   readActual,
   type Actual,
@@ -290,6 +291,36 @@ test("the cells that differ are those that diagnose counts, in every data type",
     );
   }
   assert.ok(seen.size > 15, [...seen].join());
+});
+
+test("lost updates are no result of a system that adds in any order", () => {
+  const rows = f32([
+    [0, 0, 0],
+    [1, 1, 1],
+    [2, 2, 2],
+  ]);
+  const updates = f32([
+    [0.1, 0.2, 0.3],
+    [0.1, 0.2, 0.3],
+    [1, 1, 1],
+  ]);
+  const state = scatter([rows, i64([[0], [0], [2]]), updates], { reduction: "add" });
+  const lost = compared(state, "[[0.1, 0.2, 0.3], [1, 1, 1], [3, 3, 3]]");
+  const { node, inputs } = readState(state);
+  const named = compareDialects(node, inputs).filter(({ dialect, output, undecided }) => {
+    const rule = output && { output, undecided: new Set(undecided) };
+    return rule !== null && isResultOf(rule, [dialect], lost);
+  });
+  assert.deepEqual(named, []);
+  // An update that any order may keep is such a result.
+  const race = scatter([f32([0, 0]), i64([[0], [0]]), f32([1, 2])]);
+  const kept = compared(race, "[1, 0]");
+  const { node: other, inputs: given } = readState(race);
+  const jax = compareDialects(other, given).find(({ dialect }) => dialect === "jax");
+  assert.ok(
+    jax?.output &&
+      isResultOf({ output: jax.output, undecided: new Set(jax.undecided) }, ["jax"], kept),
+  );
 });
 
 test("every dialect has a name of its own", () => {
