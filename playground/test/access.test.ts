@@ -9,7 +9,7 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { cutControls, moving, sidewaysParts, smallTargets } from "./support/access.ts";
 import { violationsOf } from "./support/axe.ts";
-import { DIST, PHONE, SUM, useSite } from "./support/page.ts";
+import { DIST, loaded, PHONE, SUM, useSite } from "./support/page.ts";
 import { sampleOf } from "./support/sample.ts";
 
 const site = useSite();
@@ -36,9 +36,7 @@ const entry =
     const more = page.locator(".bar .more");
     if (await more.isVisible()) await more.click();
     await page.locator(".bar .actions").getByRole("button", { name, exact: true }).click();
-    await page.locator("dialog[open], .why").first().waitFor();
-    // Some panels are loaded when they are opened.
-    await page.waitForTimeout(300);
+    await loaded(page);
   };
 
 const STATES: Readonly<Record<string, State>> = {

@@ -6,7 +6,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { violationsOf } from "./support/axe.ts";
-import { cellsOf, DIST, SUM, useSite } from "./support/page.ts";
+import { cellsOf, DIST, loaded, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
 
@@ -81,7 +81,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       assert.deepEqual(await violationsOf(page), []);
       for (const name of ["updates as text", "Examples", "Share", "Help"]) {
         await page.getByRole("button", { name }).click();
-        await page.locator("dialog[open] :is(button, textarea)").first().waitFor();
+        await loaded(page);
         assert.deepEqual(await violationsOf(page), [], name);
         await page.keyboard.press("Escape");
       }

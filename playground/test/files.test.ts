@@ -13,7 +13,7 @@ import { asOnnxPython } from "../src/writing/as-onnx-python.ts";
 import { asTypeScript } from "../src/writing/as-typescript.ts";
 import { fromHash } from "../src/document/hash.ts";
 import { drop } from "./support/drop.ts";
-import { cellsOf, REPOSITORY, SUM, useSite } from "./support/page.ts";
+import { cellsOf, loaded, REPOSITORY, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
 
@@ -39,7 +39,7 @@ test("a .pb file that is dropped beside the inputs asks which one it is for", as
   );
   await drop(page, "h1", [{ name: "tensor.pb", bytes: writeTensor(data) }]);
   const dialog = page.locator("dialog[open]");
-  await dialog.waitFor();
+  await loaded(page);
   assert.match(await dialog.innerText(), /float32 \[4, 3\] is for/);
   await dialog.getByRole("button", { name: "data", exact: true }).click();
   const expected = [100, 100, 100, 180, 200, 220, 100, 100, 100, 140, 150, 160];
