@@ -22,20 +22,13 @@ import { optionsOf } from "../../core/foreign.ts";
 import { replacedSlices } from "../../core/plan/targets.ts";
 import type { DType, Step } from "../../core/tensor/dtype.ts";
 import { isOrderFree } from "../kernels/combine.ts";
-import { NOWHERE } from "../kernels/kernel.ts";
-import { arrangementsOf } from "../kernels/scatter.ts";
-import { sortOnHost } from "../kernels/sort.ts";
-import {
-  flatTargets,
-  flatTargetsFrom,
-  positionsOf,
-  targetsFrom,
-  targetsOf,
-} from "../kernels/targets.ts";
+import type { Span } from "../kernels/kernel.ts";
+import type { Placed } from "../kernels/scatter.ts";
+import { flatTargets, type Targets } from "../kernels/targets.ts";
 import { checkArithmetic, gatherWork, scatterWork } from "./call.ts";
 import type { GpuCore } from "./core.ts";
 import { dataOnGpu, inputOf, outOnGpu, placeOn } from "./inputs.ts";
-import type { TargetSource } from "./target-source.ts";
+import { placedFrom, wordsOf, type PlanWords, type TargetSource } from "./target-source.ts";
 import { type DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
 import type { GpuPlan } from "./types.ts";
 import { checkGradientArithmetic, gatherGradient, scatterGradients } from "./vjp.ts";
@@ -58,13 +51,10 @@ export function gpuPlan(core: GpuCore, parts: KeptParts): GpuPlan {
   });
 }
 
-/** The arrays that a plan uploads: targets, the last position of each target, or positions sorted by target. */
-type Arrangement = "targets" | "last" | "sorted";
-
 class PlanOnGpu {
   readonly #core: GpuCore;
   readonly #parts: KeptParts;
-  readonly #uploads = new Map<Arrangement, readonly DeviceTensor[]>();
+  readonly #uploads = new Map<PlanWords, readonly DeviceTensor[]>();
   #isDisposed = false;
 
   constructor(core: GpuCore, parts: KeptParts) {
@@ -75,49 +65,36 @@ class PlanOnGpu {
     this.#upload("targets");
   }
 
-  #upload(which: Arrangement): readonly DeviceTensor[] {
+  #upload(which: PlanWords): readonly DeviceTensor[] {
     const known = this.#uploads.get(which);
     if (known?.every(({ lack }) => lack === null)) return known;
     for (const tensor of known ?? []) tensor.dispose();
-    const made = this.#words(which).map((words) =>
+    const { plan } = this.#parts;
+    const made = wordsOf(plan, plan.offsets.length, which).map((words) =>
       this.#core.make("uint32", [words.length], words.length, words),
     );
     this.#uploads.set(which, made);
     return made;
   }
 
-  #words(which: Arrangement): readonly Uint32Array[] {
-    const { plan } = this.#parts;
-    const { length } = plan.offsets;
-    if (which === "targets") return [targetsFrom(plan, length)];
-    if (which === "sorted") return sortOnHost(plan);
-    const last = flatTargetsFrom(plan, length).slice();
-    for (const position of replacedSlices(plan)) last[position] = NOWHERE;
-    return [last];
-  }
-
   /** Uploads all that a call needs, before the call is recorded. `step` is null for calls that only look up targets. */
   #source(dtype: DType, step: Step | null): TargetSource {
-    const { plan, fields } = this.#parts;
-    const [words] = this.#upload("targets");
-    const known = { isPartial: false, isDistinct: false };
-    const targets = targetsOf(plan, words.size, words.span, known);
-    const used = positionsOf(targets) === 0 ? null : step;
-    const last = used === "none" && replacedSlices(plan).length > 0 ? this.#upload("last") : [];
+    const { plan, size, fields } = this.#parts;
+    const used = size === 0 ? null : step;
+    const hasLast = used === "none" && replacedSlices(plan).length > 0;
     const isSorted = used !== null && used !== "none" && !isOrderFree(dtype, used);
-    const sorted = isSorted ? this.#upload("sorted") : [];
-    const arrangements = {
-      ...arrangementsOf(targets),
-      last: () => (last.length === 0 ? targets : flatTargets(targets, last[0].span, true)),
-      hasTable: () => false,
-      sorted() {
-        const [keys, positions] = sorted;
-        const { slice, slices } = targets;
-        return { keys: keys.span, positions: positions.span, count: keys.size, slice, slices };
-      },
-    };
-    const record = () => ({ targets, arrangements });
-    return { fields, inputs: [words, ...last, ...sorted], errorOf: null, record };
+    const inputs = [
+      ...this.#upload("targets"),
+      ...(hasLast ? this.#upload("last") : []),
+      ...(isSorted ? this.#upload("sorted") : []),
+    ];
+    const spansOf = (which: PlanWords): Span[] => this.#upload(which).map(({ span }) => span);
+    const placed = placedFrom(plan, plan.offsets.length, spansOf);
+    const { targets } = placed;
+    const last = (): Targets =>
+      hasLast ? flatTargets(targets, spansOf("last")[0], true) : targets;
+    const record = (): Placed => ({ ...placed, last, hasTable: () => false });
+    return { fields, inputs, errorOf: null, record };
   }
 
   scatter(given: unknown, list: unknown, options: unknown = {}): DeviceTensor {

@@ -9,15 +9,16 @@ import { isTensorError, type ErrorContext, type TensorError } from "../../core/e
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices, type PlanInputs } from "../../core/operators/operator.ts";
 import type { IndexJob, IndexRules } from "../../core/plan/indices.ts";
-import type { Plan } from "../../core/plan/plan.ts";
-import { firstRepeat } from "../../core/plan/targets.ts";
+import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
+import { firstRepeat, replacedSlices } from "../../core/plan/targets.ts";
 import type { Storage } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
 import { zeros, type Tensor } from "../../core/tensor/tensor.ts";
 import { checkIndices, findRepeat, type CheckedCall } from "../kernels/checks.ts";
+import { NOWHERE, type Span } from "../kernels/kernel.ts";
 import { jobReading, sequenceReading, type Reading } from "../kernels/read-indices.ts";
 import type { Recording } from "../kernels/recording.ts";
-import { arrangementsOf, type Arrangements, type Placed } from "../kernels/scatter.ts";
+import { placedOnGpu, type Placed } from "../kernels/scatter.ts";
 import { sortOnHost } from "../kernels/sort.ts";
 import type { BadIndex, RepeatFound } from "../kernels/status.ts";
 import { targetsFrom, targetsOf } from "../kernels/targets.ts";
@@ -51,35 +52,50 @@ export function sourceOf(form: Form, given: GpuInput | undefined): TargetSource 
   if (form.refusesRepeats) checkDuplicates(plan, call, unplanned.inputs);
   const sequential = shapes.updates === undefined ? size : product(shapes.updates);
   const positions = plan.slice === 0 ? 0 : sequential / plan.slice;
-  const record = (recording: Recording): Placed => uploaded(recording, plan, positions);
+  const record = (recording: Recording): Placed =>
+    placedFrom(plan, positions, (which) =>
+      wordsOf(plan, positions, which).map((words) => recording.upload(words)),
+    );
   return { fields: call.fields, inputs: [], errorOf: null, record };
 }
 
+/** The words of a Plan on the GPU: targets, the last position of each target, or positions sorted by target. */
+export type PlanWords = "targets" | "last" | "sorted";
+
+/** `positions` is the number of slices on the sequential side. */
+export function wordsOf(plan: Plan, positions: number, which: PlanWords): readonly Uint32Array[] {
+  if (which === "targets") return [targetsFrom(plan, positions)];
+  if (which === "sorted") return sortOnHost(plan);
+  const last = targetsFrom({ ...plan, offsets: absoluteOffsets(plan) }, positions).slice();
+  for (const position of replacedSlices(plan)) last[position] = NOWHERE;
+  return [last];
+}
+
 /**
- * Uploads the targets of a Plan with checked indices. `positions` is the number of slices on the sequential side. If
- * positions are skipped, the Plan has a single batch, and skipped positions have no target on the GPU.
+ * Uploads the targets of a Plan with checked indices. If positions are skipped, the Plan has a single batch, and skipped
+ * positions have no target on the GPU.
  */
-function uploaded(recording: Recording, plan: Plan, positions: number): Placed {
-  const words = targetsFrom(plan, positions);
+export function placedFrom(
+  plan: Plan,
+  positions: number,
+  upload: (which: PlanWords) => readonly Span[],
+): Placed {
+  const [words] = upload("targets");
   const isPartial = plan.source !== undefined;
   const form = isPartial ? { ...plan, count: positions } : plan;
-  const known = { isPartial, isDistinct: false };
-  const targets = targetsOf(form, words.length, recording.upload(words), known);
+  const targets = targetsOf(form, words.bytes / 4, words, { isPartial, isDistinct: false });
   // The value is computed on demand, because only a scatter without a reduction needs it, and computing it takes time.
-  let winners: Arrangements | undefined;
-  const moving = (): Arrangements =>
-    (winners ??= arrangementsOf({ ...targets, isDistinct: firstRepeat(plan) === null }));
+  let winners: Placed | undefined;
+  const moving = (): Placed =>
+    (winners ??= placedOnGpu({ ...targets, isDistinct: firstRepeat(plan) === null }));
   return {
     targets,
-    arrangements: {
-      ...arrangementsOf(targets),
-      last: () => moving().last(recording),
-      hasTable: () => moving().hasTable(),
-      sorted: () => {
-        const [keys, order] = sortOnHost(plan);
-        const sorted = { count: keys.length, slice: plan.slice, slices: targets.slices };
-        return { ...sorted, keys: recording.upload(keys), positions: recording.upload(order) };
-      },
+    last: (recording) => moving().last(recording),
+    hasTable: () => moving().hasTable(),
+    sorted() {
+      const [keys, order] = upload("sorted");
+      const { slice, slices } = targets;
+      return { keys, positions: order, count: keys.bytes / 4, slice, slices };
     },
   };
 }
@@ -105,7 +121,7 @@ function checkedTargets(unplanned: Unplanned, indices: DeviceTensor): TargetSour
       const targets = targetsOf(plan, words, span, { isPartial, isDistinct });
       const between = refusesRepeats ? () => findRepeat(recording, targets) : null;
       checkIndices(recording, checked, reading, { ...indices.span, step }, span, between);
-      return { targets, arrangements: arrangementsOf(targets) };
+      return placedOnGpu(targets);
     },
     errorOf(failure) {
       if (failure.kind === "index") return badIndexError(unplanned, failure);

@@ -23,7 +23,7 @@ import type { Span } from "../kernels/kernel.ts";
 import { clearOnGpu, gatherOnGpu } from "../kernels/moves.ts";
 import { divideOnGpu, negateOnGpu } from "../kernels/packed.ts";
 import type { Recording } from "../kernels/recording.ts";
-import { applyUpdates, checkCounted, copyData } from "../kernels/scatter.ts";
+import { applyUpdates, checkCounted, copyData, splitTargets } from "../kernels/scatter.ts";
 import { countsOfTargets, positionsOf, type Targets } from "../kernels/targets.ts";
 import { resultOf } from "./call.ts";
 import type { GpuCore } from "./core.ts";
@@ -154,14 +154,15 @@ function updatesGradient(call: DifferentiatedScatter): DeviceTensor {
   const { shape, size } = updates;
   return core.call({
     ...{ source, out, dtype, shape, size, inputs: [gradient] },
-    record(recording, { targets, arrangements }, span) {
+    record(recording, placed, span) {
+      const { targets } = placed;
       // In a mean, the gradient of each update is the quotient at the update's target.
       const from = reduction === "mean" ? quotients(recording, call, targets) : gradient.span;
-      const taken = reduction === "none" ? arrangements.last(recording) : targets;
+      const taken = reduction === "none" ? placed.last(recording) : targets;
       const result = out === undefined ? "new" : "given";
       gatherOnGpu(recording, taken, { dtype, data: from, out: span, result });
       if (reduction !== "sub") return;
-      const minus = includeSelf ? targets : arrangements.split(recording).later;
+      const minus = includeSelf ? targets : splitTargets(recording, targets).later;
       negateOnGpu(recording, minus, dtype, span);
     },
   });

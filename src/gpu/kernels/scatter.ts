@@ -17,34 +17,21 @@ import {
   type Targets,
 } from "./targets.ts";
 
-/** The arrangements of targets for different reductions. Kept plans create each arrangement only once. */
-export interface Arrangements {
+/** The targets of a call, and their arrangements for different reductions. */
+export interface Placed {
+  readonly targets: Targets;
   /** Returns the last position of each target. */
   last(recording: Recording): Targets;
   /** Returns true if a table with one word per slice on the random side determines the last positions. */
   hasTable(): boolean;
-  /** Returns the first position of each target, and all other positions. */
-  split(recording: Recording): { readonly first: Targets; readonly later: Targets };
   sorted(recording: Recording): SortedTargets;
 }
 
-/** The targets of a call and their arrangements. */
-export interface Placed {
-  readonly targets: Targets;
-  readonly arrangements: Arrangements;
-}
-
-/** Returns arrangements of targets for a single call. */
-export const arrangementsOf = (targets: Targets): Arrangements => ({
+/** Returns targets that kernels arrange in each call. */
+export const placedOnGpu = (targets: Targets): Placed => ({
+  targets,
   last: (recording) => lastOf(recording, targets),
   hasTable: () => !targets.isDistinct && !areFew(targets),
-  split: (recording) => {
-    const table = keysOfTargets(recording, targets, "first");
-    return {
-      first: chosenTargets(recording, targets, table, "first", true),
-      later: chosenTargets(recording, targets, table, "first", false),
-    };
-  },
   sorted: (recording) => sortTargets(recording, targets),
 });
 
@@ -55,6 +42,18 @@ function lastOf(recording: Recording, targets: Targets): Targets {
   if (areFew(targets)) return lastOfFew(recording, targets);
   const table = keysOfTargets(recording, targets, "last");
   return chosenTargets(recording, targets, table, "last", true);
+}
+
+/** Returns the first position of each target, and all other positions. */
+export function splitTargets(
+  recording: Recording,
+  targets: Targets,
+): { readonly first: Targets; readonly later: Targets } {
+  const table = keysOfTargets(recording, targets, "first");
+  return {
+    first: chosenTargets(recording, targets, table, "first", true),
+    later: chosenTargets(recording, targets, table, "first", false),
+  };
 }
 
 /** Fills `out` with data, unless `out` is data itself. */
@@ -83,33 +82,34 @@ export function checkCounted(what: string, positions: number): void {
 /** Fills `out` with data, and applies updates. Throws a `too-large` error beyond the device's limits. */
 export function applyUpdates(
   recording: Recording,
-  { targets, arrangements }: Placed,
+  placed: Placed,
   { first, later, divides }: Steps,
   operands: Operands,
 ): void {
+  const { targets } = placed;
   const { slice, slices } = targets;
   const { dtype, out, result } = operands;
   const positions = positionsOf(targets);
   if (slice === 0 || positions === 0) return copyData(recording, operands);
   if (divides) checkCounted("a mean", positions);
   if (later === "none") {
-    if (result !== "in place" && arrangements.hasTable() && isPullShorter(targets, dtype)) {
+    if (result !== "in place" && placed.hasTable() && isPullShorter(targets, dtype)) {
       pullOnGpu(recording, targets, operands);
       return;
     }
     copyData(recording, operands);
-    scatterOnGpu(recording, arrangements.last(recording), operands);
+    scatterOnGpu(recording, placed.last(recording), operands);
     return;
   }
   // All memory is allocated before dispatches are recorded, because memory may be exhausted and long series of
   // dispatches are submitted in parts.
   const counts = divides ? countsOfTargets(recording, targets) : null;
-  const parts = first === later ? null : arrangements.split(recording);
+  const parts = first === later ? null : splitTargets(recording, targets);
   const rest = parts?.later ?? targets;
   const sorted = isOrderFree(dtype, later)
     ? null
     : parts === null
-      ? arrangements.sorted(recording)
+      ? placed.sorted(recording)
       : sortTargets(recording, rest);
   copyData(recording, operands);
   if (parts !== null) scatterOnGpu(recording, parts.first, operands);

@@ -4,7 +4,7 @@
  */
 
 import { GPU } from "../../core/limits.ts";
-import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
+import type { Plan } from "../../core/plan/plan.ts";
 import { NOWHERE, type Span } from "./kernel.ts";
 import type { Dispatch, Recording } from "./recording.ts";
 
@@ -69,10 +69,6 @@ export function targetsFrom(plan: Plan, positions: number): Uint32Array {
   for (const [p, position] of source.entries()) targets[position] = offsets[p] / slice;
   return targets;
 }
-
-/** Returns the targets of all batches, like `targetsFrom`, but counted from the beginning of the random side. */
-export const flatTargetsFrom = (plan: Plan, positions: number): Uint32Array =>
-  targetsFrom({ ...plan, offsets: absoluteOffsets(plan) }, positions);
 
 /** The WGSL function `targetOf(p)`, with which kernels look up targets, and its parameters. */
 export interface Lookup {
