@@ -6,12 +6,13 @@ import {
   allocate,
   checkDType,
   DTYPES,
+  isNumericStorage,
   type DType,
   type NumericStorage,
   type Storage,
 } from "../../core/tensor/dtype.ts";
 import { part, printShape, shapeOf } from "../../core/tensor/shape.ts";
-import { Tensor } from "../../core/tensor/tensor.ts";
+import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { destroyBuffer, paddedBytes, TENSOR_USAGE, type Gpu } from "../kernels/gpu.ts";
 import type { Span } from "../kernels/kernel.ts";
 import type { GpuBuffer, GpuBufferLike } from "../kernels/webgpu.ts";
@@ -216,7 +217,7 @@ export function checkedShape(
 }
 
 /** Throws a `dtype` error for text. */
-export function checkHolds(dtype: DType, fields: ErrorContext): void {
+function checkHolds(dtype: DType, fields: ErrorContext): void {
   if (dtype !== "string") return;
   const sentence = `${fields.input ?? "the tensor"} must not be string, because a GPU cannot hold text`;
   throw new TensorError("dtype", sentence, { ...named(fields, "tensor"), got: dtype });
@@ -236,14 +237,6 @@ function bufferParts(
   throw new TensorError("attribute", must, { ...fields, key: "buffer", got: factOf(buffer) });
 }
 
-/** The fields of an onnxruntime-web tensor that locate its elements. */
-interface RuntimeParts {
-  readonly location: unknown;
-  readonly gpuBuffer: unknown;
-  readonly type: unknown;
-  readonly dims: unknown;
-}
-
 /**
  * Converts an onnxruntime tensor on the GPU to a tensor over the same buffer, or returns null for any other value.
  * Throws the errors of `tensorOver`, or `disposed` if the buffer cannot be read.
@@ -254,19 +247,21 @@ export function runtimeTensor(
   fields: ErrorContext,
 ): DeviceTensor | null {
   if (typeof given !== "object" || given === null) return null;
-  const one = given as Partial<RuntimeParts>;
+  const one = given as Partial<Record<"location" | "gpuBuffer" | "type" | "dims", unknown>>;
   const who = fields.input ?? "the tensor";
-  const read = (): unknown => one.location;
-  if (readForeign(read, "dtype", `${who} cannot be read`, "tensor", fields) !== "gpu-buffer")
-    return null;
+  const where = (): unknown => one.location;
+  const location = readForeign(where, "dtype", `${who} cannot be read`, "tensor", fields);
+  if (location !== "gpu-buffer") return null;
+  const read = (): unknown[] => [one.gpuBuffer, one.type, one.dims];
   const lost = `the memory of ${who} is gone`;
-  const parts = readForeign(
-    () => [one.gpuBuffer, one.type, one.dims],
-    "disposed",
-    lost,
-    "tensor",
-    fields,
-  );
-  const [buffer, dtype, dims] = parts;
+  const [buffer, dtype, dims] = readForeign(read, "disposed", lost, "tensor", fields);
   return tensorOver(owner, buffer, dtype as DType, dims, fields);
+}
+
+/** Returns a tensor whose data type GPUs support. Throws a `dtype` error for text. */
+export function numericTensor(given: unknown): Tensor {
+  const tensor = asTensor(given, {});
+  checkHolds(tensor.dtype, {});
+  if (isNumericStorage(tensor.data)) return tensor;
+  throw new Error("a string tensor has no numeric storage");
 }

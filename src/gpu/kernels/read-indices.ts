@@ -83,42 +83,30 @@ export interface Reading {
 
 /** Returns the code for reading indices, which produces one target per index or tuple. */
 export function jobReading(job: IndexJob, slice: number, rules: GpuIndexRules): Reading {
-  const { count } = job;
-  if (job.kind === "tuples") {
-    const k = job.axes.length;
-    const reads = job.axes.map((_, j) => readIndex(`(i * ${k}u + ${j}u)`, j));
-    // An empty tuple addresses all of data.
-    if (k === 0) return { ...ALL_OF_DATA, count };
-    return {
-      ...{ name: nameOf(`tuples of ${k}`, rules), count, isChecked: true },
-      params: axisParams(job.axes, slice),
-      declarations: checkedIndex(rules),
-      body: ["  var t = 0u;", "  var isLeft = false;", ...reads, TAIL].join("\n"),
-    };
-  }
-  const rank = job.shape.length;
+  const { kind, count } = job;
+  const { axes, sizes, steps } =
+    kind === "tuples"
+      ? { axes: job.axes, sizes: [], steps: [] }
+      : { axes: [job.axis], sizes: job.shape, steps: job.steps };
+  const k = axes.length;
+  // An empty tuple addresses all of data.
+  if (k === 0) return { ...ALL_OF_DATA, count };
   // The coordinates are computed from the last axis to the first, by dividing the remaining position by the size of
   // each axis.
-  const steps = Array.from({ length: rank }, (_, d) => d).toReversed();
-  const places = steps.map(
-    (d) => `  t += (rest % params.size${d}) * params.step${d}; rest /= params.size${d};`,
+  const coordinates = sizes.map(
+    (_, d) => `  t += (rest % params.size${d}) * params.step${d}; rest /= params.size${d};`,
   );
+  const reads = axes.map((_, j) => readIndex(`(i * ${k}u + ${j}u)`, j));
+  const begin = ["  var t = 0u;", "  var rest = i;", "  var isLeft = false;"];
   return {
-    ...{ name: nameOf(`elements of rank ${rank}`, rules), count, isChecked: true },
+    ...{ name: nameOf(`${kind} of ${k} and ${sizes.length}`, rules), count, isChecked: true },
     params: {
-      ...axisParams([job.axis], 1),
-      ...Object.fromEntries(job.shape.map((size, d) => [`size${d}`, size])),
-      ...Object.fromEntries(job.steps.map((step, d) => [`step${d}`, step])),
+      ...axisParams(axes, slice),
+      ...Object.fromEntries(sizes.map((size, d) => [`size${d}`, size])),
+      ...Object.fromEntries(steps.map((step, d) => [`step${d}`, step])),
     },
     declarations: checkedIndex(rules),
-    body: [
-      "  var t = 0u;",
-      "  var rest = i;",
-      "  var isLeft = false;",
-      ...places,
-      readIndex("i", 0),
-      TAIL,
-    ].join("\n"),
+    body: [...begin, ...coordinates.toReversed(), ...reads, TAIL].join("\n"),
   };
 }
 
