@@ -3,7 +3,7 @@
  * element is a number, the name of a dimension, or null if unknown. Only scalars and lists are traced.
  */
 
-import { isTensorError } from "../../../core/errors.ts";
+import { recovering } from "../../../core/errors.ts";
 import { DTYPES, integerRange, type DType } from "../../../core/tensor/dtype.ts";
 import { product, type Dim } from "../../../core/tensor/shape.ts";
 import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
@@ -70,11 +70,7 @@ export const floatsOf = ({ constant }: Known): readonly number[] | null =>
 function valuesOf(constant: Constant): readonly (number | bigint)[] | null {
   const { shape } = constant;
   if (shape.length > 1 || product(shape) > MAX_ELEMENTS) return null;
-  try {
-    return Array.from(readConstant(constant).data as Iterable<number | bigint>);
-  } catch (error) {
-    // An unreadable constant is reported later, when its values are needed.
-    if (isTensorError(error)) return null;
-    throw error;
-  }
+  // An unreadable constant is reported later, when its values are needed.
+  const read = () => Array.from(readConstant(constant).data as Iterable<number | bigint>);
+  return recovering(read, () => null);
 }

@@ -6,7 +6,7 @@
  * code in `inspect/` explains why a node is invalid.
  */
 
-import { isTensorError } from "../../../core/errors.ts";
+import { recovering } from "../../../core/errors.ts";
 import { findVersion } from "../../../core/operators/registry.ts";
 import { familyOutputs } from "../family.ts";
 import { inlineOperator } from "../inline.ts";
@@ -29,13 +29,11 @@ export function outputsOf(
   // Operators without a Plan have the same rule in every version.
   const version = opset ?? (inlineOperator(node) === null ? null : Infinity);
   if (version === null) return [];
-  try {
-    const view = new NodeView(node, version, inputs);
-    return ruleOf(node, version)(view).map((known, at) => traced(view, known, at));
-  } catch (error) {
-    if (isTensorError(error)) return [];
-    throw error;
-  }
+  const view = new NodeView(node, version, inputs);
+  return recovering(
+    () => ruleOf(node, version)(view).map((known, at) => traced(view, known, at)),
+    () => [],
+  );
 }
 
 function ruleOf({ domain, op }: ModelNode, opset: number): TypeRule {

@@ -186,5 +186,7 @@ export function traced(view: NodeView, known: Known, at: number): Known {
   const isLong = typeof count === "number" && count > MAX_ELEMENTS;
   if (shape.length > 1 || count === null || isLong) return known;
   const elements = TRACES[op](view, { dtype, count, at });
-  return elements === null ? known : knownElements(dtype, shape.length, elements);
+  // If an attribute is unknown, the rule knows the rank only, and the elements may not fit.
+  const isOther = elements === null || (typeof count === "number" && elements.length !== count);
+  return isOther ? known : knownElements(dtype, shape.length, elements);
 }
