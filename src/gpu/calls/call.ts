@@ -36,7 +36,7 @@ import { gatherOnGpu } from "../kernels/moves.ts";
 import { applyUpdates } from "../kernels/scatter.ts";
 import type { GpuCall, GpuCore } from "./core.ts";
 import { sourceOf } from "./target-source.ts";
-import { DeviceTensor, onGpu, runtimeTensor, typeOf, type GpuInput } from "./tensor.ts";
+import { DeviceTensor, runtimeTensor, typeOf, type GpuInput } from "./tensor.ts";
 
 /** Runs a call of a plain function on GPU tensors. */
 export function callOnGpu(
@@ -48,8 +48,7 @@ export function callOnGpu(
   const own = plainOptions(operator, options);
   const call = plainCallOf(operator, own);
   const { fields, signature, settings } = call;
-  const inputs = gpuInputs(core, call, given);
-  const form = formOnGpu(call, inputs);
+  const { inputs, form } = formOnGpu(core, call, given);
   const { shape, size, inPlace } = form;
   const at = signature.positions;
   const data = inputs[at.data] as DeviceTensor;
@@ -88,12 +87,11 @@ export function scatterWork(
   updates: GpuInput,
   reducing: Reducing,
 ): DeviceTensor {
+  const isOnGpu = DeviceTensor.isTensor(updates);
   return core.call({
-    ...{ source, inputs: [data, ...onGpu([updates])], out, result: data },
+    ...{ source, inputs: isOnGpu ? [data, updates] : [data], out, result: data },
     record(recording, placed, made) {
-      const words = DeviceTensor.isTensor(updates)
-        ? updates.span
-        : recording.upload(updates.data as NumericStorage);
+      const words = isOnGpu ? updates.span : recording.upload(updates.data as NumericStorage);
       const operands = { ...made, data: data.span, updates: words };
       applyUpdates(recording, placed, stepsOf(reducing, made.dtype), operands);
     },
@@ -111,28 +109,31 @@ export function checkArithmetic(
   throw new TensorError("dtype", sentence, { ...fields, input: "data" });
 }
 
-/** Throws the errors of the plain functions, or `dtype` if data is not on the GPU. */
-export function gpuInputs(core: GpuCore, call: Call, given: Inputs<unknown>): Inputs<GpuInput> {
+/**
+ * Checks data types and shapes. Throws the errors of the plain functions, or `dtype` if data is not on the GPU, or for an
+ * axis on the GPU, because the result's shape depends on its value.
+ */
+export function formOnGpu(
+  core: GpuCore,
+  call: Call | PlainCall,
+  given: Inputs<unknown>,
+): { readonly inputs: Inputs<GpuInput>; readonly form: Form } {
   const { signature, fields } = call;
   const { inputs: rules } = signature;
-  const devices = rules.map(({ name }, position) =>
-    position === 0
-      ? dataOnGpu(core, given[0], fields, name)
-      : deviceTensor(core, given[position], fields, name),
-  );
+  const devices = rules.map(({ name, role }, position) => {
+    if (position === 0) return dataOnGpu(core, given[0], fields, name);
+    const device = deviceTensor(core, given[position], fields, name);
+    if (device === null || role !== "axis") return device;
+    const sentence = `${name} must be on the host, because the shape of the result depends on it`;
+    throw new TensorError("dtype", sentence, { ...fields, input: name });
+  });
   const types = devices.map((device, position) => (device ? typeOf(device) : given[position]));
   const tensors = tensorsBy(call, types, true);
   // Type checks also succeed for released GPU tensors, whose types are on the host, so tensors are checked separately.
   checkStillAlive(devices, rules, fields);
-  return tensors.map((tensor, position) => devices[position] ?? tensor);
+  const inputs = tensors.map((tensor, position) => devices[position] ?? tensor);
+  return { inputs, form: knownFormOf(call, tensors) };
 }
-
-/** Checks data types and shapes, unless a recent call had the same. */
-export const formOnGpu = (call: Call | PlainCall, inputs: Inputs<GpuInput>): Form =>
-  knownFormOf(
-    call,
-    inputs.map((input) => input && typeOf(input)),
-  );
 
 /** Checks GPU tensors again, because a getter of a foreign object may have disposed of a checked tensor. */
 export function checkStillAlive(

@@ -13,18 +13,14 @@ import { checkInputs, NEVER, StatusBoard } from "../kernels/checks.ts";
 import type { Placed } from "../kernels/scatter.ts";
 import type { GpuBufferLike, GpuDeviceLike } from "../kernels/webgpu.ts";
 import { GPU } from "../../core/limits.ts";
-import { DTYPES, viewOf, type DType, type NumericStorage } from "../../core/tensor/dtype.ts";
+import { DTYPES, viewOf, type NumericStorage } from "../../core/tensor/dtype.ts";
 import { part } from "../../core/tensor/shape.ts";
 import type { TargetSource } from "./target-source.ts";
 import { DeviceTensor, type TensorOwner } from "./tensor.ts";
 import { CallCheck, watched, withFields } from "./outcome.ts";
 
 /** The type of a call's result. */
-interface ResultType {
-  readonly dtype: DType;
-  readonly shape: readonly number[];
-  readonly size: number;
-}
+type ResultType = Pick<DeviceTensor, "dtype" | "shape" | "size">;
 
 /** A call that has passed all checks on the host. */
 export interface GpuCall {
@@ -36,12 +32,6 @@ export interface GpuCall {
   readonly result: ResultType;
   /** Records all commands of a call whose result is not empty, after the index checks. */
   readonly record: (recording: Recording, placed: Placed, made: Made) => void;
-}
-
-/** A submitted call. The slot is null for a call that cannot fail on the GPU. */
-interface Recorded {
-  readonly result: DeviceTensor;
-  readonly slot: number | null;
 }
 
 export class GpuCore implements TensorOwner {
@@ -58,7 +48,7 @@ export class GpuCore implements TensorOwner {
   /** The first error that `done` has not yet reported. */
   #unreported: TensorError | null = null;
   /** The number of `done` reports, with or without an error. */
-  #reports = 0;
+  reports = 0;
 
   /** If `isOwnDevice` is true, the device is destroyed with the engine. */
   constructor(device: GpuDeviceLike, isOwnDevice: boolean) {
@@ -66,10 +56,6 @@ export class GpuCore implements TensorOwner {
     this.#isOwnDevice = isOwnDevice;
     this.#params = new Params(this.gpu);
     this.#board = new StatusBoard(this.gpu);
-  }
-
-  get reports(): number {
-    return this.#reports;
   }
 
   /**
@@ -101,22 +87,25 @@ export class GpuCore implements TensorOwner {
   call(call: GpuCall): DeviceTensor {
     const { source, out } = call;
     const { fields, errorOf } = source;
-    if (this.#kernels !== null) return withFields(fields, () => this.#record(call).result);
+    if (this.#kernels !== null) return withFields(fields, () => this.#record(call)[0]);
     const inputs = inputsOf(call);
     for (const { lack } of inputs) if (lack !== null) throw lack;
-    const submit = (): Recorded => {
+    const submit = () => {
       this.gpu.checkThere();
       return this.#record(call);
     };
     const { made, refusal } = withFields(fields, () => watched(this.gpu, submit));
-    const { result, slot } = made;
+    const [result, slot] = made;
     const parts = { slot, inputs: checksOf(inputs), errorOf, refusal };
     const before = out === undefined ? "new" : out.check;
     return this.#pend(result, new CallCheck({ ...parts, before }));
   }
 
-  /** Records and submits a call, or only collects its kernels. */
-  #record(call: GpuCall): Recorded {
+  /**
+   * Records and submits a call, or only collects its kernels. The returned slot is null for a call that cannot fail on
+   * the GPU.
+   */
+  #record(call: GpuCall): [result: DeviceTensor, slot: number | null] {
     const { source, out, inputs, result: type } = call;
     const kernels = this.#kernels;
     const slots = slotsOf(call);
@@ -144,7 +133,7 @@ export class GpuCore implements TensorOwner {
       if (out === undefined) made.dispose();
       throw error;
     }
-    return { result: made, slot };
+    return [made, slot];
   }
 
   /** Returns the result of a call that is only compiled, which has neither elements nor memory. */
@@ -152,7 +141,7 @@ export class GpuCore implements TensorOwner {
     const result = new DeviceTensor(this, dtype, part(shape, 0), size, this.#params.buffer, false);
     const check = new CallCheck({ refusal: Promise.resolve(null) });
     const sentence = "the call was only compiled, not run";
-    check.settle(null, new TensorError("engine", sentence), this.#reports);
+    check.settle(null, new TensorError("engine", sentence), this.reports);
     result.madeBy(check);
     return result;
   }
@@ -222,7 +211,7 @@ export class GpuCore implements TensorOwner {
         if (!call.isPending) continue;
         // The shared memory of calls is freed, because a refused buffer would make later calls fail.
         if (refusal !== null) this.gpu.clear();
-        call.settle(slot === null ? null : stateOf(slot), refusal, this.#reports);
+        call.settle(slot === null ? null : stateOf(slot), refusal, this.reports);
         if (slot !== null) this.#board.give(slot);
         this.#unreported ??= call.outcome.error;
       }
@@ -258,7 +247,7 @@ export class GpuCore implements TensorOwner {
     await this.settle();
     const error = this.#unreported;
     this.#unreported = null;
-    this.#reports++;
+    this.reports++;
     if (error !== null) throw error;
   }
 
@@ -278,7 +267,7 @@ export class GpuCore implements TensorOwner {
   /** Ends the engine, so that later calls and waits throw errors. Pending waits still return their results. */
   dispose(): void {
     if (this.gpu.hasEnded) return;
-    this.gpu.end();
+    this.gpu.hasEnded = true;
     if (this.#waits === 0) this.#free();
   }
 

@@ -12,11 +12,12 @@ import {
   type FunctionName,
 } from "../../core/operators/registry.ts";
 import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
+import { asTensor } from "../../core/tensor/tensor.ts";
 import type { GpuDeviceLike, GpuLimits } from "../kernels/webgpu.ts";
 import { callOnGpu } from "./call.ts";
 import { GpuCore } from "./core.ts";
 import { gpuPlan } from "./kept-plan.ts";
-import { checkedShape, DeviceTensor, numericTensor, tensorOver } from "./tensor.ts";
+import { checkedShape, checkHolds, DeviceTensor, tensorOver } from "./tensor.ts";
 import type { GpuEngine, GpuEngineOptions } from "./types.ts";
 import { vjpOnGpu } from "./vjp.ts";
 
@@ -58,7 +59,8 @@ function engineOn(core: GpuCore): GpuEngine {
         gpuPlan(core, keptParts(host, operator, shape, hostIndices(indices), options)),
     ),
     upload(given: unknown) {
-      const tensor = numericTensor(given);
+      const tensor = asTensor(given, {});
+      checkHolds(tensor.dtype, {});
       return core.make(tensor, tensor.data as NumericStorage);
     },
     alloc: (dtype: DType, shape: readonly number[]) =>

@@ -124,7 +124,7 @@ function checkedTargets(unplanned: Unplanned, indices: DeviceTensor): TargetSour
       const [reading, words, isDistinct] =
         job === null
           ? [sequencesOf(unplanned, plan, step), plan.batches * plan.count, true]
-          : [jobReading(job, plan.slice, { ...rules, step }), job.count, job.count === 1];
+          : [jobReading(job, plan.slice, rules, step), job.count, job.count === 1];
       const isPartial = rules.bounds === "drop" || rules.bounds === "fill";
       const span = recording.scratch(4 * words);
       const targets = targetsOf(plan, words, span, { isPartial, isDistinct });
@@ -164,15 +164,14 @@ function planOf({ call, rules, inputs }: Unplanned): {
 function sequencesOf({ call, inputs }: Unplanned, plan: Plan, step: 1 | 2): Reading {
   const layout = call.operator.layout(inputs, call);
   const [axis] = layout.axes;
-  const sequences = {
+  const sizes = {
     samples: inputs.data[0],
     dim: inputs.data[axis],
-    length: layout.positions[axis],
+    count: layout.positions[axis],
     perSample: product(inputs.data, 1, axis),
     positions: plan.batches * plan.count,
-    isCircular: call.settings.mode === "circular",
   };
-  return sequenceReading(sequences, step);
+  return sequenceReading(sizes, call.settings.mode === "circular", step);
 }
 
 /**

@@ -6,13 +6,12 @@ import {
   allocate,
   checkDType,
   DTYPES,
-  isNumericStorage,
   type DType,
   type NumericStorage,
   type Storage,
 } from "../../core/tensor/dtype.ts";
 import { part, printShape, shapeOf } from "../../core/tensor/shape.ts";
-import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
 import { destroyBuffer, paddedBytes, TENSOR_USAGE, type Gpu } from "../kernels/gpu.ts";
 import type { Span } from "../kernels/kernel.ts";
 import type { GpuBuffer, GpuBufferLike } from "../kernels/webgpu.ts";
@@ -169,10 +168,6 @@ export type GpuInput = DeviceTensor | Tensor;
 export const typeOf = (input: GpuInput): Tensor =>
   DeviceTensor.isTensor(input) ? DeviceTensor.typeOf(input) : input;
 
-/** Returns the inputs on the GPU. */
-export const onGpu = (inputs: readonly (GpuInput | undefined)[]): DeviceTensor[] =>
-  inputs.filter((input) => DeviceTensor.isTensor(input));
-
 /**
  * Creates a tensor over an existing buffer. If the tensor is disposed of, the buffer is not destroyed. Throws `dtype`
  * for text, `attribute` for a value that is not a usable `GPUBuffer`, `shape-mismatch` for a buffer that is too short,
@@ -187,7 +182,13 @@ export function tensorOver<D extends DType>(
 ): DeviceTensor<D> {
   const { shape: dims, size } = checkedShape(dtype, shape, fields);
   const who = fields.input === undefined ? "the buffer" : `the buffer of ${fields.input}`;
-  const { bytes: length, usage } = bufferParts(buffer, who, fields);
+  const must = `${who} must be a GPUBuffer, got ${printValue(buffer)}`;
+  const one = buffer as Partial<GpuBufferLike> | null | undefined;
+  const read = (): unknown[] => [one?.size, one?.usage];
+  const [length, usage] = readForeign(read, "attribute", must, "buffer", fields);
+  if (typeof length !== "number" || typeof usage !== "number") {
+    throw new TensorError("attribute", must, { ...fields, key: "buffer", got: factOf(buffer) });
+  }
   const needed = paddedBytes(size * DTYPES[dtype].bytes);
   if (length < needed) {
     const sentence = `${who} must have at least ${needed} bytes, a multiple of 4, got ${length}`;
@@ -217,24 +218,10 @@ export function checkedShape(
 }
 
 /** Throws a `dtype` error for text. */
-function checkHolds(dtype: DType, fields: ErrorContext): void {
+export function checkHolds(dtype: DType, fields: ErrorContext): void {
   if (dtype !== "string") return;
   const sentence = `${fields.input ?? "the tensor"} must not be string, because a GPU cannot hold text`;
   throw new TensorError("dtype", sentence, { ...named(fields, "tensor"), got: dtype });
-}
-
-/** Throws an `attribute` error for a value that is not a `GPUBuffer`. */
-function bufferParts(
-  buffer: unknown,
-  who: string,
-  fields: ErrorContext,
-): { readonly bytes: number; readonly usage: number } {
-  const must = `${who} must be a GPUBuffer, got ${printValue(buffer)}`;
-  const one = buffer as Partial<GpuBufferLike> | null | undefined;
-  const read = (): unknown[] => [one?.size, one?.usage];
-  const [bytes, usage] = readForeign(read, "attribute", must, "buffer", fields);
-  if (typeof bytes === "number" && typeof usage === "number") return { bytes, usage };
-  throw new TensorError("attribute", must, { ...fields, key: "buffer", got: factOf(buffer) });
 }
 
 /**
@@ -256,12 +243,4 @@ export function runtimeTensor(
   const lost = `the memory of ${who} is gone`;
   const [buffer, dtype, dims] = readForeign(read, "disposed", lost, "tensor", fields);
   return tensorOver(owner, buffer, dtype as DType, dims, fields);
-}
-
-/** Returns a tensor whose data type GPUs support. Throws a `dtype` error for text. */
-export function numericTensor(given: unknown): Tensor {
-  const tensor = asTensor(given, {});
-  checkHolds(tensor.dtype, {});
-  if (isNumericStorage(tensor.data)) return tensor;
-  throw new Error("a string tensor has no numeric storage");
 }

@@ -14,7 +14,6 @@ import { checkInputCount, readInputs } from "../../core/call/inputs.ts";
 import { divisorOf, type Reducing } from "../../core/call/steps.ts";
 import { oneOf, TensorError, type ErrorContext } from "../../core/errors.ts";
 import { optionsOf, printValue } from "../../core/foreign.ts";
-import type { Inputs } from "../../core/operators/operator.ts";
 import type { FunctionName } from "../../core/operators/registry.ts";
 import { DTYPES, type DType, type Reduction, type Steps } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -25,10 +24,10 @@ import { divideOnGpu, negateOnGpu } from "../kernels/combine.ts";
 import type { Recording } from "../kernels/recording.ts";
 import { applyUpdates, checkCounted, copyData, splitTargets } from "../kernels/scatter.ts";
 import { positionsOf, tableOf, type Targets } from "../kernels/targets.ts";
-import { checkStillAlive, formOnGpu, gpuInputs, placeOn, type Work } from "./call.ts";
+import { formOnGpu, checkStillAlive, placeOn, type Work } from "./call.ts";
 import type { GpuCore } from "./core.ts";
 import { sourceOf, type TargetSource } from "./target-source.ts";
-import { DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
+import { typeOf, type DeviceTensor } from "./tensor.ts";
 
 /** Computes the gradients of a call on GPU tensors, in the order of its inputs. */
 export function vjpOnGpu(
@@ -41,22 +40,19 @@ export function vjpOnGpu(
   const call = callFrom(node);
   const { signature, fields } = call;
   const list = readInputs(signature, given, fields);
-  const inputs = gpuInputs(core, call, "forms" in call ? list.given : checkInputCount(call, list));
-  checkAxisOnHost(inputs, signature.inputs, fields);
-  const form = formOnGpu(call, inputs);
+  const counted = "forms" in call ? list.given : checkInputCount(call, list);
+  const { inputs, form } = formOnGpu(core, call, counted);
   const rest = optionsOf(options, GRADIENT_OPTIONS, fields);
   const { data: at, updates: updatesAt, indices } = form.positions;
   const data = inputs[at] as DeviceTensor;
   const updates = inputs[updatesAt];
   const reducing = form.call.settings;
-  // Even an omitted optional input has a position, which precedes the gradient.
-  const tensors = signature.inputs.map((_, position) => inputs[position]);
-  const differentiated = { signature, tensors, shape: form.shape, fields };
+  const differentiated = { signature, tensors: inputs, shape: form.shape, fields };
   const chosen = gradientArguments(differentiated, outputGradient, rest, placeOn(core), () =>
     checkGradientArithmetic(data.dtype, updates && reducing.reduction, fields),
   );
   const names = [...signature.inputs, { name: "outputGradient" }];
-  checkStillAlive([...tensors, chosen.gradient], names, fields);
+  checkStillAlive([...inputs, chosen.gradient], names, fields);
   const source = sourceOf(form, inputs[indices]);
   const results: (DeviceTensor | null)[] = signature.inputs.map(() => null);
   if (updates !== undefined) {
@@ -67,19 +63,6 @@ export function vjpOnGpu(
     results[at] = gatherGradient({ core, source, out }, gradient, data.shape, data.size);
   }
   return results;
-}
-
-/** Throws a `dtype` error for an axis on the GPU, because the result's shape depends on its value. */
-function checkAxisOnHost(
-  inputs: Inputs<GpuInput>,
-  rules: readonly { readonly name: string; readonly role: string }[],
-  fields: ErrorContext,
-): void {
-  for (const [position, { name, role }] of rules.entries()) {
-    if (role !== "axis" || !DeviceTensor.isTensor(inputs[position])) continue;
-    const sentence = `${name} must be on the host, because the shape of the result depends on it`;
-    throw new TensorError("dtype", sentence, { ...fields, input: name });
-  }
 }
 
 /** A scatter whose gradients are computed. */

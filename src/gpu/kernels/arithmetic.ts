@@ -16,7 +16,6 @@ import {
   isUnsigned,
   plainStep,
   type DType,
-  type Family,
   type PlainStep,
   type Step,
 } from "../../core/tensor/dtype.ts";
@@ -39,14 +38,14 @@ function formatOf(dtype: DType): FloatFormat {
   return { fractionBits, exponentBits: bitsOf(dtype) - 1 - fractionBits };
 }
 
-const FAMILIES: readonly Family[] = ["float", "half", "int", "int64", "bool"];
-
 /**
  * Returns true if a GPU supports scatters with a reduction of this data type, which excludes text, complex numbers and
  * float64.
  */
-export const hasGpuArithmetic = (dtype: DType): boolean =>
-  isArithmetic(dtype) && dtype !== "float64" && FAMILIES.includes(DTYPES[dtype].family);
+export function hasGpuArithmetic(dtype: DType): boolean {
+  const { family } = DTYPES[dtype];
+  return isArithmetic(dtype) && family !== "string" && family !== "complex" && dtype !== "float64";
+}
 
 /**
  * Returns WGSL that defines `Element` and `fn combine(a: Element, b: Element) -> Element`, where `a` is data's value

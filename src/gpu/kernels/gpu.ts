@@ -44,7 +44,8 @@ export class Gpu {
    */
   #free: GpuBufferLike[] = [];
   #lost: string | null = null;
-  #hasEnded = false;
+  /** True after the end of the engine, so that later calls throw. */
+  hasEnded = false;
 
   constructor(device: GpuDeviceLike) {
     this.device = device;
@@ -53,13 +54,9 @@ export class Gpu {
     });
   }
 
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
   /** Throws `engine` if the device is lost, or `disposed` if the engine has ended. */
   checkThere(): void {
-    if (this.#hasEnded) {
+    if (this.hasEnded) {
       throw new TensorError("disposed", "the engine is gone (disposed)", { key: "engine" });
     }
     if (this.#lost !== null) throw lostError(this.#lost);
@@ -205,11 +202,6 @@ export class Gpu {
     };
     const compute = { module, entryPoint: "main" };
     return { descriptor: { label, layout: "auto", compute }, keep };
-  }
-
-  /** Ends the use of the device, so that later calls throw. */
-  end(): void {
-    this.#hasEnded = true;
   }
 
   /** Frees unused memory. */

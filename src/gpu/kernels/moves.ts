@@ -33,26 +33,20 @@ export interface Operands extends Made {
   readonly updates: Span;
 }
 
-/** Slices of whole words, divided into units of one or four words that an invocation moves together. */
-interface Units {
-  readonly name: "words" | "fours";
-  /** The number of units per slice. */
-  readonly units: number;
-  readonly read: "read" | "read four";
-  readonly write: "write" | "write four";
-  readonly zero: string;
-}
-
 /**
- * Returns the units of slices, or null for slices with parts of words. `from` is the source of slices. Vectors of four
- * words require a source that is not empty, because they exceed the smallest binding.
+ * Divides slices of whole words into units of one or four words that an invocation moves together. Returns the number of
+ * units per slice, or null for slices with parts of words. `from` is the source of slices. Vectors of four words require
+ * a source that is not empty, because they exceed the smallest binding.
  */
-function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
+function unitsOf(
+  dtype: DType,
+  slice: number,
+  from: Span,
+): { readonly units: number; readonly four: "" | " four" } | null {
   const words = (slice * DTYPES[dtype].bytes) / 4;
   if (!Number.isInteger(words)) return null;
-  return words % 4 === 0 && from.bytes > 0
-    ? { name: "fours", units: words / 4, read: "read four", write: "write four", zero: "vec4(0u)" }
-    : { name: "words", units: words, read: "read", write: "write", zero: "0u" };
+  const isFour = words % 4 === 0 && from.bytes > 0;
+  return isFour ? { units: words / 4, four: " four" } : { units: words, four: "" };
 }
 
 /** The sources of a whole result. */
@@ -87,14 +81,15 @@ function fillOnGpu(
   const moved = { source, ...(data && { data }) };
   const whole = unitsOf(dtype, slice, data ?? source);
   if (whole !== null) {
-    const { units, zero, read, write } = whole;
+    const { units, four } = whole;
+    const zero = four === "" ? "0u" : "vec4(0u)";
     recording.run({
-      ...{ name: `${name} ${whole.name} ${lookup.name}`, guard: "reads", bytes },
+      ...{ name: `${name} words${four} ${lookup.name}`, guard: "reads", bytes },
       ...{ threads: slices * units, params: { units, ...own } },
       buffers: {
         read: words,
-        [read]: { ...(read === "read" && words), ...moved },
-        [write]: { out },
+        [`read${four}`]: { ...(four === "" && words), ...moved },
+        [`write${four}`]: { out },
       },
       declarations: () => lookup.declarations,
       body: () => `${begin}
@@ -193,11 +188,11 @@ export function scatterOnGpu(
   const bytes = 2 * mostHit(targets) * slice * DTYPES[dtype].bytes;
   const whole = unitsOf(dtype, slice, updates);
   if (whole !== null) {
-    const { name, units, read, write } = whole;
+    const { units, four } = whole;
     runOnTargets(recording, targets, {
-      name: `scatter ${name}`,
+      name: `scatter words${four}`,
       ...{ threads: positions * units, bytes, guard: "stops", params: { units } },
-      buffers: { [read]: { updates }, [write]: { out } },
+      buffers: { [`read${four}`]: { updates }, [`write${four}`]: { out } },
       body: () => `  let t = targetOf(i / params.units);
   if (t != NOWHERE) { out[t * params.units + i % params.units] = updates[i]; }`,
     });
