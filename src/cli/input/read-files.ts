@@ -8,7 +8,7 @@ import { readIR } from "../../entries/openvino.ts";
 import { reasonOf, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { showProgress } from "../text/progress.ts";
-import { lightModel, withWeightsOf } from "./light-model.ts";
+import { lightModel, withWeightsOf } from "../../models/onnx/light-model.ts";
 import { checkFormat, formatOf } from "./tensor-format.ts";
 import { quote } from "../text/layout.ts";
 import { CLI, FILES } from "../../core/limits.ts";

@@ -18,6 +18,14 @@ export function encodeField(schema: AnySchema, key: string, value: unknown): Uin
   });
 }
 
+/** Encodes the tag and the length of a record, before its payload. */
+export function encodeHead(schema: AnySchema, key: string, length: number): Uint8Array {
+  return encoded((writer) => {
+    for (const field of schema.byNumber.values())
+      if (field.key === key) writer.head(field.number, length);
+  });
+}
+
 function encoded(write: (writer: Writer) => void): Uint8Array {
   const lengths: number[] = [];
   const measuring = new Writer(null, lengths);
@@ -54,11 +62,12 @@ class Writer {
 
   /** Writes a record. The numbers of a list are not packed, as in the files of ONNX's own tools. */
   field({ number, kind, wire }: NamedField, value: unknown): void {
-    this.#varint(8 * number + wire);
     if (kind === "bytes") {
-      this.#varint((value as Uint8Array).length);
-      this.#copy(value as Uint8Array);
-    } else if (wire === WIRE.length) {
+      this.head(number, (value as Uint8Array).length);
+      return this.#copy(value as Uint8Array);
+    }
+    this.#varint(8 * number + wire);
+    if (wire === WIRE.length) {
       this.#measured(() => {
         if (typeof kind === "string") this.#text(value as string);
         else this.message(kind, value as Values);
@@ -70,6 +79,12 @@ class Writer {
     } else {
       this.#varint(value as number | bigint);
     }
+  }
+
+  /** Writes the tag and the length of a record. */
+  head(number: number, length: number): void {
+    this.#varint(8 * number + WIRE.length);
+    this.#varint(length);
   }
 
   /** Writes a part after its length, which is not known before the part was measured. */

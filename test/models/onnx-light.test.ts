@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { readModel, type Constant, type Graph, type Model } from "../../src/entries/onnx.ts";
-import { lightModel, withWeightsOf } from "../../src/cli/input/light-model.ts";
+import { lightModel, withWeightsOf } from "../../src/models/onnx/light-model.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { writeTensor } from "../../src/models/onnx/tensor.ts";
@@ -32,13 +32,13 @@ import {
   TENSOR,
 } from "../support/onnx-parts.ts";
 
-const LEAST = 4096;
+const LEAST = 131_072;
 after(setLimits({ CLI: { weights: LEAST } }));
 
-const SIZE = 2048;
+const SIZE = 65_536;
 const VALUES = Array.from({ length: SIZE }, (_, at) => at - 7);
 
-/** A tensor of 8 KiB with its data in `raw_data`. */
+/** A tensor of 256 KiB with its data in `raw_data`. */
 const raw = (name: string): Bytes => [...writeTensor(tensor("float32", [SIZE], VALUES), name)];
 
 /** A tensor whose data is in a typed field, in one record or in two. */
@@ -138,7 +138,7 @@ test("large weights stay in the file, and the model is the same", () => {
     assert.equal(asked > before, !KEPT.has(name), name);
   }
   assert.equal(constants.size, 11);
-  // The four kept tensors have at most 8 KiB each, and reading one of the seven others would add 8 KiB or more.
+  // The four kept tensors have at most 256 KiB each, and reading one of the seven others would add 256 KiB or more.
   assert.ok(source.taken() < 4 * 4 * SIZE, `${source.taken()} bytes were read`);
 });
 
