@@ -6,7 +6,14 @@
 import { modelFrom } from "../model/foreign-model.ts";
 import { findOpset, quote, repeatedValues } from "../model/graph.ts";
 import { opsetNotes } from "../model/model-notes.ts";
-import type { Attribute, Graph, Model, ModelNode } from "../model/model.ts";
+import {
+  readConstant,
+  type Attribute,
+  type Constant,
+  type Graph,
+  type Model,
+  type ModelNode,
+} from "../model/model.ts";
 import { PlaceScopes } from "../model/place-scopes.ts";
 import { definitionOf } from "../model/standard-function.ts";
 import {
@@ -19,8 +26,9 @@ import {
 import type { Scope } from "../model/values.ts";
 import type { ParameterSchema, TensorType } from "../../core/operators/operator.ts";
 import { isOperator } from "../../core/operators/registry.ts";
+import { DTYPES, isDType } from "../../core/tensor/dtype.ts";
+import { product } from "../../core/tensor/shape.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { readSmallConstant } from "./constants.ts";
 import { finding, type Finding, type Severity } from "./findings.ts";
 import { inspectNode } from "./inspect-node.ts";
 import { Patterns } from "./patterns.ts";
@@ -200,4 +208,27 @@ function nodeReport(
     findings,
     ...(defines === null ? {} : { defines }),
   };
+}
+
+/**
+ * The maximum number of elements in a constant that is shown. Axes, index tuples and shapes are usually this short, and
+ * weights are longer.
+ */
+const MAX_SHOWN = 8;
+
+/**
+ * Returns a constant that is small enough to show; undefined for other values, and for a constant that cannot be read.
+ */
+function readSmallConstant(constant: Constant): Tensor | undefined {
+  try {
+    const { dtype, shape } = constant;
+    // Text is not read, because a text may have any length.
+    if (!isDType(dtype) || DTYPES[dtype].family === "string") return;
+    const size = product(shape);
+    if (size === 0 || size > MAX_SHOWN) return;
+    return readConstant(constant);
+  } catch {
+    // An unreadable value is simply not shown.
+    return;
+  }
 }
