@@ -11,10 +11,10 @@ import { findIn, objectsFrom } from "./foreign.ts";
 import { MAX_NAMES, quote } from "./graph.ts";
 import { isConstantNode } from "./inline.ts";
 import type { Constant, Graph, Model, ModelNode } from "./model.ts";
-import { PlaceScopes } from "./place-scopes.ts";
-import { ownPlace, walkNodes, walkPlace, type Place, type PlacedNode } from "./places.ts";
-import { definitionOf, hasStandardBody } from "./standard-function.ts";
+import { ownPlace, walkNodes, type Place, type PlacedNode } from "./places.ts";
+import { hasStandardBody } from "./standard-function.ts";
 import { inlinedFrom, isWithin, withoutToken } from "./runtime-names.ts";
+import { walkTyped } from "./typed-walk.ts";
 
 /** A constant or a node with a constant result, with its location. */
 export type ConstantSource = Constant | PlacedNode;
@@ -78,18 +78,7 @@ export class NodeIndex {
     const found: PlacedNode[] = [];
     this.#defining = found;
     if (!this.nodes.some(({ node }) => hasStandardBody(node))) return found;
-    const model = modelFrom(this.#given);
-    const scopes = new PlaceScopes(model.irVersion);
-    const visit = (placed: PlacedNode): void => {
-      scopes.learn(placed);
-      const inside = definitionOf(placed, scopes, model);
-      if (inside !== null) walkPlace(inside, { node: visitInner });
-    };
-    const visitInner = (placed: PlacedNode): void => {
-      found.push(placed);
-      visit(placed);
-    };
-    walkNodes(model, { node: visit });
+    walkTyped(modelFrom(this.#given), { defining: (placed) => found.push(placed) });
     return found;
   }
 

@@ -16,15 +16,15 @@ export const tooDeep = (): TensorError =>
     { limit: MAX_BODY_DEPTH },
   );
 
+const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
+  Object.values(attributes).flatMap((one) => (one.type === "other" ? bodiesOf(one.graphs) : []));
+
 /** Returns all names that a graph and its bodies use. A body's own values may have the same names. */
 export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set<string> {
   for (const { name } of outputs) uses.add(name);
-  for (const { inputs, attributes } of nodes) {
-    for (const name of inputs) uses.add(name);
-    for (const attribute of Object.values(attributes)) {
-      if (attribute.type !== "other") continue;
-      for (const body of bodiesOf(attribute.graphs)) usesOf(body, uses);
-    }
+  for (const node of nodes) {
+    for (const name of node.inputs) uses.add(name);
+    for (const body of bodiesIn(node)) usesOf(body, uses);
   }
   return uses;
 }
@@ -39,14 +39,9 @@ export function freeNames({ inputs, constants, nodes, outputs }: Graph): Set<str
 }
 
 /** Returns the names that a node and its bodies use from the node's graph and enclosing graphs. */
-export function needsOf({ inputs, attributes }: ModelNode): Set<string> {
-  const needs = new Set(inputs.filter((name) => name !== ""));
-  for (const attribute of Object.values(attributes)) {
-    if (attribute.type !== "other") continue;
-    for (const body of bodiesOf(attribute.graphs)) {
-      for (const name of freeNames(body)) needs.add(name);
-    }
-  }
+export function needsOf(node: ModelNode): Set<string> {
+  const needs = new Set(node.inputs.filter((name) => name !== ""));
+  for (const body of bodiesIn(node)) for (const name of freeNames(body)) needs.add(name);
   return needs;
 }
 
