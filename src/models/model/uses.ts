@@ -1,7 +1,7 @@
 /** The names of values that graphs and nodes use, including names that bodies use from enclosing graphs. */
 
 import { TensorError } from "../../core/errors.ts";
-import { MAX_BODY_DEPTH, type Graph, type ModelNode } from "./model.ts";
+import { MAX_BODY_DEPTH, valueNames, type Graph, type ModelNode } from "./model.ts";
 
 /** Returns an attribute's graphs. Throws `too-large` for graphs nested too deeply to be read. */
 export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
@@ -30,10 +30,9 @@ export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set
 }
 
 /** Returns the names that a graph uses but does not define, so that they come from enclosing graphs. */
-export function freeNames({ inputs, constants, nodes, outputs }: Graph): Set<string> {
-  const own = new Set(
-    [...inputs, ...constants].map(({ name }) => name).concat(nodes.flatMap((one) => one.outputs)),
-  );
+export function freeNames(graph: Graph): Set<string> {
+  const { nodes, outputs } = graph;
+  const own = new Set(valueNames(graph));
   const used = [...outputs.map(({ name }) => name), ...nodes.flatMap((one) => [...needsOf(one)])];
   return new Set(used.filter((name) => name !== "" && !own.has(name)));
 }

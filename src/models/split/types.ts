@@ -3,7 +3,7 @@
 import type { TensorType } from "../../core/operators/operator.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { findOpset } from "../model/graph.ts";
-import type { Model } from "../model/model.ts";
+import { valueNames, type Model } from "../model/model.ts";
 import type { Place } from "../model/places.ts";
 import { walkTyped } from "../model/typed-walk.ts";
 import { isCertain, Scope } from "../model/values.ts";
@@ -37,11 +37,7 @@ export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   const own = modelFrom(model);
   const types = new Map<string, InferredType>();
   for (const [{ path, graph }, scope] of scopesOf(own)) {
-    const names = [
-      ...[...graph.inputs, ...graph.constants].map(({ name }) => name),
-      ...graph.nodes.flatMap(({ outputs }) => outputs),
-    ];
-    for (const name of names) {
+    for (const name of valueNames(graph)) {
       const value = scope.get(name);
       const { type } = value.believed;
       if (name !== "" && type !== null)
