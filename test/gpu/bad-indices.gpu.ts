@@ -5,7 +5,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/core/create-engine.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import type { GpuTensor } from "../../src/gpu/calls/types.ts";
@@ -13,9 +12,7 @@ import { randomFrom, randomTensor } from "../support/random.ts";
 import { assertRejects, thrownBy, type Said } from "./expected-error.ts";
 import { areGuards, bytesOfTensor, engine, guarded, readBuffers } from "./gpu.ts";
 import type { Name } from "../support/ways.ts";
-import { assertSame } from "./ways.ts";
-
-const js = createEngine({ kind: "js" });
+import { assertSame, i32, i64, js } from "./ways.ts";
 
 interface Row {
   readonly name: string;
@@ -26,11 +23,6 @@ interface Row {
   readonly updates?: readonly number[];
   readonly options?: Readonly<Record<string, unknown>>;
 }
-
-const i32 = (shape: readonly number[], ...values: number[]): Tensor =>
-  tensor("int32", shape, values);
-const i64 = (shape: readonly number[], ...values: (number | bigint)[]): Tensor =>
-  tensor("int64", shape, values);
 
 /** Indices of one column with the bad ones at some positions. */
 function long(count: number, bad: Readonly<Record<number, number>>): Tensor {

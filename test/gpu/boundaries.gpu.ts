@@ -5,7 +5,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/core/create-engine.ts";
 import { GPU } from "../../src/core/limits.ts";
 import { Tensor } from "../../src/core/tensor/tensor.ts";
 import { WORKGROUP } from "../../src/gpu/kernels/kernel.ts";
@@ -13,9 +12,7 @@ import { setLimits } from "../support/limits.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 import { areGuards, bytesOfTensor, engine, guarded, readBuffers } from "./gpu.ts";
 import type { Case } from "../support/ways.ts";
-import { assertSame, goAll } from "./ways.ts";
-
-const js = createEngine({ kind: "js" });
+import { assertSame, goAll, js } from "./ways.ts";
 
 /** The target of each of `count` updates, in `cells` cells. */
 type Order = (count: number, cells: number) => (position: number) => number;

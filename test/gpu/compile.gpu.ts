@@ -2,15 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/core/create-engine.ts";
 import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import type { GpuEngine, GpuTensor } from "../../src/gpu/calls/types.ts";
 import type { GpuDeviceLike } from "../../src/gpu/kernels/webgpu.ts";
 import { assertRefused, assertRejected } from "../support/refusal.ts";
 import { openDevice, openEngine } from "./gpu.ts";
-import { assertSame } from "./ways.ts";
-
-const js = createEngine({ kind: "js" });
+import { assertSame, js } from "./ways.ts";
 
 const DATA = tensor("float32", [3, 2], [1, 2, 3, 4, 5, 6]);
 const INDICES = tensor("int32", [2, 1], [2, 2]);

@@ -5,16 +5,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/core/create-engine.ts";
 import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { WORK } from "../../src/gpu/kernels/recording.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 import { engine } from "./gpu.ts";
-import { assertSame } from "./ways.ts";
-
-const js = createEngine({ kind: "js" });
+import { assertSame, js } from "./ways.ts";
 
 /** What a call gives the device to do, and its result. */
 async function counted(call: () => GpuTensor): Promise<typeof WORK & { readonly result: Tensor }> {

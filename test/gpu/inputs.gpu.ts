@@ -2,15 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/core/create-engine.ts";
 import { DTYPE_NAMES, reductionsOf, viewOf } from "../../src/core/tensor/dtype.ts";
 import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import { assertRefused } from "../support/refusal.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 import { device, engine, guarded, hasArithmetic, openEngine, readBuffers } from "./gpu.ts";
-import { assertSame } from "./ways.ts";
+import { assertSame, js } from "./ways.ts";
 
-const js = createEngine({ kind: "js" });
 const DATA = tensor("float32", [5, 2], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 const INDICES = tensor("int64", [3, 1], [4, -5, 4]);
 const UPDATES = tensor("float32", [3, 2], [0.5, 0.25, 8, 16, 32, 64]);

@@ -6,16 +6,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/core/create-engine.ts";
 import type { DType, Reduction } from "../../src/core/tensor/dtype.ts";
 import { allocate } from "../../src/core/tensor/dtype.ts";
 import { Tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 import { engine } from "./gpu.ts";
-import { assertSame } from "./ways.ts";
-
-const js = createEngine({ kind: "js" });
+import { assertSame, js } from "./ways.ts";
 
 /** More than 65,535 workgroups of 128 invocations, whatever one of them does at once. */
 const MANY = 65_536 * 128 + 77;

@@ -5,7 +5,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/core/create-engine.ts";
 import { GPU } from "../../src/core/limits.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
@@ -13,9 +12,7 @@ import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { EXTREMES, setLimits, withLimits } from "../support/limits.ts";
 import { randomFrom, randomTensor, type Random } from "../support/random.ts";
 import { device, engine, openEngine } from "./gpu.ts";
-import { assertSame } from "./ways.ts";
-
-const js = createEngine({ kind: "js" });
+import { assertSame, js } from "./ways.ts";
 
 const POSITIONS = 700;
 const ROWS = 300;

@@ -5,7 +5,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/core/create-engine.ts";
 import type { GpuBufferLike } from "../../src/gpu/kernels/webgpu.ts";
 import { REDUCTIONS } from "../../src/core/tensor/dtype.ts";
 import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
@@ -13,9 +12,7 @@ import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { randomFrom, randomIndices, randomTensor } from "../support/random.ts";
 import { assertRefused } from "../support/refusal.ts";
 import { bufferOf, bytesOfTensor, device, engine, guarded, readBuffers, tensorOf } from "./gpu.ts";
-import { assertSame } from "./ways.ts";
-
-const js = createEngine({ kind: "js" });
+import { assertSame, i32, js } from "./ways.ts";
 
 const COUNT = 400;
 
@@ -61,9 +58,6 @@ for (const dtype of ["float32", "int8"] as const) {
     assert.ok(reads.length > 100);
   });
 }
-
-const i32 = (shape: readonly number[], ...values: number[]): Tensor =>
-  tensor("int32", shape, values);
 
 /** Doubles every element, on the queue that the engine has, without the engine. */
 function double(buffer: GpuBufferLike, count: number): void {

@@ -6,7 +6,6 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { createEngine } from "../../src/core/create-engine.ts";
 import { BUFFER_USAGE } from "../../src/gpu/kernels/webgpu.ts";
 import { DTYPE_NAMES, reductionsOf } from "../../src/core/tensor/dtype.ts";
 import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
@@ -25,15 +24,9 @@ import {
   TENSOR_USAGE,
 } from "./gpu.ts";
 import type { Name } from "../support/ways.ts";
-import { assertSame } from "./ways.ts";
-
-const js = createEngine({ kind: "js" });
+import { assertSame, i32, i64, js } from "./ways.ts";
 
 const f32 = (...shape: number[]): Tensor => zeros("float32", shape);
-const i32 = (shape: readonly number[], ...values: number[]): Tensor =>
-  tensor("int32", shape, values);
-const i64 = (shape: readonly number[], ...values: (number | bigint)[]): Tensor =>
-  tensor("int64", shape, values);
 
 interface Row {
   readonly name: string;

@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/core/create-engine.ts";
 import { full, tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import type { GpuEngine } from "../../src/gpu/calls/types.ts";
@@ -10,9 +9,7 @@ import type { GpuDeviceLike } from "../../src/gpu/kernels/webgpu.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 import { assertRejected } from "../support/refusal.ts";
 import { openDevice, openEngine } from "./gpu.ts";
-import { assertSame } from "./ways.ts";
-
-const js = createEngine({ kind: "js" });
+import { assertSame, js } from "./ways.ts";
 
 /** A device that counts the buffers of tensors. */
 async function countingDevice(): Promise<{ device: GpuDeviceLike; made: () => number }> {

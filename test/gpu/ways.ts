@@ -6,12 +6,55 @@
 
 import assert from "node:assert/strict";
 import type { GpuBufferLike } from "../../src/gpu/kernels/webgpu.ts";
+import { createEngine } from "../../src/core/create-engine.ts";
 import { firstDifference } from "../../src/core/tensor/compare.ts";
-import { Tensor } from "../../src/core/tensor/tensor.ts";
+import type { DType } from "../../src/core/tensor/dtype.ts";
+import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { LIMITS_SEED, withLimits } from "../support/limits.ts";
-import type { Case } from "../support/ways.ts";
+import { randomFrom, randomTensor } from "../support/random.ts";
+import type { Case, Name } from "../support/ways.ts";
 import { areGuards, bytesOfTensor, engine, guarded, readBuffers, tensorOf } from "./gpu.ts";
+
+export const js = createEngine({ kind: "js" });
+
+export const i32 = (shape: readonly number[], ...values: number[]): Tensor =>
+  tensor("int32", shape, values);
+export const i64 = (shape: readonly number[], ...values: (number | bigint)[]): Tensor =>
+  tensor("int64", shape, values);
+
+/** A call of random data and updates. */
+export interface Row {
+  readonly operator: Name;
+  readonly data: readonly number[];
+  /** Of a scatter. */
+  readonly updates?: readonly number[];
+  readonly options?: Readonly<Record<string, unknown>>;
+}
+
+/** A case with the result of the JavaScript engine. The indices are undefined where TensorScatter's are left out. */
+export function caseOf(
+  { operator, data, updates, options = {} }: Row,
+  indices: Tensor | undefined,
+  dtype: DType,
+): Case {
+  const random = randomFrom(data.length * 7 + (updates?.length ?? 0));
+  const [first, ...values] = [data, ...(updates === undefined ? [] : [updates])].map((shape) =>
+    randomTensor(dtype, shape, random),
+  );
+  const known =
+    operator === "tensorScatter" ? [first, ...values, indices] : [first, indices, ...values];
+  const expected: Tensor = Reflect.apply(js[operator], js, [...known, options]);
+  const inputs = known.filter((one) => one !== undefined);
+  const types = inputs.map((one) => `${one.dtype}[${one.shape}]`).join(" ");
+  return {
+    name: `${operator} ${types} ${JSON.stringify(options)}`,
+    operator,
+    inputs,
+    options,
+    expected,
+  };
+}
 
 type Place = "gpu" | "host";
 

@@ -120,13 +120,8 @@ export function planMethods<T, O extends T>(parts: KeptParts, place: PlanPlace<T
     shape,
     scatter(given: unknown, list: unknown, options: unknown = {}): O {
       const { reduction = "none", out } = optionsOf(options, SCATTER_OPTIONS, fields);
-      const { dtype, data, updates, reducing } = scatterInputs(
-        parts,
-        place,
-        given,
-        list,
-        reduction,
-      );
+      const checked = scatterInputs(parts, place, given, list, reduction);
+      const { dtype, data, updates, reducing } = checked;
       place.checkArithmetic?.(dtype, reducing.reduction, false);
       const inputs = [data, updates];
       const target = place.checkOut(out, dtype, dataDims, SCATTERED, inputs, "data", fields);
@@ -145,13 +140,8 @@ export function planMethods<T, O extends T>(parts: KeptParts, place: PlanPlace<T
       options: unknown = {},
     ): [data: O | null, updates: O | null] {
       const { reduction = "none", ...rest } = optionsOf(options, VJP_OPTIONS, fields);
-      const { dtype, data, updates, reducing } = scatterInputs(
-        parts,
-        place,
-        given,
-        list,
-        reduction,
-      );
+      const checked = scatterInputs(parts, place, given, list, reduction);
+      const { dtype, data, updates, reducing } = checked;
       const forward = { signature: SCATTER_SIGNATURE, tensors: [data, updates], shape: dataDims };
       const check = (): void => place.checkArithmetic?.(dtype, reducing.reduction, true);
       const chosen = gradientArguments({ ...forward, fields }, outputGradient, rest, place, check);

@@ -210,6 +210,48 @@ const REST = `  let number = params.begin + i / params.slice;
   let end = min(params.count, params.end * params.block);`;
 
 /**
+ * Returns the threads, the declarations and the body of a guarded kernel that replaces the elements of `out` by `next`,
+ * WGSL that is computed from `value`. The statements `begin` may skip `element`, where they say `SKIP`. An invocation
+ * replaces one element of 8 bytes, or all elements of a word except those beyond `params.elements`, because a word written
+ * once takes less time than an atomic operation for each of its elements.
+ */
+function replacing(
+  dtype: DType,
+  elements: number,
+  source: (dtype: DType) => string,
+  begin: string,
+  next: string,
+): Pick<Dispatch, "declarations" | "body" | "threads"> {
+  if (DTYPES[dtype].bytes === 8) {
+    const { old, store } = accessOf(dtype);
+    return {
+      threads: elements,
+      declarations: () => source(dtype),
+      body: () => `  let to = i;
+  let element = i;
+  ${begin.replace("SKIP", "return")}
+  var value = ${old};
+  value = ${next};
+  ${store}`,
+    };
+  }
+  const perWord = perWordOf(dtype);
+  return {
+    threads: Math.ceil(elements / perWord),
+    declarations: () => laneSource(perWord) + source(dtype),
+    body: () => `  var word = out[i];
+  for (var lane = 0u; lane < ${perWord}u; lane++) {
+    let element = i * ${perWord}u + lane;
+    if (element >= params.elements) { break; }
+    ${begin.replace("SKIP", "continue")}
+    let value = (word >> shiftOf(element)) & MASK;
+    word ^= (value ^ ${next}) << shiftOf(element);
+  }
+  out[i] = word;`,
+  };
+}
+
+/**
  * Divides each slice of `out` that has updates by the number of its values. `counts` is the number of updates per slice.
  * `extra` is 1 if the value of data also counts, and otherwise 0.
  */
@@ -221,37 +263,27 @@ export function divideOnGpu(
   extra: 0 | 1,
   out: Span,
 ): void {
-  const { old, store, kind, declarations } = accessOf(dtype);
   const elements = slice * slices;
+  const begin = `let count = counts[element / params.slice];
+    if (count == 0u) { SKIP; }`;
   recording.run({
     name: `${dtype} divide`,
     bytes: counts.bytes + 2 * elements * DTYPES[dtype].bytes,
-    ...{ threads: elements, guard: "stops", params: { slice, extra } },
-    buffers: { read: { counts }, [kind]: { out } },
-    declarations: () => declarations + divideSource(dtype),
-    body: () => `  let to = i;
-  let count = counts[to / params.slice];
-  if (count == 0u) { return; }
-  let before = ${old};
-  let value = divide(before, count + params.extra);
-  ${store}`,
+    ...{ guard: "stops", params: { slice, extra, elements } },
+    buffers: { read: { counts }, write: { out } },
+    ...replacing(dtype, elements, divideSource, begin, "divide(value, count + params.extra)"),
   });
 }
 
 /** Negates all slices of the sequential side that have a target, and replaces NaNs by the canonical NaN. */
 export function negateOnGpu(recording: Recording, targets: Targets, dtype: DType, out: Span): void {
   const { slice } = targets;
-  const { old, store, kind, declarations } = accessOf(dtype);
+  const elements = positionsOf(targets) * slice;
+  const begin = "if (targetOf(element / params.slice) == NOWHERE) { SKIP; }";
   runOnTargets(recording, targets, {
     name: `${dtype} negate`,
-    bytes: 2 * out.bytes,
-    ...{ threads: positionsOf(targets) * slice, guard: "stops", params: { slice } },
-    buffers: { [kind]: { out } },
-    declarations: () => declarations + negatedSource(dtype),
-    body: () => `  let to = i;
-  if (targetOf(to / params.slice) == NOWHERE) { return; }
-  let before = ${old};
-  let value = negated(before);
-  ${store}`,
+    ...{ bytes: 2 * out.bytes, guard: "stops", params: { slice, elements } },
+    buffers: { write: { out } },
+    ...replacing(dtype, elements, negatedSource, begin, "negated(value)"),
   });
 }

@@ -66,7 +66,7 @@ export function splitTargets(
 export function copyData(recording: Recording, data: Span, made: Made): void {
   // A new result is filled with `data` even if the call has failed.
   if (made.result === "new") recording.copy(data, made.out);
-  else if (made.result === "given") copyOnGpu(recording, data, made);
+  else if (made.result === "given") copyOnGpu(recording, data, made.out);
 }
 
 /**
