@@ -10,7 +10,7 @@ import { layoutOf, LOOP_OWN, loopShape, slicingOf } from "../control-flow/iterat
 import { findOpset } from "../model/graph.ts";
 import { eitherKnown, NOTHING_KNOWN, sameType, unifyTypes, type Known } from "../model/known.ts";
 import type { ModelNode, ValueInfo } from "../model/model.ts";
-import { outputsOf } from "../model/types/outputs.ts";
+import { outputsOf } from "../model/types/table.ts";
 import { ownerOf, type BodyStep, type GraphPlan } from "./steps.ts";
 
 export interface OutputMetadata {
