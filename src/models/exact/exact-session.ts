@@ -10,14 +10,14 @@ import { isBytes, type Bytes } from "../../core/tensor/bytes.ts";
 import { Tensor, type RuntimeTensor } from "../../core/tensor/tensor.ts";
 import { listFrom, recordFrom } from "../model/foreign.ts";
 import { modelFrom } from "../model/foreign-model.ts";
-import { checkUnique, listNames, quote } from "../model/graph.ts";
-import { missingInput } from "../model/inputs.ts";
+import { checkUnique } from "../model/graph.ts";
+import { missingInput, unknownInput } from "../model/inputs.ts";
 import { nodeTitle, type Graph, type Model, type ModelNode } from "../model/model.ts";
 import { listNodes, NodeIndex } from "../model/node-index.ts";
 import type { ReadExternal } from "../onnx/external.ts";
 import { modelBytes, readModel } from "../onnx/read-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
-import { createSessionFrom, runtimeError, sessionTensor } from "../verify/session.ts";
+import { createSessionFrom, orRuntimeError, sessionTensor } from "../verify/session.ts";
 import { isCarried } from "./carry.ts";
 import { foldConstants } from "./fold.ts";
 import { createGpuFrom, engineFrom, type CreateGpu, type ExactGpu } from "./gpu.ts";
@@ -140,12 +140,9 @@ export async function createExactSession<S extends RuntimeSession>(
   // onnxruntime-node ignores values for inputs that have a default, and cannot transfer every data type.
   const isPlain = needed.length === all.length && !borders.some(({ type }) => isCarried(type));
   if (replaced.size === 0 && isPlain) {
-    let session: RuntimeSession;
-    try {
-      session = await createSession(bytes ?? writeModel(known));
-    } catch (cause) {
-      throw runtimeError("load", "the model", cause, known.graph.nodes);
-    }
+    const session = await orRuntimeError("load", "the model", known.graph.nodes, () =>
+      createSession(bytes ?? writeModel(known)),
+    );
     return wholeSession(known.graph, session) as ExactSession<SessionValue<S>>;
   }
   const planned = plannedModel(known, replaced);
@@ -196,12 +193,10 @@ function wholeSession(graph: Graph, session: RuntimeSession): ExactSession<unkno
           ([name, value]) => [name, Tensor.isTensor(value) ? sessionTensor(value) : value] as const,
         );
         const more = options === undefined ? [] : [options as never];
-        try {
-          const outputs = await session.run(Object.fromEntries(own) as never, ...more);
-          return outputs as Readonly<Record<string, unknown>>;
-        } catch (cause) {
-          throw runtimeError("run", "the model", cause, graph.nodes);
-        }
+        const outputs = await orRuntimeError("run", "the model", graph.nodes, () =>
+          session.run(Object.fromEntries(own) as never, ...more),
+        );
+        return outputs as Readonly<Record<string, unknown>>;
       }),
     release: () => inTurn(async () => session.release?.()),
   };
@@ -305,15 +300,9 @@ class CutSession implements ExactSession<unknown> {
     const feeds = recordFrom("the feeds", given);
     const frame = new Frame();
     for (const [name, value] of Object.entries(feeds)) {
-      if (!this.#known.has(name)) {
-        const sentence = `the model has no input ${quote(name)}; it has ${listNames([...this.#known])}`;
-        throw new TensorError("shape-mismatch", sentence, {
-          input: name,
-          allowed: [...this.#known],
-        });
-      }
+      if (!this.#known.has(name)) throw unknownInput(name, [...this.#known], "the model");
       this.#maker.learn(value);
-      frame.set(name, Tensor.isTensor(value) ? Value.lentTensor(value) : Value.lent(value));
+      frame.set(name, new Value(value, { isLent: true }));
     }
     const missing = this.inputNames.find((name) => frame.get(name) === undefined);
     if (missing !== undefined) throw missingInput(missing, this.inputNames, "the model");

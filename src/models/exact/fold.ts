@@ -23,7 +23,7 @@ import { GraphUses } from "../model/uses.ts";
 import { neededNodes } from "../split/needed.ts";
 import { partOf } from "../split/part.ts";
 import { openModel } from "../verify/carried.ts";
-import { runtimeError, type CreateSession, type OpenSession } from "../verify/session.ts";
+import { orRuntimeError, type CreateSession } from "../verify/session.ts";
 import { partTitle } from "./open.ts";
 import type { CreatePart } from "./part-session.ts";
 import { bodiesIn, constantsOf, mayFold, namesOf, tracedConstants } from "./constants.ts";
@@ -161,16 +161,12 @@ class Folding {
 
   async #runPart(part: Model, names: readonly string[]): Promise<ReadonlyMap<string, Tensor>> {
     const { nodes } = part.graph;
-    let session: OpenSession;
+    const title = partTitle(nodes);
+    const session = await orRuntimeError("load", title, nodes, () =>
+      openModel(this.#createSession as CreateSession, part),
+    );
     try {
-      session = await openModel(this.#createSession as CreateSession, part);
-    } catch (cause) {
-      throw runtimeError("load", partTitle(nodes), cause, nodes);
-    }
-    try {
-      return await session.run(new Map(), names);
-    } catch (cause) {
-      throw runtimeError("run", partTitle(nodes), cause, nodes);
+      return await orRuntimeError("run", title, nodes, () => session.run(new Map(), names));
     } finally {
       await session.release();
     }

@@ -10,7 +10,7 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import { quote } from "../model/graph.ts";
-import { runtimeError } from "../verify/session.ts";
+import { orRuntimeError } from "../verify/session.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { carriedSession, isCarried } from "./carry.ts";
 import type { CreatePart, RuntimeSession } from "./part-session.ts";
@@ -130,22 +130,14 @@ export class OpenParts {
     this.types.learnOutputs(plan, session.outputMetadata ?? [], part.graph.outputs);
   }
 
-  async #load(
-    part: Model,
-    nodes: readonly ModelNode[],
-    needsCarrier: boolean,
-  ): Promise<RuntimeSession> {
-    let session: RuntimeSession;
-    try {
-      session = needsCarrier
+  #load(part: Model, nodes: readonly ModelNode[], needsCarrier: boolean): Promise<RuntimeSession> {
+    return orRuntimeError("load", partTitle(nodes), nodes, async () => {
+      const session = needsCarrier
         ? await carriedSession(this.createSession, part)
         : await this.createSession(writeModel(part));
       if (typeof session.run === "function") return session;
-    } catch (cause) {
-      throw runtimeError("load", partTitle(nodes), cause, nodes);
-    }
-    throw new TensorError("attribute", "createSession must return a session with a function run", {
-      key: "createSession",
+      const sentence = "createSession must return a session with a function run";
+      throw new TensorError("attribute", sentence, { key: "createSession" });
     });
   }
 
@@ -178,7 +170,7 @@ export class OpenParts {
     let value = known.get(name);
     if (value === undefined) {
       const constant = findConstant(owner, name) ?? defaultOf(owner, name);
-      value = constant && Value.lentTensor(readConstant(constant));
+      value = constant && new Value(readConstant(constant), { isLent: true });
       known.set(name, value);
     }
     return value;

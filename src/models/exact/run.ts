@@ -3,7 +3,6 @@
 import { runCall } from "../../core/functions.ts";
 import { isTensorError, malformed, type TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { Tensor } from "../../core/tensor/tensor.ts";
 import { MAX_NAMES, quote } from "../model/graph.ts";
 import { nodeTitle, type ModelNode } from "../model/model.ts";
 import { namingNode, withTitle } from "../model/run-model.ts";
@@ -13,7 +12,7 @@ import { readByGlue, runGlue } from "./glue.ts";
 import { partTitle, type OpenParts } from "./open.ts";
 import type { CallStep, GraphPlan, SessionStep } from "./steps.ts";
 import { Frame, Value } from "./values.ts";
-import { runtimeError } from "../verify/session.ts";
+import { orRuntimeError } from "../verify/session.ts";
 
 export class ModelRun implements StepsRun {
   readonly #parts: OpenParts;
@@ -115,16 +114,13 @@ export class ModelRun implements StepsRun {
       feeds.push([name, this.valueOf(plan, frame, name).forRuntime()]);
     }
     const more = this.#options === undefined ? [] : [this.#options as never];
-    let made: object;
-    try {
-      made = await part.session.run(Object.fromEntries(feeds) as never, ...more);
-    } catch (cause) {
-      throw runtimeError("run", partTitle(step.nodes), cause, step.nodes);
-    }
+    const made = await orRuntimeError("run", partTitle(step.nodes), step.nodes, () =>
+      part.session.run(Object.fromEntries(feeds) as never, ...more),
+    );
     for (const name of step.outputs) {
       const value: unknown = Reflect.get(made, name);
       this.#onTensor(value);
-      frame.set(name, Tensor.isTensor(value) ? Value.ofTensor(value) : Value.ofRuntime(value));
+      frame.set(name, new Value(value));
     }
   }
 
@@ -151,7 +147,10 @@ export class ModelRun implements StepsRun {
         return callOnEngine(gpu, call, inputs, isInPlace ? inputs[0] : undefined);
       });
       if (made !== null) {
-        frame.set(node.outputs[0], isInPlace && values[0] ? values[0] : Value.ofDevice(made));
+        frame.set(
+          node.outputs[0],
+          isInPlace && values[0] ? values[0] : new Value(null, { device: made }),
+        );
         return;
       }
       await this.toHost(values);
@@ -169,7 +168,7 @@ export class ModelRun implements StepsRun {
     const made = namingNode(node, () => runCall(call, tensors, isInPlace ? tensors[0] : undefined));
     // An in-place scatter returns its data tensor under another name.
     const isSame = isInPlace && data?.given === null;
-    frame.set(node.outputs[0], isSame ? data : Value.ofTensor(made));
+    frame.set(node.outputs[0], isSame ? data : new Value(made));
   }
 }
 
