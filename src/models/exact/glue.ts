@@ -16,7 +16,7 @@ import { findOpset, opsetOf } from "../model/graph.ts";
 import { destinationOf, narrowRulesOf } from "../model/inline.ts";
 import { nodeTitle, type Graph, type ModelNode } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
-import type { Opsets } from "./steps.ts";
+import type { Opsets } from "./facts.ts";
 import { fromBuffer, type ExactGpu } from "./gpu.ts";
 import { Value } from "./values.ts";
 

@@ -17,7 +17,7 @@ import type { CreatePart, RuntimeSession } from "./part-session.ts";
 import { partOf } from "../split/part.ts";
 import { needsOfSession, ownerOf, type GraphPlan, type SessionStep } from "./steps.ts";
 import { KnownTypes } from "./known-types.ts";
-import type { Planned } from "./plan.ts";
+import type { Planned } from "./facts.ts";
 import { Value } from "./values.ts";
 
 /** A runtime session with its input names. */

@@ -3,7 +3,7 @@
 import type { TensorType } from "../../core/operators/operator.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { findOpset } from "../model/graph.ts";
-import type { Model } from "../model/model.ts";
+import type { Graph, Model } from "../model/model.ts";
 import { PlaceScopes } from "../model/place-scopes.ts";
 import { walkNodes, type Place } from "../model/places.ts";
 import { isCertain, Scope } from "../model/values.ts";
@@ -36,12 +36,14 @@ export interface InferredType extends TensorType {
 export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   const own = modelFrom(model);
   const types = new Map<string, InferredType>();
-  for (const [{ path, graph }, scope] of scopesOf(own)) {
-    const names = [
-      ...[...graph.inputs, ...graph.constants].map(({ name }) => name),
-      ...graph.nodes.flatMap(({ outputs }) => outputs),
-    ];
-    for (const name of names) {
+  const learned = new PlaceScopes(own.irVersion);
+  const scopes = new Map<Place, Scope>();
+  walkNodes(own, {
+    place: (place) => scopes.set(place, learned.scopeOf(place)),
+    node: (placed) => learned.learn(placed),
+  });
+  for (const [{ path, graph }, scope] of scopes) {
+    for (const name of namesOf(graph)) {
       const value = scope.get(name);
       const { type } = value.believed;
       if (name !== "" && type !== null)
@@ -51,18 +53,21 @@ export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   return types;
 }
 
-export function ownScope({ graph, opsets, irVersion }: Model): Scope {
-  const scope = new Scope(graph, null, irVersion);
+/** Returns the scope of a graph after all of its nodes. */
+export function scopeOf(
+  graph: Graph,
+  opsets: Model["opsets"],
+  outer: Scope | null,
+  irVersion: number,
+): Scope {
+  const scope = new Scope(graph, outer, irVersion);
   for (const node of graph.nodes) scope.learn(node, findOpset(opsets, node));
   return scope;
 }
 
-function scopesOf(model: Model): ReadonlyMap<Place, Scope> {
-  const learned = new PlaceScopes(model.irVersion);
-  const scopes = new Map<Place, Scope>();
-  walkNodes(model, {
-    place: (place) => scopes.set(place, learned.scopeOf(place)),
-    node: (placed) => learned.learn(placed),
-  });
-  return scopes;
-}
+/** Returns the names of a graph's own values. The names of omitted outputs are empty. */
+export const namesOf = ({ inputs, constants, nodes }: Graph): ReadonlySet<string> =>
+  new Set([
+    ...[...inputs, ...constants].map(({ name }) => name),
+    ...nodes.flatMap(({ outputs }) => outputs),
+  ]);

@@ -15,11 +15,10 @@ import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { equals } from "../../core/tensor/compare.ts";
 import type { Model } from "../model/model.ts";
 import type { NodeIndex } from "../model/node-index.ts";
-import { neededNodes } from "../split/needed.ts";
+import { cutModel, neededNodes } from "../split/part.ts";
 import type { CapturedCall } from "./capture.ts";
 import { openModel } from "./carried.ts";
 import { compare, sentenceAt } from "./compare.ts";
-import { cutModel } from "./cut.ts";
 import { RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
 
 export type Expected = ReadonlyMap<string, Tensor>;
@@ -224,15 +223,12 @@ function tailOf({ model, feeds, expected, createSession }: Expecting, name: stri
       try {
         if (session === null) {
           const cut = cutModel(model, graph, behind, given);
-          fed = cut.inputs;
+          fed = cut.graph.inputs.map((one) => one.name);
           // Shapes are left open, because later values may have other shapes.
-          const inputs = cut.model.graph.inputs.map((one) =>
+          const inputs = cut.graph.inputs.map((one) =>
             one.name === name ? { name, type: { dtype: value.dtype, shape: null } } : one,
           );
-          session = await openModel(createSession, {
-            ...cut.model,
-            graph: { ...cut.model.graph, inputs },
-          });
+          session = await openModel(createSession, { ...cut, graph: { ...cut.graph, inputs } });
         }
         const own = new Map(fed.map((one) => [one, given.get(one) as Tensor]));
         return new Map([...(await session.run(own, behind)), [name, value]]);

@@ -9,8 +9,7 @@ import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
 import { VERIFY } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { neededNodes } from "../split/needed.ts";
-import { cutModel } from "./cut.ts";
+import { cutModel, neededNodes } from "../split/part.ts";
 import {
   constantsOf,
   frameOf,
@@ -256,8 +255,8 @@ export class PlaceValues implements Around {
       await this.release();
       const model = { ...this.#model, opsets: { ...this.#model.opsets, ...opsets } };
       const cut = cutModel(model, graph, names, given);
-      const session = await openModel(this.#createSession, cut.model);
-      this.#last = { graph, names: key, inputs: cut.inputs, session };
+      const session = await openModel(this.#createSession, cut);
+      this.#last = { graph, names: key, inputs: cut.graph.inputs.map(({ name }) => name), session };
     }
     const { inputs, session } = this.#last;
     // The input names are the same in all frames of a graph.
