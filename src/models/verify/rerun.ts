@@ -12,8 +12,8 @@ import type { Model } from "../model/model.ts";
 import { equals } from "../../core/tensor/compare.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { CapturedCall } from "./capture.ts";
-import { openModel } from "./carried.ts";
-import { RuntimeFailure, type CreateSession } from "./session.ts";
+import { withModel } from "./carried.ts";
+import { failureOr, RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
 
 /** A function that creates sessions, and the prefix for the names of its runs. */
 export interface Runtime {
@@ -119,25 +119,21 @@ async function untilOther(
 ): Promise<{ readonly other: Outputs | null; readonly problem: string | null }> {
   const feeds = new Map(Object.entries(captured.inputs));
   const names = Object.keys(expected);
-  try {
-    const session = await openModel(createSession, aloneModel(captured));
-    try {
-      const end = performance.now() + VERIFY.rerunTime;
-      for (let run = 0; run < most && (run === 0 || performance.now() < end); run++) {
-        // oxlint-disable-next-line no-await-in-loop
-        const outputs = await session.run(feeds, names);
-        onRun();
-        const isOther = names.some((name) => !equals(outputs.get(name) as Tensor, expected[name]));
-        if (isOther) return { other: Object.fromEntries(outputs), problem: null };
-      }
-    } finally {
-      await session.release();
+  const run = async (session: OpenSession): Promise<Outputs | null> => {
+    const end = performance.now() + VERIFY.rerunTime;
+    for (let count = 0; count < most && (count === 0 || performance.now() < end); count++) {
+      // oxlint-disable-next-line no-await-in-loop
+      const outputs = await session.run(feeds, names);
+      onRun();
+      const isOther = names.some((name) => !equals(outputs.get(name) as Tensor, expected[name]));
+      if (isOther) return Object.fromEntries(outputs);
     }
-  } catch (error) {
-    if (error instanceof RuntimeFailure) return { other: null, problem: error.message };
-    throw error;
-  }
-  return { other: null, problem: null };
+    return null;
+  };
+  const other = await failureOr(() => withModel(createSession, aloneModel(captured), run));
+  return other instanceof RuntimeFailure
+    ? { other: null, problem: other.message }
+    : { other, problem: null };
 }
 
 /** Returns a model with a single node, whose inputs are the model's inputs. */

@@ -1,7 +1,7 @@
 /**
  * Compares the results of a model's scatters and gathers in the user's runtime with the exact results. `capture.ts`
- * captures inputs and outputs, using parts of the model that `place-values.ts` runs. `judge.ts` compares results,
- * `rerun.ts` tests for races, and `whole.ts` runs the whole model. Reasons for a wrong result are searched once, after
+ * captures inputs and outputs, using parts of the model that `place-values.ts` runs. `node-state.ts` compares
+ * results, `rerun.ts` tests for races, and `whole.ts` runs the whole model. Reasons for a wrong result are searched once, after
  * all runs.
  */
 
@@ -26,12 +26,13 @@ import {
   type Feeds,
 } from "./capture.ts";
 import { compareExpected, expectedFrom, findChanges, type ExpectedReport } from "./expected.ts";
-import { judge, titleOf } from "./judge.ts";
 import {
   again,
   capturedState,
   finish,
   firstState,
+  judge,
+  titleOf,
   type How,
   type State,
   type VerifiedNode,
