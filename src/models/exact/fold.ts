@@ -23,7 +23,7 @@ import { neededNodes, neededPart } from "../split/part.ts";
 import { openModel } from "../verify/carried.ts";
 import { orRuntimeError, type CreateSession } from "../verify/session.ts";
 import { partTitle } from "./open.ts";
-import type { CreatePart } from "./part-session.ts";
+import type { CreatePart } from "./runtime.ts";
 import { bodiesIn, factsOf, isOurs, mayFold, type GraphFacts, type Planned } from "./facts.ts";
 
 /** Returns a constant from the graph or an enclosing graph; null for other values. */

@@ -12,8 +12,7 @@ import {
 import { quote } from "../model/graph.ts";
 import { orRuntimeError } from "../verify/session.ts";
 import { writeModel } from "../onnx/write-model.ts";
-import { carriedSession, isCarried } from "./carry.ts";
-import type { CreatePart, RuntimeSession } from "./part-session.ts";
+import { carriedSession, isCarried, type CreatePart, type RuntimeSession } from "./runtime.ts";
 import { partOf } from "../split/part.ts";
 import { needsOfSession, ownerOf, type GraphPlan, type SessionStep } from "./steps.ts";
 import { KnownTypes } from "./known-types.ts";

@@ -37,22 +37,28 @@ export class ModelRun implements StepsRun {
   }
 
   /**
-   * Throws an error of an earlier GPU call, with the node that may have caused it. GPU errors are only available at the
-   * end of a run.
+   * Runs the steps of the model's graph. A failed run releases its values. GPU errors are only available at the end of a
+   * run, and name the nodes that may have caused them.
    */
-  async end(): Promise<void> {
+  async all(plan: GraphPlan, frame: Frame): Promise<void> {
+    try {
+      await this.steps(plan, frame);
+      await this.#end();
+    } catch (error) {
+      // The GPU errors of this run must not appear in the next run.
+      await this.#end().catch(() => {});
+      frame.dropAll();
+      throw error;
+    }
+  }
+
+  async #end(): Promise<void> {
     if (this.#onGpu.size === 0) return;
     try {
       await this.#gpu?.done();
     } catch (cause) {
       throw isTensorError(cause) ? withTitle(cause, titleFor([...this.#onGpu], cause)) : cause;
     }
-  }
-
-  /** Cleans up after a failed run, so that its GPU errors do not appear in the next run. */
-  async abandon(frame: Frame): Promise<void> {
-    await this.end().catch(() => {});
-    frame.dropAll();
   }
 
   /** Copies values from the GPU to the host, where this package's operators can read them. */

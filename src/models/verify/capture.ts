@@ -189,11 +189,17 @@ export function captureOptionsFrom(
 /** Returns a model's scatters and gathers, or the only node with a given name. */
 export function wantedNodes(index: NodeIndex, name: string | undefined): readonly PlacedNode[] {
   if (name === undefined) return index.family;
-  const { node, place } = index.find(name);
-  if (isOperator(node)) return [{ node, place }];
-  const what = `${nodeTitle(node)} is ${node.op}, which is not a scatter or gather`;
+  return [operatorNamed(index, name, "node")];
+}
+
+/** Returns a model's scatter or gather by its name, which is the value of the option `key`. */
+export function operatorNamed(index: NodeIndex, name: string, key: string): PlacedNode {
+  const found = index.find(name);
+  if (isOperator(found.node)) return found;
+  const node = nodeTitle(found.node);
+  const what = `${node} is ${found.node.op}, which is not a scatter or gather`;
   const sentence = `${what}; the model has ${listNodes(index.family)}`;
-  throw new TensorError("unsupported-model", sentence, { node: nodeTitle(node), key: "node" });
+  throw new TensorError("unsupported-model", sentence, { node, key });
 }
 
 function countFrom(options: Record<string, unknown>, name: string): number {
