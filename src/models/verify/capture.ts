@@ -146,13 +146,8 @@ export async function* captures(
   const model = readModel(bytes, external === undefined ? {} : { external });
   const index = new NodeIndex(model);
   const wanted = wantedNodes(index, node);
-  const given = feedsFrom(model, feeds);
-  const values = new PlaceValues(model, index.nodes, wanted, given, {
-    createSession,
-    iteration,
-    call,
-    onSearch,
-  });
+  const run = { model, nodes: index.nodes, feeds: feedsFrom(model, feeds), iteration, call };
+  const values = new PlaceValues(run, wanted, createSession, onSearch);
   try {
     for (const place of new Set(wanted.map((one) => one.place))) {
       const placed = wanted.filter((one) => one.place === place);
