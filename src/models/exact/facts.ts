@@ -17,8 +17,8 @@ export interface Planned {
   readonly model: Model;
   /** The replaced nodes with their paths. A function's nodes are added per call. */
   readonly replaced: Map<ModelNode, string>;
-  /** The nodes examined so far. The value is true if this package runs the node. */
-  readonly ours: Map<ModelNode, boolean>;
+  /** For each node examined so far, the path of a replaced node that the node is or contains; null for none. */
+  readonly ours: Map<ModelNode, string | null>;
   /** Values that count as constants although nodes compute them. These nodes do not run. */
   readonly folded: Map<Graph, Map<string, Constant>>;
   /** The number of planned graphs. */
@@ -33,18 +33,21 @@ export const plannedModel = (model: Model, replaced: Map<ModelNode, string>): Pl
 });
 
 /** Returns true if the node is replaced, or if its bodies or its function contain a replaced node. */
-export function isOurs(planned: Planned, node: ModelNode): boolean {
+export const isOurs = (planned: Planned, node: ModelNode): boolean =>
+  replacedIn(planned, node) !== null;
+
+/** Returns the path of the replaced node that a node is or contains; null for other nodes. */
+export function replacedIn(planned: Planned, node: ModelNode): string | null {
   const { model, replaced, ours } = planned;
   const known = ours.get(node);
   if (known !== undefined) return known;
   // A recursive function is examined once, because no runtime accepts recursion.
-  ours.set(node, false);
-  const called = functionOf(model, node);
-  const graphs = [...(called === null ? [] : [called.graph]), ...bodiesIn(node)];
-  const isOne =
-    replaced.has(node) || graphs.some(({ nodes }) => nodes.some((one) => isOurs(planned, one)));
-  ours.set(node, isOne);
-  return isOne;
+  ours.set(node, null);
+  let path = replaced.get(node) ?? null;
+  for (const { nodes } of [functionOf(model, node)?.graph ?? [], ...bodiesIn(node)].flat())
+    for (const one of nodes) path ??= replacedIn(planned, one);
+  ours.set(node, path);
+  return path;
 }
 
 /** A graph's values before the graph runs. */

@@ -24,6 +24,7 @@ import {
   isOurs,
   mayFold,
   namesOfNoTensors,
+  replacedIn,
   type Opsets,
   type Planned,
 } from "./facts.ts";
@@ -210,18 +211,15 @@ function callStep(
   node: ModelNode,
   { opsets, noTensors }: GraphPlan,
 ): CallStep {
-  const refused = (reason: string, cause?: unknown): TensorError => {
-    const title = replaced.get(node) ?? nodeTitle(node);
-    const sentence = `${title} cannot be replaced: ${reason}`;
-    return new TensorError("unsupported-model", sentence, { node: title }, { cause });
-  };
+  const title = replaced.get(node) ?? nodeTitle(node);
   const odd = node.inputs.find((name) => noTensors.has(name));
-  if (odd !== undefined) throw refused(`the input ${quote(odd)} is a sequence or an optional`);
+  if (odd !== undefined)
+    throw refused(title, `: the input ${quote(odd)} is a sequence or an optional`);
   try {
     const call = readCall(meantSpec(opsets, node));
     return { is: "call", node, call, mayBeInPlace: call.operator.kind === "scatter" };
   } catch (error) {
-    if (isTensorError(error)) throw refused(sentenceOf(error), error);
+    if (isTensorError(error)) throw refused(title, `: ${sentenceOf(error)}`, error);
     throw error;
   }
 }
@@ -277,16 +275,15 @@ function bodyStep(
   return { is: "body", node, bodies };
 }
 
-function refusedBody({ model, replaced }: Planned, node: ModelNode, reason: string): TensorError {
-  const seen = new Set<ModelNode>();
-  const inside = (one: ModelNode): string | undefined => {
-    if (seen.has(one)) return undefined;
-    seen.add(one);
-    const graphs = [functionOf(model, one)?.graph ?? [], ...bodiesIn(one)].flat();
-    const nodes = graphs.flatMap((graph) => graph.nodes);
-    return replaced.get(one) ?? nodes.map(inside).find((path) => path !== undefined);
-  };
-  const path = inside(node) ?? "a node";
-  const sentence = `${path} cannot be replaced, because it is in ${nodeTitle(node)}: ${reason}`;
-  return new TensorError("unsupported-model", sentence, { node: path });
+function refusedBody(planned: Planned, node: ModelNode, reason: string): TensorError {
+  const title = replacedIn(planned, node) ?? "a node";
+  return refused(title, `, because it is in ${nodeTitle(node)}: ${reason}`);
 }
+
+const refused = (title: string, why: string, cause?: unknown): TensorError =>
+  new TensorError(
+    "unsupported-model",
+    `${title} cannot be replaced${why}`,
+    { node: title },
+    { cause },
+  );

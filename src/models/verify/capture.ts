@@ -167,7 +167,7 @@ export async function* captures(
 
 export function captureOptionsFrom(
   options: unknown,
-): Required<Omit<CaptureOptions, "node" | "external">> & Pick<CaptureOptions, "node" | "external"> {
+): CaptureOptions & Required<Pick<CaptureOptions, "iteration" | "call" | "onSearch">> {
   const own = optionsOf(options, CAPTURE_OPTIONS, {}, "the options of a capture");
   const createSession = createSessionFrom(own);
   const { node, external, onSearch = () => {} } = own;
@@ -175,9 +175,8 @@ export function captureOptionsFrom(
   if (typeof onSearch !== "function") throw wrongOption("onSearch", "a function", onSearch);
   if (node !== undefined && typeof node !== "string") throw wrongOption("node", "a name", node);
   return {
-    ...{ createSession, iteration, call, onSearch: onSearch as (sessions: number) => void },
-    ...(node !== undefined && { node }),
-    ...(external !== undefined && { external: external as ReadExternal }),
+    ...{ createSession, node, iteration, call, external: external as ReadExternal | undefined },
+    onSearch: onSearch as (sessions: number) => void,
   };
 }
 

@@ -19,6 +19,7 @@ import {
 } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
+import { namesOf } from "../split/types.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { RuntimeFailure } from "./session.ts";
 
@@ -215,15 +216,8 @@ async function lookUp(
   const open = new Set(names);
   for (let place: Place | null = from; place !== null && open.size > 0; place = place.outer) {
     // oxlint-disable-next-line no-await-in-loop
-    const { graph, given: fed } = await around.frame(place);
-    for (const [name, one] of constantsOf(graph)) {
-      if (!fed.has(name) && open.delete(name)) found.set(name, one);
-    }
-    const made = [
-      ...graph.inputs.map(({ name }) => name),
-      ...graph.nodes.flatMap((one) => one.outputs),
-    ];
-    const here = made.filter((name) => open.delete(name));
+    const { graph } = await around.frame(place);
+    const here = [...namesOf(graph)].filter((name) => open.delete(name));
     // oxlint-disable-next-line no-await-in-loop
     const values = await around.valuesOf(place, here);
     for (const name of here) found.set(name, values.get(name));

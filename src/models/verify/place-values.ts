@@ -36,8 +36,6 @@ export class PlaceValues implements Around {
   readonly run: TracedRun;
   readonly #createSession: CreateSession;
   readonly #frames = new Map<Place, Frame | RuntimeFailure>();
-  /** Graphs whose frames are being computed. A graph that is requested again belongs to a recursive function. */
-  readonly #open = new Set<Place>();
   readonly #known = new Map<Place, Map<string, Outcome>>();
   /**
    * Names that will be requested. They are collected in advance, so that one session can compute all requested values
@@ -68,20 +66,15 @@ export class PlaceValues implements Around {
   }
 
   async frame(place: Place): Promise<Frame> {
-    const known = this.#frames.get(place) ?? (await this.#findFrame(place));
-    this.#frames.set(place, known);
+    let known = this.#frames.get(place);
+    if (known === undefined) {
+      // A graph that is requested again while its frame is computed belongs to a recursive function.
+      this.#frames.set(place, new NotRun("the node is in a recursive function"));
+      known = await failureOr(() => frameOf(place, this));
+      this.#frames.set(place, known);
+    }
     if (known instanceof RuntimeFailure) throw known;
     return known;
-  }
-
-  async #findFrame(place: Place): Promise<Frame | RuntimeFailure> {
-    if (this.#open.has(place)) return new NotRun("the node is in a recursive function");
-    this.#open.add(place);
-    try {
-      return await failureOr(() => frameOf(place, this));
-    } finally {
-      this.#open.delete(place);
-    }
   }
 
   /**

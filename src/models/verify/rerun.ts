@@ -61,7 +61,6 @@ export async function rerun(
   onRun: (count: number) => void,
 ): Promise<Rerun> {
   let count = 0;
-  const same = { isExactInOneThread: null, isSame: true };
   for (const { prefix, createSession } of runtimes) {
     let own = 0;
     // Runs are sequential, so that each run has the whole machine.
@@ -74,14 +73,13 @@ export async function rerun(
         onRun(++count);
       },
     );
-    if (problem !== null) return { reruns: { ...same, count, problem }, other: null };
-    if (other !== null) {
-      const run = `${prefix}run ${own} of the node alone`;
-      const reruns = { count, isSame: false, isExactInOneThread: null, problem };
-      return { reruns, other: { outputs: other, run } };
-    }
+    if (problem === null && other === null) continue;
+    return {
+      reruns: { count, isSame: other === null, isExactInOneThread: null, problem },
+      other: other && { outputs: other, run: `${prefix}run ${own} of the node alone` },
+    };
   }
-  return { reruns: { ...same, count, problem: null }, other: null };
+  return { reruns: { count, isSame: true, isExactInOneThread: null, problem: null }, other: null };
 }
 
 /**

@@ -23,7 +23,7 @@ export interface WholeRun {
   readonly problem: string | null;
 }
 
-interface Whole {
+export interface Whole {
   readonly bytes: Uint8Array;
   readonly model: Model;
   readonly feeds: ReadonlyMap<string, Tensor>;
