@@ -1,7 +1,8 @@
 /** The external data files of a model. */
 
 import { modelFrom } from "../model/foreign-model.ts";
-import { SOURCE, type Constant, type Graph, type Model } from "../model/model.ts";
+import { SOURCE, type Constant, type Model } from "../model/model.ts";
+import { walkNodes } from "../model/places.ts";
 import { externalRange } from "./external.ts";
 import { isHeader, tensorTitle } from "./tensor-proto.ts";
 
@@ -21,22 +22,20 @@ import { isHeader, tensorTitle } from "./tensor-proto.ts";
  * ```
  */
 export function externalFiles(model: Model): string[] {
-  const { graph, functions = [] } = modelFrom(model);
   const found = new Set<string>();
   const addConstant = (one: Constant): void => {
     const { [SOURCE]: header } = one;
     if (!isHeader(header) || header.external === null) return;
     found.add(externalRange(header.external, tensorTitle(one.name)).location);
   };
-  const addGraph = ({ constants, nodes }: Graph): void => {
-    constants.forEach(addConstant);
-    for (const attribute of nodes.flatMap((node) => Object.values(node.attributes))) {
-      if (attribute.type === "tensor") addConstant(attribute.value);
-      if (attribute.type === "tensors") attribute.value.forEach(addConstant);
-      if (attribute.type === "other") attribute.graphs?.forEach(addGraph);
-    }
-  };
-  addGraph(graph);
-  for (const one of functions) addGraph(one.graph);
+  walkNodes(modelFrom(model), {
+    place: ({ graph }) => graph.constants.forEach(addConstant),
+    node: ({ node }) => {
+      for (const attribute of Object.values(node.attributes)) {
+        if (attribute.type === "tensor") addConstant(attribute.value);
+        if (attribute.type === "tensors") attribute.value.forEach(addConstant);
+      }
+    },
+  });
   return [...found];
 }

@@ -246,45 +246,55 @@ export const ATTRIBUTE_TYPES = [
   "TYPE_PROTOS",
 ] as const;
 
+/** The fields of the values of each decoded attribute type. The fields of lists have the names of their types. */
+export const VALUE_FIELDS = {
+  float: "f",
+  int: "i",
+  string: "s",
+  tensor: "t",
+  floats: "floats",
+  ints: "ints",
+  strings: "strings",
+  tensors: "tensors",
+} as const;
+
+const isValueType = (type: string): type is keyof typeof VALUE_FIELDS =>
+  Object.hasOwn(VALUE_FIELDS, type);
+
 function decodeAttribute(
   source: MessageOf<typeof ATTRIBUTE>,
   reading: Reading,
   depth: number,
 ): Attribute {
-  const type = ATTRIBUTE_TYPES[source.type];
-  if (source.refAttrName !== "") {
-    const { refAttrName: reference } = source;
-    return { type: "other", value: type ?? `type ${source.type}`, reference };
+  const type = ATTRIBUTE_TYPES[source.type] ?? `type ${source.type}`;
+  if (source.refAttrName !== "")
+    return { type: "other", value: type, reference: source.refAttrName };
+  if (type === "GRAPH" || type === "GRAPHS") {
+    const graphs = type === "GRAPH" ? [source.g] : source.graphs;
+    return { type: "other", value: type, graphs: decodeBodies(graphs, reading, depth) };
   }
-  switch (type) {
-    case "int":
-      return { type, value: toInteger(source.i) };
-    case "ints":
-      return { type, value: source.ints.map(toInteger) };
-    case "float":
-      return { type, value: source.f };
-    case "floats":
-      return { type, value: source.floats };
-    case "string":
-    case "strings": {
-      const texts = (type === "string" ? [source.s] : source.strings).map(textOrNull);
-      const known = texts.filter((text) => text !== null);
-      // ONNX strings may also contain bytes that are not text.
-      if (known.length < texts.length) return { type: "other", value: `${type} of bytes` };
-      return type === "string" ? { type, value: known[0] } : { type, value: known };
-    }
-    case "tensor":
-      return { type, value: decodeConstant(source.t, reading) };
-    case "tensors":
-      return { type, value: source.tensors.map((bytes) => decodeConstant(bytes, reading)) };
-    case "GRAPH":
-    case "GRAPHS": {
-      const graphs = type === "GRAPH" ? [source.g] : source.graphs;
-      return { type: "other", value: type, graphs: decodeBodies(graphs, reading, depth) };
-    }
-    default:
-      return { type: "other", value: type ?? `type ${source.type}` };
-  }
+  if (!isValueType(type)) return { type: "other", value: type };
+  const { [VALUE_FIELDS[type]]: encoded } = source;
+  const value = Array.isArray(encoded)
+    ? encoded.map((one) => decodeValue(type, one, reading))
+    : decodeValue(type, encoded, reading);
+  // ONNX strings may also contain bytes that are not text.
+  if (value === null || (type === "strings" && (value as unknown[]).includes(null)))
+    return { type: "other", value: `${type} of bytes` };
+  return { type, value } as Attribute;
+}
+
+/** Decodes a value of an attribute; returns null for a string that is not text. */
+function decodeValue(
+  type: keyof typeof VALUE_FIELDS,
+  value: bigint | number | Uint8Array,
+  reading: Reading,
+): unknown {
+  if (typeof value === "bigint") return toInteger(value);
+  if (typeof value === "number") return value;
+  return type === "tensor" || type === "tensors"
+    ? decodeConstant(value, reading)
+    : textOrNull(value);
 }
 
 function textOrNull(bytes: Uint8Array): string | null {

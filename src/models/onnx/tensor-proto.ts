@@ -10,7 +10,7 @@ import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { printValue } from "../../core/foreign.ts";
 import { dtypeOfNumber } from "../model/element-type.ts";
 import { MAX_RANK, printShape } from "../../core/tensor/shape.ts";
-import { ENTRY, TENSOR, type NamedField } from "./schema.ts";
+import { ENTRY, TENSOR } from "./schema.ts";
 import { countValues, decode, decodeUtf8, Reader, visitRecords } from "./wire.ts";
 
 export type TypedField =
@@ -68,116 +68,93 @@ export const tensorTitle = (name: string): string =>
  * `too-large` for a dimension of 2^53 or more.
  */
 export function readTensorHeader(bytes: Uint8Array): TensorHeader {
-  const reader = new HeaderReader(bytes);
+  const tensor: Draft = { name: "", dims: [], dataType: 0, location: 0, raw: NO_BYTES };
   visitRecords(bytes, "the tensor", (number, wireType, start, end) => {
     const field = TENSOR.byNumber.get(number);
-    if (field !== undefined) reader.take(field, wireType, start, end);
-  });
-  return reader.finish();
-}
-
-/** Collects one tensor's records. If a field occurs several times, the last record counts, as protobuf defines. */
-class HeaderReader {
-  readonly #bytes: Uint8Array;
-  #name = "";
-  #dataType = 0;
-  #location = 0;
-  #raw = NO_BYTES;
-  #segmented = false;
-  readonly #dims: bigint[] = [];
-  // Maps are created on demand, because a hostile file may contain millions of empty tensors.
-  #counts: Map<TypedField, number> | undefined;
-  #entries: Map<string, string> | undefined;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-  }
-
-  take(field: NamedField, wireType: number, start: number, end: number): void {
-    const count = countValues(field, wireType, this.#bytes, start, end);
+    if (field === undefined) return;
+    const count = countValues(field, wireType, bytes, start, end);
     if (count === null) {
-      throw malformed(`${tensorTitle(this.#name)} has its ${field.name} in the wrong encoding`, {
-        input: this.#name,
+      throw malformed(`${tensorTitle(tensor.name)} has its ${field.name} in the wrong encoding`, {
+        input: tensor.name,
         key: field.name,
       });
     }
-    const { key } = field;
-    if (isTypedField(key)) {
-      this.#counts ??= new Map();
-      if (count > 0) this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
-      return;
-    }
-    const payload = this.#bytes.subarray(start, end);
-    switch (key) {
-      case "dims":
-        this.#takeDims(payload, count);
-        break;
-      case "dataType":
-        this.#dataType = new Reader(payload).int32();
-        break;
-      case "dataLocation":
-        this.#location = new Reader(payload).int32();
-        break;
-      case "name":
-        this.#name = decodeUtf8(payload, "the name of a tensor");
-        break;
-      case "rawData":
-        this.#raw = payload;
-        break;
-      case "segment":
-        this.#segmented = true;
-        break;
-      case "externalData":
-        this.#takeEntry(payload);
-        break;
-    }
+    takeField(tensor, field.key, bytes.subarray(start, end), count);
+  });
+  const { name, dims, dataType, location, raw, counts = NO_COUNTS, entries = NO_ENTRIES } = tensor;
+  if (location !== 0 && location !== 1) {
+    throw malformed(
+      `${tensorTitle(name)} has its data at location ${location}, which must be 0 or 1`,
+      { input: name, key: "data_location", got: location, allowed: [0, 1] },
+    );
   }
+  return {
+    bytes,
+    name,
+    shape: dims.map((dim) => checkDimension(dim, dims, name)),
+    dataType,
+    dtype: dtypeOfNumber(dataType),
+    raw,
+    counts,
+    external: location === 1 ? entries : null,
+    segmented: tensor.segmented ?? false,
+  };
+}
 
-  #takeDims(payload: Uint8Array, count: number): void {
-    if (this.#dims.length + count > MAX_RANK) {
-      throw unsupported(`${tensorTitle(this.#name)} has more than ${MAX_RANK} dimensions`, {
-        input: this.#name,
-        limit: MAX_RANK,
-      });
-    }
-    const reader = new Reader(payload);
-    while (reader.at < payload.length) this.#dims.push(reader.int64());
-  }
+/** The fields of a tensor whose records are being read. */
+interface Draft {
+  name: string;
+  readonly dims: bigint[];
+  dataType: number;
+  location: number;
+  raw: Uint8Array;
+  segmented?: boolean;
+  // Maps are created on demand, because a hostile file may contain millions of empty tensors.
+  counts?: Map<TypedField, number>;
+  entries?: Map<string, string>;
+}
 
-  #takeEntry(payload: Uint8Array): void {
-    const { key, value } = decode(ENTRY, payload, "an external_data entry");
-    this.#entries ??= new Map();
-    if (this.#entries.has(key)) {
-      throw malformed(`${tensorTitle(this.#name)} has two external ${printValue(key)}`, {
-        input: this.#name,
-        key,
-      });
-    }
-    this.#entries.set(key, value);
+/** Takes one record of a tensor. If a field occurs several times, the last record counts, as protobuf defines. */
+function takeField(tensor: Draft, key: string, payload: Uint8Array, count: number): void {
+  if (isTypedField(key)) {
+    tensor.counts ??= new Map();
+    if (count > 0) tensor.counts.set(key, (tensor.counts.get(key) ?? 0) + count);
+  } else if (key === "dims") {
+    takeDims(tensor, payload, count);
+  } else if (key === "externalData") {
+    takeEntry(tensor, payload);
+  } else if (key === "name") {
+    tensor.name = decodeUtf8(payload, "the name of a tensor");
+  } else if (key === "rawData") {
+    tensor.raw = payload;
+  } else if (key === "segment") {
+    tensor.segmented = true;
+  } else {
+    tensor[key === "dataType" ? "dataType" : "location"] = new Reader(payload).int32();
   }
+}
 
-  finish(): TensorHeader {
-    const name = this.#name;
-    const dims = this.#dims;
-    const location = this.#location;
-    if (location !== 0 && location !== 1) {
-      throw malformed(
-        `${tensorTitle(name)} has its data at location ${location}, which must be 0 or 1`,
-        { input: name, key: "data_location", got: location, allowed: [0, 1] },
-      );
-    }
-    return {
-      bytes: this.#bytes,
-      name,
-      shape: dims.map((dim) => checkDimension(dim, dims, name)),
-      dataType: this.#dataType,
-      dtype: dtypeOfNumber(this.#dataType),
-      raw: this.#raw,
-      counts: this.#counts ?? NO_COUNTS,
-      external: location === 1 ? (this.#entries ?? NO_ENTRIES) : null,
-      segmented: this.#segmented,
-    };
+function takeDims({ dims, name }: Draft, payload: Uint8Array, count: number): void {
+  if (dims.length + count > MAX_RANK) {
+    throw unsupported(`${tensorTitle(name)} has more than ${MAX_RANK} dimensions`, {
+      input: name,
+      limit: MAX_RANK,
+    });
   }
+  const reader = new Reader(payload);
+  while (reader.at < payload.length) dims.push(reader.int64());
+}
+
+function takeEntry(tensor: Draft, payload: Uint8Array): void {
+  const { key, value } = decode(ENTRY, payload, "an external_data entry");
+  tensor.entries ??= new Map();
+  if (tensor.entries.has(key)) {
+    throw malformed(`${tensorTitle(tensor.name)} has two external ${printValue(key)}`, {
+      input: tensor.name,
+      key,
+    });
+  }
+  tensor.entries.set(key, value);
 }
 
 function checkDimension(dim: bigint, dims: readonly bigint[], name: string): number {
