@@ -92,7 +92,7 @@ interface LayerDraft extends Layer {
 
 function readLayer(part: Element): LayerDraft {
   const id = decimalOf(part, "id", "a layer");
-  const name = part.attributes.get("name") ?? "";
+  const name = elementName(part);
   const who = layerTitle({ id, name });
   return {
     element: part,
@@ -203,6 +203,9 @@ function childOf(parent: Element, name: string, who: string): Element | null {
     throw malformed(`${who} has ${found.length} parts <${name}>`, { key: name, got: found.length });
   return found.length === 0 ? null : found[0];
 }
+
+/** Returns the name of a net or a layer, which may be missing. */
+export const elementName = ({ attributes }: Element): string => attributes.get("name") ?? "";
 
 function requiredAttribute({ attributes }: Element, name: string, who: string): string {
   const value = attributes.get(name);

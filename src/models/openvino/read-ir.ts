@@ -23,6 +23,7 @@ import { DOMAIN, operatorName, operatorRow, readVersion, valueKind } from "./lay
 import {
   bodyElements,
   checkDecimal,
+  elementName,
   layerTitle,
   readLayers,
   readNet,
@@ -34,26 +35,19 @@ import { parseShapeText, readPort } from "./port-type.ts";
 import { unpackStrings } from "./strings.ts";
 import type { Element } from "./xml.ts";
 
-/** The original layer of a node, constant, input or output, for the writer. */
-export class LayerSource {
+/** The original net of a model, or the original layer of a node, constant, input or output, for the writer. */
+export class IRSource {
   readonly element: Element;
-  readonly layerName: string;
-  /** The `.bin` file that belongs to the layer's IR. */
+  /** The `.bin` file that belongs to the IR. */
   readonly bin: ByteSource | null;
 
-  constructor(layer: Layer, bin: ByteSource | null) {
-    this.element = layer.element;
-    this.layerName = layer.name;
+  constructor(element: Element, bin: ByteSource | null) {
+    this.element = element;
     this.bin = bin;
   }
-}
 
-/** The original net of a model, for the writer. */
-export class NetSource {
-  readonly element: Element;
-
-  constructor(element: Element) {
-    this.element = element;
+  get name(): string {
+    return elementName(this.element);
   }
 }
 
@@ -81,13 +75,13 @@ export class NetSource {
  */
 export function readIR(xml: string | Bytes, bin?: Bytes | ByteSource): Model {
   const net = readNet(xml);
-  const name = net.element.attributes.get("name") ?? "";
+  const source = bin === undefined ? null : asByteSource(bin);
   return {
     irVersion: net.version,
     producer: "",
     opsets: {},
-    graph: graphOfLayers(name, net.layers, bin === undefined ? null : asByteSource(bin)),
-    [SOURCE]: new NetSource(net.element),
+    graph: graphOfLayers(elementName(net.element), net.layers, source),
+    [SOURCE]: new IRSource(net.element, source),
   };
 }
 
@@ -120,7 +114,7 @@ function graphOfLayers(name: string, layers: readonly Layer[], bin: ByteSource |
       case "Result": {
         checkPorts(layer, 1, 0);
         const name = nameOf(layer.sources[0]);
-        const source = new LayerSource(layer, bin);
+        const source = new IRSource(layer.element, bin);
         outputs.push({ name, type: types.get(name) ?? null, [SOURCE]: source });
         break;
       }
@@ -166,7 +160,7 @@ function requiredData(layer: Layer, name: string): string {
 function readParameter(layer: Layer, [name]: readonly string[], bin: ByteSource | null): ValueInfo {
   const shape = parseShapeText(requiredData(layer, "shape"), layerTitle(layer));
   const dtype = dtypeOfElementType(requiredData(layer, "element_type"));
-  return { name, type: dtype && { dtype, shape }, [SOURCE]: new LayerSource(layer, bin) };
+  return { name, type: dtype && { dtype, shape }, [SOURCE]: new IRSource(layer.element, bin) };
 }
 
 function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | null): Constant {
@@ -190,7 +184,7 @@ function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | nu
       { node: who, key: "element_type", got: factOf(elementType) },
     );
   };
-  return { name, dtype, shape, read, [SOURCE]: new LayerSource(layer, bin) };
+  return { name, dtype, shape, read, [SOURCE]: new IRSource(layer.element, bin) };
 }
 
 interface BinRange {
@@ -312,7 +306,7 @@ function nodeOfLayer(
     inputs,
     outputs,
     attributes: Object.fromEntries(all),
-    [SOURCE]: new LayerSource(layer, bin),
+    [SOURCE]: new IRSource(layer.element, bin),
   };
 }
 
