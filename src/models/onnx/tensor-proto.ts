@@ -62,6 +62,13 @@ export const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.h
 export const tensorTitle = (name: string): string =>
   name === "" ? "the tensor" : `the tensor ${printValue(name)}`;
 
+/** Creates the error of a faulty tensor: a sentence that begins with the tensor's title. */
+export const faultyTensor = (
+  name: string,
+  what: string,
+  fields: Parameters<typeof malformed>[1] = {},
+): TensorError => malformed(`${tensorTitle(name)} ${what}`, { input: name, ...fields });
+
 /**
  * Reads a tensor's message in one pass, except for the values. Throws `malformed-file` for bytes that are not a
  * TensorProto, a negative dimension or an unknown `data_location`; `unsupported-file` for more than 64 dimensions;
@@ -73,20 +80,15 @@ export function readTensorHeader(bytes: Uint8Array): TensorHeader {
     const field = TENSOR.byNumber.get(number);
     if (field === undefined) return;
     const count = countValues(field, wireType, bytes, start, end);
-    if (count === null) {
-      throw malformed(`${tensorTitle(tensor.name)} has its ${field.name} in the wrong encoding`, {
-        input: tensor.name,
-        key: field.name,
-      });
-    }
-    takeField(tensor, field.key, bytes.subarray(start, end), count);
+    const { key, name } = field;
+    if (count === null)
+      throw faultyTensor(tensor.name, `has its ${name} in the wrong encoding`, { key: name });
+    takeField(tensor, key, bytes.subarray(start, end), count);
   });
   const { name, dims, dataType, location, raw, counts = NO_COUNTS, entries = NO_ENTRIES } = tensor;
   if (location !== 0 && location !== 1) {
-    throw malformed(
-      `${tensorTitle(name)} has its data at location ${location}, which must be 0 or 1`,
-      { input: name, key: "data_location", got: location, allowed: [0, 1] },
-    );
+    const what = `has its data at location ${location}, which must be 0 or 1`;
+    throw faultyTensor(name, what, { key: "data_location", got: location, allowed: [0, 1] });
   }
   return {
     bytes,
@@ -147,24 +149,16 @@ function takeDims({ dims, name }: Draft, payload: Uint8Array, count: number): vo
 
 function takeEntry(tensor: Draft, payload: Uint8Array): void {
   const { key, value } = decode(ENTRY, payload, "an external_data entry");
-  tensor.entries ??= new Map();
-  if (tensor.entries.has(key)) {
-    throw malformed(`${tensorTitle(tensor.name)} has two external ${printValue(key)}`, {
-      input: tensor.name,
-      key,
-    });
-  }
-  tensor.entries.set(key, value);
+  const { name, entries = new Map<string, string>() } = tensor;
+  if (entries.has(key)) throw faultyTensor(name, `has two external ${printValue(key)}`, { key });
+  tensor.entries = entries.set(key, value);
 }
 
 function checkDimension(dim: bigint, dims: readonly bigint[], name: string): number {
   const shape = `[${dims.join(", ")}]`;
   if (dim < 0n) {
-    throw malformed(`${tensorTitle(name)} has the negative dimension ${dim} in ${shape}`, {
-      input: name,
-      key: "dims",
-      got: dim,
-    });
+    const what = `has the negative dimension ${dim} in ${shape}`;
+    throw faultyTensor(name, what, { key: "dims", got: dim });
   }
   const number = Number(dim);
   if (Number.isSafeInteger(number)) return number;
