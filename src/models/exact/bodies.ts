@@ -5,15 +5,13 @@
  * ONNX: Operators, If-1 to -25, Loop-1 to -25, Scan-9 to -25; IR, Functions.
  */
 
-import { runNode as run } from "../../core/functions.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { tensor, zeros, type Tensor } from "../../core/tensor/tensor.ts";
+import { zeros, type Tensor } from "../../core/tensor/tensor.ts";
+import { iterationsOf, numberOf, slicingOf, stack } from "../control-flow/iterations.ts";
 import { quote } from "../model/graph.ts";
-import { nodeTitle, type ModelNode, type ValueInfo } from "../model/model.ts";
+import { nodeTitle, type ModelNode } from "../model/model.ts";
 import type { BodyStep, GraphPlan } from "./steps.ts";
-import { integers, scannedInputs, shapeOf } from "../verify/frames.ts";
-import { stack } from "./stack.ts";
 import { Frame, Value } from "./values.ts";
 
 /** The methods of a run that bodies use. */
@@ -73,11 +71,11 @@ async function outputsOf(
   const [body, other] = bodies;
   if (other !== undefined) {
     await own.model.toHost(own.inputs);
-    const isTaken = scalarOf(required(own, 0), "the condition") !== 0;
+    const isTaken = isTrue(required(own, 0));
     return runGraph(own, isTaken ? body : other, new Frame(own.frame));
   }
   if (body.outer === null) return runFunction(own, body);
-  return own.node.op === "Loop" ? runLoop(own, body) : runScan(own, body);
+  return runIterations(own, body);
 }
 
 /** Runs a graph once, with inputs from `frame`. The caller releases each output once. */
@@ -102,156 +100,77 @@ function runFunction(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
   return runGraph(own, body, frame);
 }
 
-async function runLoop(own: BodyRun, body: GraphPlan): Promise<readonly (Value | null)[]> {
-  const [number, going, ...states] = body.graph.inputs;
-  const [most, condition] = own.inputs;
-  await own.model.toHost([most, condition]);
-  if (going === undefined)
-    throw malformed(`the body of ${nodeTitle(own.node)} must have 2 inputs`, {
-      node: nodeTitle(own.node),
-      key: "inputs",
-      expected: 2,
-    });
-  const limit = most === null ? Infinity : scalarOf(most, "the number of iterations");
-  let isGoing = condition === null || scalarOf(condition, "the condition") !== 0;
-  const iterations = new Iterations(own, body, states, 1);
-  for (let at = 0; isGoing && at < limit; at++) {
-    const count = tensor("int64", shapeOf(number), BigInt64Array.of(BigInt(at)));
-    const isOn = tensor("bool", shapeOf(going), Uint8Array.of(1));
-    const given: [string, Tensor][] = [
-      [number.name, count],
-      [going.name, isOn],
-    ];
-    // oxlint-disable-next-line no-await-in-loop
-    const [next] = await iterations.run(given);
-    // oxlint-disable-next-line no-await-in-loop
-    await own.model.toHost([next]);
-    isGoing = scalarOf(next, "the condition") !== 0;
-    next.release();
-  }
-  return iterations.outputs(() => ({ axis: 0, isReverse: false }));
-}
-
-async function runScan(own: BodyRun, body: GraphPlan): Promise<readonly (Value | null)[]> {
-  const { node, inputs } = own;
-  await own.model.toHost(inputs);
-  const scanned = scannedInputs(
-    node,
-    inputs.map((value, at) => value?.tensor(node.inputs[at])),
-  );
-  const first = inputs.length - scanned.length;
-  const names = body.graph.inputs.slice(first).map(({ name }) => name);
-  const iterations = new Iterations(own, body, body.graph.inputs.slice(0, first), 0);
-  const [{ length }] = scanned;
-  for (let at = 0; at < length; at++) {
-    const slices = scanned.map(({ value, axis, isReverse }, nth): [string, Tensor] => {
-      const index = tensor("int64", [], BigInt(isReverse ? length - 1 - at : at));
-      const [slice] = run({ op: "Gather", opset: 13, attributes: { axis } }, [value, index]);
-      return [names[nth], slice];
-    });
-    // oxlint-disable-next-line no-await-in-loop
-    await iterations.run(slices);
-  }
-  const axes = integers(node, "scan_output_axes");
-  const directions = integers(node, "scan_output_directions");
-  return iterations.outputs((nth) => ({
-    axis: Number(axes[nth] ?? 0),
-    isReverse: Number(directions[nth]) === 1,
-  }));
-}
-
-/** The axis and the order in which an output stacks the results of all iterations. */
-interface Stacking {
-  readonly axis: number;
-  readonly isReverse: boolean;
-}
-
-/** The values that pass from one iteration to the next, and the values collected from all iterations. */
-class Iterations {
-  readonly #own: BodyRun;
-  readonly #body: GraphPlan;
-  readonly #states: readonly ValueInfo[];
-  readonly #before: number;
-  readonly #collected: Value[][];
-  #carried: readonly Value[];
-
-  constructor(own: BodyRun, body: GraphPlan, states: readonly ValueInfo[], before: number) {
-    this.#own = own;
-    this.#body = body;
-    this.#states = states;
-    this.#before = before;
-    // In a Loop's inputs, the states follow the iteration number and the condition.
-    const first = 2 * before;
-    this.#carried = states.map((_, at) => required(own, first + at).hold());
-    const count = body.graph.outputs.length - before - states.length;
-    this.#collected = Array.from({ length: count }, () => []);
-  }
-
-  /** Runs the body once, and returns the outputs that precede the states. The caller releases each output once. */
-  async run(given: readonly (readonly [name: string, value: Tensor])[]): Promise<readonly Value[]> {
-    const frame = new Frame(this.#own.frame);
-    for (const [name, value] of given) frame.set(name, Value.ofTensor(value));
-    for (const [at, { name }] of this.#states.entries()) {
-      frame.set(name, this.#carried[at]);
-      this.#carried[at].release();
+async function runIterations(own: BodyRun, body: GraphPlan): Promise<readonly (Value | null)[]> {
+  const { model, node, inputs } = own;
+  await model.toHost(node.op === "Loop" ? inputs.slice(0, 2) : inputs);
+  const loop = iterationsOf(node, body.graph, (at, what) => {
+    const { [at]: value = null } = inputs;
+    return what === undefined ? value?.tensor(node.inputs[at]) : value?.scalar(what);
+  });
+  let { isGoing } = loop;
+  let states: readonly Value[] = loop.states.map((_, at) => required(own, loop.first + at).hold());
+  const end = loop.skipped + states.length;
+  const collected = body.graph.outputs.slice(end).map(({ name }, nth) => {
+    const { [states.length + nth]: output = "" } = node.outputs;
+    // An unneeded output would occupy memory, and its type may be unknown.
+    return {
+      name,
+      isNeeded: output !== "" && !own.dropped.includes(output),
+      values: [] as Value[],
+    };
+  });
+  for (let at = 0; isGoing && at < loop.count; at++) {
+    const frame = new Frame(own.frame);
+    for (const [name, value] of loop.given(at)) frame.set(name, Value.ofTensor(value));
+    for (const [nth, name] of loop.states.entries()) {
+      frame.set(name, states[nth]);
+      states[nth].release();
     }
-    const outputs = await runGraph(this.#own, this.#body, frame);
-    const [first, end] = [this.#before, this.#before + this.#states.length];
-    this.#carried = outputs.slice(first, end);
+    // oxlint-disable-next-line no-await-in-loop
+    const outputs = await runGraph(own, body, frame);
+    for (const next of outputs.slice(0, loop.skipped)) {
+      // oxlint-disable-next-line no-await-in-loop
+      await model.toHost([next]);
+      isGoing = isTrue(next);
+      next.release();
+    }
+    states = outputs.slice(loop.skipped, end);
     for (const [nth, value] of outputs.slice(end).entries()) {
-      if (this.#isCollected(nth)) this.#collected[nth].push(value);
+      if (collected[nth].isNeeded) collected[nth].values.push(value);
       else value.release();
     }
-    return outputs.slice(0, first);
   }
-
-  /**
-   * Returns true if a collected output is needed. An unneeded output would occupy memory, and its type may be unknown.
-   */
-  #isCollected(nth: number): boolean {
-    const { node, dropped } = this.#own;
-    const { [this.#states.length + nth]: name = "" } = node.outputs;
-    return name !== "" && !dropped.includes(name);
-  }
-
-  /** Returns the node's outputs, with null for an output that is not needed. The caller releases each output once. */
-  async outputs(stackingOf: (nth: number) => Stacking): Promise<readonly (Value | null)[]> {
-    await this.#own.model.toHost(this.#collected.flat());
-    const first = this.#before + this.#states.length;
-    const infos = this.#body.graph.outputs.slice(first);
-    const stacked = this.#collected.map((values, nth) => {
-      if (!this.#isCollected(nth)) return null;
-      const { axis, isReverse } = stackingOf(nth);
-      const { name } = infos[nth];
-      const slices = values.map((value) => value.tensor(name));
-      if (isReverse) slices.reverse();
-      const [one] = slices;
+  await model.toHost(collected.flatMap(({ values }) => values));
+  return [
+    ...states,
+    ...collected.map(({ name, isNeeded, values }, nth) => {
+      if (!isNeeded) return null;
+      const results = values.map((value) => value.tensor(name));
+      const slicing = slicingOf(node, "output", nth);
       const made =
-        one === undefined
-          ? this.#empty(name)
-          : stack(slices, axis < 0 ? axis + one.shape.length + 1 : axis, nodeTitle(this.#own.node));
+        results.length === 0
+          ? noResults(own, body, name)
+          : stack(results, slicing, nodeTitle(node));
       for (const value of values) value.release();
       return Value.ofTensor(made).hold();
-    });
-    return [...this.#carried, ...stacked];
-  }
+    }),
+  ];
+}
 
-  /**
-   * Returns the output of a loop without iterations. As in onnxruntime, unknown sizes become 0. A value of unknown rank
-   * is refused. onnxruntime gives such a value the shape [0] if its own inference does not know the rank either, and
-   * another shape otherwise.
-   */
-  #empty(name: string): Tensor {
-    const { model, node } = this.#own;
-    const type = model.typeOf(this.#body, name);
-    const dims = type?.shape ?? this.#body.scope.typeOf(name)?.shape ?? null;
-    if (type !== null && dims !== null) {
-      return zeros(type.dtype, [0, ...dims.map((dim) => (typeof dim === "number" ? dim : 0))]);
-    }
-    const what = type === null ? "data type" : "shape";
-    const sentence = `${nodeTitle(node)} has no iteration, and the model does not declare the ${what} of ${quote(name)}, which the loop collects; declare the type in the model`;
-    throw new TensorError("unsupported-model", sentence, { input: name, node: nodeTitle(node) });
+/**
+ * Returns the output of a loop without iterations. As in onnxruntime, unknown sizes become 0. A value of unknown rank
+ * is refused. onnxruntime gives such a value the shape [0] if its own inference does not know the rank either, and
+ * another shape otherwise.
+ */
+function noResults({ model, node }: BodyRun, body: GraphPlan, name: string): Tensor {
+  const type = model.typeOf(body, name);
+  const dims = type?.shape ?? body.scope.typeOf(name)?.shape ?? null;
+  if (type !== null && dims !== null) {
+    return zeros(type.dtype, [0, ...dims.map((dim) => (typeof dim === "number" ? dim : 0))]);
   }
+  const what = type === null ? "data type" : "shape";
+  const sentence = `${nodeTitle(node)} has no iteration, and the model does not declare the ${what} of ${quote(name)}, which the loop collects; declare the type in the model`;
+  throw new TensorError("unsupported-model", sentence, { input: name, node: nodeTitle(node) });
 }
 
 function required({ node, inputs }: BodyRun, at: number): Value {
@@ -268,8 +187,4 @@ function required({ node, inputs }: BodyRun, at: number): Value {
   );
 }
 
-function scalarOf(value: Value, what: string): number {
-  const { data, size } = value.tensor(what);
-  if (size === 1) return Number(data[0]);
-  throw malformed(`${what} must have one element, got ${size}`, { got: size, expected: 1 });
-}
+const isTrue = (value: Value): boolean => numberOf(value.scalar("the condition")) !== 0;

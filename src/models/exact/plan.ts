@@ -8,6 +8,7 @@ import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/er
 import { readCall } from "../../core/call/call.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { isOperator } from "../../core/operators/registry.ts";
+import { SCAN_WITHOUT_BATCHES } from "../control-flow/iterations.ts";
 import { calledGraph, functionOf } from "../model/bound-graph.ts";
 import { findOpset, opsetOf, quote } from "../model/graph.ts";
 import {
@@ -244,9 +245,6 @@ const BODIES: ReadonlyMap<string, readonly string[]> = new Map([
   ["Loop", ["body"]],
   ["Scan", ["body"]],
 ]);
-
-/** The first version of Scan whose body has no batch axis. */
-const SCAN_WITHOUT_BATCHES = 9;
 
 /** Plans a node's bodies. Throws `unsupported-model` for an operator whose bodies this package cannot run. */
 function bodyStep(

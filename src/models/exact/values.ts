@@ -3,6 +3,7 @@
  * enclosing ones.
  */
 
+import { malformed } from "../../core/errors.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { sessionTensor } from "../verify/session.ts";
 import {
@@ -100,6 +101,14 @@ export class Value {
   tensor(name: string): Tensor {
     this.#tensor ??= asTensor(this.given, {}, name);
     return this.#tensor;
+  }
+
+  /** Returns the value as a tensor of one element. The parameter `what` names the value in errors. */
+  scalar(what: string): Tensor {
+    const value = this.tensor(what);
+    if (value.size === 1) return value;
+    const { size } = value;
+    throw malformed(`${what} must have one element, got ${size}`, { got: size, expected: 1 });
   }
 
   /** Returns the value as a tensor of the runtime, without copying the memory. */

@@ -1,6 +1,6 @@
 /** Captures the actual inputs and outputs of a model's scatters and gathers in the user's runtime. */
 
-import { isError, isTensorError, TensorError } from "../../core/errors.ts";
+import { isTensorError, TensorError } from "../../core/errors.ts";
 import { namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
 import { recordFrom } from "../model/foreign.ts";
 import { bindGiven } from "../model/inputs.ts";
@@ -14,9 +14,9 @@ import { readModel } from "../onnx/read-model.ts";
 import { slicesOf } from "../../core/call/check.ts";
 import { findOperators, isOperator } from "../../core/operators/registry.ts";
 import type { RuntimeTensor, Tensor } from "../../core/tensor/tensor.ts";
-import { isConstant, NotRun, valueOf, type Found, type Frame } from "./frames.ts";
+import { isConstant, nodeIn, NotRun, valueOf, type Found, type Frame } from "./frames.ts";
 import { PlaceValues } from "./place-values.ts";
-import { createSessionFrom, RuntimeFailure, type CreateSession } from "./session.ts";
+import { createSessionFrom, failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 
 /** Options of {@link captureCalls}. */
 export interface CaptureOptions {
@@ -153,7 +153,8 @@ export async function* captures(
     onSearch,
   });
   try {
-    for (const [place, placed] of groupByPlace(wanted)) {
+    for (const place of new Set(wanted.map((one) => one.place))) {
+      const placed = wanted.filter((one) => one.place === place);
       // oxlint-disable-next-line no-await-in-loop
       const known = await knownOf(values, place, placed);
       // Weights are read only after the runtime has released its memory.
@@ -213,50 +214,30 @@ interface Known {
   readonly values: ReadonlyMap<string, Found>;
 }
 
-async function knownOf(
+const knownOf = (
   values: PlaceValues,
   place: PlacedNode["place"],
   placed: readonly PlacedNode[],
-): Promise<Known | NotRun | RuntimeFailure> {
-  try {
+): Promise<Known | RuntimeFailure> =>
+  failureOr(async () => {
     const frame = await values.frame(place);
     const nodes = placed.map((one) => nodeIn(frame, one));
     const names = nodes.flatMap(({ inputs, outputs }) => [...inputs, ...outputs]);
     return { frame, values: await values.valuesOf(place, names) };
-  } catch (error) {
-    if (error instanceof NotRun || error instanceof RuntimeFailure) return error;
-    throw error;
-  }
-}
-
-/** Returns the node with the attributes of the running call. */
-const nodeIn = ({ graph }: Frame, { node, place }: PlacedNode): ModelNode =>
-  graph.nodes[place.graph.nodes.indexOf(node)];
-
-function groupByPlace(
-  nodes: readonly PlacedNode[],
-): ReadonlyMap<PlacedNode["place"], PlacedNode[]> {
-  const groups = new Map<PlacedNode["place"], PlacedNode[]>();
-  for (const one of nodes) {
-    const group = groups.get(one.place);
-    if (group === undefined) groups.set(one.place, [one]);
-    else group.push(one);
-  }
-  return groups;
-}
+  });
 
 /** Returns a node with its captured inputs. The reader `external` is undefined if a large table must be read whole. */
 function capturedCall(
   path: string,
   placed: PlacedNode,
-  known: Known | NotRun | RuntimeFailure,
+  known: Known | RuntimeFailure,
   external: ReadExternal | undefined,
 ): CapturedCall {
   const isRun = !(known instanceof NotRun);
   const nothing = { path, isRun, call: null, error: null, outputs: null, behind: null };
-  if (isError(known)) {
-    const behind = known instanceof RuntimeFailure ? known.at : null;
-    return { ...nothing, node: placed.node, inputs: {}, problem: known.message, behind };
+  if (known instanceof RuntimeFailure) {
+    const { message: problem, at: behind } = known;
+    return { ...nothing, node: placed.node, inputs: {}, problem, behind };
   }
   const { frame } = known;
   const node = nodeIn(frame, placed);

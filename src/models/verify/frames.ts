@@ -4,8 +4,8 @@
  */
 
 import { malformed } from "../../core/errors.ts";
-import { runNode as run } from "../../core/functions.ts";
-import { boundGraph, type Attributes } from "../model/bound-graph.ts";
+import { iterationsOf, numberOf, SCAN_WITHOUT_BATCHES } from "../control-flow/iterations.ts";
+import { calledGraph } from "../model/bound-graph.ts";
 import { quote } from "../model/graph.ts";
 import { constantTensor } from "../model/inline.ts";
 import {
@@ -15,11 +15,10 @@ import {
   type Graph,
   type ModelFunction,
   type ModelNode,
-  type ValueInfo,
 } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
-import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
 import { RuntimeFailure } from "./session.ts";
 
 /** A value, or the runtime's error. */
@@ -38,8 +37,6 @@ export interface Frame {
   readonly given: Values;
   /** Errors for the inputs that the runtime could not compute. */
   readonly failed: ReadonlyMap<string, RuntimeFailure>;
-  /** The attributes of the function call; null outside of functions. */
-  readonly attributes: Attributes | null;
 }
 
 /** Returns a graph's initializers and the tensors of its `Constant` nodes, by name. */
@@ -49,10 +46,8 @@ export function constantsOf({ constants, nodes }: Graph): ReadonlyMap<string, Co
   return new Map([...constants, ...made].map((one) => [one.name, one]));
 }
 
-/** An error whose message explains why the nodes of a graph do not run. */
-export class NotRun extends Error {
-  override readonly name = "NotRun";
-}
+/** A failure whose message explains why the nodes of a graph do not run. */
+export class NotRun extends RuntimeFailure {}
 
 /** The context of a frame: nodes, functions, and the frames of enclosing graphs. */
 export interface Around {
@@ -74,7 +69,7 @@ export function frameOf(place: Place, feeds: Values, around: Around): Promise<Fr
   const { outer, graph, opsets, kind } = place;
   if (kind.is === "function") return calledFrame(place, kind, around);
   return outer === null
-    ? { opsets, graph, given: feeds, failed: new Map(), attributes: null }
+    ? { opsets, graph, given: feeds, failed: new Map() }
     : bodyFrame(place, outer, around);
 }
 
@@ -83,7 +78,7 @@ async function calledFrame(
   { name, domain }: { readonly name: string; readonly domain: string },
   around: Around,
 ): Promise<Frame> {
-  const defaults = around.functions.find((one) => one.name === name && one.domain === domain);
+  const called = around.functions.find((one) => one.name === name && one.domain === domain);
   const calls = around.nodes.filter(({ node }) => node.op === name && node.domain === domain);
   // If another function contains the only call, the call runs in the selected call of the other function.
   const nth = calls.length === 1 && isInFunction(calls[0].place) ? 0 : around.call;
@@ -94,12 +89,10 @@ async function calledFrame(
       await around.frame(placed.place);
       if (count++ < nth) continue;
       // oxlint-disable-next-line no-await-in-loop
-      const [inputs, node] = await inputsOf(placed, around);
+      const { inputs, node } = await runningNode(placed, around);
       const values = graph.inputs.map((one, at) => [one.name, inputs[at]] as const);
-      const absent = new Set(values.flatMap(([key, value]) => (value ? [] : [key])));
-      const attributes = { ...defaults?.attributes, ...node.attributes };
-      const bound = boundGraph(graph, attributes, absent);
-      return withMore({ ...EMPTY, opsets, graph: bound, attributes }, values);
+      const bound = calledGraph({ ...(called as ModelFunction), graph }, node, () => null);
+      return withMore({ ...EMPTY, opsets, graph: bound }, values);
     } catch (error) {
       if (!(error instanceof NotRun)) throw error;
     }
@@ -117,35 +110,44 @@ async function calledFrame(
 const isInFunction = ({ kind, outer }: Place): boolean =>
   kind.is === "function" || (outer !== null && isInFunction(outer));
 
-/** Returns the inputs of a running node, and the node with its current attributes. */
-async function inputsOf(
-  { node, place }: PlacedNode,
-  around: Around,
-): Promise<readonly [(Found | undefined)[], ModelNode]> {
-  const { graph } = await around.frame(place);
-  const own = graph.nodes[place.graph.nodes.indexOf(node)];
-  const values = await around.valuesOf(place, own.inputs);
-  return [own.inputs.map((name) => (name === "" ? undefined : values.get(name))), own];
+/** A node with its attributes and inputs in the current frame of its graph. */
+export interface Running {
+  readonly frame: Frame;
+  readonly node: ModelNode;
+  readonly inputs: readonly (Found | undefined)[];
 }
+
+export async function runningNode(
+  placed: PlacedNode,
+  around: Pick<Around, "frame" | "valuesOf">,
+): Promise<Running> {
+  const frame = await around.frame(placed.place);
+  const node = nodeIn(frame, placed);
+  const values = await around.valuesOf(placed.place, node.inputs);
+  return { frame, node, inputs: node.inputs.map((name) => values.get(name)) };
+}
+
+/** Returns a node with the attributes of the running call. */
+export const nodeIn = ({ graph }: Frame, { node, place }: PlacedNode): ModelNode =>
+  graph.nodes[place.graph.nodes.indexOf(node)];
 
 async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Frame> {
   const frame = await around.frame(outer);
   const [node, attribute, nth] = ownerOf(outer.graph, place.graph);
-  const owner = frame.graph.nodes[outer.graph.nodes.indexOf(node)];
+  const owner = nodeIn(frame, { node, place: outer });
   const held = owner.attributes[attribute];
   const body = (held.type === "other" && held.graphs?.[nth]) || place.graph;
   const free = freeNames(body);
   const found = await lookUp([...owner.inputs, ...free], outer, around);
-  const inner = { ...EMPTY, opsets: place.opsets, graph: body, attributes: frame.attributes };
   const own = withMore(
-    inner,
+    { ...EMPTY, opsets: place.opsets, graph: body },
     [...free].map((name) => [name, found.get(name)]),
   );
   const inputs = owner.inputs.map((name) => valueOf(found.get(name)));
   const bodied = { owner, attribute, inputs, frame: own, around };
   if (owner.op === "If") return branchFrame(bodied);
-  if (owner.op === "Loop") return loopFrame(bodied);
-  if (owner.op === "Scan" && place.opsets["ai.onnx"] >= 9) return scanFrame(bodied);
+  const isScan = owner.op === "Scan" && place.opsets["ai.onnx"] >= SCAN_WITHOUT_BATCHES;
+  if (owner.op === "Loop" || isScan) return iterationFrame(bodied);
   throw new NotRun(
     `the node is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not supported`,
   );
@@ -235,104 +237,31 @@ function made(value: Outcome | undefined): Tensor | undefined {
 }
 
 function branchFrame({ owner, attribute, inputs, frame }: Bodied): Frame {
-  const taken = scalarOf(made(inputs[0])) ? "then_branch" : "else_branch";
+  const taken = numberOf(made(inputs[0])) !== 0 ? "then_branch" : "else_branch";
   if (taken === attribute) return frame;
   throw new NotRun(
     `the node is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`,
   );
 }
 
-/**
- * Returns the shape of a Loop's iteration number or condition. The shape is [1] if the body declares it, as in a
- * runtime.
- */
-export const shapeOf = ({ type }: ValueInfo): readonly number[] =>
-  type?.shape?.length === 1 ? [1] : [];
-
-/** Returns the inputs of a Loop's body in the selected iteration. */
-async function loopFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
-  const [number, going, ...states] = frame.graph.inputs;
-  if (going === undefined)
-    throw malformed(`the body of ${nodeTitle(owner)} must have 2 inputs at least`, {
-      node: nodeTitle(owner),
-      key: "inputs",
-    });
-  const [most, condition, ...carried] = inputs;
-  const limit = most === undefined ? Infinity : Number(scalarOf(made(most)));
-  let isGoing = condition === undefined || Boolean(scalarOf(made(condition)));
-  let values: readonly (Outcome | undefined)[] = carried;
-  for (let at = 0; isGoing && at < limit; at++) {
+/** Returns the inputs of a Loop's or Scan's body in the selected iteration. */
+async function iterationFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
+  const loop = iterationsOf(owner, frame.graph, (at) => made(inputs[at]));
+  let { isGoing } = loop;
+  let states = inputs.slice(loop.first);
+  for (let at = 0; isGoing && at < loop.count; at++) {
     const now = withMore(frame, [
-      [number.name, tensor("int64", shapeOf(number), BigInt64Array.of(BigInt(at)))],
-      [going.name, tensor("bool", shapeOf(going), Uint8Array.of(Number(isGoing)))],
-      ...states.map(({ name }, position) => [name, values[position]] as const),
+      ...loop.given(at),
+      ...loop.states.map((name, nth) => [name, states[nth]] as const),
     ]);
     if (at === around.iteration) return now;
     // oxlint-disable-next-line no-await-in-loop
-    const [next, ...after] = await firstOutputs(now, states.length + 1, around);
-    isGoing = Boolean(scalarOf(next));
-    values = after;
+    const outputs = await firstOutputs(now, loop.skipped + loop.states.length, around);
+    if (loop.skipped > 0) isGoing = numberOf(outputs[0]) !== 0;
+    states = outputs.slice(loop.skipped);
   }
-  throw noIteration(owner, around);
-}
-
-/** A scanned input of a Scan, from which each iteration gets one slice. */
-interface Scanned {
-  readonly value: Tensor;
-  readonly axis: number;
-  readonly length: number;
-  /** True if the slices are used from last to first. */
-  readonly isReverse: boolean;
-}
-
-/**
- * Returns the scanned inputs of a Scan. A Scan has at least one scanned input, because scanned inputs determine the
- * number of iterations. Throws RuntimeFailure for an input that the runtime could not compute.
- */
-export function scannedInputs(
-  owner: ModelNode,
-  inputs: readonly (Outcome | undefined)[],
-): readonly Scanned[] {
-  const first = inputs.length - Number(integers(owner, "num_scan_inputs")[0] ?? 0);
-  const axes = integers(owner, "scan_input_axes");
-  const directions = integers(owner, "scan_input_directions");
-  const scanned = inputs.slice(first);
-  if (scanned.length === 0)
-    throw malformed(`${nodeTitle(owner)} has no input to scan`, { node: nodeTitle(owner) });
-  return scanned.map((input, at) => {
-    const value = made(input);
-    if (value === undefined)
-      throw malformed(
-        `${nodeTitle(owner)} must have all inputs that it scans, and one is missing`,
-        { node: nodeTitle(owner) },
-      );
-    const axis = Number(axes[at] ?? 0);
-    const length = value.shape.at(axis) ?? 0;
-    return { value, axis, length, isReverse: Number(directions[at]) === 1 };
-  });
-}
-
-/** Returns the inputs of a Scan's body in the selected iteration: the states, and one slice per scanned input. */
-async function scanFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
-  const names = frame.graph.inputs.map(({ name }) => name);
-  const scanned = scannedInputs(owner, inputs);
-  const first = inputs.length - scanned.length;
-  let states = inputs.slice(0, first);
-  for (let at = 0; at < scanned[0].length; at++) {
-    const slices = scanned.map(({ value, axis, length, isReverse }) => {
-      const index = tensor("int64", [], BigInt(isReverse ? length - 1 - at : at));
-      return run({ op: "Gather", opset: 13, attributes: { axis } }, [value, index])[0];
-    });
-    const values = [...states, ...slices];
-    const now = withMore(
-      frame,
-      names.map((name, nth) => [name, values[nth]] as const),
-    );
-    if (at === around.iteration) return now;
-    // oxlint-disable-next-line no-await-in-loop
-    states = await firstOutputs(now, first, around);
-  }
-  throw noIteration(owner, around);
+  const title = nodeTitle(owner);
+  throw new NotRun(`the node is in ${title}, which has no iteration ${around.iteration}`);
 }
 
 async function firstOutputs(frame: Frame, count: number, around: Around): Promise<Tensor[]> {
@@ -341,15 +270,3 @@ async function firstOutputs(frame: Frame, count: number, around: Around): Promis
   const outputs = await around.runGraph(frame, names);
   return names.map((name) => outputs.get(name) as Tensor);
 }
-
-const noIteration = (owner: ModelNode, { iteration }: Around): NotRun =>
-  new NotRun(`the node is in ${nodeTitle(owner)}, which has no iteration ${iteration}`);
-
-export function integers({ attributes }: ModelNode, name: string): readonly (number | bigint)[] {
-  const one = attributes[name];
-  if (one?.type === "ints") return one.value;
-  return one?.type === "int" ? [one.value] : [];
-}
-
-const scalarOf = (value: Tensor | undefined): number | bigint | boolean =>
-  value === undefined ? 0 : (value.data[0] as number | bigint | boolean);

@@ -4,7 +4,6 @@
  */
 
 import { printCount } from "../../core/foreign.ts";
-import { isError } from "../../core/errors.ts";
 import type { Graph, Model, ModelNode } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
@@ -24,7 +23,7 @@ import {
   type Values,
 } from "./frames.ts";
 import { openModel } from "./carried.ts";
-import { RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
+import { failureOr, RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
 
 export interface RunOptions {
   readonly createSession: CreateSession;
@@ -48,7 +47,7 @@ export class PlaceValues implements Around {
   readonly #model: Model;
   readonly #feeds: Values;
   readonly #createSession: CreateSession;
-  readonly #frames = new Map<Place, Frame | NotRun | RuntimeFailure>();
+  readonly #frames = new Map<Place, Frame | RuntimeFailure>();
   /** Graphs whose frames are being computed. A graph that is requested again belongs to a recursive function. */
   readonly #open = new Set<Place>();
   readonly #known = new Map<Place, Map<string, Outcome>>();
@@ -92,18 +91,15 @@ export class PlaceValues implements Around {
   async frame(place: Place): Promise<Frame> {
     const known = this.#frames.get(place) ?? (await this.#findFrame(place));
     this.#frames.set(place, known);
-    if (isError(known)) throw known;
+    if (known instanceof RuntimeFailure) throw known;
     return known;
   }
 
-  async #findFrame(place: Place): Promise<Frame | NotRun | RuntimeFailure> {
+  async #findFrame(place: Place): Promise<Frame | RuntimeFailure> {
     if (this.#open.has(place)) return new NotRun("the node is in a recursive function");
     this.#open.add(place);
     try {
-      return await frameOf(place, this.#feeds, this);
-    } catch (error) {
-      if (error instanceof NotRun || error instanceof RuntimeFailure) return error;
-      throw error;
+      return await failureOr(() => frameOf(place, this.#feeds, this));
     } finally {
       this.#open.delete(place);
     }
@@ -151,36 +147,35 @@ export class PlaceValues implements Around {
     let said = "";
     let culprit: ModelNode | null = null;
     for (let open = names; open.length > 0;) {
-      try {
-        // oxlint-disable-next-line no-await-in-loop
-        for (const [name, value] of await this.runGraph(frame, open)) known.set(name, value);
+      // oxlint-disable-next-line no-await-in-loop
+      const made = await failureOr(() => this.runGraph(frame, open));
+      if (!(made instanceof RuntimeFailure)) {
+        for (const [name, value] of made) known.set(name, value);
         return;
-      } catch (error) {
-        if (!(error instanceof RuntimeFailure)) throw error;
-        if (this.#isSearchOver) {
-          const sentence = `${error.message} (the search for the node ended after ${printCount(this.#searches, "session")})`;
-          const ended = new RuntimeFailure(sentence, error.isLoad, { cause: error });
-          // oxlint-disable-next-line no-await-in-loop
-          const found = await this.#tryBefore(frame, open, culprit);
-          for (const name of open) known.set(name, found.get(name) ?? ended);
-          return;
-        }
-        // oxlint-disable-next-line no-await-in-loop
-        const { lost, failure } = await this.#lostBy(frame, open, error);
-        // If two nodes fail to load with the same message, neither node is the cause.
-        const isAll = failure.isLoad && failure.message === said;
-        said = failure.message;
-        culprit = failure.at ?? culprit;
-        for (const name of lost) known.set(name, failure);
-        if (isAll) {
-          const ofNone = new RuntimeFailure(said, true, { cause: failure });
-          const sameFailure = [...known].filter(
-            ([, value]) => value instanceof RuntimeFailure && value.message === said,
-          );
-          for (const name of [...open, ...sameFailure.map(([one]) => one)]) known.set(name, ofNone);
-        }
-        open = open.filter((name) => !known.has(name));
       }
+      if (this.#isSearchOver) {
+        const sentence = `${made.message} (the search for the node ended after ${printCount(this.#searches, "session")})`;
+        const ended = new RuntimeFailure(sentence, made.isLoad, { cause: made });
+        // oxlint-disable-next-line no-await-in-loop
+        const found = await this.#tryBefore(frame, open, culprit);
+        for (const name of open) known.set(name, found.get(name) ?? ended);
+        return;
+      }
+      // oxlint-disable-next-line no-await-in-loop
+      const { lost, failure } = await this.#lostBy(frame, open, made);
+      // If two nodes fail to load with the same message, neither node is the cause.
+      const isAll = failure.isLoad && failure.message === said;
+      said = failure.message;
+      culprit = failure.at ?? culprit;
+      for (const name of lost) known.set(name, failure);
+      if (isAll) {
+        const ofNone = new RuntimeFailure(said, true, { cause: failure });
+        const sameFailure = [...known].filter(
+          ([, value]) => value instanceof RuntimeFailure && value.message === said,
+        );
+        for (const name of [...open, ...sameFailure.map(([one]) => one)]) known.set(name, ofNone);
+      }
+      open = open.filter((name) => !known.has(name));
     }
   }
 
@@ -191,18 +186,11 @@ export class PlaceValues implements Around {
     last: ModelNode | null,
   ): Promise<Values> {
     const { nodes } = frame.graph;
-    const early = new Set(
-      nodes.slice(0, last === null ? 0 : nodes.indexOf(last)).flatMap(({ outputs }) => outputs),
-    );
-    try {
-      return await this.runGraph(
-        frame,
-        names.filter((name) => early.has(name)),
-      );
-    } catch (error) {
-      if (error instanceof RuntimeFailure) return new Map();
-      throw error;
-    }
+    const before = nodes.slice(0, last === null ? 0 : nodes.indexOf(last));
+    const early = new Set(before.flatMap(({ outputs }) => outputs));
+    const own = names.filter((name) => early.has(name));
+    const made = await failureOr(() => this.runGraph(frame, own));
+    return made instanceof RuntimeFailure ? new Map() : made;
   }
 
   /** Returns the values that depend on the first failing node; if no node fails, the first value. */
@@ -258,13 +246,8 @@ export class PlaceValues implements Around {
   async #failureOf(frame: Frame, names: readonly string[]): Promise<RuntimeFailure | null> {
     if (this.#searches++ === 0) this.#searchedSince = performance.now();
     this.#onSearch(this.#searches);
-    try {
-      await this.runGraph(frame, names);
-      return null;
-    } catch (error) {
-      if (error instanceof RuntimeFailure) return error;
-      throw error;
-    }
+    const made = await failureOr(() => this.runGraph(frame, names));
+    return made instanceof RuntimeFailure ? made : null;
   }
 
   async runGraph({ graph, opsets, given }: Frame, names: readonly string[]): Promise<Values> {

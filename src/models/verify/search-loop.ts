@@ -3,14 +3,14 @@
  * Every output of the node is requested, so that the runtime computes all parts of the body.
  */
 
-import { runNode as run } from "../../core/functions.ts";
-import { type Graph, type Model, type ModelNode } from "../model/model.ts";
+import { scannedInputs, take } from "../control-flow/iterations.ts";
+import type { Model, ModelNode } from "../model/model.ts";
 import type { NodeIndex } from "../model/node-index.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
-import { tensor, Tensor } from "../../core/tensor/tensor.ts";
-import { NotRun, scannedInputs, valueOf, type Frame, type Outcome, type Values } from "./frames.ts";
+import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
+import { runningNode, valueOf, type Frame, type Values } from "./frames.ts";
 import { PlaceValues } from "./place-values.ts";
-import { RuntimeFailure, type CreateSession } from "./session.ts";
+import { failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 
 export interface FailingIteration {
   readonly iteration: number;
@@ -59,20 +59,18 @@ const isInLoop = ({ kind, outer }: Place): boolean =>
   outer !== null && ((kind.is === "body" && kind.op !== "If") || isInLoop(outer));
 
 async function failingIteration(
-  { node, place }: PlacedNode,
+  placed: PlacedNode,
   values: PlaceValues,
 ): Promise<FailingIteration | null> {
-  const limited = await limitedRuns(node, place, values);
+  const { node } = placed;
+  const limited = await limitedRuns(placed, values);
   if (limited === null) return null;
   const messageOf = async (count: number): Promise<string | null> => {
     const { frame, names } = limited(count);
-    try {
-      await values.runGraph(frame, names);
-      return null;
-    } catch (error) {
-      if (error instanceof RuntimeFailure && !error.isLoad) return error.message;
-      throw error;
-    }
+    const made = await failureOr(() => values.runGraph(frame, names));
+    if (!(made instanceof RuntimeFailure)) return null;
+    if (made.isLoad) throw made;
+    return made.message;
   };
   // If a run without iterations fails, the failure is outside the loop's body. This test excludes Scan, because a
   // runtime may refuse a Scan without slices.
@@ -102,72 +100,49 @@ interface LimitedRuns {
 }
 
 /** Returns a function that limits the node to `count` iterations; null if the node's inputs are unknown. */
-async function limitedRuns(
-  node: ModelNode,
-  place: Place,
-  values: PlaceValues,
-): Promise<LimitedRuns | null> {
-  let frame: Frame;
-  let inputs: readonly (Outcome | undefined)[];
-  let own: ModelNode;
-  try {
-    frame = await values.frame(place);
-    own = frame.graph.nodes[place.graph.nodes.indexOf(node)];
-    const known = await values.valuesOf(place, own.inputs);
-    inputs = own.inputs.map((name) => valueOf(known.get(name)));
-  } catch (error) {
-    if (error instanceof NotRun || error instanceof RuntimeFailure) return null;
-    throw error;
-  }
+async function limitedRuns(placed: PlacedNode, values: PlaceValues): Promise<LimitedRuns | null> {
+  const running = await failureOr(() => runningNode(placed, values));
+  if (running instanceof RuntimeFailure) return null;
+  const { frame, node: own } = running;
+  const inputs = running.inputs.map(valueOf);
   if (inputs.some((one) => one instanceof RuntimeFailure)) return null;
   const names = own.outputs.filter((name) => name !== "");
-  const [limit, most] = own.op === "Loop" ? limitLoop(inputs) : limitScan(own, inputs);
-  const withInputs = graphWith(frame.graph, own);
+  const { most, limit } = limitsOf(own, inputs as (Tensor | undefined)[]);
   const limited = (count: number): ReturnType<LimitedRuns> => {
-    const replaced = limit(count);
-    const graph = withInputs([...replaced.keys()]);
     const given = new Map(frame.given);
-    for (const [position, value] of replaced) given.set(nameOf(position), value);
-    return { frame: { ...frame, graph, given }, names };
+    const renamed = own.inputs.slice();
+    for (const [position, value] of limit(count)) {
+      // Models do not use this name.
+      renamed[position] = `ndscatter: input ${position}`;
+      given.set(renamed[position], value);
+    }
+    const other = { ...own, inputs: renamed };
+    const nodes = frame.graph.nodes.map((one) => (one === own ? other : one));
+    return { frame: { ...frame, graph: { ...frame.graph, nodes }, given }, names };
   };
   return Object.assign(limited, { most });
 }
 
-/** Returns a name for a replaced input that models do not use. */
-const nameOf = (position: number): string => `ndscatter: input ${position}`;
-
-/** Creates a graph in which some inputs of a node are renamed. */
-const graphWith =
-  (graph: Graph, node: ModelNode) =>
-  (positions: readonly number[]): Graph => {
-    const inputs = node.inputs.map((name, at) => (positions.includes(at) ? nameOf(at) : name));
-    const other = { ...node, inputs };
-    return { ...graph, nodes: graph.nodes.map((one) => (one === node ? other : one)) };
-  };
-
-type Limit = readonly [inputs: (count: number) => ReadonlyMap<number, Tensor>, most: number];
-
-function limitLoop([trips]: readonly (Outcome | undefined)[]): Limit {
-  const most = trips instanceof Tensor ? Number(trips.data[0]) : MOST_ITERATIONS;
-  return [(count) => new Map([[0, tensor("int64", [], BigInt(count))]]), most];
+interface Limits {
+  readonly most: number;
+  /** Returns the inputs, by position, that limit the node to `count` iterations. */
+  limit(count: number): readonly (readonly [position: number, value: Tensor])[];
 }
 
-/**
- * Returns the first `count` slices of each scanned input. If an input is scanned in reverse, the last slices are
- * returned.
- */
-function limitScan(node: ModelNode, inputs: readonly (Outcome | undefined)[]): Limit {
-  const scanned = scannedInputs(node, inputs);
+/** A Scan is limited to the first slices of each scanned input; in reverse order, to the last slices. */
+function limitsOf(node: ModelNode, inputs: readonly (Tensor | undefined)[]): Limits {
+  if (node.op === "Loop") {
+    const [trips] = inputs;
+    const most = trips === undefined ? MOST_ITERATIONS : Number(trips.data[0]);
+    return { most, limit: (count) => [[0, tensor("int64", [], BigInt(count))]] };
+  }
+  const scanned = scannedInputs(node, (at) => inputs[at]);
   const first = inputs.length - scanned.length;
-  const slices = (count: number): ReadonlyMap<number, Tensor> =>
-    new Map(
-      scanned.map(({ value, axis, length, isReverse }, at) => {
-        const start = isReverse ? length - count : 0;
-        const places = Array.from({ length: count }, (_, nth) => BigInt(start + nth));
-        const indices = tensor("int64", [count], places);
-        const node = { op: "Gather", opset: 13, attributes: { axis } };
-        return [first + at, run(node, [value, indices])[0]];
-      }),
-    );
-  return [slices, scanned[0].length];
+  const limit: Limits["limit"] = (count) =>
+    scanned.map(({ value, axis, length, isReverse }, at) => {
+      const start = isReverse ? length - count : 0;
+      const positions = Array.from({ length: count }, (_, nth) => BigInt(start + nth));
+      return [first + at, take(value, axis, tensor("int64", [count], positions))];
+    });
+  return { most: scanned[0].length, limit };
 }

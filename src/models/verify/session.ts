@@ -53,8 +53,8 @@ export class RuntimeFailure extends Error {
 
   constructor(
     message: string,
-    isLoad: boolean,
-    options: { readonly cause?: unknown },
+    isLoad = false,
+    options: { readonly cause?: unknown } = {},
     at: ModelNode | null = null,
   ) {
     super(message, options);
@@ -101,6 +101,16 @@ export async function orFailure<T>(action: () => Promise<T>, isLoad = false): Pr
     return await action();
   } catch (cause) {
     throw new RuntimeFailure(sentenceFrom(cause), isLoad, { cause });
+  }
+}
+
+/** Returns the result of an action, or the failure of the runtime. */
+export async function failureOr<T>(action: () => Promise<T> | T): Promise<T | RuntimeFailure> {
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof RuntimeFailure) return error;
+    throw error;
   }
 }
 
