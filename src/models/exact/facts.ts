@@ -6,10 +6,17 @@
 import { functionOf } from "../model/bound-graph.ts";
 import { findOpset } from "../model/graph.ts";
 import { constantOf as constantOfNode } from "../model/inline.ts";
-import { renamed, type Constant, type Graph, type Model, type ModelNode } from "../model/model.ts";
+import {
+  renamed,
+  valueNames,
+  type Constant,
+  type Graph,
+  type Model,
+  type ModelNode,
+} from "../model/model.ts";
 import { needsOf } from "../model/uses.ts";
 import { DEFAULTS_SINCE, type Scope } from "../model/values.ts";
-import { namesOf, scopeOf } from "../split/types.ts";
+import { scopeOf } from "../split/types.ts";
 
 export type Opsets = Model["opsets"];
 
@@ -70,7 +77,7 @@ export function factsOf(
   isOuterConstant: (name: string) => boolean,
 ): GraphFacts {
   const scope = scopeOf(graph, opsets, outer?.scope ?? null, model.irVersion);
-  const own = namesOf(graph);
+  const own = new Set(valueNames(graph));
   const before = folded.get(graph) ?? [];
   const irVersion = outer === null ? model.irVersion : Infinity;
   const constants = new Map([...constantsOf(graph, opsets, irVersion), ...before]);

@@ -4,9 +4,8 @@ import { malformed, TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { quote } from "../model/graph.ts";
-import { unifyTypes } from "../model/known.ts";
+import { sameType, unifyTypes } from "../model/known.ts";
 import type { Constant, Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
-import { sameType } from "../model/same-type.ts";
 import { needsOf } from "../model/uses.ts";
 import { scopeOf } from "./types.ts";
 

@@ -6,12 +6,18 @@ import type { TensorType } from "../../core/operators/operator.ts";
 import { checkType, modelFrom } from "../model/foreign-model.ts";
 import { listFrom, recordFrom } from "../model/foreign.ts";
 import { listNames, quote } from "../model/graph.ts";
-import type { Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
+import {
+  valueNames,
+  type Graph,
+  type Model,
+  type ModelNode,
+  type ValueInfo,
+} from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
 import { GraphUses } from "../model/uses.ts";
 import { levelsOf } from "./levels.ts";
 import { neededNodes, neededPart, partOf } from "./part.ts";
-import { inferTypes, namesOf, scopeOf } from "./types.ts";
+import { inferTypes, scopeOf } from "./types.ts";
 
 /** Options of {@link splitModel}. */
 export interface SplitOptions {
@@ -104,7 +110,7 @@ export function neededFor(model: Model, values: readonly string[]): Model {
 }
 
 function namesFrom(values: readonly string[], graph: Graph): readonly string[] {
-  const known = namesOf(graph);
+  const known = new Set(valueNames(graph));
   return listFrom<unknown>("values", values).map((name) => {
     if (typeof name !== "string" || name === "") {
       throw wrongValue("attribute", "a value must be a name", name, { key: "values" });

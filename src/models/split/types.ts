@@ -3,9 +3,9 @@
 import type { TensorType } from "../../core/operators/operator.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { findOpset } from "../model/graph.ts";
-import type { Graph, Model } from "../model/model.ts";
-import { PlaceScopes } from "../model/place-scopes.ts";
-import { walkNodes, type Place } from "../model/places.ts";
+import { valueNames, type Graph, type Model } from "../model/model.ts";
+import type { Place } from "../model/places.ts";
+import { walkTyped } from "../model/typed-walk.ts";
 import { isCertain, Scope } from "../model/values.ts";
 
 /** A value's type. Unknown sizes are null or names. */
@@ -36,14 +36,10 @@ export interface InferredType extends TensorType {
 export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   const own = modelFrom(model);
   const types = new Map<string, InferredType>();
-  const learned = new PlaceScopes(own.irVersion);
   const scopes = new Map<Place, Scope>();
-  walkNodes(own, {
-    place: (place) => scopes.set(place, learned.scopeOf(place)),
-    node: (placed) => learned.learn(placed),
-  });
+  walkTyped(own, { place: (place, scope) => scopes.set(place, scope) });
   for (const [{ path, graph }, scope] of scopes) {
-    for (const name of namesOf(graph)) {
+    for (const name of valueNames(graph)) {
       const value = scope.get(name);
       const { type } = value.believed;
       if (name !== "" && type !== null)
@@ -64,10 +60,3 @@ export function scopeOf(
   for (const node of graph.nodes) scope.learn(node, findOpset(opsets, node));
   return scope;
 }
-
-/** Returns the names of a graph's own values. The names of omitted outputs are empty. */
-export const namesOf = ({ inputs, constants, nodes }: Graph): ReadonlySet<string> =>
-  new Set([
-    ...[...inputs, ...constants].map(({ name }) => name),
-    ...nodes.flatMap(({ outputs }) => outputs),
-  ]);

@@ -11,6 +11,7 @@ import { constantTensor } from "../model/inline.ts";
 import {
   nodeTitle,
   renamed,
+  valueNames,
   type Constant,
   type Graph,
   type Model,
@@ -19,7 +20,6 @@ import {
 } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
-import { namesOf } from "../split/types.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { RuntimeFailure } from "./session.ts";
 
@@ -217,7 +217,7 @@ async function lookUp(
   for (let place: Place | null = from; place !== null && open.size > 0; place = place.outer) {
     // oxlint-disable-next-line no-await-in-loop
     const { graph } = await around.frame(place);
-    const here = [...namesOf(graph)].filter((name) => open.delete(name));
+    const here = valueNames(graph).filter((name) => open.delete(name));
     // oxlint-disable-next-line no-await-in-loop
     const values = await around.valuesOf(place, here);
     for (const name of here) found.set(name, values.get(name));
