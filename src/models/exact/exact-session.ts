@@ -1,6 +1,6 @@
 /**
  * A model in the user's runtime whose scatters this package computes. `plan.ts` cuts the graph, `open.ts` makes the
- * sessions, `run.ts` runs the steps, and `bodies.ts` runs If, Loop, Scan and functions.
+ * sessions, and `run.ts` runs the steps.
  */
 
 import { isArray, namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
@@ -253,7 +253,7 @@ function cutRuns(graph: Graph, plan: GraphPlan, opened: OpenParts, gpu: ExactGpu
     async run(feeds, options) {
       const frame = frameOf(feeds);
       parts = await parts.withGiven(plan, Object.keys(feeds));
-      const run = new ModelRun(parts, options, (value) => maker.learn(value), gpu);
+      const run = new ModelRun({ parts, options, gpu, onTensor: (value) => maker.learn(value) });
       await run.all(plan, frame);
       const outputs: [string, unknown][] = [];
       for (const { name } of graph.outputs) {

@@ -15,8 +15,7 @@ import { nodeTitle, type Constant, type Graph, type ModelNode } from "../model/m
 import { meantSpec } from "../model/run-model.ts";
 import { Scope } from "../model/values.ts";
 import { GraphUses } from "../model/uses.ts";
-import { levelsOf } from "../split/levels.ts";
-import { neededNodes } from "../split/part.ts";
+import { levelsOf, neededNodes } from "../split/part.ts";
 import {
   bodiesIn,
   boundConstants,
