@@ -6,7 +6,7 @@ import { run } from "../../src/core/functions.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { buildModel, readModel, writeModel, type ModelNode } from "../../src/entries/onnx.ts";
-import { Names } from "../../src/models/convert/names.ts";
+import { Names } from "../../src/models/convert/context.ts";
 import { cureOf, intentionOf } from "../../src/models/fix/cured-node.ts";
 import { KNOWN_FAULTS } from "../../src/models/fix/known-faults.ts";
 import type { Scatter } from "../../src/models/fix/scatters.ts";

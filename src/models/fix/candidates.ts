@@ -3,7 +3,7 @@
 import { buildModel } from "../model/build-model.ts";
 import type { Model, ModelNode } from "../model/model.ts";
 import type { NodeIndex } from "../model/node-index.ts";
-import { Names } from "../convert/names.ts";
+import { Names } from "../convert/context.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { CreateSession } from "../verify/session.ts";

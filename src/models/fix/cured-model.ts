@@ -2,7 +2,7 @@
 
 import { isTensorError, sentenceOf } from "../../core/errors.ts";
 import { convertModel } from "../convert/convert-model.ts";
-import { Names } from "../convert/names.ts";
+import { Names } from "../convert/context.ts";
 import type { Attribute, Graph, Model, ModelNode } from "../model/model.ts";
 import { NodeIndex } from "../model/node-index.ts";
 import { bodiesOf } from "../model/uses.ts";

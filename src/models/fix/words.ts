@@ -9,7 +9,7 @@ import {
   type Graph,
   type ModelNode,
 } from "../model/model.ts";
-import type { Names } from "../convert/names.ts";
+import type { Names } from "../convert/context.ts";
 
 type Given = number | string | Attribute;
 
