@@ -7,7 +7,7 @@ import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { buildModel, readModel, writeModel, type ModelNode } from "../../src/entries/onnx.ts";
 import { Names } from "../../src/models/convert/context.ts";
-import { cureOf, intentionOf } from "../../src/models/fix/cured-node.ts";
+import { cureOf, intentionOf } from "../../src/models/fix/candidates.ts";
 import { KNOWN_FAULTS } from "../../src/models/fix/known-faults.ts";
 import type { Scatter } from "../../src/models/fix/scatters.ts";
 import { Words } from "../../src/models/fix/words.ts";

@@ -114,13 +114,19 @@ export const familyVersion = ({ domain, op }: ModelNode, opset: number): Operato
 export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
-/** Returns the current and deprecated names of an operator in ONNX and OpenVINO. OpenVINO adds `Update` to some names. */
+/** OpenVINO's operator names that differ from ONNX's names. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  ScatterND: "ScatterNDUpdate",
+  ScatterElements: "ScatterElementsUpdate",
+};
+
+/** Returns the current and deprecated names of an operator in ONNX and OpenVINO. */
 function allNames(op: string): readonly string[] {
   const old = operators().filter(({ deprecated }) => deprecated !== undefined);
   const current = old.find(({ name }) => name === op)?.deprecated ?? op;
-  const base = current.replace(/(ND|Elements)Update$/u, "$1");
+  const [base] = Object.entries(OTHER_NAMES).find(([, other]) => other === current) ?? [current];
   const others = old.filter(({ deprecated }) => deprecated === base).map(({ name }) => name);
-  return [...new Set([base, `${base}Update`, ...others])];
+  return [...new Set([base, OTHER_NAMES[base] ?? base, ...others])];
 }
 
 /**
