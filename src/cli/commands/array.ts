@@ -6,10 +6,11 @@ import { printNote, type Io } from "../io.ts";
 import { changeArray, type ChangeOptions } from "./array-change.ts";
 import { copyArray, type CopyOptions } from "./array-copy.ts";
 import { writePart } from "./array-write.ts";
+import { addCodec, parseChunks, parseSizes } from "../input/numbers.ts";
 import { partOf } from "../input/places.ts";
 import { factsOf, openNamed, printFacts } from "./array-facts.ts";
 import { consolidateNamed, groupFactsOf, printGroup } from "./group-facts.ts";
-import { JSON_HELP, printJson, quote } from "../text/layout.ts";
+import { JSON_HELP, printJson } from "../text/layout.ts";
 
 interface ArrayCommand extends CopyOptions, ChangeOptions {
   readonly output?: string;
@@ -116,25 +117,4 @@ export function addArrayCommand(program: Command, io: Io): void {
       const facts = await factsOf(name, array);
       await io.stdout.write(`${json === true ? printJson(facts) : printFacts(facts)}\n`);
     });
-}
-
-export const parseChunks = (text: string): readonly number[] => parseShape(text, 1);
-const parseSizes = (text: string): readonly number[] => parseShape(text, 0);
-
-function parseShape(text: string, least: number): readonly number[] {
-  const shape = text.split(",").map((one) => (/^\d{1,16}$/.test(one) ? Number(one) : -1));
-  if (shape.every((dim) => dim >= least && Number.isSafeInteger(dim))) return shape;
-  const what = least === 1 ? "positive integers" : "integers of 0 or more";
-  throw wrongUsage(`a shape must be ${what}, such as 1000,128, got ${quote(text)}`);
-}
-
-/** Parses a codec such as `zstd` or `zstd:3`. The compression level is checked when the array is created. */
-export function addCodec(text: string, codecs: CopyOptions["codec"] = []): CopyOptions["codec"] {
-  const [, name, level] = /^([\w-]+)(?::(-?\d{1,6}))?$/.exec(text) ?? [];
-  if (name === undefined) {
-    throw wrongUsage(`a codec must be a name or NAME:LEVEL, such as zstd:3, got ${quote(text)}`);
-  }
-  if (level === undefined) return [...codecs, name];
-  const setting = name === "blosc" ? "clevel" : "level";
-  return [...codecs, { name, configuration: { [setting]: Number(level) } }];
 }

@@ -4,7 +4,7 @@
  */
 
 import { printCount } from "../../core/foreign.ts";
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import {
   compareDialects,
   dialects,
@@ -17,6 +17,7 @@ import {
 } from "../../entries/index.ts";
 import { printScalar, printShape, resolve } from "../../entries/operators.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
+import { repeatable } from "../input/numbers.ts";
 import { bindInputFiles } from "../input/bindings.ts";
 import { coordinatesOf } from "../text/cells.ts";
 import { cellOf } from "../text/comparison.ts";
@@ -25,7 +26,7 @@ import { WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { JSON_HELP, printJson, quote } from "../text/layout.ts";
 import { didYouMean } from "../text/names.ts";
-import { collect, versionTitle } from "../input/operator-call.ts";
+import { versionTitle } from "../input/operator-call.ts";
 import { checkOneInput, readTensorFiles } from "../input/read-files.ts";
 import { addTaskArguments, findTask, type TaskOptions } from "./task.ts";
 
@@ -61,17 +62,14 @@ export function addCompareCommand(program: Command, io: Io, fail: (status: Statu
     );
   addTaskArguments(command)
     .addOption(
-      new Option(
-        "--dialect <name>",
-        "compare only this dialect, such as numpy; repeatable",
-      ).argParser(collect),
+      repeatable("--dialect <name>", "compare only this dialect, such as numpy; repeatable"),
     )
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (target: string, texts: readonly string[], options: CompareOptions) => {
       const chosen = chooseDialects(options.dialect);
       const task = findTask(io, target, options);
-      task.checkOneNode();
+      task.checkOneNode?.();
       const files = bindInputFiles(texts, task);
       checkOneInput([task.file, ...files.values()]);
       const report = reportOf(task.call(readTensorFiles(io, files)), chosen);

@@ -69,10 +69,12 @@ export function addConvertCommand(program: Command, io: Io): void {
     .summary("convert a model to another opset or format")
     .description("Convert a model to another opset of ONNX, or from ONNX to OpenVINO and back.")
     .argument("<model>", "an ONNX model, an OpenVINO IR (.xml), or - for standard input")
-    .option(
-      "--opset <number>",
-      "the opset of the result; ONNX needs one (default for OpenVINO: the newest)",
-      wholeOption("--opset", 1),
+    .addOption(
+      wholeOption(
+        "--opset <number>",
+        "the opset of the result; ONNX needs one (default for OpenVINO: the newest)",
+        1,
+      ),
     )
     .requiredOption("-o, --output <file>", "write the result to this .onnx or .xml file")
     .option("--node <name>", "write only this node of the model")

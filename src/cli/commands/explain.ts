@@ -94,7 +94,7 @@ async function explainTask(
   options: ExplainOptions,
 ): Promise<void> {
   const task = findTask(io, target, options);
-  task.checkOneNode();
+  task.checkOneNode?.();
   const { expect: file, json } = options;
   const request = gradientRequest(options);
   const files = bindInputFiles(texts, task);

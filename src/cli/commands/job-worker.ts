@@ -1,15 +1,17 @@
 /** Implements `ndscatter job worker`, which runs tasks from a job queue until the user stops the worker. */
 
 import { printCount } from "../../core/foreign.ts";
+import { once } from "node:events";
 import * as os from "node:os";
 import * as path from "node:path";
 import type { Command } from "commander";
 import type { JobWorker, TasksDone } from "../../entries/bullmq.ts";
 import { wrongUsage } from "../failure.ts";
 import { isUrl } from "../input/places.ts";
-import { printNote, type Io } from "../io.ts";
+import { untilInterrupted, type Io } from "../io.ts";
+import { noteBeside } from "./job-run.ts";
 import { ProgressLine } from "../text/progress.ts";
-import { DEFAULT_MEMORY, parseMemory, wholeOption } from "../input/numbers.ts";
+import { DEFAULT_MEMORY, memoryOption, wholeOption } from "../input/numbers.ts";
 
 interface WorkerCommand {
   readonly redis?: string;
@@ -56,12 +58,14 @@ export function addJobWorker(job: Command, io: Io): void {
       [],
     )
     .option("--queue <name>", "the queue's name (default: ndscatter)")
-    .option(
-      "--threads <count>",
-      "the number of tasks that run at once (default: one per core)",
-      wholeOption("--threads", 1),
+    .addOption(
+      wholeOption(
+        "--threads <count>",
+        "the number of tasks that run at once (default: one per core)",
+        1,
+      ),
     )
-    .option("--memory <size>", "the memory for all threads together (default: 1G)", parseMemory)
+    .addOption(memoryOption("the memory for all threads together (default: 1G)"))
     .addHelpText("after", HELP)
     .action((options: WorkerCommand) => runWorker(io, options));
 }
@@ -84,8 +88,7 @@ async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   const { threads = os.availableParallelism(), memory = DEFAULT_MEMORY } = options;
   const { queue = "ndscatter", root } = options;
   const roots = root.map((one) => (isUrl(one) ? one : path.resolve(io.cwd, one)));
-  const report = new WorkerReport(io);
-  const stopped = new AbortController();
+  const report = reportOf(io);
   const worker: JobWorker = await createWorker({
     connection: redis,
     queue,
@@ -93,52 +96,35 @@ async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
     memory,
     ...(roots.length > 0 && { roots }),
     from: io.cwd,
-    onDone: (tasks) => report.done(tasks),
-    onNote: (sentence) => report.note(sentence),
+    onDone: report.done,
+    onNote: report.note,
   });
-  const release = io.onInterrupt(() => stopped.abort());
-  try {
+  await untilInterrupted(io, "stopped", async (signal) => {
+    const stopped = once(signal, "abort");
     await report.say(`waiting for tasks of queue ${queue}, ${printCount(threads, "thread")}`);
-    await new Promise<void>((resolve) => {
-      stopped.signal.addEventListener("abort", () => resolve());
-    });
+    await stopped;
     await report.say("stopping when the running tasks are finished");
-  } finally {
-    await worker.close(PATIENCE);
-    release();
-  }
+  }).finally(() => worker.close(PATIENCE));
   await report.end();
 }
 
 /** Prints a worker's output. A terminal shows a single updating line; other outputs get a line per range of tasks. */
-class WorkerReport {
-  readonly #io: Io;
-  readonly #line: ProgressLine;
-  #ranges = 0;
-
-  constructor(io: Io) {
-    this.#io = io;
-    this.#line = new ProgressLine(io.stderr);
-  }
-
-  done({ folder, stage, tasks, seconds }: TasksDone): void {
-    this.#ranges++;
-    const text = `${stage} ${tasks} of ${folder} in ${seconds.toFixed(2)} s`;
-    if (this.#io.stderr.isTTY) this.#line.showNow(`${this.#ranges} done, last ${text}`);
-    else void this.#io.stdout.write(`${text}\n`);
-  }
-
-  note(sentence: string): void {
-    this.#line.clear();
-    void printNote(this.#io, sentence);
-  }
-
-  async say(text: string): Promise<void> {
-    this.#line.clear();
-    await this.#io.stderr.write(`ndscatter: ${text}\n`);
-  }
-
-  end(): Promise<void> {
-    return this.say(`ended after ${printCount(this.#ranges, "range")} of tasks`);
-  }
+function reportOf(io: Io) {
+  const line = new ProgressLine(io.stderr);
+  let ranges = 0;
+  const say = async (text: string): Promise<void> => {
+    line.clear();
+    await io.stderr.write(`ndscatter: ${text}\n`);
+  };
+  return {
+    done({ folder, stage, tasks, seconds }: TasksDone): void {
+      ranges++;
+      const text = `${stage} ${tasks} of ${folder} in ${seconds.toFixed(2)} s`;
+      if (io.stderr.isTTY) line.showNow(`${ranges} done, last ${text}`);
+      else void io.stdout.write(`${text}\n`);
+    },
+    note: noteBeside(io, line),
+    say,
+    end: (): Promise<void> => say(`ended after ${printCount(ranges, "range")} of tasks`),
+  };
 }

@@ -104,11 +104,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .argument("<model>", "an ONNX model")
     .option("--node <name>", "check only this node, by any name that explain accepts");
   addExpectedOption(addFeedOptions(addRuntimeOptions(command)).optionsGroup("Output:"))
-    .option(
-      "--runs <count>",
-      "the number of model runs (default: 1)",
-      wholeOption("--runs", 1, 10_000),
-    )
+    .addOption(wholeOption("--runs <count>", "the number of model runs (default: 1)", 1, 10_000))
     .option(
       "--tolerance <part>",
       "the largest relative difference to accept between floats, such as 1e-6",

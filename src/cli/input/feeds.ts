@@ -29,8 +29,7 @@ import {
 } from "./input-shapes.ts";
 import { indexSpans, rangeSpan, valueTensor } from "./input-values.ts";
 import { madeUp, randomFrom } from "./made-up.ts";
-import { wholeOption } from "./numbers.ts";
-import { collect } from "./operator-call.ts";
+import { repeatable, wholeOption } from "./numbers.ts";
 import { readTensorFiles } from "./read-files.ts";
 
 /** The options of `addFeedOptions`, and optionally the node whose inputs are needed instead of all inputs. */
@@ -47,10 +46,11 @@ export interface FeedOptions {
 
 /** Adds the option for expected output files. */
 export const addExpectedOption = (command: Command): Command =>
-  command.option(
-    "--expected <name=file>",
-    "the output that you expect, such as PyTorch's; repeatable",
-    collect,
+  command.addOption(
+    repeatable(
+      "--expected <name=file>",
+      "the output that you expect, such as PyTorch's; repeatable",
+    ),
   );
 
 /** Returns the `expected` option for verification functions, or an empty object if the command has no such option. */
@@ -93,28 +93,31 @@ same --seed gives the same numbers in every run.`;
 export const addFeedOptions = (command: Command): Command =>
   command
     .optionsGroup("Inputs of the model:")
-    .option("--feed <name=file>", "a file with the tensor for one input; repeatable", collect)
+    .addOption(repeatable("--feed <name=file>", "a file with the tensor for one input; repeatable"))
     .option("--random", "generate the inputs that have no --feed")
-    .option(
-      "--dim <name=size>",
-      "the size of a named dimension; use ? for unnamed dimensions",
-      collect,
+    .addOption(
+      repeatable(
+        "--dim <name=size>",
+        "the size of a named dimension; use ? for unnamed dimensions",
+      ),
     )
-    .option("--shape <name=sizes>", "the shape of a generated input, such as x=2,3,64", collect)
-    .option(
-      "--value <name=value>",
-      "the value of all elements of an input, or a list of values: sr=16000",
-      collect,
+    .addOption(
+      repeatable("--shape <name=sizes>", "the shape of a generated input, such as x=2,3,64"),
     )
-    .option(
-      "--range <name=low..high>",
-      "the range of random numbers for an input: ids=0..999",
-      collect,
+    .addOption(
+      repeatable(
+        "--value <name=value>",
+        "the value of all elements of an input, or a list of values: sr=16000",
+      ),
     )
-    .option(
-      "--seed <number>",
-      "the seed of the random numbers (default: 0)",
-      wholeOption("--seed", 0, 2 ** 32 - 1),
+    .addOption(
+      repeatable(
+        "--range <name=low..high>",
+        "the range of random numbers for an input: ids=0..999",
+      ),
+    )
+    .addOption(
+      wholeOption("--seed <number>", "the seed of the random numbers (default: 0)", 0, 2 ** 32 - 1),
     );
 
 /**

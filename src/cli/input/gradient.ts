@@ -1,6 +1,6 @@
 /** Parses the gradient options of `ndscatter explain`, and computes the requested gradients. */
 
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import {
   DTYPES,
   explainGradient,
@@ -19,8 +19,7 @@ import type { Io } from "../io.ts";
 import { coordinatesOf } from "../text/cells.ts";
 import { quote } from "../text/layout.ts";
 import { printType } from "../text/type-text.ts";
-import { parseInteger } from "./numbers.ts";
-import { collect } from "./operator-call.ts";
+import { parseInteger, repeatable } from "./numbers.ts";
 import { readTensorFile } from "./read-files.ts";
 
 export interface GradientOptions {
@@ -36,10 +35,10 @@ export const addGradientOptions = (command: Command): Command =>
     .option("--gradient", "explain the gradients of data and updates too")
     .option("--output-gradient <file>", "the gradient of the output (default: ones)")
     .addOption(
-      new Option(
+      repeatable(
         "--cell <name[at]>",
         "explain this element of a gradient, such as 'updates[2,0]'; repeatable",
-      ).argParser(collect),
+      ),
     )
     .option(
       "--ties <word>",

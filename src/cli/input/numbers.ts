@@ -1,5 +1,7 @@
-/** Parses integers and amounts of memory from the command line. */
+/** Options whose values are integers, amounts of memory, shapes, codecs or lists, and their parsers. */
 
+import { Option } from "commander";
+import type { Codec } from "../../entries/zarr.ts";
 import { wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
 
@@ -25,11 +27,23 @@ export function parseWhole(text: string, name: string, low: number, high = Infin
   );
 }
 
-/** Returns a parser for an option's value. `name` is the option name with its dashes. */
-export const wholeOption =
-  (name: string, low: number, high?: number): ((text: string) => number) =>
-  (text) =>
-    parseWhole(text, name, low, high);
+/** Returns an option whose value is an integer from `low` to `high`. */
+export const wholeOption = (
+  flags: string,
+  description: string,
+  low: number,
+  high?: number,
+): Option => {
+  const option = new Option(flags, description);
+  return option.argParser((text) => parseWhole(text, option.long ?? "", low, high));
+};
+
+/** Returns an option that may be repeated, and collects its values. */
+export const repeatable = (flags: string, description: string): Option =>
+  new Option(flags, description).argParser((text, before: readonly string[] = []) => [
+    ...before,
+    text,
+  ]);
 
 /** Default of --memory, in bytes. Help texts show this value as 1G. */
 export const DEFAULT_MEMORY = 2 ** 30;
@@ -53,4 +67,29 @@ export function parseBytes(text: string, option: string): number {
   throw wrongUsage(`${option} must be an amount of memory, such as 512M or 1G, got ${quote(text)}`);
 }
 
-export const parseMemory = (text: string): number => parseBytes(text, "--memory");
+export const memoryOption = (description: string): Option =>
+  new Option("--memory <size>", description).argParser((text) => parseBytes(text, "--memory"));
+
+/** Codecs of a Zarr array, in the order of the specification. */
+export type Codecs = readonly (string | Codec)[];
+
+export const parseChunks = (text: string): readonly number[] => parseShape(text, 1);
+export const parseSizes = (text: string): readonly number[] => parseShape(text, 0);
+
+function parseShape(text: string, least: number): readonly number[] {
+  const shape = text.split(",").map((one) => (/^\d{1,16}$/.test(one) ? Number(one) : -1));
+  if (shape.every((dim) => dim >= least && Number.isSafeInteger(dim))) return shape;
+  const what = least === 1 ? "positive integers" : "integers of 0 or more";
+  throw wrongUsage(`a shape must be ${what}, such as 1000,128, got ${quote(text)}`);
+}
+
+/** Parses a codec such as `zstd` or `zstd:3`. The compression level is checked when the array is created. */
+export function addCodec(text: string, codecs: Codecs = []): Codecs {
+  const [, name, level] = /^([\w-]+)(?::(-?\d{1,6}))?$/.exec(text) ?? [];
+  if (name === undefined) {
+    throw wrongUsage(`a codec must be a name or NAME:LEVEL, such as zstd:3, got ${quote(text)}`);
+  }
+  if (level === undefined) return [...codecs, name];
+  const setting = name === "blosc" ? "clevel" : "level";
+  return [...codecs, { name, configuration: { [setting]: Number(level) } }];
+}

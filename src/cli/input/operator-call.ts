@@ -14,7 +14,7 @@ import {
 import { NEWEST_OPSETS, resolve, roleOf, typesOf } from "../../entries/operators.ts";
 import { asUsage, wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
-import { parseInteger, wholeOption } from "./numbers.ts";
+import { parseInteger, repeatable, wholeOption } from "./numbers.ts";
 
 export interface CallOptions {
   readonly domain?: string;
@@ -38,28 +38,24 @@ export const domainOption = (): Option =>
   new Option("--domain <name>", "ai.onnx or openvino (default: the domain that has the operator)");
 
 export const opsetOption = (): Option =>
-  new Option(
+  wholeOption(
     "--opset <number>",
     "the opset, which determines the operator version (default: the newest)",
-  ).argParser(wholeOption("--opset", 1));
+    1,
+  );
 
 export function addCallOptions(command: Command): Command {
   return command
     .addOption(domainOption())
     .addOption(opsetOption())
-    .option(
-      "--attr <name=value>",
-      "an attribute of the operator, or the value of its input axis; repeatable",
-      collect,
+    .addOption(
+      repeatable(
+        "--attr <name=value>",
+        "an attribute of the operator, or the value of its input axis; repeatable",
+      ),
     )
     .option("--axis <axis>", "short for --attr axis=..., or the name of an axis of a Zarr array");
 }
-
-/** Collects values from a repeatable option. */
-export const collect = (text: string, before: readonly string[] = []): string[] => [
-  ...before,
-  text,
-];
 
 export const isOperator = (name: string): boolean => operators().some((one) => one.name === name);
 

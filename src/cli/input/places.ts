@@ -3,7 +3,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { isTensorError } from "../../entries/index.ts";
-import { openArray, type AxisRange, type ChunkedArray } from "../../entries/zarr.ts";
+import type { AxisRange, ChunkedArray } from "../../entries/zarr.ts";
 import { wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { quote } from "../text/layout.ts";
@@ -47,6 +47,8 @@ export async function openPart(
   onNote?: (sentence: string) => void,
 ): Promise<ChunkedArray> {
   const { place, ranges } = partOf(io, name);
+  // Calls on tensor files do not load the code for chunked arrays.
+  const { openArray } = await import("../../entries/zarr.ts");
   const array = await openArray(place, onNote === undefined ? {} : { onNote });
   if (ranges === null) return array;
   const parsed = parseRanges(ranges, array.shape.length);

@@ -67,15 +67,19 @@ export const addRuntimeChoice = (command: Command): Command =>
 
 export const addRuntimeOptions = (command: Command): Command =>
   addRuntimeChoice(command)
-    .option(
-      "--iteration <number>",
-      "the loop iteration to run, counted from 0 (default: 0)",
-      wholeOption("--iteration", 0),
+    .addOption(
+      wholeOption(
+        "--iteration <number>",
+        "the loop iteration to run, counted from 0 (default: 0)",
+        0,
+      ),
     )
-    .option(
-      "--call <number>",
-      "run only this call of the function that contains the node, counted from 0 (default: 0)",
-      wholeOption("--call", 0),
+    .addOption(
+      wholeOption(
+        "--call <number>",
+        "run only this call of the function that contains the node, counted from 0 (default: 0)",
+        0,
+      ),
     );
 
 /** Session factories for the user's runtime. */

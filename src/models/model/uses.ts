@@ -1,7 +1,7 @@
 /** The names of values that graphs and nodes use, including names that bodies use from enclosing graphs. */
 
 import { TensorError } from "../../core/errors.ts";
-import { MAX_BODY_DEPTH, type Attribute, type Graph, type ModelNode } from "./model.ts";
+import { MAX_BODY_DEPTH, valueNames, type Attribute, type Graph, type ModelNode } from "./model.ts";
 
 /** Returns an attribute's graphs. Throws `too-large` for graphs nested too deeply to be read. */
 export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
@@ -10,7 +10,7 @@ export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly 
 }
 
 /** Returns the graphs in a node's attributes. */
-export const bodiesIn = ({ attributes }: Pick<ModelNode, "attributes">): readonly Graph[] =>
+export const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
   Object.values(attributes).flatMap((one) => (one.type === "other" ? bodiesOf(one.graphs) : []));
 
 /** Returns a node with changed bodies; the same node if no body changes. */
@@ -45,18 +45,18 @@ export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set
 }
 
 /** Returns the names that a graph uses but does not define, so that they come from enclosing graphs. */
-export function freeNames({ inputs, constants, nodes, outputs }: Graph): Set<string> {
-  const own = new Set(
-    [...inputs, ...constants].map(({ name }) => name).concat(nodes.flatMap((one) => one.outputs)),
-  );
+export function freeNames(graph: Graph): Set<string> {
+  const { nodes, outputs } = graph;
+  const own = new Set(valueNames(graph));
   const used = [...outputs.map(({ name }) => name), ...nodes.flatMap((one) => [...needsOf(one)])];
   return new Set(used.filter((name) => name !== "" && !own.has(name)));
 }
 
 /** Returns the names that a node and its bodies use from the node's graph and enclosing graphs. */
 export function needsOf(node: ModelNode): Set<string> {
-  const names = [...node.inputs, ...bodiesIn(node).flatMap((body) => [...freeNames(body)])];
-  return new Set(names.filter((name) => name !== ""));
+  const needs = new Set(node.inputs.filter((name) => name !== ""));
+  for (const body of bodiesIn(node)) for (const name of freeNames(body)) needs.add(name);
+  return needs;
 }
 
 /** The nodes of a graph with their dependencies. A value that a node's body uses counts as used by the node. */

@@ -21,7 +21,7 @@ import {
 } from "../model/model.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { modelFrom } from "../model/foreign-model.ts";
-import { sameType } from "../model/same-type.ts";
+import { sameType } from "../model/known.ts";
 import type { Dim } from "../../core/tensor/shape.ts";
 import { ATTRIBUTE_TYPES, decodeType } from "./read-model.ts";
 import { encode, encodeField } from "./encode.ts";

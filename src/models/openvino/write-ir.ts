@@ -17,7 +17,7 @@ import {
   type ModelNode,
   type ValueInfo,
 } from "../model/model.ts";
-import { sameDims, sameType } from "../model/same-type.ts";
+import { sameDims, sameType } from "../model/known.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { pack } from "../../core/tensor/storage.ts";
 import { isNumericStorage } from "../../core/tensor/dtype.ts";
