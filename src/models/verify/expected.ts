@@ -18,8 +18,8 @@ import type { NodeIndex } from "../model/node-index.ts";
 import { cutModel, neededNodes } from "../split/part.ts";
 import type { CapturedCall } from "./capture.ts";
 import type { Whole } from "./whole.ts";
-import { openModel, withModel } from "./carried.ts";
-import { failureOr, RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
+import { openModel, withModel, type OpenSession } from "./carried.ts";
+import { failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 import { compare, sentenceAt } from "./verdicts.ts";
 
 export type Expected = ReadonlyMap<string, Tensor>;

@@ -12,10 +12,10 @@ import { NodeIndex } from "../model/node-index.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { captureCalls, type CapturedCall, type CaptureOptions } from "./capture.ts";
-import { withModel } from "./carried.ts";
+import { withModel, type OpenSession } from "./carried.ts";
 import { runningNode, valueOf, type Frame } from "./frames.ts";
 import { PlaceValues } from "./place-values.ts";
-import { failureOr, RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
+import { failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 
 /** Whether the runtime loads a model: unchanged, only without graph optimization, or never. */
 export type Loads = "as-is" | "unoptimized" | "never";
