@@ -148,8 +148,7 @@ export async function createExactSession<S extends RuntimeSession>(
   const paths = [...replaced.values()];
   await foldConstants(planned, createGpu === null ? createSession : null);
   const plan = planGraph(planned, known.graph, known.opsets);
-  const parts = new OpenParts(planned, createSession);
-  await parts.openAll(plan);
+  const parts = await OpenParts.of(planned, createSession, plan);
   try {
     const gpu = createGpu === null ? null : await engineFrom(createGpu);
     const cut = sessionOf(known.graph, paths, cutRuns(known.graph, plan, parts, gpu));

@@ -136,7 +136,8 @@ export async function orRuntimeError<T>(
     const message = sentenceFrom(cause);
     const at = nodeNamedBy(message, nodes);
     const node = at === null ? undefined : nodeTitle(at);
-    const sentence = `the runtime cannot ${verb} ${node ?? what}: ${message}`;
+    const did = cause instanceof RuntimeFailure && cause.isLoad ? "load" : verb;
+    const sentence = `the runtime cannot ${did} ${node ?? what}: ${message}`;
     throw new TensorError("runtime", sentence, { got: factOf(message), node }, { cause });
   }
 }
