@@ -19,7 +19,7 @@ import { cutModel, neededNodes } from "../split/part.ts";
 import type { CapturedCall } from "./capture.ts";
 import type { Whole } from "./whole.ts";
 import { openModel, withModel, type OpenSession } from "./carried.ts";
-import { failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
+import { failureOr, RuntimeFailure } from "./session.ts";
 import { compare, sentenceAt } from "./verdicts.ts";
 
 export type Expected = ReadonlyMap<string, Tensor>;
@@ -115,7 +115,6 @@ export interface Expecting extends Whole {
   readonly expected: Expected;
   /** The user's tolerance; null if the user chose none. */
   readonly tolerance: number | null;
-  readonly createSession: CreateSession;
 }
 
 export async function compareExpected(options: Expecting): Promise<readonly ExpectedOutput[]> {

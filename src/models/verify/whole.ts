@@ -8,10 +8,9 @@ import { TensorError } from "../../core/errors.ts";
 import { scannedInputs, take } from "../control-flow/iterations.ts";
 import { quote } from "../model/graph.ts";
 import { nodeTitle, type Model, type ModelNode, type ValueInfo } from "../model/model.ts";
-import { NodeIndex } from "../model/node-index.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
-import { captureCalls, type CapturedCall, type CaptureOptions } from "./capture.ts";
+import { captures, type CapturedCall, type Capturing } from "./capture.ts";
 import { withModel, type OpenSession } from "./carried.ts";
 import { runningNode, valueOf, type Frame } from "./frames.ts";
 import { PlaceValues } from "./place-values.ts";
@@ -26,29 +25,23 @@ export interface WholeRun {
   readonly problem: string | null;
 }
 
-export interface Whole {
+/** The model, as it was read from the file. */
+export interface Whole extends Capturing {
   readonly bytes: Uint8Array;
-  readonly model: Model;
-  readonly feeds: ReadonlyMap<string, Tensor>;
 }
 
 /**
  * Loads and runs the whole model. If the model does not load, it is loaded once more without graph optimization. If
- * only one node is verified, `isPart` is true, and a model with missing inputs is only loaded. Throws `shape-mismatch`
- * for a missing input.
+ * only one node is verified, a model with missing inputs is only loaded. Throws `shape-mismatch` for a missing input.
  */
-export async function runWhole(
-  { bytes, model, feeds }: Whole,
-  createSession: CreateSession,
-  isPart: boolean,
-): Promise<WholeRun> {
+export async function runWhole(whole: Whole): Promise<WholeRun> {
+  const { model, feeds, node, createSession } = whole;
   const missing = missingInput(model, feeds);
-  if (missing !== null && !isPart) {
+  if (missing !== null && node === undefined) {
     const sentence = `the input ${quote(missing)} of the model needs a tensor`;
     throw new TensorError("shape-mismatch", sentence, { input: missing });
   }
-  const failureOf = (create: CreateSession) =>
-    failureOfRun(create, { bytes, model, feeds }, missing === null);
+  const failureOf = (create: CreateSession) => failureOfRun(create, whole, missing === null);
   const failure = await failureOf(createSession);
   if (failure === null || !failure.isLoad)
     return { loads: "as-is", problem: failure?.message ?? null };
@@ -121,7 +114,7 @@ function copiesWithoutSequences(model: Model): readonly Model[] {
 /** Returns the failure while the model is loaded and, if `isRun` is true, while it runs; null if there is none. */
 async function failureOfSession(
   create: CreateSession,
-  { bytes, model, feeds }: Omit<Whole, "bytes"> & Partial<Whole>,
+  { bytes, model, feeds }: Pick<Whole, "model" | "feeds"> & Partial<Whole>,
   isRun: boolean,
 ): Promise<RuntimeFailure | null> {
   const run = async (session: OpenSession): Promise<null> => {
@@ -139,38 +132,32 @@ export interface WholeFailure {
   readonly captured: readonly CapturedCall[];
 }
 
-/** Parameters of the search in a model that loads but does not run. */
-export interface WholeSearch extends Whole {
-  readonly options: CaptureOptions;
-  /** Returns true if a node's result is right. */
-  readonly isFine: (captured: CapturedCall) => boolean;
-}
+/** Returns true if a node's result is right. */
+type IsFine = (captured: CapturedCall) => boolean;
 
-/** Locates the failing iteration or call of a model whose run fails. */
-export async function locateFailure(whole: WholeSearch): Promise<WholeFailure | null> {
-  return (await inIteration(whole)) ?? (await inCall(whole));
-}
+/** Locates the failing iteration or call of a model that loads, but whose run fails. */
+export const locateFailure = async (whole: Whole, isFine: IsFine): Promise<WholeFailure | null> =>
+  (await inIteration(whole, isFine)) ?? (await inCall(whole, isFine));
 
-async function inIteration(whole: WholeSearch): Promise<WholeFailure | null> {
+async function inIteration(whole: Whole, isFine: IsFine): Promise<WholeFailure | null> {
   const found = await findIteration(whole);
   if (found === null) return null;
   const { iteration, node, message } = found;
-  const captured = await wrongNodes(whole, { iteration });
+  const captured = await wrongNodes({ ...whole, iteration }, isFine);
   return { message, where: `iteration ${iteration} of ${nodeTitle(node)}`, captured };
 }
 
 /** Tries the calls of functions. For each calling node, at most one call is tried. */
-async function inCall(whole: WholeSearch): Promise<WholeFailure | null> {
-  const { model, options } = whole;
-  const { nodes } = new NodeIndex(model);
+async function inCall(whole: Whole, isFine: IsFine): Promise<WholeFailure | null> {
+  const { model, index } = whole;
   const counts = (model.functions ?? []).map(
     ({ name, domain }) =>
-      nodes.filter(({ node }) => node.op === name && node.domain === domain).length,
+      index.nodes.filter(({ node }) => node.op === name && node.domain === domain).length,
   );
   for (let call = 0; call < Math.max(0, ...counts); call++) {
-    if (call === (options.call ?? 0)) continue;
+    if (call === whole.call) continue;
     // oxlint-disable-next-line no-await-in-loop
-    const captured = await wrongNodes(whole, { call });
+    const captured = await wrongNodes({ ...whole, call }, isFine);
     const [first] = captured;
     if (first !== undefined)
       return { message: first.problem ?? "", where: `call ${call} of its function`, captured };
@@ -178,14 +165,10 @@ async function inCall(whole: WholeSearch): Promise<WholeFailure | null> {
   return null;
 }
 
-/** Returns the nodes that are wrong in another iteration or call. */
-async function wrongNodes(
-  { bytes, feeds, options, isFine }: WholeSearch,
-  elsewhere: Pick<CaptureOptions, "iteration" | "call">,
-): Promise<readonly CapturedCall[]> {
+async function wrongNodes(whole: Whole, isFine: IsFine): Promise<readonly CapturedCall[]> {
   const wrong: CapturedCall[] = [];
-  const own = { ...options, ...elsewhere };
-  for await (const captured of captureCalls(bytes, Object.fromEntries(feeds), own)) {
+  for await (const capture of captures(whole)) {
+    const captured = capture(true);
     if (!isFine(captured)) wrong.push(captured);
   }
   return wrong;
@@ -205,14 +188,10 @@ const MOST_ITERATIONS = 2 ** 31;
  * The search bisects over runs with fewer iterations. Every output of the node is requested, so that the runtime
  * computes all parts of the body.
  */
-async function findIteration({
-  model,
-  feeds,
-  options,
-}: WholeSearch): Promise<FailingIteration | null> {
-  const index = new NodeIndex(model);
-  const run = { model, nodes: index.nodes, feeds, iteration: 0, call: 0 };
-  const values = new PlaceValues(run, [], options.createSession);
+async function findIteration(whole: Whole): Promise<FailingIteration | null> {
+  const { index, createSession } = whole;
+  const run = { ...whole, nodes: index.nodes, iteration: 0, call: 0 };
+  const values = new PlaceValues(run, [], createSession);
   try {
     for (const placed of index.nodes) {
       if (!isLoop(placed.node) || isInLoop(placed.place)) continue;
