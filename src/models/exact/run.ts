@@ -250,8 +250,14 @@ async function outputsOf(
     const isTaken = isTrue(required(own, 0));
     return runGraph(own, isTaken ? body : other, new Frame(own.frame));
   }
-  if (body.outer === null) return runFunction(own, body);
-  return runIterations(own, body);
+  if (body.outer !== null) return runIterations(own, body);
+  // A function cannot use values of the calling graph.
+  const frame = new Frame();
+  for (const [at, { name }] of body.graph.inputs.entries()) {
+    const { [at]: value = null } = own.inputs;
+    if (value !== null) frame.set(name, value);
+  }
+  return runGraph(own, body, frame);
 }
 
 /** Runs a graph once, with inputs from `frame`. The caller releases each output once. */
@@ -264,16 +270,6 @@ async function runGraph(
   const outputs = body.graph.outputs.map(({ name }) => model.valueOf(body, frame, name).hold());
   frame.dropAll();
   return outputs;
-}
-
-function runFunction(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
-  // A function cannot use values of the calling graph.
-  const frame = new Frame();
-  for (const [at, { name }] of body.graph.inputs.entries()) {
-    const value = own.inputs[at] ?? null;
-    if (value !== null) frame.set(name, value);
-  }
-  return runGraph(own, body, frame);
 }
 
 async function runIterations(own: BodyRun, body: GraphPlan): Promise<readonly (Value | null)[]> {
@@ -352,14 +348,10 @@ function noResults({ model, node }: BodyRun, body: GraphPlan, name: string): Ten
 function required({ node, inputs }: BodyRun, at: number): Value {
   const value = inputs[at] ?? null;
   if (value !== null) return value;
+  const title = nodeTitle(node);
   throw malformed(
-    `the number of inputs of ${nodeTitle(node)} must be at least ${at + 1}, got ${inputs.length}`,
-    {
-      node: nodeTitle(node),
-      key: "inputs",
-      got: inputs.length,
-      expected: at + 1,
-    },
+    `the number of inputs of ${title} must be at least ${at + 1}, got ${inputs.length}`,
+    { node: title, key: "inputs", got: inputs.length, expected: at + 1 },
   );
 }
 

@@ -28,7 +28,6 @@ import { failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 interface CutSession {
   readonly graph: Graph;
   readonly names: string;
-  readonly inputs: readonly string[];
   readonly session: OpenSession;
 }
 
@@ -223,21 +222,17 @@ export class PlaceValues implements Around {
 
   async runGraph({ graph, opsets, given }: Frame, names: readonly string[]): Promise<Values> {
     const key = JSON.stringify(names);
+    const tensors = new Map(
+      [...given].filter((one): one is [string, Tensor] => !(one[1] instanceof RuntimeFailure)),
+    );
     if (this.#last?.graph !== graph || this.#last.names !== key) {
       await this.release();
       const { model } = this.run;
-      const cut = cutModel(
-        { ...model, opsets: { ...model.opsets, ...opsets } },
-        graph,
-        names,
-        tensorsIn(given),
-      );
-      const session = await openModel(this.#createSession, cut);
-      this.#last = { graph, names: key, inputs: cut.graph.inputs.map(({ name }) => name), session };
+      const around = { ...model, opsets: { ...model.opsets, ...opsets } };
+      const session = await openModel(this.#createSession, cutModel(around, graph, names, tensors));
+      this.#last = { graph, names: key, session };
     }
-    const { inputs, session } = this.#last;
-    // The input names are the same in all frames of a graph.
-    return session.run(new Map(inputs.map((name) => [name, given.get(name) as Tensor])), names);
+    return this.#last.session.run(tensors, names);
   }
 
   async release(): Promise<void> {
@@ -246,9 +241,6 @@ export class PlaceValues implements Around {
     await last?.session.release();
   }
 }
-
-const tensorsIn = (given: Frame["given"]): Values =>
-  new Map([...given].filter((one): one is [string, Tensor] => !(one[1] instanceof RuntimeFailure)));
 
 /** Returns true if a node's values may be outputs. Sequences, and operators with sequences, are excluded. */
 const makesTensors = ({ op }: ModelNode): boolean => !/Sequence|Optional|^(If|Loop|Scan)$/.test(op);

@@ -67,7 +67,9 @@ export async function rerun(
     // oxlint-disable-next-line no-await-in-loop
     const { other, problem } = await untilOther(
       captured,
-      { createSession, expected: captured.outputs ?? {}, most: VERIFY.reruns },
+      createSession,
+      captured.outputs ?? {},
+      VERIFY.reruns,
       () => {
         own++;
         onRun(++count);
@@ -95,25 +97,25 @@ export async function isExactInOneThread(
   const expected = Object.fromEntries(
     node.outputs.flatMap((name, at) => (name === "" ? [] : [[name, exact[at]]])),
   );
-  const wanted = { createSession, expected, most: VERIFY.oneThreadRuns };
-  const { other, problem } = await untilOther(captured, wanted, () => {});
+  const { other, problem } = await untilOther(
+    captured,
+    createSession,
+    expected,
+    VERIFY.oneThreadRuns,
+  );
   return problem === null ? other === null : null;
-}
-
-interface Wanted {
-  readonly createSession: CreateSession;
-  readonly expected: Outputs;
-  readonly most: number;
 }
 
 /**
  * Runs the node until its outputs differ from the expected outputs, and returns the differing outputs; null if no
- * outputs differ within the limits.
+ * outputs differ in `most` runs or within the time limit.
  */
 async function untilOther(
   captured: CapturedCall,
-  { createSession, expected, most }: Wanted,
-  onRun: () => void,
+  createSession: CreateSession,
+  expected: Outputs,
+  most: number,
+  onRun: () => void = () => {},
 ): Promise<{ readonly other: Outputs | null; readonly problem: string | null }> {
   const feeds = new Map(Object.entries(captured.inputs));
   const names = Object.keys(expected);
