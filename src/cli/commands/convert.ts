@@ -6,7 +6,6 @@ import type { Command } from "commander";
 import { isTensorError } from "../../entries/index.ts";
 import {
   convertModel,
-  externalFiles,
   extractNode,
   writeModel,
   type Conversion,
@@ -14,12 +13,12 @@ import {
   type Model,
 } from "../../entries/onnx.ts";
 import { writeIR } from "../../entries/openvino.ts";
-import { STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
+import { withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { escapeControls, JSON_HELP, printJson, printName } from "../text/layout.ts";
 import { wholeOption } from "../input/numbers.ts";
-import { isIR, modelFiles, readModelFile } from "../input/read-files.ts";
-import { checkNotRead, checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
+import { filesOf, isIR, modelFiles, readModelFile } from "../input/read-files.ts";
+import { checkExternal, checkNotRead, checkPlace, writeFiles } from "../input/write-files.ts";
 
 interface ConvertCommand {
   readonly opset?: number;
@@ -138,30 +137,6 @@ function convert(model: Model, target: ConvertTarget, force: boolean): Conversio
   } catch (error) {
     throw isTensorError(error, "unknown-operator") ? wrongUsage(error.message, error) : error;
   }
-}
-
-/** Returns all files of a model, including external data files. */
-export const filesOf = (file: string, model: Model): readonly string[] => [
-  ...modelFiles(file),
-  ...withPath(file, () => externalFiles(model)).map((one) => path.join(path.dirname(file), one)),
-];
-
-/** Checks the locations of data files, because the written ONNX model refers to the same files by relative paths. */
-export function checkExternal(io: Io, file: string, output: string, model: Model): void {
-  const isBeside = file !== STDIN && isSameFile(io, path.dirname(file), path.dirname(output));
-  if (isIR(output) || isIR(file) || isBeside) return;
-  // The source model file is excluded, because its embedded weights are copied into the output.
-  const files = withPath(file, () => externalFiles(model)).filter(
-    (one) => one !== path.basename(file),
-  );
-  if (files.length === 0) return;
-  const data = files.map(printName).join(", ");
-  if (file === STDIN)
-    throw wrongData(
-      `the model in standard input has data in ${data}; give the name of the model file`,
-    );
-  const advice = `write ${path.basename(output)} to that folder, ${path.dirname(file)}`;
-  throw wrongData(`${file} has data in ${data}, in the same folder; ${advice}`);
 }
 
 function encode(output: string, model: Model): { file: string; bytes: Uint8Array }[] {

@@ -9,36 +9,30 @@ import {
   externalFiles,
   fixModel,
   modelNotes,
-  readModel,
-  type CreateSession,
   type Cure,
-  type FixReport,
+  type FixProgress,
 } from "../../entries/onnx.ts";
-import { printFile, withPath, WRONG_DATA, type Status } from "../failure.ts";
+import { WRONG_DATA, type Status } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
-import { checkExternal, filesOf } from "./convert.ts";
 import {
   addExpectedOption,
   addFeedOptions,
+  allFiles,
   expectedOf,
-  fedFiles,
   feedsOf,
   RANDOM_HELP,
 } from "../input/feeds.ts";
 import {
   addRuntimeOptions,
-  inModel,
+  inRuntime,
   loadRuntime,
-  makeSessions,
+  readRunnable,
   type RuntimeOptions,
-  externalOf,
-  readForRuntime,
 } from "../input/runtime.ts";
 import { withOwnWeights } from "../input/read-files.ts";
-import { checkNotRead, checkPlace, writeFiles } from "../input/write-files.ts";
+import { checkExternal, checkNotRead, checkPlace, writeFiles } from "../input/write-files.ts";
 import { fixJson, fixText } from "../text/fix-text.ts";
 import { JSON_HELP, printJson } from "../text/layout.ts";
-import { ProgressLine } from "../text/progress.ts";
 
 interface FixCommand extends RuntimeOptions {
   readonly node?: string;
@@ -97,12 +91,10 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (file: string, options: FixCommand) => {
-      const { node, iteration = 0, call = 0, output, provider, json = false } = options;
-      const bytes = readForRuntime(io, file);
-      const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
+      const { node, iteration = 0, call = 0, output, provider = "cpu", json = false } = options;
+      const { bytes, model } = readRunnable(io, file);
       if (output !== undefined) {
-        const read = [...fedFiles(file, model, options), ...filesOf(file, model)];
-        checkNotRead(io, output, read);
+        checkNotRead(io, output, allFiles(file, model, options));
         checkPlace(io, output);
         checkExternal(io, file, output, model);
       }
@@ -114,34 +106,27 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       // The model file is excluded, because readers always find weights embedded in the model file.
       const dataFiles = externalFiles(model).filter((one) => one !== path.basename(file));
       let runtime = "";
-      const report = await withProgress(io, file, async (starting, onProgress) => {
-        const { own, others: more, ...made } = await makeSessions(io, file, options, starting);
-        ({ runtime } = made);
-        const others = { ...more, ...(await onCpu(io, file, options, starting)) };
+      const run = { doing: "the model as it is, in ONNX Runtime" };
+      const report = await inRuntime(io, file, options, run, (sessions, show) => {
+        ({ runtime } = sessions);
+        const isOnCpu = provider === "cpu" || provider === "wasm";
+        const onCpu = { "the execution provider cpu": sessions.onCpu };
+        const others = { ...sessions.others, ...(!isOnCpu && onCpu) };
+        const onProgress = ({ what }: FixProgress): void => show(what, what);
         const how = { iteration, call, others, onProgress, ...(node !== undefined && { node }) };
-        return inModel(file, () => fixModel(bytes, feeds, { ...own, ...how, ...expected }));
+        return fixModel(bytes, feeds, { ...sessions.own, ...how, ...expected });
       });
       await printNote(io, ...modelNotes(model));
       const written = await writeCure(io, file, output, report.chosen);
       const text = json
         ? printJson(fixJson(file, report, written))
-        : fixText(file, report, { output, written, runtime, provider, dataFiles });
+        : fixText(file, report, {
+            ...{ output, written, runtime, dataFiles },
+            provider: options.provider,
+          });
       await io.stdout.write(`${text}\n`);
       if (!report.agrees && report.chosen === null) fail(WRONG_DATA);
     });
-}
-
-/** Session factories for the CPU, needed if the user selected another execution provider. */
-async function onCpu(
-  io: Io,
-  file: string,
-  options: FixCommand,
-  starting: () => void,
-): Promise<Readonly<Record<string, CreateSession>>> {
-  const { provider = "cpu" } = options;
-  if (provider === "cpu" || provider === "wasm") return {};
-  const { own } = await makeSessions(io, file, { ...options, provider: "cpu" }, starting);
-  return { "the execution provider cpu": own.createSession };
 }
 
 /** Writes the fixed model and returns its path, or returns null if the fix does not change the model. */
@@ -154,27 +139,4 @@ async function writeCure(
   if (output === undefined || chosen === null || chosen.model === null) return null;
   await writeFiles(io, [{ file: output, bytes: withOwnWeights(io, file, chosen.model) }]);
   return output;
-}
-
-/** Shows the current measurement in the terminal. */
-async function withProgress(
-  io: Io,
-  file: string,
-  action: (
-    starting: () => void,
-    onProgress: (progress: { readonly what: string }) => void,
-  ) => Promise<FixReport>,
-): Promise<FixReport> {
-  const line = new ProgressLine(io.stderr, undefined, true);
-  let doing = "the model as it is";
-  const starting = (): void => line.showNow(`${printFile(file)}: ${doing}, in ONNX Runtime`);
-  const onProgress = ({ what }: { readonly what: string }): void => {
-    doing = what;
-    line.show(() => `${printFile(file)}: ${what}`);
-  };
-  try {
-    return await action(starting, onProgress);
-  } finally {
-    line.clear();
-  }
 }

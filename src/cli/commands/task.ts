@@ -13,7 +13,6 @@ import {
   modelNotes,
   nodeCall,
   NodeIndex,
-  readModel,
   runModel,
   runNode,
   unsupportedOperators,
@@ -25,8 +24,7 @@ import { errorAt, printFile, withPath, wrongData, wrongUsage } from "../failure.
 import type { Io } from "../io.ts";
 import { printName } from "../text/layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
-import { externalOf, inModel, makeSessions, readForRuntime } from "../input/runtime.ts";
-import { ProgressLine } from "../text/progress.ts";
+import { inRuntime, readRunnable } from "../input/runtime.ts";
 import { readModelFile } from "../input/read-files.ts";
 
 /** Output tensors by name. */
@@ -198,40 +196,28 @@ function runtimeTask(io: Io, file: string, runtime: string, options: TaskOptions
     throw wrongUsage(
       `--with runs a whole model, so it cannot be used with --${odd}; leave --${odd} out`,
     );
-  const bytes = readForRuntime(io, file);
-  const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
+  const { bytes, model } = readRunnable(io, file);
+  const run = { doing: `running in ${runtime}`, advice: "give each input as NAME=FILE" };
   return {
     ...modelTask(file, model),
     isOneNode: false,
-    execute: (inputs) => runExactly(io, file, { bytes, runtime, inputs }),
     checkSupported: () => {},
+    execute: (inputs) =>
+      inRuntime(io, file, { runtime }, run, async ({ own }) => {
+        const session = await createExactSession(bytes, own);
+        try {
+          const outputs = await session.run(Object.fromEntries(inputs));
+          return new Map(
+            Object.entries(outputs).map(([name, { type, dims, data }]) => [
+              name,
+              tensor(type as DType, dims, data as never),
+            ]),
+          );
+        } finally {
+          await session.release();
+        }
+      }),
   };
-}
-
-/** Runs a model in the user's runtime, with its scatters computed by this package. */
-async function runExactly(
-  io: Io,
-  file: string,
-  { bytes, runtime, inputs }: { bytes: Uint8Array; runtime: string; inputs: Results },
-): Promise<Results> {
-  const line = new ProgressLine(io.stderr);
-  const starting = (): void => line.showNow(`${printFile(file)}: running in ${runtime}`);
-  const { own } = await makeSessions(io, file, { runtime }, starting);
-  const action = async (): Promise<Results> => {
-    const session = await createExactSession(bytes, own);
-    try {
-      const outputs = await session.run(Object.fromEntries(inputs));
-      return new Map(
-        Object.entries(outputs).map(([name, { type, dims, data }]) => [
-          name,
-          tensor(type as DType, dims, data as never),
-        ]),
-      );
-    } finally {
-      await session.release();
-    }
-  };
-  return inModel(file, action, "give each input as NAME=FILE").finally(() => line.clear());
 }
 
 /** Maximum number of operators that an error lists. */

@@ -30,7 +30,7 @@ import {
 import { indexSpans, rangeSpan, valueTensor } from "./input-values.ts";
 import { madeUp, randomFrom } from "./made-up.ts";
 import { repeatable, wholeOption } from "./numbers.ts";
-import { readTensorFiles } from "./read-files.ts";
+import { filesOf, readTensorFiles } from "./read-files.ts";
 
 /** The options of `addFeedOptions`, and optionally the node whose inputs are needed instead of all inputs. */
 export interface FeedOptions {
@@ -66,14 +66,16 @@ export function expectedOf(
   return { expected: Object.fromEntries(tensors) };
 }
 
-/** Returns the input files specified by the options. */
-export const fedFiles = (
+/** Returns the files that a command reads: those of the options, and those of the model. */
+export const allFiles = (
   file: string,
-  { graph }: Model,
+  model: Model,
   { feed = [], expected = [] }: FeedOptions & { readonly expected?: readonly string[] },
 ): readonly string[] => {
+  const { graph } = model;
   const [inputs, outputs] = [graph.inputs, graph.outputs].map((all) => all.map(({ name }) => name));
   return [
+    ...filesOf(file, model),
     ...bindFiles(feed, inputs, "input", file).values(),
     ...bindFiles(expected, outputs, "output", file).values(),
   ];

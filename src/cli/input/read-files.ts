@@ -3,7 +3,13 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { TensorError, type Tensor } from "../../entries/index.ts";
-import { readModel, readOutline, type ByteSource, type Model } from "../../entries/onnx.ts";
+import {
+  externalFiles,
+  readModel,
+  readOutline,
+  type ByteSource,
+  type Model,
+} from "../../entries/onnx.ts";
 import { readIR } from "../../entries/openvino.ts";
 import { reasonOf, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
@@ -121,6 +127,12 @@ export function modelFiles(file: string): readonly string[] {
   const { dir, name } = path.parse(file);
   return isIR(file) ? [file, path.join(dir, `${name}.bin`)] : [file];
 }
+
+/** Returns all files of a model, including external data files. */
+export const filesOf = (file: string, model: Model): readonly string[] => [
+  ...modelFiles(file),
+  ...withPath(file, () => externalFiles(model)).map((one) => path.join(path.dirname(file), one)),
+];
 
 export const folderOf = ({ cwd }: Io, file: string): string =>
   path.dirname(path.resolve(cwd, file));
