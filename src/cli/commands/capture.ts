@@ -26,7 +26,7 @@ import {
   readRunnable,
   type RuntimeOptions,
 } from "../input/runtime.ts";
-import { printType } from "../text/type-text.ts";
+import { printType } from "../text/cells.ts";
 import { checkNotRead, writeFiles } from "../input/write-files.ts";
 
 interface CaptureCommand extends RuntimeOptions {

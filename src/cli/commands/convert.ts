@@ -3,7 +3,6 @@
 import { printCount } from "../../core/foreign.ts";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { isTensorError } from "../../entries/index.ts";
 import {
   convertModel,
   extractNode,
@@ -13,7 +12,7 @@ import {
   type Model,
 } from "../../entries/onnx.ts";
 import { writeIR } from "../../entries/openvino.ts";
-import { withPath, wrongUsage } from "../failure.ts";
+import { asUsage, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { escapeControls, JSON_HELP, printJson, printName } from "../text/layout.ts";
 import { wholeOption } from "../input/numbers.ts";
@@ -89,7 +88,10 @@ export function addConvertCommand(program: Command, io: Io): void {
       const model = node === undefined ? whole : withPath(file, () => extractNode(whole, node));
       checkExternal(io, file, output, model);
       const target = wanted ?? ownTarget(model);
-      const conversion = withPath(file, () => convert(model, target, force));
+      // An unknown opset is a usage error.
+      const conversion = withPath(file, () =>
+        asUsage(() => convertModel(model, target, { force }), "", "unknown-operator"),
+      );
       await writeFiles(
         io,
         // Encoding the output reads the source model's constants, which may be in external files.
@@ -127,15 +129,6 @@ function checkOutput(io: Io, file: string, output: string): void {
   for (const place of modelFiles(output)) {
     checkNotRead(io, place, modelFiles(file));
     checkPlace(io, place);
-  }
-}
-
-/** Converts a model. An unknown opset is a usage error. */
-function convert(model: Model, target: ConvertTarget, force: boolean): Conversion {
-  try {
-    return convertModel(model, target, { force });
-  } catch (error) {
-    throw isTensorError(error, "unknown-operator") ? wrongUsage(error.message, error) : error;
   }
 }
 

@@ -21,13 +21,11 @@ import {
   type Taker,
 } from "../../entries/chunked.ts";
 import { isTensorError } from "../../entries/index.ts";
-import { wrongData, wrongUsage } from "../failure.ts";
+import { wrongData, wrongUsage, errorJson } from "../failure.ts";
 import { untilInterrupted, type Io } from "../io.ts";
 import { memoryOption, wholeOption } from "../input/numbers.ts";
 import { folderOf, isUrl } from "../input/places.ts";
-import { errorJson } from "../text/error-json.ts";
-import { JSON_HELP, printJson, printTable, quote } from "../text/layout.ts";
-import { didYouMean } from "../text/names.ts";
+import { JSON_HELP, printJson, printTable, quote, didYouMean } from "../text/layout.ts";
 import { isLong, printSeconds, printTook, runHere, type LocalRun } from "./job-run.ts";
 import { addJobWorker } from "./job-worker.ts";
 

@@ -6,7 +6,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { isTensorError, run, tensor, type DType, type Tensor } from "../../entries/index.ts";
+import { run, tensor, type DType, type Tensor } from "../../entries/index.ts";
 import {
   createExactSession,
   listNodes,
@@ -20,7 +20,7 @@ import {
   type NodeCall,
   type PlacedNode,
 } from "../../entries/onnx.ts";
-import { errorAt, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
+import { asUsage, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { printName } from "../text/layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
@@ -99,7 +99,9 @@ export function findTask(io: Io, target: string, options: TaskOptions): Task {
   const model = readModelFile(io, target);
   if (node === undefined) return modelTask(target, model);
   const index = new NodeIndex(model);
-  const placed = choose(target, () => index.find(node));
+  const unknown = [`${printFile(target)}: `, "unsupported-model"] as const;
+  // An unknown node name is a usage error.
+  const placed = withPath(target, () => asUsage(() => index.find(node), ...unknown));
   return nodeTask(target, model, index, placed);
 }
 
@@ -267,14 +269,4 @@ function onlyNode(file: string, index: NodeIndex): PlacedNode {
   throw wrongUsage(
     `${printFile(file)} computes ${printName(computed)}, an input of ${node.op}; ${advice}`,
   );
-}
-
-/** Calls `find` to select a node. An unknown node name is a usage error. */
-function choose(file: string, find: () => PlacedNode): PlacedNode {
-  try {
-    return find();
-  } catch (error) {
-    if (!isTensorError(error, "unsupported-model")) throw errorAt(file, error);
-    throw wrongUsage(`${printFile(file)}: ${error.message}`, error);
-  }
 }

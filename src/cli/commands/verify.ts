@@ -26,8 +26,7 @@ import {
 } from "../input/feeds.ts";
 import { escapeControls, JSON_HELP, printJson, quote, wrap } from "../text/layout.ts";
 import { wholeOption } from "../input/numbers.ts";
-import { expectedLines } from "../text/expected-text.ts";
-import { historyLines, reasonLines } from "../text/reasons.ts";
+import { expectedLines, historyLines, reasonLines } from "../text/differences.ts";
 import {
   addRuntimeOptions,
   inRuntime,

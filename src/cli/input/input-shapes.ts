@@ -3,9 +3,8 @@
 import { type Dim, type PartialShape, type TensorType } from "../../entries/index.ts";
 import type { ValueInfo } from "../../entries/onnx.ts";
 import { wrongUsage } from "../failure.ts";
-import { printName, quote } from "../text/layout.ts";
-import { didYouMean } from "../text/names.ts";
-import { printType } from "../text/type-text.ts";
+import { printName, quote, didYouMean } from "../text/layout.ts";
+import { printType } from "../text/cells.ts";
 import { parseWhole } from "./numbers.ts";
 
 /** Placeholder name for unnamed dimensions in --dim. */

@@ -1,24 +1,26 @@
-/** Reads tensors and models from disk. One of them may come from standard input. */
+/**
+ * Reads tensors and models from disk, and lists the models in folders. One file may come from standard input.
+ */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { TensorError, type Tensor } from "../../entries/index.ts";
-import {
-  externalFiles,
-  readModel,
-  readOutline,
-  type ByteSource,
-  type Model,
-} from "../../entries/onnx.ts";
-import { readIR } from "../../entries/openvino.ts";
-import { reasonOf, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
-import type { Io } from "../io.ts";
-import { showProgress } from "../text/progress.ts";
-import { lightModel, withWeightsOf } from "../../models/onnx/light-model.ts";
+import { Failure, reasonOf, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
 import { checkFormat, formatOf } from "./tensor-format.ts";
+import type { Io } from "../io.ts";
 import { quote } from "../text/layout.ts";
+import { showProgress } from "../text/progress.ts";
 import { CLI, FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
+import { type Tensor, TensorError } from "../../entries/index.ts";
+import {
+  type ByteSource,
+  externalFiles,
+  type Model,
+  readModel,
+  readOutline,
+} from "../../entries/onnx.ts";
+import { readIR } from "../../entries/openvino.ts";
+import { lightModel, withWeightsOf } from "../../models/onnx/light-model.ts";
 
 /** Throws a `Failure` if the file name has no known extension, or the file does not contain a tensor. */
 export function readTensorFile(io: Io, file: string): Tensor {
@@ -111,7 +113,7 @@ export const isIR = (file: string): boolean => path.extname(file).toLowerCase() 
 const XML_HEAD = 4096;
 
 /** Returns true if a file is an IR, not another document. The result is also true for a file that cannot be read. */
-export function isIRFile(io: Io, file: string): boolean {
+function isIRFile(io: Io, file: string): boolean {
   try {
     const head = withFile(io, file, ({ size, read }) => read(0, Math.min(size, XML_HEAD)));
     return /<net[\s>]/.test(new TextDecoder().decode(head));
@@ -264,3 +266,67 @@ export const notRegular = (file: string, stat: fs.Stats): Error =>
   wrongData(
     `${file} must be a file, got ${stat.isDirectory() ? "a folder" : "a pipe or a device"}; name a file`,
   );
+
+/** A readable model file, or an unreadable folder. */
+export interface FoundFile {
+  readonly file: string;
+  readonly failure?: Failure;
+}
+
+/** Sorts numbers in file names by value, so that `block10` follows `block9`. */
+const { compare } = new Intl.Collator("en", { numeric: true });
+
+export const isFolder = ({ cwd }: Io, file: string): boolean =>
+  file !== STDIN &&
+  (fs.statSync(path.resolve(cwd, file), { throwIfNoEntry: false })?.isDirectory() ?? false);
+
+/**
+ * Yields the files specified in `given`, in order. Folders are read lazily, and `looking` is called for each folder.
+ */
+export function* findModels(
+  io: Io,
+  given: string,
+  looking: (folder: string) => void,
+): Iterable<FoundFile> {
+  if (!isFolder(io, given)) {
+    yield { file: given };
+    return;
+  }
+  let count = 0;
+  for (const found of modelsIn(io, given, looking)) {
+    count++;
+    yield found;
+  }
+  if (count > 0) return;
+  const failure = wrongData(`${given} must contain an .onnx file, or an .xml file of OpenVINO`);
+  yield { file: given, failure };
+}
+
+function* modelsIn(io: Io, folder: string, looking: (folder: string) => void): Iterable<FoundFile> {
+  looking(folder);
+  let entries: fs.Dirent[];
+  try {
+    entries = withPath(folder, () =>
+      fs.readdirSync(path.resolve(io.cwd, folder), { withFileTypes: true }),
+    );
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    yield { file: folder, failure: error };
+    return;
+  }
+  for (const entry of entries.toSorted((a, b) => compare(a.name, b.name))) {
+    const { name } = entry;
+    const place = path.join(folder, name);
+    // Symbolic links to folders are not followed, because they may create cycles.
+    if (entry.isDirectory()) {
+      if (!isPassedOver(name)) yield* modelsIn(io, place, looking);
+    } else if (isModelName(name) && !isFolder(io, place)) {
+      if (!isIR(name) || isIRFile(io, place)) yield { file: place };
+    }
+  }
+}
+
+/** Returns true for folders that usually contain no user models. */
+const isPassedOver = (name: string): boolean => name.startsWith(".") || name === "node_modules";
+
+const isModelName = (name: string): boolean => isIR(name) || /\.onnx$/i.test(name);

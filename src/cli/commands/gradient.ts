@@ -1,26 +1,29 @@
-/** Parses the gradient options of `ndscatter explain`, and computes the requested gradients. */
+/** The gradients of `ndscatter explain`: their options, and their results as text and as JSON data. */
 
 import type { Command } from "commander";
+import { asUsage, printFile, wrongData, wrongUsage } from "../failure.ts";
+import { parseInteger, repeatable } from "../input/numbers.ts";
+import { readTensorFile } from "../input/read-files.ts";
+import type { Io } from "../io.ts";
+import { coordinatesOf, printCell, printType, valuesOf } from "../text/cells.ts";
+import { type Canvas, drawTensor, isSmall } from "../text/drawing.ts";
+import { cellName, first, indexText, type Names, namesOf } from "../text/explanation-text.ts";
+import { printTable, quote } from "../text/layout.ts";
 import {
   DTYPES,
   explainGradient,
+  type Explanation,
   full,
-  isTensorError,
-  type GradientCell,
   type GatherStory,
+  type GradientCell,
   type GradientExplanation,
+  type GradientTerm,
+  type Scalar,
   type ScatterStory,
   type Tensor,
   type Ties,
 } from "../../entries/index.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
-import { printFile, wrongData, wrongUsage } from "../failure.ts";
-import type { Io } from "../io.ts";
-import { coordinatesOf } from "../text/cells.ts";
-import { quote } from "../text/layout.ts";
-import { printType } from "../text/type-text.ts";
-import { parseInteger, repeatable } from "./numbers.ts";
-import { readTensorFile } from "./read-files.ts";
 
 export interface GradientOptions {
   readonly gradient?: boolean;
@@ -54,7 +57,7 @@ interface NamedCell {
 }
 
 /** Parsed gradient options. */
-export interface GradientRequest {
+interface GradientRequest {
   /** File that contains the output gradient; undefined for a gradient of ones. */
   readonly file: string | undefined;
   readonly ties: Ties;
@@ -63,7 +66,7 @@ export interface GradientRequest {
 }
 
 /** The gradients of a call and the elements to explain. */
-export interface ExplainedGradient extends Pick<GradientRequest, "file" | "ties"> {
+interface ExplainedGradient extends Pick<GradientRequest, "file" | "ties"> {
   readonly explained: GradientExplanation;
   readonly outputGradient: Tensor;
   /** Elements from --cell; null if the command selects the elements. */
@@ -119,12 +122,16 @@ export function gradientOf(
   }
   if (error?.code === "attribute") throw wrongUsage(`--ties: ${error.message}`);
   if (error !== null) throw wrongData(`${title}${error.message}`, error);
-  const chosen = cells?.map((one) => cellOf(explained, one)) ?? null;
+  // An input without a gradient, or coordinates outside the input, are usage errors.
+  const chosen =
+    cells?.map(({ text, input, coordinates }) =>
+      asUsage(() => explained.cell(input, coordinates), `--cell ${text}: `),
+    ) ?? null;
   return { explained, file, outputGradient, ties, cells: chosen };
 }
 
 /** An input's gradient, and the elements that the command explains without --cell. */
-export interface InputGradient {
+interface InputGradient {
   readonly name: string;
   readonly gradient: Tensor;
   /** Number of elements that `elements` yields. */
@@ -133,9 +140,7 @@ export interface InputGradient {
   elements(): Iterable<readonly number[]>;
 }
 
-export function gradientsOf({
-  explained: { call, gradients },
-}: ExplainedGradient): InputGradient[] {
+function gradientsOf({ explained: { call, gradients } }: ExplainedGradient): InputGradient[] {
   const { inputs, story } = call;
   return inputs.flatMap(({ name, role }, position) => {
     const gradient = gradients[position];
@@ -175,11 +180,102 @@ function onesLike(output: Tensor): Tensor {
   return full(dtype, shape, DTYPES[dtype].lanes === 2 ? [1, 0] : 1) as Tensor;
 }
 
-/** Throws a `Failure` for an input without a gradient, and for coordinates outside the input. */
-function cellOf({ cell }: GradientExplanation, { text, input, coordinates }: NamedCell) {
-  try {
-    return cell(input, coordinates);
-  } catch (error) {
-    throw isTensorError(error) ? wrongUsage(`--cell ${text}: ${error.message}`, error) : error;
+// The text lists at most this many items; --json lists all items.
+const MOST_CELLS = 50;
+const MOST_TERMS = 20;
+
+export function gradientText(asked: ExplainedGradient, canvas: Canvas): string {
+  const { explained, file, outputGradient, cells } = asked;
+  const { output } = namesOf(explained.call);
+  const gradients = gradientsOf(asked);
+  const draw = (name: string, tensor: Tensor): string =>
+    drawTensor(`gradient of ${name}`, tensor, () => null, canvas);
+  const listed =
+    cells === null ? gradients.map((one) => elementsText(asked, one)) : [cellsText(asked, cells)];
+  const sections = [
+    file === undefined
+      ? `gradient of ${output}: 1 for each element; --output-gradient gives another`
+      : draw(`${output}, ${printFile(file)}`, outputGradient),
+    ...gradients.map(({ name, gradient }) => draw(name, gradient)),
+    ...listed,
+  ];
+  return sections
+    .filter((section) => section !== "")
+    .map((section) => `\n${section}\n`)
+    .join("");
+}
+
+/** Prints the input elements that the command explains without --cell. */
+function elementsText(asked: ExplainedGradient, input: InputGradient): string {
+  const { name, gradient, count } = input;
+  if (count === 0) return "";
+  if (!isSmall(gradient)) {
+    const zeros = gradient.shape.map(() => 0);
+    return `--cell '${cellName(name, zeros)}' explains that element of the gradient of ${name}`;
+  }
+  const { cell } = asked.explained;
+  const shown = Array.from(first(input.elements(), MOST_CELLS), (at) => cell(name, at));
+  const left = count - shown.length;
+  const more = left > 0 ? [`and ${left} more of ${name}; --cell explains any of them`] : [];
+  return [cellsText(asked, shown), ...more].join("\n");
+}
+
+const HEAD = ["element", "gradient", "factor * gradient of output"] as const;
+
+/** Prints a table with one line for each output element that contributes to a gradient. */
+function cellsText(asked: ExplainedGradient, cells: readonly GradientCell[]): string {
+  const { explained, outputGradient } = asked;
+  const { call } = explained;
+  const names = namesOf(call);
+  const print = (value: Scalar): string => printCell(outputGradient, value);
+  const termText = (term: GradientTerm): string => {
+    const product = `${print(term.factor)} * ${print(term.outputGradient)}`;
+    return `${product} from ${cellName(names.output, term.output)}${whyText(call, term, names)}`;
+  };
+  const rows = cells.flatMap(({ input, coordinates, value, terms }) => {
+    const shown = Array.from(first(terms, MOST_TERMS), termText);
+    const left = terms.length - shown.length;
+    if (shown.length === 0) shown.push("no term, because no index gathers the element");
+    if (left > 0) shown.push(`and ${left} more`);
+    const title = [cellName(input, coordinates), print(value)];
+    return shown.map((text, nth) => [...(nth === 0 ? title : ["", ""]), text]);
+  });
+  return rows.length === 0 ? "" : printTable([HEAD, ...rows]);
+}
+
+/** Prints the reason for a factor. For a gather, the reason is the index. */
+function whyText({ story }: Explanation, { output, reason }: GradientTerm, names: Names): string {
+  if (story?.kind !== "gather") return ` (${reason})`;
+  return `, ${indexText(story.cell(output).index, names)}`;
+}
+
+/** JSON data about gradients, with the elements whose terms are listed. */
+interface GradientFacts {
+  readonly facts: object;
+  readonly cells: Iterable<GradientCell>;
+}
+
+export function gradientJson(asked: ExplainedGradient): GradientFacts {
+  const { explained, outputGradient, ties, cells } = asked;
+  const gradients = gradientsOf(asked);
+  const inputs = gradients.map(({ name, gradient }) => ({ name, ...factsOf(gradient) }));
+  return {
+    facts: { ties, outputGradient: factsOf(outputGradient), inputs },
+    cells: cells ?? cellsOf(explained, gradients),
+  };
+}
+
+const factsOf = (tensor: Tensor): object => {
+  const { dtype, shape } = tensor;
+  return { dtype, shape, values: valuesOf(tensor) };
+};
+
+/** Yields the elements that the command explains without --cell. */
+function* cellsOf(
+  { cell }: GradientExplanation,
+  gradients: readonly InputGradient[],
+): Iterable<GradientCell> {
+  for (const { name, elements } of gradients) {
+    for (const at of elements()) yield cell(name, at);
   }
 }
