@@ -13,7 +13,7 @@ import {
 } from "./array-facts.ts";
 import { errorAt, wrongData, wrongUsage } from "../failure.ts";
 import { partOf, placeOf } from "../input/places.ts";
-import { checkArrayFormat } from "../input/tensor-format.ts";
+import { checkArrayFormat } from "../input/read-files.ts";
 import { isSameFile } from "../input/write-files.ts";
 import type { Io } from "../io.ts";
 import { coordinatesOf } from "../text/cells.ts";

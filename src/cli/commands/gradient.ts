@@ -14,12 +14,10 @@ import {
   explainGradient,
   type Explanation,
   full,
-  type GatherStory,
   type GradientCell,
   type GradientExplanation,
   type GradientTerm,
   type Scalar,
-  type ScatterStory,
   type Tensor,
   type Ties,
 } from "../../entries/index.ts";
@@ -145,32 +143,27 @@ function gradientsOf({ explained: { call, gradients } }: ExplainedGradient): Inp
   return inputs.flatMap(({ name, role }, position) => {
     const gradient = gradients[position];
     if (gradient === null || story === null) return [];
-    const { shape, size } = gradient;
     const isData = role === "data";
-    const slice = shape.slice(story.addressed).reduce((all, dim) => all * dim, 1);
-    const count = isData ? story.targets.length * slice : size;
-    const elements = isData
-      ? () => targetElements(story, shape, slice)
-      : () => allElements(shape, size);
-    return [{ name, gradient, count, elements }];
+    const targets = isData ? story.targets : WHOLE;
+    const rest = gradient.shape.slice(isData ? story.addressed : 0);
+    const slice = rest.reduce((all, dim) => all * dim, 1);
+    const elements = (): Iterable<readonly number[]> => elementsOf(targets, rest, slice);
+    return [{ name, gradient, count: targets.length * slice, elements }];
   });
 }
 
-/** Yields all element coordinates in row-major order. */
-function* allElements(shape: readonly number[], size: number): Iterable<readonly number[]> {
-  for (let element = 0; element < size; element++) yield coordinatesOf(element, shape);
-}
+/** The whole of a tensor, as a target without coordinates. */
+const WHOLE: readonly { readonly coordinates: readonly number[] }[] = [{ coordinates: [] }];
 
-/** Yields the coordinates of data elements that indices address, in row-major order. */
-function* targetElements(
-  { targets, addressed }: ScatterStory | GatherStory,
-  shape: readonly number[],
+/** Yields the coordinates of all elements of the targets, in row-major order. */
+function* elementsOf(
+  targets: Iterable<{ readonly coordinates: readonly number[] }>,
+  rest: readonly number[],
   slice: number,
 ): Iterable<readonly number[]> {
-  const rest = shape.slice(addressed);
-  for (const { coordinates } of targets) {
-    for (const within of allElements(rest, slice)) yield [...coordinates, ...within];
-  }
+  for (const { coordinates } of targets)
+    for (let element = 0; element < slice; element++)
+      yield [...coordinates, ...coordinatesOf(element, rest)];
 }
 
 /** Returns a tensor of ones with the shape of `output`. Returns `output` itself if its data type has no gradients. */

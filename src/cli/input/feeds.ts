@@ -25,8 +25,12 @@ import {
   listInputs,
   sizedShape,
   sizeOptions,
-} from "./input-shapes.ts";
-import { indexSpans, rangeSpan, valueTensor, madeUp, randomFrom } from "./made-up.ts";
+  indexSpans,
+  rangeSpan,
+  valueTensor,
+  madeUp,
+  randomFrom,
+} from "./made-up.ts";
 import { repeatable, wholeOption } from "./numbers.ts";
 import { filesOf, readTensorFiles } from "./read-files.ts";
 

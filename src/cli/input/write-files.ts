@@ -7,13 +7,13 @@
 import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { promisify } from "node:util";
 import type { Tensor } from "../../entries/index.ts";
 import { externalFiles, type Model } from "../../entries/onnx.ts";
 import { errorAt, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
 import { printName } from "../text/layout.ts";
-import { isIR, notRegular } from "./read-files.ts";
-import { checkFormat } from "./tensor-format.ts";
+import { isIR, notRegular, checkFormat } from "./read-files.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 
@@ -132,8 +132,9 @@ async function writeNew(
     if (mode !== undefined) fs.fchmodSync(descriptor, mode);
     for (const bytes of given instanceof Uint8Array ? [given] : given) {
       for (let done = 0; done < bytes.length;) {
+        const most = Math.min(FILES.atOnce, bytes.length - done);
         // oxlint-disable-next-line no-await-in-loop
-        done += await write(descriptor, bytes, done, Math.min(FILES.atOnce, bytes.length - done));
+        done += (await write(descriptor, bytes, done, most)).bytesWritten;
       }
     }
   } finally {
@@ -142,18 +143,7 @@ async function writeNew(
   }
 }
 
-const write = (
-  descriptor: number,
-  bytes: Uint8Array,
-  offset: number,
-  length: number,
-): Promise<number> =>
-  new Promise((resolve, reject) => {
-    fs.write(descriptor, bytes, offset, length, (error, written) => {
-      if (error === null) resolve(written);
-      else reject(error);
-    });
-  });
+const write = promisify(fs.write);
 
 /** Throws a `Failure` if an output would replace a file that the command reads. */
 export function checkNotRead(io: Io, output: string, read: readonly string[]): void {
