@@ -11,8 +11,7 @@
  */
 
 export * from "../models/surface.ts";
-export { externalFiles } from "../models/onnx/external-files.ts";
-export type { ReadExternal, ReadOptions } from "../models/onnx/external.ts";
+export { externalFiles, type ReadExternal, type ReadOptions } from "../models/onnx/external.ts";
 export { readOutline } from "../models/onnx/outline.ts";
 export {
   buildModel,

@@ -3,7 +3,14 @@
 import { functionOf } from "../model/bound-graph.ts";
 import { findOpset } from "../model/graph.ts";
 import { constantOf as constantOfNode } from "../model/inline.ts";
-import { renamed, type Constant, type Graph, type Model, type ModelNode } from "../model/model.ts";
+import {
+  renamed,
+  valueNames,
+  type Constant,
+  type Graph,
+  type Model,
+  type ModelNode,
+} from "../model/model.ts";
 import { needsOf } from "../model/uses.ts";
 import { DEFAULTS_SINCE, type Scope } from "../model/values.ts";
 import type { Opsets } from "./steps.ts";
@@ -12,11 +19,7 @@ import type { Opsets } from "./steps.ts";
 export const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
   Object.values(attributes).flatMap((one) => (one.type === "other" ? (one.graphs ?? []) : []));
 
-export const namesOf = ({ inputs, constants, nodes }: Graph): ReadonlySet<string> =>
-  new Set([
-    ...[...inputs, ...constants].map(({ name }) => name),
-    ...nodes.flatMap(({ outputs }) => outputs),
-  ]);
+export const namesOf = (graph: Graph): ReadonlySet<string> => new Set(valueNames(graph));
 
 /** Returns a graph's initializers and the values of its `Constant` nodes. For a body, `irVersion` is Infinity. */
 export function constantsOf(

@@ -8,9 +8,8 @@ import { isDType } from "../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../core/tensor/shape.ts";
 import { layoutOf, LOOP_OWN, loopShape, slicingOf } from "../control-flow/iterations.ts";
 import { findOpset } from "../model/graph.ts";
-import { eitherKnown, NOTHING_KNOWN, unifyTypes, type Known } from "../model/known.ts";
+import { eitherKnown, NOTHING_KNOWN, sameType, unifyTypes, type Known } from "../model/known.ts";
 import type { ModelNode, ValueInfo } from "../model/model.ts";
-import { sameType } from "../model/same-type.ts";
 import { outputsOf } from "../model/types/outputs.ts";
 import { ownerOf, type BodyStep, type GraphPlan } from "./steps.ts";
 

@@ -14,15 +14,8 @@ import {
   type Model,
   type ModelNode,
 } from "../model/model.ts";
-import { PlaceScopes } from "../model/place-scopes.ts";
-import { definitionOf } from "../model/standard-function.ts";
-import {
-  definedOperator,
-  walkNodes,
-  walkPlace,
-  type Place,
-  type PlacedNode,
-} from "../model/places.ts";
+import { definedOperator, type Place, type PlacedNode } from "../model/places.ts";
+import { walkTyped } from "../model/typed-walk.ts";
 import type { Scope } from "../model/values.ts";
 import type { ParameterSchema, TensorType } from "../../core/operators/operator.ts";
 import { isOperator } from "../../core/operators/registry.ts";
@@ -114,20 +107,17 @@ class Inspection {
   nodeCount = 0;
   readonly nodes: InspectedNode[] = [];
   readonly findings: Finding[] = [];
-  readonly #model: Model;
-  readonly #scopes: PlaceScopes;
   readonly #patterns = new Patterns();
 
   constructor(model: Model) {
-    this.#model = model;
-    this.#scopes = new PlaceScopes(model.irVersion);
     this.#checkOpsets(model);
-    walkNodes(model, {
+    walkTyped(model, {
       place: ({ graph, path }) => this.#checkNames(graph, path),
-      node: (placed) => {
+      node: (placed, scope) => {
         this.nodeCount++;
-        this.#inspect(placed);
+        this.#inspect(placed, scope);
       },
+      defining: (placed, scope) => this.#inspect(placed, scope),
       tooDeep: (path) => {
         const sentence = `the graph of ${path.join(" / ")} is nested too deeply to be checked`;
         this.findings.push(finding("graph-too-deep", sentence));
@@ -159,14 +149,9 @@ class Inspection {
     }
   }
 
-  #inspect(placed: PlacedNode): void {
-    const scope = this.#scopes.learn(placed);
+  #inspect(placed: PlacedNode, scope: Scope): void {
     const { node, place } = placed;
-    if (!isOperator(node)) {
-      const inside = definitionOf(placed, this.#scopes, this.#model);
-      if (inside !== null) walkPlace(inside, { node: (inner) => this.#inspect(inner) });
-      return;
-    }
+    if (!isOperator(node)) return;
     const report = nodeReport(node, findOpset(place.opsets, node), scope, place);
     const repeats = report.findings.some(({ id }) => id === "repeated-target");
     const patterns = this.#patterns.of(placed, scope, repeats);

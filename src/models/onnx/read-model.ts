@@ -77,6 +77,8 @@ export interface WholeTensors {
 
 interface Reading extends ReadOptions {
   readonly parts: Parts;
+  /** The number of graphs around the part that is read. */
+  readonly depth: number;
   /**
    * The reader of complete tensors, only for an outline. Models from an outline have no `SOURCE`, because an outline
    * lacks the data that a writer would write back.
@@ -94,7 +96,7 @@ export function decodeModel(
   options: ReadOptions,
   whole: WholeTensors | null = null,
 ): Model {
-  const reading: Reading = { external: options.external, parts: partsOf(bytes), whole };
+  const reading: Reading = { external: options.external, parts: partsOf(bytes), depth: 0, whole };
   const source = decode(MODEL, bytes, "the model", reading.parts);
   if (source.graph === undefined) throw malformed("the model has no graph", { key: "graph" });
   const functions = source.functions.map((one) => decodeFunction(one, reading));
@@ -102,7 +104,7 @@ export function decodeModel(
     irVersion: toNumber(source.irVersion, "ir_version"),
     producer: source.producerName,
     ...decodeOpsets(source.opsetImport),
-    graph: decodeGraph(source.graph, reading, 0),
+    graph: decodeGraph(source.graph, reading),
     ...(functions.length > 0 && { functions }),
     ...sourced(source, reading),
   };
@@ -119,7 +121,7 @@ const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
 function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
   const source = decode(FUNCTION, bytes, "a function", reading.parts);
   const { name, domain, input, output, node, valueInfo, attributeProto } = source;
-  const defaults = attributeProto.map((one) => [one.name, decodeOwn(one, reading, 0)] as const);
+  const defaults = attributeProto.map((one) => [one.name, decodeOwn(one, reading)] as const);
   return {
     name,
     domain: domainName(domain),
@@ -128,7 +130,7 @@ function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
       name,
       inputs: input.map(untyped),
       outputs: output.map(untyped),
-      nodes: node.map((one, position) => decodeNode(one, position, reading, 0)),
+      nodes: node.map((one, position) => decodeNode(one, position, reading)),
       constants: [],
       values: valueInfo.map((one) => decodeValueInfo(one, reading)),
     },
@@ -138,16 +140,12 @@ function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
 
 const untyped = (name: string): ValueInfo => ({ name, type: null });
 
-function decodeBodies(
-  sources: readonly Uint8Array[],
-  reading: Reading,
-  depth: number,
-): readonly Graph[] | null {
-  if (depth >= MAX_BODY_DEPTH) return null;
-  return sources.map((bytes) => {
-    const source = decode(GRAPH, bytes, "a subgraph", reading.parts);
-    return decodeGraph(source, reading, depth + 1);
-  });
+function decodeBodies(sources: readonly Uint8Array[], reading: Reading): readonly Graph[] | null {
+  if (reading.depth >= MAX_BODY_DEPTH) return null;
+  const inner = { ...reading, depth: reading.depth + 1 };
+  return sources.map((bytes) =>
+    decodeGraph(decode(GRAPH, bytes, "a subgraph", reading.parts), inner),
+  );
 }
 
 /**
@@ -171,11 +169,11 @@ function decodeOpsets(
   };
 }
 
-const decodeGraph = (source: MessageOf<typeof GRAPH>, reading: Reading, depth: number): Graph => ({
+const decodeGraph = (source: MessageOf<typeof GRAPH>, reading: Reading): Graph => ({
   name: source.name,
   inputs: source.input.map((one) => decodeValueInfo(one, reading)),
   outputs: source.output.map((one) => decodeValueInfo(one, reading)),
-  nodes: source.node.map((node, position) => decodeNode(node, position, reading, depth)),
+  nodes: source.node.map((node, position) => decodeNode(node, position, reading)),
   constants: [
     ...source.initializer.map((bytes) => decodeConstant(bytes, reading)),
     ...source.sparseInitializer.map((bytes) => decodeSparseOne(bytes, reading)),
@@ -184,12 +182,7 @@ const decodeGraph = (source: MessageOf<typeof GRAPH>, reading: Reading, depth: n
   ...sourced(source, reading),
 });
 
-function decodeNode(
-  source: MessageOf<typeof NODE>,
-  position: number,
-  reading: Reading,
-  depth: number,
-): ModelNode {
+function decodeNode(source: MessageOf<typeof NODE>, position: number, reading: Reading): ModelNode {
   const { name, opType, domain, input, output, attribute } = source;
   if (opType === "")
     throw malformed(`node ${position} of the graph has no op_type`, {
@@ -204,7 +197,7 @@ function decodeNode(
         { key: one.name, at: [position] },
       );
     }
-    attributes.set(one.name, decodeOwn(one, reading, depth));
+    attributes.set(one.name, decodeOwn(one, reading));
   }
   return {
     name,
@@ -218,12 +211,8 @@ function decodeNode(
   };
 }
 
-const decodeOwn = (
-  one: MessageOf<typeof ATTRIBUTE>,
-  reading: Reading,
-  depth: number,
-): Attribute => ({
-  ...decodeAttribute(one, reading, depth),
+const decodeOwn = (one: MessageOf<typeof ATTRIBUTE>, reading: Reading): Attribute => ({
+  ...decodeAttribute(one, reading),
   ...sourced(one, reading),
 });
 
@@ -246,45 +235,51 @@ export const ATTRIBUTE_TYPES = [
   "TYPE_PROTOS",
 ] as const;
 
-function decodeAttribute(
-  source: MessageOf<typeof ATTRIBUTE>,
+/** The fields of the values of each decoded attribute type. The fields of lists have the names of their types. */
+export const VALUE_FIELDS = {
+  float: "f",
+  int: "i",
+  string: "s",
+  tensor: "t",
+  floats: "floats",
+  ints: "ints",
+  strings: "strings",
+  tensors: "tensors",
+} as const;
+
+const isValueType = (type: string): type is keyof typeof VALUE_FIELDS =>
+  Object.hasOwn(VALUE_FIELDS, type);
+
+function decodeAttribute(source: MessageOf<typeof ATTRIBUTE>, reading: Reading): Attribute {
+  const type = ATTRIBUTE_TYPES[source.type] ?? `type ${source.type}`;
+  if (source.refAttrName !== "")
+    return { type: "other", value: type, reference: source.refAttrName };
+  if (type === "GRAPH" || type === "GRAPHS") {
+    const graphs = type === "GRAPH" ? [source.g] : source.graphs;
+    return { type: "other", value: type, graphs: decodeBodies(graphs, reading) };
+  }
+  if (!isValueType(type)) return { type: "other", value: type };
+  const { [VALUE_FIELDS[type]]: encoded } = source;
+  const value = Array.isArray(encoded)
+    ? encoded.map((one) => decodeValue(type, one, reading))
+    : decodeValue(type, encoded, reading);
+  // ONNX strings may also contain bytes that are not text.
+  if (value === null || (type === "strings" && (value as unknown[]).includes(null)))
+    return { type: "other", value: `${type} of bytes` };
+  return { type, value } as Attribute;
+}
+
+/** Decodes a value of an attribute; returns null for a string that is not text. */
+function decodeValue(
+  type: keyof typeof VALUE_FIELDS,
+  value: bigint | number | Uint8Array,
   reading: Reading,
-  depth: number,
-): Attribute {
-  const type = ATTRIBUTE_TYPES[source.type];
-  if (source.refAttrName !== "") {
-    const { refAttrName: reference } = source;
-    return { type: "other", value: type ?? `type ${source.type}`, reference };
-  }
-  switch (type) {
-    case "int":
-      return { type, value: toInteger(source.i) };
-    case "ints":
-      return { type, value: source.ints.map(toInteger) };
-    case "float":
-      return { type, value: source.f };
-    case "floats":
-      return { type, value: source.floats };
-    case "string":
-    case "strings": {
-      const texts = (type === "string" ? [source.s] : source.strings).map(textOrNull);
-      const known = texts.filter((text) => text !== null);
-      // ONNX strings may also contain bytes that are not text.
-      if (known.length < texts.length) return { type: "other", value: `${type} of bytes` };
-      return type === "string" ? { type, value: known[0] } : { type, value: known };
-    }
-    case "tensor":
-      return { type, value: decodeConstant(source.t, reading) };
-    case "tensors":
-      return { type, value: source.tensors.map((bytes) => decodeConstant(bytes, reading)) };
-    case "GRAPH":
-    case "GRAPHS": {
-      const graphs = type === "GRAPH" ? [source.g] : source.graphs;
-      return { type: "other", value: type, graphs: decodeBodies(graphs, reading, depth) };
-    }
-    default:
-      return { type: "other", value: type ?? `type ${source.type}` };
-  }
+): unknown {
+  if (typeof value === "bigint") return toInteger(value);
+  if (typeof value === "number") return value;
+  return type === "tensor" || type === "tensors"
+    ? decodeConstant(value, reading)
+    : textOrNull(value);
 }
 
 function textOrNull(bytes: Uint8Array): string | null {

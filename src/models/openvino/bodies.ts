@@ -7,14 +7,14 @@ import { printValue } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import { nodeTitle, SOURCE, type Graph, type ModelNode } from "../model/model.ts";
 import { bodyElements } from "./net.ts";
-import { LayerSource, readBody } from "./read-ir.ts";
+import { IRSource, readBody } from "./read-ir.ts";
 import type { Element } from "./xml.ts";
 
 /**
  * Returns the names of a node's attributes that are layer bodies. Throws `unsupported-model` for a body that was
  * changed, removed or replaced.
  */
-export function keptBodies(node: ModelNode, source: LayerSource | null): ReadonlySet<string> {
+export function keptBodies(node: ModelNode, source: IRSource | null): ReadonlySet<string> {
   const names = new Set<string>();
   if (source === null) return names;
   const numbers = new Map<Element, number>();
@@ -35,7 +35,7 @@ export function keptBodies(node: ModelNode, source: LayerSource | null): Readonl
   return names;
 }
 
-const quoteLayer = ({ layerName }: LayerSource): string => `layer ${printValue(layerName)}`;
+const quoteLayer = ({ name }: IRSource): string => `layer ${printValue(name)}`;
 
 /**
  * Prints graphs as a text for comparison. Constants from a layer are printed with the layer's number in `numbers`, so
@@ -51,6 +51,6 @@ function printGraphs(graphs: readonly Graph[], numbers: Map<Element, number>): s
     if (typeof value === "bigint") return String(value);
     if (typeof value !== "object" || value === null || !(SOURCE in value)) return value;
     const { [SOURCE]: source } = value;
-    return source instanceof LayerSource ? { ...value, layer: numberOf(source.element) } : value;
+    return source instanceof IRSource ? { ...value, layer: numberOf(source.element) } : value;
   });
 }

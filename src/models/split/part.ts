@@ -1,9 +1,8 @@
 /** Some of a graph's nodes as a separate model. */
 
 import type { TensorType } from "../../core/operators/operator.ts";
-import { unifyTypes } from "../model/known.ts";
+import { sameType, unifyTypes } from "../model/known.ts";
 import type { Constant, Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
-import { sameType } from "../model/same-type.ts";
 import { ownScope } from "./types.ts";
 
 /** The nodes and values of a part. Values keep their names. */

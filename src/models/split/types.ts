@@ -3,9 +3,9 @@
 import type { TensorType } from "../../core/operators/operator.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { findOpset } from "../model/graph.ts";
-import type { Model } from "../model/model.ts";
-import { PlaceScopes } from "../model/place-scopes.ts";
-import { walkNodes, type Place } from "../model/places.ts";
+import { valueNames, type Model } from "../model/model.ts";
+import type { Place } from "../model/places.ts";
+import { walkTyped } from "../model/typed-walk.ts";
 import { isCertain, Scope } from "../model/values.ts";
 
 /** A value's type. Unknown sizes are null or names. */
@@ -37,11 +37,7 @@ export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   const own = modelFrom(model);
   const types = new Map<string, InferredType>();
   for (const [{ path, graph }, scope] of scopesOf(own)) {
-    const names = [
-      ...[...graph.inputs, ...graph.constants].map(({ name }) => name),
-      ...graph.nodes.flatMap(({ outputs }) => outputs),
-    ];
-    for (const name of names) {
+    for (const name of valueNames(graph)) {
       const value = scope.get(name);
       const { type } = value.believed;
       if (name !== "" && type !== null)
@@ -58,11 +54,7 @@ export function ownScope({ graph, opsets, irVersion }: Model): Scope {
 }
 
 function scopesOf(model: Model): ReadonlyMap<Place, Scope> {
-  const learned = new PlaceScopes(model.irVersion);
   const scopes = new Map<Place, Scope>();
-  walkNodes(model, {
-    place: (place) => scopes.set(place, learned.scopeOf(place)),
-    node: (placed) => learned.learn(placed),
-  });
+  walkTyped(model, { place: (place, scope) => scopes.set(place, scope) });
   return scopes;
 }
