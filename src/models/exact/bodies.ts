@@ -121,7 +121,7 @@ async function runIterations(own: BodyRun, body: GraphPlan): Promise<readonly (V
   });
   for (let at = 0; isGoing && at < loop.count; at++) {
     const frame = new Frame(own.frame);
-    for (const [name, value] of loop.given(at)) frame.set(name, Value.ofTensor(value));
+    for (const [name, value] of loop.given(at)) frame.set(name, new Value(value));
     for (const [nth, name] of loop.states.entries()) {
       frame.set(name, states[nth]);
       states[nth].release();
@@ -152,7 +152,7 @@ async function runIterations(own: BodyRun, body: GraphPlan): Promise<readonly (V
           ? noResults(own, body, name)
           : stack(results, slicing, nodeTitle(node));
       for (const value of values) value.release();
-      return Value.ofTensor(made).hold();
+      return new Value(made).hold();
     }),
   ];
 }

@@ -10,14 +10,13 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import { quote } from "../model/graph.ts";
-import { runtimeError } from "../verify/session.ts";
+import { orRuntimeError } from "../verify/session.ts";
 import { writeModel } from "../onnx/write-model.ts";
-import { carriedSession, isCarried } from "./carry.ts";
-import type { CreatePart, RuntimeSession } from "./part-session.ts";
+import { carriedSession, isCarried, type CreatePart, type RuntimeSession } from "./runtime.ts";
 import { partOf } from "../split/part.ts";
 import { needsOfSession, ownerOf, type GraphPlan, type SessionStep } from "./steps.ts";
 import { KnownTypes } from "./known-types.ts";
-import type { Planned } from "./plan.ts";
+import type { Planned } from "./facts.ts";
 import { Value } from "./values.ts";
 
 /** A runtime session with its input names. */
@@ -130,22 +129,14 @@ export class OpenParts {
     this.types.learnOutputs(plan, session.outputMetadata ?? [], part.graph.outputs);
   }
 
-  async #load(
-    part: Model,
-    nodes: readonly ModelNode[],
-    needsCarrier: boolean,
-  ): Promise<RuntimeSession> {
-    let session: RuntimeSession;
-    try {
-      session = needsCarrier
+  #load(part: Model, nodes: readonly ModelNode[], needsCarrier: boolean): Promise<RuntimeSession> {
+    return orRuntimeError("load", partTitle(nodes), nodes, async () => {
+      const session = needsCarrier
         ? await carriedSession(this.createSession, part)
         : await this.createSession(writeModel(part));
       if (typeof session.run === "function") return session;
-    } catch (cause) {
-      throw runtimeError("load", partTitle(nodes), cause, nodes);
-    }
-    throw new TensorError("attribute", "createSession must return a session with a function run", {
-      key: "createSession",
+      const sentence = "createSession must return a session with a function run";
+      throw new TensorError("attribute", sentence, { key: "createSession" });
     });
   }
 
@@ -178,7 +169,7 @@ export class OpenParts {
     let value = known.get(name);
     if (value === undefined) {
       const constant = findConstant(owner, name) ?? defaultOf(owner, name);
-      value = constant && Value.lentTensor(readConstant(constant));
+      value = constant && new Value(readConstant(constant), { isLent: true });
       known.set(name, value);
     }
     return value;

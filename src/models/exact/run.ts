@@ -3,7 +3,6 @@
 import { runCall } from "../../core/functions.ts";
 import { isTensorError, malformed, type TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { Tensor } from "../../core/tensor/tensor.ts";
 import { MAX_NAMES, quote } from "../model/graph.ts";
 import { nodeTitle, type ModelNode } from "../model/model.ts";
 import { namingNode, withTitle } from "../model/run-model.ts";
@@ -13,7 +12,7 @@ import { readByGlue, runGlue } from "./glue.ts";
 import { partTitle, type OpenParts } from "./open.ts";
 import type { CallStep, GraphPlan, SessionStep } from "./steps.ts";
 import { Frame, Value } from "./values.ts";
-import { runtimeError } from "../verify/session.ts";
+import { orRuntimeError } from "../verify/session.ts";
 
 export class ModelRun implements StepsRun {
   readonly #parts: OpenParts;
@@ -38,22 +37,28 @@ export class ModelRun implements StepsRun {
   }
 
   /**
-   * Throws an error of an earlier GPU call, with the node that may have caused it. GPU errors are only available at the
-   * end of a run.
+   * Runs the steps of the model's graph. A failed run releases its values. GPU errors are only available at the end of a
+   * run, and name the nodes that may have caused them.
    */
-  async end(): Promise<void> {
+  async all(plan: GraphPlan, frame: Frame): Promise<void> {
+    try {
+      await this.steps(plan, frame);
+      await this.#end();
+    } catch (error) {
+      // The GPU errors of this run must not appear in the next run.
+      await this.#end().catch(() => {});
+      frame.dropAll();
+      throw error;
+    }
+  }
+
+  async #end(): Promise<void> {
     if (this.#onGpu.size === 0) return;
     try {
       await this.#gpu?.done();
     } catch (cause) {
       throw isTensorError(cause) ? withTitle(cause, titleFor([...this.#onGpu], cause)) : cause;
     }
-  }
-
-  /** Cleans up after a failed run, so that its GPU errors do not appear in the next run. */
-  async abandon(frame: Frame): Promise<void> {
-    await this.end().catch(() => {});
-    frame.dropAll();
   }
 
   /** Copies values from the GPU to the host, where this package's operators can read them. */
@@ -115,16 +120,13 @@ export class ModelRun implements StepsRun {
       feeds.push([name, this.valueOf(plan, frame, name).forRuntime()]);
     }
     const more = this.#options === undefined ? [] : [this.#options as never];
-    let made: object;
-    try {
-      made = await part.session.run(Object.fromEntries(feeds) as never, ...more);
-    } catch (cause) {
-      throw runtimeError("run", partTitle(step.nodes), cause, step.nodes);
-    }
+    const made = await orRuntimeError("run", partTitle(step.nodes), step.nodes, () =>
+      part.session.run(Object.fromEntries(feeds) as never, ...more),
+    );
     for (const name of step.outputs) {
       const value: unknown = Reflect.get(made, name);
       this.#onTensor(value);
-      frame.set(name, Tensor.isTensor(value) ? Value.ofTensor(value) : Value.ofRuntime(value));
+      frame.set(name, new Value(value));
     }
   }
 
@@ -151,7 +153,10 @@ export class ModelRun implements StepsRun {
         return callOnEngine(gpu, call, inputs, isInPlace ? inputs[0] : undefined);
       });
       if (made !== null) {
-        frame.set(node.outputs[0], isInPlace && values[0] ? values[0] : Value.ofDevice(made));
+        frame.set(
+          node.outputs[0],
+          isInPlace && values[0] ? values[0] : new Value(null, { device: made }),
+        );
         return;
       }
       await this.toHost(values);
@@ -169,7 +174,7 @@ export class ModelRun implements StepsRun {
     const made = namingNode(node, () => runCall(call, tensors, isInPlace ? tensors[0] : undefined));
     // An in-place scatter returns its data tensor under another name.
     const isSame = isInPlace && data?.given === null;
-    frame.set(node.outputs[0], isSame ? data : Value.ofTensor(made));
+    frame.set(node.outputs[0], isSame ? data : new Value(made));
   }
 }
 

@@ -1,9 +1,86 @@
-/** Some of a graph's nodes as a separate model. */
+/** Some of a graph's nodes as a separate model: the nodes that compute some values, or a list of nodes. */
 
+import { malformed, TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { quote } from "../model/graph.ts";
 import { sameType, unifyTypes } from "../model/known.ts";
 import type { Constant, Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
-import { ownScope } from "./types.ts";
+import { needsOf } from "../model/uses.ts";
+import { scopeOf } from "./types.ts";
+
+/**
+ * Returns the nodes that compute some values, and all values between them. The names in `given` are known values: graph
+ * inputs, and values of enclosing graphs. Throws `shape-mismatch` for an input without a tensor, `malformed-file` for a
+ * value that no node computes.
+ */
+export function neededNodes(
+  graph: Graph,
+  wanted: readonly string[],
+  given: { has(name: string): boolean },
+): { readonly nodes: ReadonlySet<ModelNode>; readonly names: ReadonlySet<string> } {
+  const makers = new Map<string, ModelNode>();
+  for (const node of graph.nodes) for (const name of node.outputs) makers.set(name, node);
+  const constants = new Set(graph.constants.map(({ name }) => name));
+  const nodes = new Set<ModelNode>();
+  const names = new Set<string>();
+  const open = [...wanted];
+  const isWanted = new Set(wanted);
+  const isInput = new Set(graph.inputs.map(({ name }) => name));
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (name === "" || names.has(name)) continue;
+    names.add(name);
+    if (given.has(name)) continue;
+    const node = makers.get(name);
+    if (node !== undefined && !nodes.has(node)) {
+      nodes.add(node);
+      open.push(...needsOf(node));
+    } else if (node === undefined && !constants.has(name)) {
+      if (isInput.has(name)) {
+        const sentence = `the input ${quote(name)} of the model needs a tensor`;
+        throw new TensorError("shape-mismatch", sentence, { input: name });
+      }
+      // The part must not require inputs that the requested values do not depend on.
+      if (isWanted.has(name)) throw malformed(`no node computes ${quote(name)}`, { input: name });
+    }
+  }
+  return { nodes, names };
+}
+
+/**
+ * Returns a model whose outputs are the given names. The model's inputs are the known values that it uses, which are
+ * not computed again. The errors are those of `neededNodes`.
+ */
+export const cutModel = (
+  model: Model,
+  graph: Graph,
+  wanted: readonly string[],
+  given: ReadonlyMap<string, Tensor>,
+): Model =>
+  neededPart(model, graph, wanted, given, (names) => ({
+    inputs: [...given].flatMap(([name, { dtype, shape }]) =>
+      names.has(name) ? [{ name, type: { dtype, shape } }] : [],
+    ),
+    constants: graph.constants.filter(({ name }) => names.has(name) && !given.has(name)),
+  }));
+
+/** Returns the part of a graph that computes some values. The names in `given` are known values. */
+export function neededPart(
+  model: Model,
+  graph: Graph,
+  wanted: readonly string[],
+  given: { has(name: string): boolean },
+  partWith: (
+    names: ReadonlySet<string>,
+  ) => Pick<PartSpec, "inputs" | "constants"> & Partial<Pick<PartSpec, "outputs">>,
+): Model {
+  const { nodes, names } = neededNodes(graph, wanted, given);
+  return partOf(model, {
+    ...{ graph, opsets: model.opsets, nodes: graph.nodes.filter((node) => nodes.has(node)) },
+    outputs: wanted.map((name) => ({ name, type: null })),
+    ...partWith(names),
+  });
+}
 
 /** The nodes and values of a part. Values keep their names. */
 export interface PartSpec {
@@ -43,7 +120,7 @@ export function partOf(
  * another part computes. A runtime fuses fewer operators if it does not know a rank, so its results may differ.
  */
 function withLostTypes(part: Model, typeOf: (name: string) => TensorType | null): Model {
-  const scope = ownScope(part);
+  const scope = scopeOf(part.graph, part.opsets, null, part.irVersion);
   const lost = new Map<string, TensorType>();
   for (const name of part.graph.nodes.flatMap(({ outputs }) => outputs)) {
     const whole = name === "" ? null : typeOf(name);

@@ -145,13 +145,8 @@ export async function* captures(
   const model = readModel(bytes, external === undefined ? {} : { external });
   const index = new NodeIndex(model);
   const wanted = wantedNodes(index, node);
-  const given = feedsFrom(model, feeds);
-  const values = new PlaceValues(model, index.nodes, wanted, given, {
-    createSession,
-    iteration,
-    call,
-    onSearch,
-  });
+  const run = { model, nodes: index.nodes, feeds: feedsFrom(model, feeds), iteration, call };
+  const values = new PlaceValues(run, wanted, createSession, onSearch);
   try {
     for (const place of new Set(wanted.map((one) => one.place))) {
       const placed = wanted.filter((one) => one.place === place);
@@ -171,7 +166,7 @@ export async function* captures(
 
 export function captureOptionsFrom(
   options: unknown,
-): Required<Omit<CaptureOptions, "node" | "external">> & Pick<CaptureOptions, "node" | "external"> {
+): CaptureOptions & Required<Pick<CaptureOptions, "iteration" | "call" | "onSearch">> {
   const own = optionsOf(options, CAPTURE_OPTIONS, {}, "the options of a capture");
   const createSession = createSessionFrom(own);
   const { node, external, onSearch = () => {} } = own;
@@ -179,20 +174,25 @@ export function captureOptionsFrom(
   if (typeof onSearch !== "function") throw wrongOption("onSearch", "a function", onSearch);
   if (node !== undefined && typeof node !== "string") throw wrongOption("node", "a name", node);
   return {
-    ...{ createSession, iteration, call, onSearch: onSearch as (sessions: number) => void },
-    ...(node !== undefined && { node }),
-    ...(external !== undefined && { external: external as ReadExternal }),
+    ...{ createSession, node, iteration, call, external: external as ReadExternal | undefined },
+    onSearch: onSearch as (sessions: number) => void,
   };
 }
 
 /** Returns a model's scatters and gathers, or the only node with a given name. */
 export function wantedNodes(index: NodeIndex, name: string | undefined): readonly PlacedNode[] {
   if (name === undefined) return index.family;
-  const { node, place } = index.find(name);
-  if (isOperator(node)) return [{ node, place }];
-  const what = `${nodeTitle(node)} is ${node.op}, which is not a scatter or gather`;
+  return [operatorNamed(index, name, "node")];
+}
+
+/** Returns a model's scatter or gather by its name, which is the value of the option `key`. */
+export function operatorNamed(index: NodeIndex, name: string, key: string): PlacedNode {
+  const found = index.find(name);
+  if (isOperator(found.node)) return found;
+  const node = nodeTitle(found.node);
+  const what = `${node} is ${found.node.op}, which is not a scatter or gather`;
   const sentence = `${what}; the model has ${listNodes(index.family)}`;
-  throw new TensorError("unsupported-model", sentence, { node: nodeTitle(node), key: "node" });
+  throw new TensorError("unsupported-model", sentence, { node, key });
 }
 
 function countFrom(options: Record<string, unknown>, name: string): number {

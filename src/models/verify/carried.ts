@@ -167,3 +167,18 @@ export async function openModel(
     release: () => session.release(),
   };
 }
+
+/** Opens a session of a model for one action. The errors are those of `openModel` and of the action. */
+export async function withModel<T>(
+  create: CreateSession,
+  model: Model,
+  action: (session: OpenSession) => Promise<T>,
+  bytes?: Uint8Array,
+): Promise<T> {
+  const session = await openModel(create, model, bytes);
+  try {
+    return await action(session);
+  } finally {
+    await session.release();
+  }
+}

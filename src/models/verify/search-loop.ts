@@ -30,11 +30,8 @@ export async function findIteration(
   feeds: Values,
   createSession: CreateSession,
 ): Promise<FailingIteration | null> {
-  const values = new PlaceValues(model, index.nodes, [], feeds, {
-    createSession,
-    iteration: 0,
-    call: 0,
-  });
+  const run = { model, nodes: index.nodes, feeds, iteration: 0, call: 0 };
+  const values = new PlaceValues(run, [], createSession);
   try {
     for (const placed of index.nodes) {
       if (!isLoop(placed.node) || isInLoop(placed.place)) continue;

@@ -153,21 +153,25 @@ function nodeNamedBy(message: string, nodes: readonly ModelNode[]): ModelNode | 
 }
 
 /**
- * Returns the error for a runtime failure that ends a call. Errors of this package are returned unchanged. The text
- * `what` names the failed model or part, and `nodes` are the nodes that may have failed.
+ * Returns the result of an action of the runtime. Errors of this package are thrown unchanged. The text `what` names
+ * the model or part in other errors, and `nodes` are the nodes that may have failed.
  */
-export function runtimeError(
+export async function orRuntimeError<T>(
   verb: "load" | "run",
   what: string,
-  cause: unknown,
   nodes: readonly ModelNode[],
-): TensorError {
-  if (isTensorError(cause)) return cause;
-  const message = sentenceFrom(cause);
-  const at = nodeNamedBy(message, nodes);
-  const node = at === null ? undefined : nodeTitle(at);
-  const sentence = `the runtime cannot ${verb} ${node ?? what}: ${message}`;
-  return new TensorError("runtime", sentence, { got: factOf(message), node }, { cause });
+  action: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await action();
+  } catch (cause) {
+    if (isTensorError(cause)) throw cause;
+    const message = sentenceFrom(cause);
+    const at = nodeNamedBy(message, nodes);
+    const node = at === null ? undefined : nodeTitle(at);
+    const sentence = `the runtime cannot ${verb} ${node ?? what}: ${message}`;
+    throw new TensorError("runtime", sentence, { got: factOf(message), node }, { cause });
+  }
 }
 
 export const sessionTensor = ({

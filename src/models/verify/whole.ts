@@ -10,9 +10,9 @@ import { nodeTitle, type Model, type ModelNode, type ValueInfo } from "../model/
 import { NodeIndex } from "../model/node-index.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { captureCalls, type CapturedCall, type CaptureOptions } from "./capture.ts";
-import { openModel } from "./carried.ts";
+import { withModel } from "./carried.ts";
 import { findIteration } from "./search-loop.ts";
-import { RuntimeFailure, type CreateSession } from "./session.ts";
+import { failureOr, type CreateSession, type OpenSession, type RuntimeFailure } from "./session.ts";
 
 /** Whether the runtime loads a model: unchanged, only without graph optimization, or never. */
 export type Loads = "as-is" | "unoptimized" | "never";
@@ -23,7 +23,7 @@ export interface WholeRun {
   readonly problem: string | null;
 }
 
-interface Whole {
+export interface Whole {
   readonly bytes: Uint8Array;
   readonly model: Model;
   readonly feeds: ReadonlyMap<string, Tensor>;
@@ -115,23 +115,17 @@ function copiesWithoutSequences(model: Model): readonly Model[] {
   ];
 }
 
+/** Returns the failure while the model is loaded and, if `isRun` is true, while it runs; null if there is none. */
 async function failureOfSession(
   create: CreateSession,
   { bytes, model, feeds }: Omit<Whole, "bytes"> & Partial<Whole>,
   isRun: boolean,
 ): Promise<RuntimeFailure | null> {
-  try {
-    const session = await openModel(create, model, bytes);
-    try {
-      if (isRun) await session.run(feeds, []);
-    } finally {
-      await session.release();
-    }
+  const run = async (session: OpenSession): Promise<null> => {
+    if (isRun) await session.run(feeds, []);
     return null;
-  } catch (error) {
-    if (error instanceof RuntimeFailure) return error;
-    throw error;
-  }
+  };
+  return await failureOr(() => withModel(create, model, run, bytes));
 }
 
 export interface WholeFailure {
