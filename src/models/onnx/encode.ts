@@ -19,12 +19,8 @@ export function encodeField(schema: AnySchema, key: string, value: unknown): Uin
 }
 
 /** Encodes the tag and the length of a record, before its payload. */
-export function encodeHead(schema: AnySchema, key: string, length: number): Uint8Array {
-  return encoded((writer) => {
-    for (const field of schema.byNumber.values())
-      if (field.key === key) writer.head(field.number, length);
-  });
-}
+export const encodeHead = (number: number, length: number): Uint8Array =>
+  encoded((writer) => writer.head(number, length));
 
 function encoded(write: (writer: Writer) => void): Uint8Array {
   const lengths: number[] = [];

@@ -69,11 +69,8 @@ export function readModel(bytes: Bytes, options: ReadOptions = {}): Model {
   );
 }
 
-/** Completes tensors that an outline contains only in part. */
-export interface WholeTensors {
-  /** Returns a reader for the complete message of `part`; null if `part` is already complete. */
-  wholeOf(part: Uint8Array): (() => Uint8Array) | null;
-}
+/** Returns a reader for the complete message of a tensor that is in an outline; null for a complete tensor. */
+export type WholeOf = (part: Uint8Array) => (() => Uint8Array) | null;
 
 interface Reading extends ReadOptions {
   readonly parts: Parts;
@@ -83,7 +80,7 @@ interface Reading extends ReadOptions {
    * The reader of complete tensors, only for an outline. Models from an outline have no `SOURCE`, because an outline
    * lacks the data that a writer would write back.
    */
-  readonly whole: WholeTensors | null;
+  readonly wholeOf: WholeOf | null;
 }
 
 /** Throws `malformed-file` for a value that is not bytes. */
@@ -94,9 +91,9 @@ export const modelBytes = (bytes: unknown): Uint8Array =>
 export function decodeModel(
   bytes: Uint8Array,
   options: ReadOptions,
-  whole: WholeTensors | null = null,
+  wholeOf: WholeOf | null = null,
 ): Model {
-  const reading: Reading = { external: options.external, parts: partsOf(bytes), depth: 0, whole };
+  const reading: Reading = { external: options.external, parts: partsOf(bytes), depth: 0, wholeOf };
   const source = decode(MODEL, bytes, "the model", reading.parts);
   if (source.graph === undefined) throw malformed("the model has no graph", { key: "graph" });
   const functions = source.functions.map((one) => decodeFunction(one, reading));
@@ -111,8 +108,8 @@ export function decodeModel(
 }
 
 /** Returns the file data that a writer of ONNX files writes back; empty for an outline. */
-const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
-  whole === null ? { [SOURCE]: source } : {};
+const sourced = (source: unknown, { wholeOf }: Reading): { [SOURCE]?: unknown } =>
+  wholeOf === null ? { [SOURCE]: source } : {};
 
 /**
  * Decodes a function. Functions and subgraphs are checked separately from the model, because the schema declares them
@@ -293,7 +290,7 @@ function textOrNull(bytes: Uint8Array): string | null {
 function decodeConstant(bytes: Uint8Array, reading: Reading): Constant {
   const header = readTensorHeader(bytes);
   const { name, dtype, shape } = header;
-  const whole = reading.whole?.wholeOf(bytes) ?? null;
+  const whole = reading.wholeOf?.(bytes) ?? null;
   const read = (): Tensor =>
     decodeTensor(whole === null ? header : readTensorHeader(whole()), reading);
   return { name, dtype, shape, read, ...sourced(header, reading) };
@@ -304,7 +301,7 @@ const decodeSparseOne = (bytes: Uint8Array, reading: Reading): Constant =>
     bytes,
     reading.parts,
     (tensor) => decodeConstant(tensor, reading),
-    reading.whole === null,
+    reading.wholeOf === null,
   );
 
 const decodeValueInfo = (source: MessageOf<typeof VALUE_INFO>, reading: Reading): ValueInfo => ({

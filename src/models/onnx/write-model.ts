@@ -20,6 +20,7 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
+import { joinBytes } from "../model/byte-source.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { sameType } from "../model/known.ts";
 import type { Dim } from "../../core/tensor/shape.ts";
@@ -261,10 +262,7 @@ function constantBytes(constant: Constant): Uint8Array {
   if (!isHeader(header)) return writeTensor(readConstant(constant), name === "" ? undefined : name);
   if (header.name === name) return header.bytes;
   const renamed = encodeField(TENSOR, "name", name);
-  const bytes = new Uint8Array(header.bytes.length + renamed.length);
-  bytes.set(header.bytes);
-  bytes.set(renamed, header.bytes.length);
-  return bytes;
+  return joinBytes([header.bytes, renamed], header.bytes.length + renamed.length);
 }
 
 function valueInfoMessage(value: ValueInfo): MessageOf<typeof VALUE_INFO> {
