@@ -6,8 +6,7 @@
 import { isArray, namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
 import { isBytes, type Bytes } from "../../core/tensor/bytes.ts";
 import { Tensor, type RuntimeTensor } from "../../core/tensor/tensor.ts";
-import { listFrom, recordFrom } from "../model/foreign.ts";
-import { modelFrom } from "../model/foreign-model.ts";
+import { listFrom, modelFrom, recordFrom } from "../model/foreign-model.ts";
 import { checkUnique } from "../model/graph.ts";
 import { missingInput, unknownInput } from "../model/inputs.ts";
 import type { Graph, Model, ModelNode } from "../model/model.ts";

@@ -3,8 +3,7 @@
 import { nearestName, optionsOf, wrongValue } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { checkType, modelFrom } from "../model/foreign-model.ts";
-import { listFrom, recordFrom } from "../model/foreign.ts";
+import { checkType, listFrom, modelFrom, recordFrom } from "../model/foreign-model.ts";
 import { listNames, quote } from "../model/graph.ts";
 import {
   valueNames,

@@ -2,7 +2,7 @@
 
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
-import { recordFrom } from "../model/foreign.ts";
+import { recordFrom } from "../model/foreign-model.ts";
 import { bindGiven } from "../model/inputs.ts";
 import { nodeTitle, type Model, type ModelNode } from "../model/model.ts";
 import { listNodes, NodeIndex } from "../model/node-index.ts";

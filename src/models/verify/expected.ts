@@ -9,7 +9,7 @@ import { VERIFY } from "../../core/limits.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { sameShape } from "../../core/tensor/shape.ts";
 import { otherCalls, type OtherCall } from "../../insight/diagnose/other-calls.ts";
-import { recordFrom } from "../model/foreign.ts";
+import { recordFrom } from "../model/foreign-model.ts";
 import { listNames, quote } from "../model/graph.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { equals } from "../../core/tensor/compare.ts";
