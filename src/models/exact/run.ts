@@ -78,23 +78,19 @@ export class ModelRun {
       switch (step.is) {
         case "session":
           // Steps run one after another, because a step needs earlier values.
-          // oxlint-disable-next-line no-await-in-loop
           await this.#runSession(plan, step, frame);
           break;
         case "call":
           if (this.#run.gpu === null) this.#call(plan, step, frame, plan.drops[at]);
-          // oxlint-disable-next-line no-await-in-loop
           else await this.#callOnGpu(this.#run.gpu, plan, step, frame, plan.drops[at]);
           break;
         case "glue": {
           const values = step.node.inputs.map((name) => this.valueOf(plan, frame, name));
-          // oxlint-disable-next-line no-await-in-loop
           if (this.#run.gpu !== null) await this.toHost(readByGlue(step.node, values));
           frame.set(step.node.outputs[0], runGlue(step.node, plan.opsets, values, this.#run.gpu));
           break;
         }
         case "body":
-          // oxlint-disable-next-line no-await-in-loop
           await runBodies(this, plan, step, frame, plan.drops[at]);
       }
       for (const name of plan.drops[at]) frame.drop(name);
@@ -298,10 +294,8 @@ async function runIterations(own: BodyRun, body: GraphPlan): Promise<readonly (V
       frame.set(name, states[nth]);
       states[nth].release();
     }
-    // oxlint-disable-next-line no-await-in-loop
     const outputs = await runGraph(own, body, frame);
     for (const next of outputs.slice(0, loop.skipped)) {
-      // oxlint-disable-next-line no-await-in-loop
       await model.toHost([next]);
       isGoing = isTrue(next);
       next.release();

@@ -173,7 +173,6 @@ export async function findChanges(
         // nodes can express come first.
         if (ids.size > 0 && change.id.includes("+")) break;
         if (ids.has(change.id)) continue;
-        // oxlint-disable-next-line no-await-in-loop
         const outputs = await tail.run(result);
         if (outputs !== null && areLike(outputs, options.expected, options.tolerance)) {
           found.push({ path, ...change, ranks: inputs.map(({ shape }) => shape.length) });
@@ -182,7 +181,6 @@ export async function findChanges(
         if (ids.size === MOST_CHANGES || performance.now() > end) break;
       }
     } finally {
-      // oxlint-disable-next-line no-await-in-loop
       await tail.release();
     }
   }

@@ -117,7 +117,6 @@ export class PlaceValues implements Around {
     let said = "";
     let culprit: ModelNode | null = null;
     for (let open = names; open.length > 0;) {
-      // oxlint-disable-next-line no-await-in-loop
       const made = await failureOr(() => this.runGraph(frame, open));
       if (!(made instanceof RuntimeFailure)) {
         for (const [name, value] of made) known.set(name, value);
@@ -126,12 +125,10 @@ export class PlaceValues implements Around {
       if (this.#isSearchOver) {
         const sentence = `${made.message} (the search for the node ended after ${printCount(this.#searches, "session")})`;
         const ended = new RuntimeFailure(sentence, made.isLoad, { cause: made });
-        // oxlint-disable-next-line no-await-in-loop
         const found = await this.#tryBefore(frame, open, culprit);
         for (const name of open) known.set(name, found.get(name) ?? ended);
         return;
       }
-      // oxlint-disable-next-line no-await-in-loop
       const { lost, failure } = await this.#lostBy(frame, open, made);
       // If two nodes fail to load with the same message, neither node is the cause.
       const isAll = failure.isLoad && failure.message === said;
@@ -191,7 +188,6 @@ export class PlaceValues implements Around {
     while (low < high && !this.#isSearchOver) {
       const middle = Math.floor((low + high) / 2);
       const values = inOrder.slice(0, middle + 1).flatMap(({ outputs }) => outputs.slice(0, 1));
-      // oxlint-disable-next-line no-await-in-loop
       const failure = await this.#failureOf(
         frame,
         values.filter((name) => name !== ""),

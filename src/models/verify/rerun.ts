@@ -64,7 +64,6 @@ export async function rerun(
   for (const { prefix, createSession } of runtimes) {
     let own = 0;
     // Runs are sequential, so that each run has the whole machine.
-    // oxlint-disable-next-line no-await-in-loop
     const { other, problem } = await untilOther(
       captured,
       createSession,
@@ -122,7 +121,6 @@ async function untilOther(
   const run = async (session: OpenSession): Promise<Outputs | null> => {
     const end = performance.now() + VERIFY.rerunTime;
     for (let count = 0; count < most && (count === 0 || performance.now() < end); count++) {
-      // oxlint-disable-next-line no-await-in-loop
       const outputs = await session.run(feeds, names);
       onRun();
       const isOther = names.some((name) => !equals(outputs.get(name) as Tensor, expected[name]));
