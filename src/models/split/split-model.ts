@@ -14,8 +14,7 @@ import {
 } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
 import { GraphUses } from "../model/uses.ts";
-import { levelsOf } from "./levels.ts";
-import { neededNodes, neededPart, partOf } from "./part.ts";
+import { levelsOf, neededNodes, neededPart, partOf } from "./part.ts";
 import { inferTypes, scopeOf } from "./types.ts";
 
 /** Options of {@link splitModel}. */

@@ -17,8 +17,9 @@ import type { Model } from "../model/model.ts";
 import type { NodeIndex } from "../model/node-index.ts";
 import { cutModel, neededNodes } from "../split/part.ts";
 import type { CapturedCall } from "./capture.ts";
-import { openModel, withModel } from "./carried.ts";
-import { failureOr, RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
+import type { Whole } from "./whole.ts";
+import { openModel, withModel, type OpenSession } from "./carried.ts";
+import { failureOr, RuntimeFailure } from "./session.ts";
 import { compare, sentenceAt } from "./verdicts.ts";
 
 export type Expected = ReadonlyMap<string, Tensor>;
@@ -110,14 +111,10 @@ const areLike = (outputs: Expected, expected: Expected, tolerance: number | null
   });
 
 /** A model, its inputs, and its expected outputs. */
-export interface Expecting {
-  readonly bytes: Uint8Array;
-  readonly model: Model;
-  readonly feeds: Expected;
+export interface Expecting extends Whole {
   readonly expected: Expected;
   /** The user's tolerance; null if the user chose none. */
   readonly tolerance: number | null;
-  readonly createSession: CreateSession;
 }
 
 export async function compareExpected(options: Expecting): Promise<readonly ExpectedOutput[]> {
