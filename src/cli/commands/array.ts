@@ -1,16 +1,26 @@
-/** Implements `ndscatter array`, which describes a stored array, or copies it to another format or encoding. */
+/** Implements `ndscatter array`, which describes, changes or copies a stored array. */
 
 import type { Command } from "commander";
+import { copyArray, type CopyOptions, writePart } from "./array-copy.ts";
+import {
+  checkUnused,
+  consolidateNamed,
+  factsOf,
+  blame,
+  printKind,
+  groupFactsOf,
+  openNamed,
+  printFacts,
+  printGroup,
+} from "./array-facts.ts";
 import { wrongUsage } from "../failure.ts";
-import { printNote, type Io } from "../io.ts";
-import { changeArray, type ChangeOptions } from "./array-change.ts";
-import { copyArray, type CopyOptions } from "./array-copy.ts";
-import { writePart } from "./array-write.ts";
 import { addCodec, parseChunks, parseSizes } from "../input/numbers.ts";
 import { partOf } from "../input/places.ts";
-import { factsOf, openNamed, printFacts } from "./array-facts.ts";
-import { consolidateNamed, groupFactsOf, printGroup } from "./group-facts.ts";
+import { type Io, printNote } from "../io.ts";
 import { JSON_HELP, printJson } from "../text/layout.ts";
+import { ProgressLine } from "../text/progress.ts";
+import { printCount } from "../../core/foreign.ts";
+import { append, type ChunkedArray, resize } from "../../entries/zarr.ts";
 
 interface ArrayCommand extends CopyOptions, ChangeOptions {
   readonly output?: string;
@@ -117,4 +127,53 @@ export function addArrayCommand(program: Command, io: Io): void {
       const facts = await factsOf(name, array);
       await io.stdout.write(`${json === true ? printJson(facts) : printFacts(facts)}\n`);
     });
+}
+
+interface ChangeOptions {
+  readonly append?: string;
+  readonly axis?: string;
+  readonly resize?: readonly number[];
+}
+
+/** Changes the array, and returns a line with its new shape. */
+async function changeArray(io: Io, name: string, options: ChangeOptions): Promise<string> {
+  const { append: more, axis = "0", resize: shape } = options;
+  if (more !== undefined && shape !== undefined) {
+    throw wrongUsage("--append and --resize cannot be used together; leave one out");
+  }
+  if (more === undefined && options.axis !== undefined) {
+    throw wrongUsage("--axis is only used with --append; give --append too");
+  }
+  const array = await openNamed(io, name);
+  const values = more === undefined ? null : await openNamed(io, more);
+  await checkUnused(io, name, array);
+  if (more !== undefined && values !== null) await checkUnused(io, more, values);
+  return (
+    shape === undefined
+      ? appendTo(io, name, array, values as ChunkedArray, axis)
+      : resize(array, shape).then((now) => `${name}: ${printKind(now)}`)
+  ).catch(blame(io, name));
+}
+
+async function appendTo(
+  io: Io,
+  name: string,
+  array: ChunkedArray,
+  values: ChunkedArray,
+  axis: string,
+): Promise<string> {
+  const progress = new ProgressLine(io.stderr);
+  let written = 0;
+  try {
+    const now = await append(array, values, {
+      axis: /^-?\d{1,3}$/.test(axis) ? Number(axis) : axis,
+      onProgress: ({ done, chunks }) => {
+        written = done;
+        progress.show(() => `${done} of ${printCount(chunks, "chunk")} written`);
+      },
+    });
+    return `${name}: ${printKind(now)}, ${printCount(written, "chunk")} written`;
+  } finally {
+    progress.clear();
+  }
 }

@@ -29,17 +29,15 @@ import {
   runWithRedis,
   stageLines,
   type StageTimes,
+  redisOf,
 } from "./job-run.ts";
-import { redisOf } from "./job-worker.ts";
-import { printJson, quote } from "../text/layout.ts";
-import { didYouMean } from "../text/names.ts";
+import { printJson, quote, didYouMean } from "../text/layout.ts";
 import { isOperator, parseCall, type Call, type CallOptions } from "../input/operator-call.ts";
 import { bindFiles, bindInputFiles } from "../input/bindings.ts";
 import { folderOf, isUrl, openPart, partOf, placeOf } from "../input/places.ts";
-import { readTensorFile } from "../input/read-files.ts";
+import { readTensorFile, checkArrayFormat } from "../input/read-files.ts";
 import { DEFAULT_MEMORY } from "../input/numbers.ts";
-import { checkArrayFormat } from "../input/tensor-format.ts";
-import { printType } from "../text/type-text.ts";
+import { printType } from "../text/cells.ts";
 import { availableParallelism } from "node:os";
 import { printAmount } from "../../core/foreign.ts";
 

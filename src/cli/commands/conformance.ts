@@ -13,12 +13,11 @@ import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
 import { isTensorError, tensor, type Tensor } from "../../entries/index.ts";
 import { runModel, unsupportedOperators, type Model, type ValueInfo } from "../../entries/onnx.ts";
-import { compareTensors } from "../text/comparison.ts";
+import { compareTensors } from "../text/differences.ts";
 import { Failure, failureOf, withPath, wrongData, WRONG_DATA, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { JSON_HELP, printJson, quote } from "../text/layout.ts";
-import { isFolder } from "../input/model-files.ts";
-import { readModelFile, readTensorFile } from "../input/read-files.ts";
+import { isFolder, readModelFile, readTensorFile } from "../input/read-files.ts";
 
 const HELP = `
 DIR is a test folder or contains test folders. A test folder contains model.onnx,

@@ -12,14 +12,17 @@ import {
 } from "../../entries/onnx.ts";
 import { withAdvice } from "../advice.ts";
 import { valuesOf } from "../text/cells.ts";
-import { Failure, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
+import { Failure, WRONG_DATA, wrongUsage, type Status, failureJson } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { escapeControls, JSON_HELP, printJson, wrap } from "../text/layout.ts";
-import { fold, widthOf } from "../text/lines.ts";
-import { findModels, isFolder, type FoundFile } from "../input/model-files.ts";
-import { failureJson } from "../text/error-json.ts";
+import { escapeControls, JSON_HELP, printJson, wrap, fold, widthOf } from "../text/layout.ts";
+import {
+  findModels,
+  isFolder,
+  type FoundFile,
+  checkOneInput,
+  withModel,
+} from "../input/read-files.ts";
 import { ProgressLine } from "../text/progress.ts";
-import { checkOneInput, withModel } from "../input/read-files.ts";
 import {
   attributeFact,
   isClean,

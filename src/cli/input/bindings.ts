@@ -2,8 +2,7 @@
 
 import { isUrl } from "./places.ts";
 import { wrongUsage } from "../failure.ts";
-import { printName } from "../text/layout.ts";
-import { didYouMean } from "../text/names.ts";
+import { printName, didYouMean } from "../text/layout.ts";
 
 /** Inputs of an operator or a model that need files. */
 export interface CommandInputs {

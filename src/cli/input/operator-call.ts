@@ -140,9 +140,10 @@ function parseValues(
 /** Parses an attribute value of `type`. Values of unknown attributes remain text. */
 function parseValue(name: string, text: string, type?: AttributeSchema["type"]): AttributeValue {
   if (type === undefined || type === "string") return text;
-  const { parse, must } = PARSERS[type];
-  const value = parse(text);
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  const value = type === "int" ? parseInteger(text) : null;
   if (value !== null) return value;
+  const must = type === "int" ? "an integer" : "true or false";
   throw wrongUsage(`--attr ${name} must be ${must}, got ${quote(text)}`);
 }
 
@@ -150,17 +151,3 @@ const isAxisInput = ({ inputs }: OperatorVersion, name: string): boolean =>
   inputs.some((input) => input.name === name && roleOf(input) === "axis");
 
 type AttributeValue = number | string | boolean;
-
-interface Parser {
-  readonly must: string;
-  parse(text: string): AttributeValue | null;
-}
-
-/** Parsers for attribute values that are not text. */
-const PARSERS: Readonly<Record<Exclude<AttributeSchema["type"], "string">, Parser>> = {
-  int: { must: "an integer", parse: parseInteger },
-  boolean: {
-    must: "true or false",
-    parse: (text) => (text === "true" ? true : text === "false" ? false : null),
-  },
-};

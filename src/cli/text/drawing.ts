@@ -1,9 +1,8 @@
 /** Draws tensors as grids of aligned cells. Marked cells have a colour, or a sign after the value. */
 
 import type { Tensor } from "../../entries/index.ts";
-import { lengthOf, printCell, scalarsOf } from "./cells.ts";
+import { lengthOf, printCell, scalarsOf, printType } from "./cells.ts";
 import type { Io } from "../io.ts";
-import { printType } from "./type-text.ts";
 
 export type Mark = "once" | "repeated" | "filled" | "bad";
 

@@ -16,7 +16,7 @@ import { findOpset, opsetOf } from "../model/graph.ts";
 import { destinationOf, narrowRulesOf } from "../model/inline.ts";
 import { nodeTitle, type Graph, type ModelNode } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
-import type { Opsets } from "./steps.ts";
+import type { Opsets } from "./facts.ts";
 import { fromBuffer, type ExactGpu } from "./gpu.ts";
 import { Value } from "./values.ts";
 
@@ -60,9 +60,9 @@ const reshaped = ({ node, values, tensors, gpu }: GlueCall, shape: number[]): Va
   const [{ dtype, size, data }] = tensors;
   if (gpu !== null && values[0].isOnGpu) {
     const { buffer } = values[0].onGpu(gpu, node.inputs[0]);
-    return Value.viewOnGpu(fromBuffer(gpu, buffer, dtype, shape), values[0]);
+    return new Value(null, { device: fromBuffer(gpu, buffer, dtype, shape), of: values[0] });
   }
-  return Value.view(new Tensor(dtype, shape, size, data), values[0]);
+  return new Value(new Tensor(dtype, shape, size, data), { of: values[0] });
 };
 
 const unsqueeze: Glue = (call) => {
@@ -93,7 +93,7 @@ const squeeze: Glue = (call) => {
 };
 
 const made = (dtype: DType, shape: number[], data: BigInt64Array | Uint8Array): Value =>
-  Value.ofTensor(new Tensor(dtype, shape, data.length, data));
+  new Value(new Tensor(dtype, shape, data.length, data));
 
 /** The first version of Shape that can return a range of the dimensions. */
 const PART_OF_SHAPE = 15;
@@ -132,7 +132,7 @@ const equal: Glue = ({ node, tensors: [first, second] }) => {
 const cast: Glue = ({ node, tensors: [source] }) => {
   const fields = { op: "Cast" };
   const rules = narrowRulesOf(node, fields);
-  return Value.ofTensor(castTensor(source, destinationOf(node) as DType, fields, rules));
+  return new Value(castTensor(source, destinationOf(node) as DType, fields, rules));
 };
 
 const identity: Glue = ({ values: [value] }) => value;

@@ -331,18 +331,10 @@ function parseAttribute(text: string, type: string, name: string, layer: Layer):
       return { type, value };
     }
     case "boolean": {
-      const value = BOOLEANS.get(text.toLowerCase());
-      if (value === undefined) throw wrong("not a boolean");
-      return { type, value };
+      if (!/^(?:true|false|[01])$/i.test(text)) throw wrong("not a boolean");
+      return { type, value: /^(?:true|1)$/i.test(text) };
     }
     default:
       return { type: "string", value: text };
   }
 }
-
-const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
-  ["true", true],
-  ["1", true],
-  ["false", false],
-  ["0", false],
-]);

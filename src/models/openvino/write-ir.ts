@@ -4,6 +4,7 @@
  */
 
 import { TensorError } from "../../core/errors.ts";
+import { joinBytes } from "../model/byte-source.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { checkGraph, opsetOf, quote } from "../model/graph.ts";
@@ -308,19 +309,12 @@ class IRWriter {
   }
 
   #bin(): Uint8Array {
-    let bin: Uint8Array;
     try {
-      bin = new Uint8Array(this.#length);
+      return joinBytes(this.#chunks, this.#length);
     } catch (cause) {
       const sentence = `the .bin has ${this.#length} bytes, more than memory holds`;
       throw new TensorError("too-large", sentence, { got: this.#length }, { cause });
     }
-    let at = 0;
-    for (const chunk of this.#chunks) {
-      bin.set(chunk, at);
-      at += chunk.length;
-    }
-    return bin;
   }
 }
 

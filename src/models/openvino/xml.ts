@@ -4,7 +4,7 @@
  * own length.
  */
 
-import { parseXml as parse, XmlElement, XmlText, type XmlDocument } from "@rgrove/parse-xml";
+import { parseXml as parse, XmlElement, XmlText } from "@rgrove/parse-xml";
 
 import { factOf, printValue } from "../../core/foreign.ts";
 import { isError, malformed, messageOf, TensorError, unsupported } from "../../core/errors.ts";
@@ -73,9 +73,7 @@ export function parseXml(xml: string | Bytes): Element {
     throw unsupported(`the XML must be an IR, got ${got}; ${advice}`, { got });
   }
   checkText(text.replace(DECLARATION, ""));
-  const { root } = parsed(text);
-  if (root === null) throw malformed("the XML is not well-formed: it must have a root element");
-  return elementFrom(root, 1);
+  return elementFrom(parsed(text), 1);
 }
 
 function decodeXml(given: unknown): string {
@@ -105,9 +103,10 @@ function checkText(text: string): void {
   if (tags > 2 * MAX_TAGS) throw tooLargeXml(`more than ${MAX_TAGS} tags`);
 }
 
-function parsed(text: string): XmlDocument {
+function parsed(text: string): XmlElement {
   try {
-    return parse(text);
+    const { root } = parse(text);
+    if (root !== null) return root;
   } catch (cause) {
     // Deeply nested elements overflow the stack.
     if (isError(cause, "RangeError"))
@@ -116,6 +115,7 @@ function parsed(text: string): XmlDocument {
     const [reason] = messageOf(cause).split("\n");
     throw malformed(`the XML is not well-formed: ${reason}`, {}, { cause });
   }
+  throw malformed("the XML is not well-formed: it must have a root element");
 }
 
 function elementFrom({ name, attributes, children }: XmlElement, depth: number): Element {

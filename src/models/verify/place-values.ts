@@ -4,13 +4,12 @@
  */
 
 import { printCount } from "../../core/foreign.ts";
-import type { Graph, Model, ModelNode } from "../model/model.ts";
+import type { Graph, ModelNode } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
 import { VERIFY } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { neededNodes } from "../split/needed.ts";
-import { cutModel } from "./cut.ts";
+import { cutModel, neededNodes } from "../split/part.ts";
 import {
   constantsOf,
   frameOf,
@@ -20,18 +19,11 @@ import {
   type Found,
   type Frame,
   type Outcome,
+  type TracedRun,
   type Values,
 } from "./frames.ts";
-import { openModel } from "./carried.ts";
-import { failureOr, RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
-
-export interface RunOptions {
-  readonly createSession: CreateSession;
-  readonly iteration: number;
-  readonly call: number;
-  /** Called after each session that searches for a failing node, with the number of such sessions so far. */
-  readonly onSearch?: (sessions: number) => void;
-}
+import { openModel, type OpenSession } from "./carried.ts";
+import { failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 
 interface CutSession {
   readonly graph: Graph;
@@ -41,15 +33,9 @@ interface CutSession {
 }
 
 export class PlaceValues implements Around {
-  readonly nodes: readonly PlacedNode[];
-  readonly iteration: number;
-  readonly call: number;
-  readonly #model: Model;
-  readonly #feeds: Values;
+  readonly run: TracedRun;
   readonly #createSession: CreateSession;
   readonly #frames = new Map<Place, Frame | RuntimeFailure>();
-  /** Graphs whose frames are being computed. A graph that is requested again belongs to a recursive function. */
-  readonly #open = new Set<Place>();
   readonly #known = new Map<Place, Map<string, Outcome>>();
   /**
    * Names that will be requested. They are collected in advance, so that one session can compute all requested values
@@ -64,45 +50,31 @@ export class PlaceValues implements Around {
   #last: CutSession | null = null;
 
   /**
-   * @param nodes all nodes of the model, in order
    * @param wanted nodes whose values will be requested
+   * @param onSearch called after each session that searches for a failing node, with the number of such sessions
    */
   constructor(
-    model: Model,
-    nodes: readonly PlacedNode[],
+    run: TracedRun,
     wanted: readonly PlacedNode[],
-    feeds: Values,
-    { createSession, iteration, call, onSearch = () => {} }: RunOptions,
+    createSession: CreateSession,
+    onSearch: (sessions: number) => void = () => {},
   ) {
-    this.#onSearch = onSearch;
-    this.nodes = nodes;
-    this.iteration = iteration;
-    this.call = call;
-    this.#model = model;
-    this.#feeds = feeds;
+    this.run = run;
     this.#createSession = createSession;
+    this.#onSearch = onSearch;
     this.#wanted = namesOf(wanted);
   }
 
-  get functions(): NonNullable<Model["functions"]> {
-    return this.#model.functions ?? [];
-  }
-
   async frame(place: Place): Promise<Frame> {
-    const known = this.#frames.get(place) ?? (await this.#findFrame(place));
-    this.#frames.set(place, known);
+    let known = this.#frames.get(place);
+    if (known === undefined) {
+      // A graph that is requested again while its frame is computed belongs to a recursive function.
+      this.#frames.set(place, new NotRun("the node is in a recursive function"));
+      known = await failureOr(() => frameOf(place, this));
+      this.#frames.set(place, known);
+    }
     if (known instanceof RuntimeFailure) throw known;
     return known;
-  }
-
-  async #findFrame(place: Place): Promise<Frame | RuntimeFailure> {
-    if (this.#open.has(place)) return new NotRun("the node is in a recursive function");
-    this.#open.add(place);
-    try {
-      return await failureOr(() => frameOf(place, this.#feeds, this));
-    } finally {
-      this.#open.delete(place);
-    }
   }
 
   /**
@@ -112,7 +84,7 @@ export class PlaceValues implements Around {
    */
   async valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Found>> {
     const frame = await this.frame(place);
-    const { graph, given, failed } = frame;
+    const { graph, given } = frame;
     const before = this.#known.get(place);
     const known = before ?? new Map<string, Outcome>();
     this.#known.set(place, known);
@@ -121,15 +93,14 @@ export class PlaceValues implements Around {
       const value = given.get(name);
       if (value !== undefined) known.set(name, value);
     }
-    const open = new Set(
-      names.filter((name) => name !== "" && !known.has(name) && !constants.has(name)),
-    );
+    const isOpen = (name: string): boolean =>
+      name !== "" && !known.has(name) && !constants.has(name);
     const made = graph.nodes.flatMap(({ outputs }) => outputs);
     const expected = before === undefined ? this.#wanted.get(place) : undefined;
-    for (const name of made) if (expected?.has(name) && !constants.has(name)) open.add(name);
-    const there = { has: (name: string) => given.has(name) || failed.has(name) };
-    for (const [name, failure] of failed) {
-      for (const one of dependents(graph, [...open], name, there)) {
+    const open = new Set([...names, ...made.filter((name) => expected?.has(name))].filter(isOpen));
+    for (const [name, failure] of given) {
+      if (!(failure instanceof RuntimeFailure)) continue;
+      for (const one of dependents(graph, [...open], name, given)) {
         known.set(one, failure);
         open.delete(one);
       }
@@ -254,10 +225,15 @@ export class PlaceValues implements Around {
     const key = JSON.stringify(names);
     if (this.#last?.graph !== graph || this.#last.names !== key) {
       await this.release();
-      const model = { ...this.#model, opsets: { ...this.#model.opsets, ...opsets } };
-      const cut = cutModel(model, graph, names, given);
-      const session = await openModel(this.#createSession, cut.model);
-      this.#last = { graph, names: key, inputs: cut.inputs, session };
+      const { model } = this.run;
+      const cut = cutModel(
+        { ...model, opsets: { ...model.opsets, ...opsets } },
+        graph,
+        names,
+        tensorsIn(given),
+      );
+      const session = await openModel(this.#createSession, cut);
+      this.#last = { graph, names: key, inputs: cut.graph.inputs.map(({ name }) => name), session };
     }
     const { inputs, session } = this.#last;
     // The input names are the same in all frames of a graph.
@@ -270,6 +246,9 @@ export class PlaceValues implements Around {
     await last?.session.release();
   }
 }
+
+const tensorsIn = (given: Frame["given"]): Values =>
+  new Map([...given].filter((one): one is [string, Tensor] => !(one[1] instanceof RuntimeFailure)));
 
 /** Returns true if a node's values may be outputs. Sequences, and operators with sequences, are excluded. */
 const makesTensors = ({ op }: ModelNode): boolean => !/Sequence|Optional|^(If|Loop|Scan)$/.test(op);

@@ -12,8 +12,8 @@ import type { Model } from "../model/model.ts";
 import { equals } from "../../core/tensor/compare.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { CapturedCall } from "./capture.ts";
-import { openModel } from "./carried.ts";
-import { RuntimeFailure, type CreateSession } from "./session.ts";
+import { withModel, type OpenSession } from "./carried.ts";
+import { failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 
 /** A function that creates sessions, and the prefix for the names of its runs. */
 export interface Runtime {
@@ -61,7 +61,6 @@ export async function rerun(
   onRun: (count: number) => void,
 ): Promise<Rerun> {
   let count = 0;
-  const same = { isExactInOneThread: null, isSame: true };
   for (const { prefix, createSession } of runtimes) {
     let own = 0;
     // Runs are sequential, so that each run has the whole machine.
@@ -74,14 +73,13 @@ export async function rerun(
         onRun(++count);
       },
     );
-    if (problem !== null) return { reruns: { ...same, count, problem }, other: null };
-    if (other !== null) {
-      const run = `${prefix}run ${own} of the node alone`;
-      const reruns = { count, isSame: false, isExactInOneThread: null, problem };
-      return { reruns, other: { outputs: other, run } };
-    }
+    if (problem === null && other === null) continue;
+    return {
+      reruns: { count, isSame: other === null, isExactInOneThread: null, problem },
+      other: other && { outputs: other, run: `${prefix}run ${own} of the node alone` },
+    };
   }
-  return { reruns: { ...same, count, problem: null }, other: null };
+  return { reruns: { count, isSame: true, isExactInOneThread: null, problem: null }, other: null };
 }
 
 /**
@@ -119,25 +117,21 @@ async function untilOther(
 ): Promise<{ readonly other: Outputs | null; readonly problem: string | null }> {
   const feeds = new Map(Object.entries(captured.inputs));
   const names = Object.keys(expected);
-  try {
-    const session = await openModel(createSession, aloneModel(captured));
-    try {
-      const end = performance.now() + VERIFY.rerunTime;
-      for (let run = 0; run < most && (run === 0 || performance.now() < end); run++) {
-        // oxlint-disable-next-line no-await-in-loop
-        const outputs = await session.run(feeds, names);
-        onRun();
-        const isOther = names.some((name) => !equals(outputs.get(name) as Tensor, expected[name]));
-        if (isOther) return { other: Object.fromEntries(outputs), problem: null };
-      }
-    } finally {
-      await session.release();
+  const run = async (session: OpenSession): Promise<Outputs | null> => {
+    const end = performance.now() + VERIFY.rerunTime;
+    for (let count = 0; count < most && (count === 0 || performance.now() < end); count++) {
+      // oxlint-disable-next-line no-await-in-loop
+      const outputs = await session.run(feeds, names);
+      onRun();
+      const isOther = names.some((name) => !equals(outputs.get(name) as Tensor, expected[name]));
+      if (isOther) return Object.fromEntries(outputs);
     }
-  } catch (error) {
-    if (error instanceof RuntimeFailure) return { other: null, problem: error.message };
-    throw error;
-  }
-  return { other: null, problem: null };
+    return null;
+  };
+  const other = await failureOr(() => withModel(createSession, aloneModel(captured), run));
+  return other instanceof RuntimeFailure
+    ? { other: null, problem: other.message }
+    : { other, problem: null };
 }
 
 /** Returns a model with a single node, whose inputs are the model's inputs. */
