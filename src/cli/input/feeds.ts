@@ -34,7 +34,7 @@ import {
 import { repeatable, wholeOption } from "./numbers.ts";
 import { filesOf, readTensorFiles } from "./read-files.ts";
 
-/** The options of `addFeedOptions`, and optionally the node whose inputs are needed instead of all inputs. */
+/** The options of `addFeedOptions`, and of commands that use them. */
 export interface FeedOptions {
   readonly feed?: readonly string[];
   readonly random?: boolean;
@@ -43,17 +43,11 @@ export interface FeedOptions {
   readonly value?: readonly string[];
   readonly range?: readonly string[];
   readonly seed?: number;
+  /** The node whose inputs are needed instead of all inputs. */
   readonly node?: string;
+  /** Expected outputs, as NAME=FILE. */
+  readonly expected?: readonly string[];
 }
-
-/** Adds the option for expected output files. */
-export const addExpectedOption = (command: Command): Command =>
-  command.addOption(
-    repeatable(
-      "--expected <name=file>",
-      "the output that you expect, such as PyTorch's; repeatable",
-    ),
-  );
 
 /** Returns the `expected` option for verification functions, or an empty object if the command has no such option. */
 export function expectedOf(
@@ -72,7 +66,7 @@ export function expectedOf(
 export const allFiles = (
   file: string,
   model: Model,
-  { feed = [], expected = [] }: FeedOptions & { readonly expected?: readonly string[] },
+  { feed = [], expected = [] }: FeedOptions,
 ): readonly string[] => {
   const { graph } = model;
   const [inputs, outputs] = [graph.inputs, graph.outputs].map((all) => all.map(({ name }) => name));
