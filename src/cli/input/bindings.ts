@@ -48,8 +48,7 @@ export function bindFiles(
   const files = new Map<string, string>();
   const bare: string[] = [];
   for (const text of texts) {
-    // A name in a model may contain `=`, so the text before the first `=` need not be the name.
-    const name = names.find((one) => text.startsWith(`${one}=`));
+    const name = nameIn(text, names);
     if (name === undefined) {
       if (text.includes("=") && !/^[./]/.test(text) && !isUrl(text)) {
         const given = text.slice(0, text.indexOf("="));
@@ -72,3 +71,7 @@ export function bindFiles(
   for (const [position, file] of bare.entries()) files.set(left[position], file);
   return files;
 }
+
+/** Returns the name in `NAME=...`. A name in a model may contain `=`, so the text before the first `=` may be a part. */
+export const nameIn = (text: string, names: readonly string[]): string | undefined =>
+  names.find((one) => text.startsWith(`${one}=`));

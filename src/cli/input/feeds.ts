@@ -16,7 +16,7 @@ import {
 import { asUsage, printFile, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { printName, quote, didYouMean } from "../text/layout.ts";
-import { bindFiles } from "./bindings.ts";
+import { bindFiles, nameIn } from "./bindings.ts";
 import {
   boundDims,
   dimSizes,
@@ -218,8 +218,7 @@ function byInput(
 ): Map<string, string> {
   const found = new Map<string, string>();
   for (const text of texts) {
-    // A name in a model may contain `=`, so the text before the first `=` need not be the name.
-    const name = names.find((one) => text.startsWith(`${one}=`));
+    const name = nameIn(text, names);
     if (name === undefined) {
       const given = text.slice(0, Math.max(0, text.indexOf("=")));
       if (given === "") throw wrongUsage(`--${option} takes NAME=..., got ${quote(text)}`);
