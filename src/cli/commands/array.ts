@@ -14,7 +14,7 @@ import {
   printGroup,
 } from "./array-facts.ts";
 import { wrongUsage } from "../failure.ts";
-import { addCodec, parseChunks, parseSizes } from "../input/numbers.ts";
+import { addCodec, parseChunks, parseSizes } from "../input/arguments.ts";
 import { partOf } from "../input/places.ts";
 import { type Io, printNote } from "../io.ts";
 import { JSON_HELP, printJson } from "../text/layout.ts";

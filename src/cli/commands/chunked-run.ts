@@ -32,10 +32,9 @@ import {
 } from "./job-run.ts";
 import { printJson, quote, didYouMean } from "../text/layout.ts";
 import { isOperator, parseCall, type Call, type CallOptions } from "../input/operator-call.ts";
-import { bindFiles, bindInputFiles } from "../input/bindings.ts";
+import { bindFiles, bindInputFiles, DEFAULT_MEMORY } from "../input/arguments.ts";
 import { folderOf, isUrl, openPart, partOf, placeOf } from "../input/places.ts";
 import { readTensorFile, checkArrayFormat } from "../input/read-files.ts";
-import { DEFAULT_MEMORY } from "../input/numbers.ts";
 import { printType } from "../text/cells.ts";
 import { availableParallelism } from "node:os";
 import { printAmount } from "../../core/foreign.ts";

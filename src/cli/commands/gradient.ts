@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { asUsage, printFile, wrongData, wrongUsage } from "../failure.ts";
-import { parseInteger, repeatable } from "../input/numbers.ts";
+import { parseInteger, repeatable } from "../input/arguments.ts";
 import { readTensorFile } from "../input/read-files.ts";
 import type { Io } from "../io.ts";
 import { coordinatesOf, printCell, printType, valuesOf } from "../text/cells.ts";

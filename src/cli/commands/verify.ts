@@ -19,7 +19,7 @@ import { printFile, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { expectedOf, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import { escapeControls, JSON_HELP, printJson, quote, wrap } from "../text/layout.ts";
-import { wholeOption } from "../input/numbers.ts";
+import { wholeOption } from "../input/arguments.ts";
 import { expectedLines, historyLines, reasonLines } from "../text/differences.ts";
 import {
   addCheckOptions,

@@ -16,7 +16,7 @@ import {
 import { asUsage, printFile, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { printName, quote, didYouMean } from "../text/layout.ts";
-import { bindFiles, nameIn } from "./bindings.ts";
+import { bindFiles, nameIn, repeatable, wholeOption } from "./arguments.ts";
 import {
   boundDims,
   dimSizes,
@@ -31,7 +31,6 @@ import {
   madeUp,
   randomFrom,
 } from "./made-up.ts";
-import { repeatable, wholeOption } from "./numbers.ts";
 import { filesOf, readTensorFiles } from "./read-files.ts";
 
 /** The options of `addFeedOptions`, and of commands that use them. */

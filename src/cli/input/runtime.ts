@@ -25,7 +25,7 @@ import {
 } from "../../entries/onnx.ts";
 import { errorAt, printFile, STDIN, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { parseWhole, repeatable, wholeOption } from "./numbers.ts";
+import { parseWhole, repeatable, wholeOption } from "./arguments.ts";
 import { addFeedOptions, type FeedOptions } from "./feeds.ts";
 import { externalReader, folderOf, fromNoFolder, readBytes, readLight } from "./read-files.ts";
 import { ProgressLine } from "../text/progress.ts";
@@ -215,16 +215,11 @@ const ownGraph = (graph: Graph): Graph => ({
 });
 
 function ownAttribute(attribute: Attribute): Attribute {
-  switch (attribute.type) {
-    case "tensor":
-      return { ...attribute, value: ownConstant(attribute.value) };
-    case "tensors":
-      return { ...attribute, value: attribute.value.map(ownConstant) };
-    case "other":
-      return { ...attribute, ...(attribute.graphs && { graphs: attribute.graphs.map(ownGraph) }) };
-    default:
-      return attribute;
-  }
+  const { type, value } = attribute;
+  if (type === "tensor") return { ...attribute, value: ownConstant(value) };
+  if (type === "tensors") return { ...attribute, value: value.map(ownConstant) };
+  if (type !== "other" || !attribute.graphs) return attribute;
+  return { ...attribute, graphs: attribute.graphs.map(ownGraph) };
 }
 
 /**
