@@ -1,13 +1,12 @@
 /**
  * A model in the user's runtime whose scatters this package computes. `plan.ts` cuts the graph, `open.ts` makes the
- * sessions, `run.ts` runs the steps, and `bodies.ts` runs If, Loop, Scan and functions.
+ * sessions, and `run.ts` runs the steps.
  */
 
 import { isArray, namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
 import { isBytes, type Bytes } from "../../core/tensor/bytes.ts";
 import { Tensor, type RuntimeTensor } from "../../core/tensor/tensor.ts";
-import { listFrom, recordFrom } from "../model/foreign.ts";
-import { modelFrom } from "../model/foreign-model.ts";
+import { listFrom, modelFrom, recordFrom } from "../model/foreign-model.ts";
 import { checkUnique } from "../model/graph.ts";
 import { missingInput, unknownInput } from "../model/inputs.ts";
 import type { Graph, Model, ModelNode } from "../model/model.ts";
@@ -148,8 +147,7 @@ export async function createExactSession<S extends RuntimeSession>(
   const paths = [...replaced.values()];
   await foldConstants(planned, createGpu === null ? createSession : null);
   const plan = planGraph(planned, known.graph, known.opsets);
-  const parts = new OpenParts(planned, createSession);
-  await parts.openAll(plan);
+  const parts = await OpenParts.of(planned, createSession, plan);
   try {
     const gpu = createGpu === null ? null : await engineFrom(createGpu);
     const cut = sessionOf(known.graph, paths, cutRuns(known.graph, plan, parts, gpu));
@@ -253,7 +251,7 @@ function cutRuns(graph: Graph, plan: GraphPlan, opened: OpenParts, gpu: ExactGpu
     async run(feeds, options) {
       const frame = frameOf(feeds);
       parts = await parts.withGiven(plan, Object.keys(feeds));
-      const run = new ModelRun(parts, options, (value) => maker.learn(value), gpu);
+      const run = new ModelRun({ parts, options, gpu, onTensor: (value) => maker.learn(value) });
       await run.all(plan, frame);
       const outputs: [string, unknown][] = [];
       for (const { name } of graph.outputs) {

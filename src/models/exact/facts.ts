@@ -3,6 +3,7 @@
  * sees them after it has loaded the whole model, and which values are sequences or optionals.
  */
 
+import { layoutOf } from "../control-flow/iterations.ts";
 import { functionOf } from "../model/bound-graph.ts";
 import { findOpset } from "../model/graph.ts";
 import { constantOf as constantOfNode } from "../model/inline.ts";
@@ -201,20 +202,14 @@ export function namesOfNoTensors(graph: Graph, outer: ReadonlySet<string>): Read
 
 /** Returns the outputs of an If or a Loop that are sequences or optionals in its bodies. */
 function madeByBodies(node: ModelNode, names: ReadonlySet<string>): readonly string[] {
-  const skipped = node.op === "Loop" ? 1 : 0;
-  return Object.values(node.attributes).flatMap((attribute) =>
-    attribute.type !== "other"
-      ? []
-      : (attribute.graphs ?? []).flatMap((body) => {
-          const states = node.op === "Loop" ? node.inputs.slice(2) : [];
-          const given = new Set(names);
-          for (const [at, name] of states.entries()) {
-            if (names.has(name)) given.add(body.inputs[at + 2]?.name ?? "");
-          }
-          const inner = namesOfNoTensors({ ...body, inputs: [] }, given);
-          return body.outputs
-            .slice(skipped)
-            .flatMap(({ name }, at) => (inner.has(name) ? [node.outputs[at] ?? ""] : []));
-        }),
-  );
+  const { first, skipped } = layoutOf(node);
+  return bodiesIn(node).flatMap((body) => {
+    const states = node.inputs.flatMap((name, at) =>
+      at >= first && names.has(name) ? (body.inputs[at]?.name ?? []) : [],
+    );
+    const inner = namesOfNoTensors({ ...body, inputs: [] }, new Set([...names, ...states]));
+    return body.outputs
+      .slice(skipped)
+      .flatMap(({ name }, at) => (inner.has(name) ? [node.outputs[at] ?? ""] : []));
+  });
 }

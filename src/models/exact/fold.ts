@@ -6,21 +6,19 @@
  */
 
 import { runNode as run } from "../../core/functions.ts";
-import type { Tensor } from "../../core/tensor/tensor.ts";
 import { functionOf } from "../model/bound-graph.ts";
 import {
   constant,
   readConstant,
   type Constant,
   type Graph,
-  type Model,
   type ModelNode,
 } from "../model/model.ts";
 import { meantSpec, namingNode } from "../model/run-model.ts";
 import type { Scope } from "../model/values.ts";
 import { GraphUses } from "../model/uses.ts";
 import { neededNodes, neededPart } from "../split/part.ts";
-import { openModel } from "../verify/carried.ts";
+import { withModel } from "../verify/carried.ts";
 import { orRuntimeError, type CreateSession } from "../verify/session.ts";
 import { partTitle } from "./open.ts";
 import type { CreatePart } from "./runtime.ts";
@@ -137,23 +135,14 @@ class Folding {
       inputs: [],
       constants: [...needed].map(this.#constantOf).filter((one) => one !== null),
     }));
-    const outputs = await this.#runPart(part, names);
+    const { nodes } = part.graph;
+    const createSession = this.#createSession as CreateSession;
+    const outputs = await orRuntimeError("run", partTitle(nodes), nodes, () =>
+      withModel(createSession, part, (session) => session.run(new Map(), names)),
+    );
     for (const [name, value] of outputs) {
       this.#folded.set(name, constant(name, value));
       this.#foldable.delete(name);
-    }
-  }
-
-  async #runPart(part: Model, names: readonly string[]): Promise<ReadonlyMap<string, Tensor>> {
-    const { nodes } = part.graph;
-    const title = partTitle(nodes);
-    const session = await orRuntimeError("load", title, nodes, () =>
-      openModel(this.#createSession as CreateSession, part),
-    );
-    try {
-      return await orRuntimeError("run", title, nodes, () => session.run(new Map(), names));
-    } finally {
-      await session.release();
     }
   }
 }

@@ -8,15 +8,15 @@ import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/er
 import { readCall } from "../../core/call/call.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { findVersion, isOperator } from "../../core/operators/registry.ts";
+import { isKnown, product } from "../../core/tensor/shape.ts";
 import { SCAN_WITHOUT_BATCHES } from "../control-flow/iterations.ts";
 import { calledGraph, functionOf } from "../model/bound-graph.ts";
 import { findOpset, opsetOf, quote } from "../model/graph.ts";
-import { nodeTitle, type Constant, type Graph, type ModelNode } from "../model/model.ts";
+import { nodeTitle, type Graph, type ModelNode } from "../model/model.ts";
 import { meantSpec } from "../model/run-model.ts";
 import { Scope } from "../model/values.ts";
 import { GraphUses } from "../model/uses.ts";
-import { levelsOf } from "../split/levels.ts";
-import { neededNodes } from "../split/part.ts";
+import { levelsOf, neededNodes } from "../split/part.ts";
 import {
   bodiesIn,
   boundConstants,
@@ -56,7 +56,7 @@ export function planGraph(
   }
   const isOuterConstant = (name: string): boolean => outer !== null && isConstantHere(outer, name);
   const facts = factsOf(planned, graph, opsets, outer, isOuterConstant);
-  const { scope, constants, folded } = facts;
+  const { scope, folded } = facts;
   const noTensors = namesOfNoTensors(graph, outer?.noTensors ?? new Set());
   const copied = new Map<string, ModelNode>();
   const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
@@ -69,12 +69,12 @@ export function planGraph(
   );
   const uses = new GraphUses(graph.nodes.filter((node) => nodes.has(node)));
   const ours = new Set(uses.nodes.filter((node) => isOurs(planned, node)));
-  absorbGathers(graph, opsets, uses, ours, { scope, constants });
   const plan: GraphPlan = {
     ...{ ...facts, graph, opsets, outer, copied, noTensors },
     steps: [],
     drops: [],
   };
+  absorbGathers(plan, uses, ours);
   for (const node of uses.nodes) {
     if (ours.has(node)) continue;
     const isWhole = isCopied(planned, plan, uses, ours, node);
@@ -98,11 +98,9 @@ export function planGraph(
  * edge. A gather from weights stays in the runtime, because its data would otherwise be in memory twice.
  */
 function absorbGathers(
-  graph: Graph,
-  opsets: Readonly<Record<string, number>>,
+  { graph, opsets, scope, constants }: GraphPlan,
   uses: GraphUses,
   ours: Set<ModelNode>,
-  { scope, constants }: { scope: Scope; constants: ReadonlyMap<string, Constant> },
 ): void {
   const outputs = new Set(graph.outputs.map(({ name }) => name));
   for (const node of uses.nodes.toReversed()) {
@@ -120,22 +118,15 @@ function absorbGathers(
   }
 }
 
-function isGather(node: ModelNode, opsets: Readonly<Record<string, number>>): boolean {
+function isGather(node: ModelNode, opsets: Opsets): boolean {
   const { domain, op } = node;
   const opset = findOpset(opsets, node);
-  if (opset === null || !op.startsWith("Gather")) return false;
-  return findVersion({ domain, op, opset }) !== null;
+  return opset !== null && op.startsWith("Gather") && findVersion({ domain, op, opset }) !== null;
 }
 
 function sizeOf(scope: Scope, name: string): number | null {
   const shape = scope.get(name).certain.type?.shape ?? null;
-  if (shape === null) return null;
-  let size = 1;
-  for (const dim of shape) {
-    if (typeof dim !== "number") return null;
-    size *= dim;
-  }
-  return size;
+  return shape !== null && isKnown(shape) ? product(shape) : null;
 }
 
 /**

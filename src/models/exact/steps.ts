@@ -3,7 +3,7 @@
 import type { Call } from "../../core/call/call.ts";
 import type { Graph, ModelNode } from "../model/model.ts";
 import { needsOf, type GraphUses } from "../model/uses.ts";
-import { levelsOf, sinkNodes, type IsCut } from "../split/levels.ts";
+import { levelsOf, sinkNodes, type IsCut } from "../split/part.ts";
 import type { GraphFacts, Opsets } from "./facts.ts";
 
 export interface SessionStep {

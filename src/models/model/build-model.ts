@@ -4,8 +4,7 @@ import { checkNames, factOf, isArray, namesOf, printValue } from "../../core/for
 import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
-import { checkedModel } from "./foreign-model.ts";
-import { listFrom, recordFrom } from "./foreign.ts";
+import { checkedModel, listFrom, recordFrom } from "./foreign-model.ts";
 import { quote } from "./graph.ts";
 import {
   constant,

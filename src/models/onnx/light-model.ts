@@ -8,7 +8,7 @@ import { isTensorError } from "../../core/errors.ts";
 import { CLI, EXTERNAL } from "../../core/limits.ts";
 import { joinBytes, sourceOfBytes, type ByteSource } from "../model/byte-source.ts";
 import { FileCursor, type FileRecord } from "./cursor.ts";
-import { encodeField, encodeHead } from "./encode.ts";
+import { encode, encodeHead } from "./encode.ts";
 import {
   ATTRIBUTE,
   ENTRY,
@@ -118,11 +118,12 @@ function lightTensor(source: ByteSource, tensor: Range, location: string): Piece
   const [data] = values;
   if (values.length !== 1 || data.end - data.start < CLI.weights) return null;
   const range = { location, offset: data.start, length: data.end - data.start };
-  const entries = Object.entries(range).map(([key, value]) => ({ key, value: String(value) }));
+  const externalData = Object.entries(range).map(([key, value]) =>
+    create(ENTRY, { key, value: String(value) }),
+  );
   return [
     ...records.filter((one) => one !== data).map((one) => pieceOf(source, one.begin, one.end)),
-    ...entries.map((one) => encodeField(TENSOR, "externalData", create(ENTRY, one))),
-    encodeField(TENSOR, "dataLocation", 1),
+    encode(TENSOR, create(TENSOR, { externalData, dataLocation: 1 })),
   ];
 }
 

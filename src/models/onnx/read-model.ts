@@ -213,53 +213,40 @@ const decodeOwn = (one: MessageOf<typeof ATTRIBUTE>, reading: Reading): Attribut
   ...sourced(one, reading),
 });
 
-/** ONNX's attribute types, by number. Only types with a lower-case name are decoded. */
-export const ATTRIBUTE_TYPES = [
-  "UNDEFINED",
-  "float",
-  "int",
-  "string",
-  "tensor",
-  "GRAPH",
-  "floats",
-  "ints",
-  "strings",
-  "tensors",
-  "GRAPHS",
-  "SPARSE_TENSOR",
-  "SPARSE_TENSORS",
-  "TYPE_PROTO",
-  "TYPE_PROTOS",
-] as const;
+type ValueField = "f" | "i" | "s" | "t" | "floats" | "ints" | "strings" | "tensors";
 
-/** The fields of the values of each decoded attribute type. The fields of lists have the names of their types. */
-export const VALUE_FIELDS = {
-  float: "f",
-  int: "i",
-  string: "s",
-  tensor: "t",
-  floats: "floats",
-  ints: "ints",
-  strings: "strings",
-  tensors: "tensors",
-} as const;
-
-const isValueType = (type: string): type is keyof typeof VALUE_FIELDS =>
-  Object.hasOwn(VALUE_FIELDS, type);
+/** ONNX's attribute types, by number, and the fields of their values. Types without a field are not decoded. */
+export const ATTRIBUTE_TYPES: readonly (readonly [type: string, field?: ValueField])[] = [
+  ["UNDEFINED"],
+  ["float", "f"],
+  ["int", "i"],
+  ["string", "s"],
+  ["tensor", "t"],
+  ["GRAPH"],
+  ["floats", "floats"],
+  ["ints", "ints"],
+  ["strings", "strings"],
+  ["tensors", "tensors"],
+  ["GRAPHS"],
+  ["SPARSE_TENSOR"],
+  ["SPARSE_TENSORS"],
+  ["TYPE_PROTO"],
+  ["TYPE_PROTOS"],
+];
 
 function decodeAttribute(source: MessageOf<typeof ATTRIBUTE>, reading: Reading): Attribute {
-  const type = ATTRIBUTE_TYPES[source.type] ?? `type ${source.type}`;
+  const [type = `type ${source.type}`, field] = ATTRIBUTE_TYPES[source.type] ?? [];
   if (source.refAttrName !== "")
     return { type: "other", value: type, reference: source.refAttrName };
   if (type === "GRAPH" || type === "GRAPHS") {
     const graphs = type === "GRAPH" ? [source.g] : source.graphs;
     return { type: "other", value: type, graphs: decodeBodies(graphs, reading) };
   }
-  if (!isValueType(type)) return { type: "other", value: type };
-  const { [VALUE_FIELDS[type]]: encoded } = source;
+  if (field === undefined) return { type: "other", value: type };
+  const { [field]: encoded } = source;
   const value = Array.isArray(encoded)
-    ? encoded.map((one) => decodeValue(type, one, reading))
-    : decodeValue(type, encoded, reading);
+    ? encoded.map((one) => decodeValue(field, one, reading))
+    : decodeValue(field, encoded, reading);
   // ONNX strings may also contain bytes that are not text.
   if (value === null || (type === "strings" && (value as unknown[]).includes(null)))
     return { type: "other", value: `${type} of bytes` };
@@ -268,15 +255,13 @@ function decodeAttribute(source: MessageOf<typeof ATTRIBUTE>, reading: Reading):
 
 /** Decodes a value of an attribute; returns null for a string that is not text. */
 function decodeValue(
-  type: keyof typeof VALUE_FIELDS,
+  field: ValueField,
   value: bigint | number | Uint8Array,
   reading: Reading,
 ): unknown {
   if (typeof value === "bigint") return toInteger(value);
   if (typeof value === "number") return value;
-  return type === "tensor" || type === "tensors"
-    ? decodeConstant(value, reading)
-    : textOrNull(value);
+  return field === "t" || field === "tensors" ? decodeConstant(value, reading) : textOrNull(value);
 }
 
 function textOrNull(bytes: Uint8Array): string | null {

@@ -13,13 +13,10 @@ import { MAX_RANK, printShape } from "../../core/tensor/shape.ts";
 import { ENTRY, TENSOR } from "./schema.ts";
 import { countValues, decode, decodeUtf8, Reader, visitRecords } from "./wire.ts";
 
-export type TypedField =
-  | "floatData"
-  | "doubleData"
-  | "int32Data"
-  | "int64Data"
-  | "uint64Data"
-  | "stringData";
+export type TypedField = Exclude<
+  Extract<keyof typeof TENSOR.fields, `${string}Data`>,
+  "rawData" | "externalData"
+>;
 
 /** Fields of the data types whose values are not in `int32_data`. */
 const FIELDS: Readonly<Partial<Record<DType, TypedField>>> = {

@@ -1,4 +1,7 @@
-/** Some of a graph's nodes as a separate model: the nodes that compute some values, or a list of nodes. */
+/**
+ * Some of a graph's nodes as a separate model: the nodes that compute some values, a list of nodes, or the nodes of a
+ * level, between which the graph is cut.
+ */
 
 import { malformed, TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
@@ -6,7 +9,7 @@ import type { Tensor } from "../../core/tensor/tensor.ts";
 import { quote } from "../model/graph.ts";
 import { sameType, unifyTypes } from "../model/known.ts";
 import type { Constant, Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
-import { needsOf } from "../model/uses.ts";
+import { needsOf, type GraphUses } from "../model/uses.ts";
 import { scopeOf } from "./types.ts";
 
 /**
@@ -137,3 +140,55 @@ function withLostTypes(part: Model, typeOf: (name: string) => TensorType | null)
   const values = Array.from(lost, ([name, type]) => ({ name, type }));
   return { ...part, graph: { ...part.graph, outputs, values } };
 }
+
+/**
+ * The levels of a graph's nodes. A node's level is the greatest number of cuts on any path from the graph's inputs to
+ * the node. This choice minimizes the number of parts.
+ */
+export type Levels = Map<ModelNode, number>;
+
+/** Returns true if the graph is cut between the node that computes a value and a node that uses the value. */
+export type IsCut = (name: string, maker: ModelNode, user: ModelNode) => boolean;
+
+export function levelsOf(uses: GraphUses, isCut: IsCut): Levels {
+  const levels: Levels = new Map();
+  for (const node of uses.nodes) {
+    let level = 0;
+    for (const name of uses.needsOf(node)) {
+      const maker = uses.makers.get(name);
+      if (maker === undefined) continue;
+      const before = (levels.get(maker) ?? 0) + (isCut(name, maker, node) ? 1 : 0);
+      level = Math.max(level, before);
+    }
+    levels.set(node, level);
+  }
+  return levels;
+}
+
+/**
+ * Moves nodes to the last possible level, next to the nodes that use their results. A runtime fuses two operators only
+ * if no other node or output uses the value between them. After the move, no such value passes between levels, because
+ * a fused convolution and addition rounds differently from separate operators. A node that reduces its input is moved
+ * only if the later level needs the input anyway.
+ */
+export function sinkNodes(
+  graph: Graph,
+  uses: GraphUses,
+  levels: Levels,
+  mayMove: (node: ModelNode) => boolean,
+): void {
+  const outputs = new Set(graph.outputs.map(({ name }) => name));
+  for (const node of uses.nodes.toReversed()) {
+    if (!mayMove(node) || node.outputs.some((name) => outputs.has(name))) continue;
+    const users = node.outputs.flatMap((name) => uses.usersOf(name));
+    if (users.length === 0) continue;
+    const level = users.reduce((least, user) => Math.min(least, levels.get(user) ?? 0), Infinity);
+    const isThere = (name: string): boolean =>
+      !uses.makers.has(name) ||
+      uses.usersOf(name).some((user) => user !== node && levels.get(user) === level);
+    if (!REDUCES.test(node.op) || uses.needsOf(node).every(isThere)) levels.set(node, level);
+  }
+}
+
+/** Operators with outputs much smaller than their inputs. */
+const REDUCES = /^(Arg|Global|Reduce|Shape|Size)/;

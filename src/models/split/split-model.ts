@@ -3,8 +3,7 @@
 import { nearestName, optionsOf, wrongValue } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { checkType, modelFrom } from "../model/foreign-model.ts";
-import { listFrom, recordFrom } from "../model/foreign.ts";
+import { checkType, listFrom, modelFrom, recordFrom } from "../model/foreign-model.ts";
 import { listNames, quote } from "../model/graph.ts";
 import {
   valueNames,
@@ -15,8 +14,7 @@ import {
 } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
 import { GraphUses } from "../model/uses.ts";
-import { levelsOf } from "./levels.ts";
-import { neededNodes, neededPart, partOf } from "./part.ts";
+import { levelsOf, neededNodes, neededPart, partOf } from "./part.ts";
 import { inferTypes, scopeOf } from "./types.ts";
 
 /** Options of {@link splitModel}. */

@@ -2,7 +2,7 @@
 
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
-import { recordFrom } from "../model/foreign.ts";
+import { recordFrom } from "../model/foreign-model.ts";
 import { bindGiven } from "../model/inputs.ts";
 import { nodeTitle, type Model, type ModelNode } from "../model/model.ts";
 import { listNodes, NodeIndex } from "../model/node-index.ts";
@@ -118,7 +118,7 @@ export async function* captureCalls(
   feeds: Feeds,
   options: CaptureOptions,
 ): AsyncGenerator<CapturedCall, void, undefined> {
-  for await (const capture of captures(bytes, feeds, options)) yield capture(true);
+  for await (const capture of captures(capturingFrom(bytes, feeds, options))) yield capture(true);
 }
 
 /**
@@ -136,16 +136,9 @@ const GATHERS: ReadonlySet<string> = /* @__PURE__ */ new Set(
 export const maybeSliced = ({ op }: ModelNode): boolean => GATHERS.has(op);
 
 /** Captures calls without reading constant inputs. */
-export async function* captures(
-  bytes: Bytes,
-  feeds: Feeds,
-  options: CaptureOptions,
-): AsyncGenerator<Capture, void, undefined> {
-  const { createSession, node, external, iteration, call, onSearch } = captureOptionsFrom(options);
-  const model = readModel(bytes, external === undefined ? {} : { external });
-  const index = new NodeIndex(model);
-  const wanted = wantedNodes(index, node);
-  const run = { model, nodes: index.nodes, feeds: feedsFrom(model, feeds), iteration, call };
+export async function* captures(from: Capturing): AsyncGenerator<Capture, void, undefined> {
+  const { createSession, external, onSearch, index, wanted } = from;
+  const run = { ...from, nodes: index.nodes };
   const values = new PlaceValues(run, wanted, createSession, onSearch);
   try {
     for (const place of new Set(wanted.map((one) => one.place))) {
@@ -164,9 +157,33 @@ export async function* captures(
   }
 }
 
-export function captureOptionsFrom(
-  options: unknown,
-): CaptureOptions & Required<Pick<CaptureOptions, "iteration" | "call" | "onSearch">> {
+interface CheckedOptions extends CaptureOptions {
+  readonly iteration: number;
+  readonly call: number;
+  readonly onSearch: (sessions: number) => void;
+}
+
+/** A model whose calls are captured, with its checked inputs and options. */
+export interface Capturing extends CheckedOptions {
+  readonly model: Model;
+  readonly feeds: ReadonlyMap<string, Tensor>;
+  readonly index: NodeIndex;
+  /** The captured nodes. */
+  readonly wanted: readonly PlacedNode[];
+}
+
+/** The errors are those of `captureCalls`. */
+export function capturingFrom(bytes: Bytes, feeds: Feeds, options: unknown): Capturing {
+  const own = optionsFrom(options);
+  const { external, node } = own;
+  const model = readModel(bytes, external === undefined ? {} : { external });
+  const given = feedsFrom(model, feeds);
+  const index = new NodeIndex(model);
+  const wanted = node === undefined ? index.family : [operatorNamed(index, node, "node")];
+  return { ...own, model, feeds: given, index, wanted };
+}
+
+function optionsFrom(options: unknown): CheckedOptions {
   const own = optionsOf(options, CAPTURE_OPTIONS, {}, "the options of a capture");
   const createSession = createSessionFrom(own);
   const { node, external, onSearch = () => {} } = own;
@@ -177,12 +194,6 @@ export function captureOptionsFrom(
     ...{ createSession, node, iteration, call, external: external as ReadExternal | undefined },
     onSearch: onSearch as (sessions: number) => void,
   };
-}
-
-/** Returns a model's scatters and gathers, or the only node with a given name. */
-export function wantedNodes(index: NodeIndex, name: string | undefined): readonly PlacedNode[] {
-  if (name === undefined) return index.family;
-  return [operatorNamed(index, name, "node")];
 }
 
 /** Returns a model's scatter or gather by its name, which is the value of the option `key`. */

@@ -9,7 +9,7 @@ import { VERIFY } from "../../core/limits.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { sameShape } from "../../core/tensor/shape.ts";
 import { otherCalls, type OtherCall } from "../../insight/diagnose/other-calls.ts";
-import { recordFrom } from "../model/foreign.ts";
+import { recordFrom } from "../model/foreign-model.ts";
 import { listNames, quote } from "../model/graph.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { equals } from "../../core/tensor/compare.ts";
@@ -17,8 +17,9 @@ import type { Model } from "../model/model.ts";
 import type { NodeIndex } from "../model/node-index.ts";
 import { cutModel, neededNodes } from "../split/part.ts";
 import type { CapturedCall } from "./capture.ts";
-import { openModel, withModel } from "./carried.ts";
-import { failureOr, RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
+import type { Whole } from "./whole.ts";
+import { openModel, withModel, type OpenSession } from "./carried.ts";
+import { failureOr, RuntimeFailure } from "./session.ts";
 import { compare, sentenceAt } from "./verdicts.ts";
 
 export type Expected = ReadonlyMap<string, Tensor>;
@@ -110,14 +111,10 @@ const areLike = (outputs: Expected, expected: Expected, tolerance: number | null
   });
 
 /** A model, its inputs, and its expected outputs. */
-export interface Expecting {
-  readonly bytes: Uint8Array;
-  readonly model: Model;
-  readonly feeds: Expected;
+export interface Expecting extends Whole {
   readonly expected: Expected;
   /** The user's tolerance; null if the user chose none. */
   readonly tolerance: number | null;
-  readonly createSession: CreateSession;
 }
 
 export async function compareExpected(options: Expecting): Promise<readonly ExpectedOutput[]> {

@@ -154,23 +154,18 @@ async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Fr
     [...free].map((name) => [name, found.get(name)]),
   );
   const inputs = owner.inputs.map((name) => valueOf(found.get(name)));
-  const bodied = { owner, attribute, inputs, frame: own, around };
-  if (owner.op === "If") return branchFrame(bodied);
+  if (owner.op === "If") {
+    const taken = numberOf(made(inputs[0])) !== 0 ? "then_branch" : "else_branch";
+    if (taken === attribute) return own;
+    throw new NotRun(
+      `the node is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`,
+    );
+  }
   const isScan = owner.op === "Scan" && place.opsets["ai.onnx"] >= SCAN_WITHOUT_BATCHES;
-  if (owner.op === "Loop" || isScan) return iterationFrame(bodied);
+  if (owner.op === "Loop" || isScan) return iterationFrame(owner, inputs, own, around);
   throw new NotRun(
     `the node is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not supported`,
   );
-}
-
-/** A body with its node's inputs. An input may be the runtime's error. */
-interface Bodied {
-  readonly owner: ModelNode;
-  readonly attribute: string;
-  readonly inputs: readonly (Outcome | undefined)[];
-  /** The body's frame, including the values that the body uses from enclosing graphs. */
-  readonly frame: Frame;
-  readonly around: Around;
 }
 
 export const isConstant = (found: Found): found is Constant => "read" in found;
@@ -231,21 +226,21 @@ function made(value: Outcome | undefined): Tensor | undefined {
   return value;
 }
 
-function branchFrame({ owner, attribute, inputs, frame }: Bodied): Frame {
-  const taken = numberOf(made(inputs[0])) !== 0 ? "then_branch" : "else_branch";
-  if (taken === attribute) return frame;
-  throw new NotRun(
-    `the node is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`,
-  );
-}
-
-/** Returns the inputs of a Loop's or Scan's body in the selected iteration. */
-async function iterationFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
-  const loop = iterationsOf(owner, frame.graph, (at) => made(inputs[at]));
+/**
+ * Returns the frame of a Loop's or Scan's body in the selected iteration. The frame `body` contains the values that the
+ * body uses from enclosing graphs.
+ */
+async function iterationFrame(
+  owner: ModelNode,
+  inputs: readonly (Outcome | undefined)[],
+  body: Frame,
+  around: Around,
+): Promise<Frame> {
+  const loop = iterationsOf(owner, body.graph, (at) => made(inputs[at]));
   let { isGoing } = loop;
   let states = inputs.slice(loop.first);
   for (let at = 0; isGoing && at < loop.count; at++) {
-    const now = withMore(frame, [
+    const now = withMore(body, [
       ...loop.given(at),
       ...loop.states.map((name, nth) => [name, states[nth]] as const),
     ]);

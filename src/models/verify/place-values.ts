@@ -22,8 +22,8 @@ import {
   type TracedRun,
   type Values,
 } from "./frames.ts";
-import { openModel } from "./carried.ts";
-import { failureOr, RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
+import { openModel, type OpenSession } from "./carried.ts";
+import { failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 
 interface CutSession {
   readonly graph: Graph;

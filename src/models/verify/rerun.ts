@@ -12,8 +12,8 @@ import type { Model } from "../model/model.ts";
 import { equals } from "../../core/tensor/compare.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { CapturedCall } from "./capture.ts";
-import { withModel } from "./carried.ts";
-import { failureOr, RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
+import { withModel, type OpenSession } from "./carried.ts";
+import { failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 
 /** A function that creates sessions, and the prefix for the names of its runs. */
 export interface Runtime {

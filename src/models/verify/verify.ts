@@ -11,14 +11,11 @@ import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
 import type { Model } from "../model/model.ts";
 import { modelNotes } from "../model/model-notes.ts";
-import { NodeIndex } from "../model/node-index.ts";
-import { modelBytes, readModel } from "../onnx/read-model.ts";
+import { modelBytes } from "../onnx/read-model.ts";
 import {
   CAPTURE_OPTIONS,
   captures,
-  captureOptionsFrom,
-  feedsFrom,
-  wantedNodes,
+  capturingFrom,
   type Capture,
   type CapturedCall,
   type CaptureOptions,
@@ -164,16 +161,12 @@ export async function verifyModel(
   feeds: Feeds,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
-  const { wanted, ...asked } = optionsFrom(options);
+  const { own, expected, ...asked } = optionsFrom(options);
   const bytes = modelBytes(file);
-  const model = readModel(bytes);
-  const given = feedsFrom(model, feeds);
-  const index = new NodeIndex(model);
-  wantedNodes(index, captureOptionsFrom(asked.own).node);
-  const outputs = expectedFrom(model, wanted);
-  const whole = { bytes, model, feeds: given };
-  const isPart = asked.own.node !== undefined;
-  const { loads, problem } = await runWhole(whole, asked.runtimes[0].createSession, isPart);
+  const whole = { ...capturingFrom(bytes, feeds, own), bytes };
+  const { model, index } = whole;
+  const outputs = expectedFrom(model, expected);
+  const { loads, problem } = await runWhole(whole);
   const loaded = loads === "unoptimized" ? withoutOptimization(asked) : asked;
   // A model that fails to load is tried only once, because further attempts say nothing about reproducibility.
   const how = loads === "never" ? { ...loaded, runs: 1 } : loaded;
@@ -187,10 +180,7 @@ export async function verifyModel(
   const isRight = nodes.every((node) => node.isReproducible && isFine(node));
   const isLocated = isRight && problem !== null && loads === "as-is" && hasBodies(model);
   const failure = isLocated
-    ? await locateFailure({
-        ...{ ...whole, options: { ...how.own, createSession } },
-        isFine: (captured) => isFine(judge(captured, how.tolerance)),
-      })
+    ? await locateFailure(whole, (captured) => isFine(judge(captured, how.tolerance)))
     : null;
   const elsewhere = failure?.captured ?? [];
   const wrong = elsewhere.map((captured) => firstState(captured, how.tolerance));
@@ -216,8 +206,8 @@ export async function verifyModel(
  * runs.
  */
 async function compareRuns(
-  { bytes, feeds }: Whole,
-  { own, runtimes, runs, report, tolerance }: Checked,
+  whole: Whole,
+  { runtimes, runs, report, tolerance }: Checked,
   isKept: boolean,
 ): Promise<readonly State[]> {
   const states: State[] = [];
@@ -232,11 +222,7 @@ async function compareRuns(
         report({ ...said, nodes: states.length, searches });
       // Runs are sequential, so that each run has the whole machine.
       // oxlint-disable-next-line no-await-in-loop
-      for await (const capture of captures(bytes, Object.fromEntries(feeds), {
-        ...own,
-        createSession,
-        onSearch,
-      })) {
+      for await (const capture of captures({ ...whole, createSession, onSearch })) {
         const own: Capture = isKept ? () => capture(true) : capture;
         if (run === 1) states.push(capturedState(own, tolerance, isKept || all > 1));
         else states[at] = again(states[at], own, `${prefix}run ${nth}`, tolerance);
@@ -301,7 +287,6 @@ const isFine = ({ verdict }: Pick<VerifiedNode, "verdict">): boolean =>
 const MOST_RUNS = 10_000;
 
 interface Checked extends How {
-  readonly own: Partial<CaptureOptions>;
   readonly runtimes: readonly Runtime[];
   readonly runs: number;
   /** The user's tolerance for expected outputs; null if the user chose none. */
@@ -309,7 +294,9 @@ interface Checked extends How {
   readonly report: (progress: VerifyProgress) => void;
 }
 
-function optionsFrom(options: VerifyOptions): Checked & { readonly wanted: unknown } {
+function optionsFrom(
+  options: VerifyOptions,
+): Checked & { readonly own: Partial<CaptureOptions>; readonly expected: unknown } {
   const own = optionsOf(options, VERIFY_OPTIONS, {}, "the options of verifyModel");
   const { runs = 1, tolerance, others = {}, oneThread, onProgress = () => {} } = own;
   if (!Number.isSafeInteger(runs) || Number(runs) < 1 || Number(runs) > MOST_RUNS) {
@@ -329,7 +316,7 @@ function optionsFrom(options: VerifyOptions): Checked & { readonly wanted: unkno
   ];
   return {
     own: Object.fromEntries(Object.entries(own).filter(([name]) => CAPTURE_OPTIONS.includes(name))),
-    wanted: own["expected"],
+    expected: own["expected"],
     runtimes,
     runs: Number(runs),
     tolerance: tolerance ?? 0,
