@@ -14,7 +14,7 @@ import {
   printGroup,
 } from "./array-facts.ts";
 import { wrongUsage } from "../failure.ts";
-import { addCodec, parseChunks, parseSizes } from "../input/numbers.ts";
+import { addCodec, parseChunks, parseSizes } from "../input/arguments.ts";
 import { partOf } from "../input/places.ts";
 import { type Io, printNote } from "../io.ts";
 import { JSON_HELP, printJson } from "../text/layout.ts";
@@ -67,9 +67,12 @@ Examples:
   ndscatter array 'a.zarr[-1000:, ::10]' -o part.npy
   ndscatter array part.npy -o 'a.zarr[-1000:, ::10]'`;
 
-/** Returns the error message for incompatible options. */
-const without = (what: string, odd: string): string =>
-  `${what} be used with --${odd}; leave --${odd} out`;
+/** Throws a `Failure` if one of the options is given, which cannot be used with others. */
+function refuse(options: object, others: string): void {
+  const [odd] = Object.entries(options).find(([, value]) => value !== undefined) ?? [];
+  if (odd === undefined) return;
+  throw wrongUsage(`${others} cannot be used with --${odd}; leave --${odd} out`);
+}
 
 export function addArrayCommand(program: Command, io: Io): void {
   program
@@ -95,38 +98,39 @@ export function addArrayCommand(program: Command, io: Io): void {
     .optionsGroup("Print:")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
-    .action(async (name: string, { output, json, consolidate, ...given }: ArrayCommand) => {
-      if (consolidate === true) {
-        const [odd] = Object.keys({ ...given, ...(json && { json }), ...(output && { output }) });
-        if (odd !== undefined) throw wrongUsage(without("--consolidate cannot", odd));
-        await io.stdout.write(`${await consolidateNamed(io, name)}\n`);
-        return;
-      }
-      const { append, axis, resize, ...options } = given;
-      if ([append, axis, resize].some((one) => one !== undefined)) {
-        const others = Object.entries({ output, json, ...options });
-        const [odd] = others.flatMap(([option, value]) => (value === undefined ? [] : [option]));
-        if (odd !== undefined) throw wrongUsage(without("--append and --resize cannot", odd));
-        await io.stdout.write(`${await changeArray(io, name, given)}\n`);
-        return;
-      }
-      if (output !== undefined) {
-        if (json === true) throw wrongUsage("--json cannot be used with -o; leave one of them out");
-        const copy = partOf(io, output).ranges === null ? copyArray : writePart;
-        await io.stdout.write(`${await copy(io, name, output, options)}\n`);
-        return;
-      }
-      const [odd] = Object.keys(options);
-      if (odd !== undefined) throw wrongUsage(`--${odd} needs -o`);
-      const group = await groupFactsOf(io, name);
-      if (group !== null) {
-        await io.stdout.write(`${json === true ? printJson(group) : printGroup(group)}\n`);
-        return;
-      }
-      const array = await openNamed(io, name, (sentence) => void printNote(io, sentence));
-      const facts = await factsOf(name, array);
-      await io.stdout.write(`${json === true ? printJson(facts) : printFacts(facts)}\n`);
-    });
+    .action(async (name: string, options: ArrayCommand) =>
+      io.stdout.write(`${await arrayText(io, name, options)}\n`),
+    );
+}
+
+/** Does what the options say, and returns the text to print. */
+async function arrayText(
+  io: Io,
+  name: string,
+  { output, json = false, consolidate = false, ...given }: ArrayCommand,
+): Promise<string> {
+  const { append: more, axis, resize: shape, ...options } = given;
+  const printing = { output, json: json || undefined };
+  if (consolidate) {
+    refuse({ ...given, ...printing }, "--consolidate");
+    return consolidateNamed(io, name);
+  }
+  if ([more, axis, shape].some((one) => one !== undefined)) {
+    refuse({ ...printing, ...options }, "--append and --resize");
+    return changeArray(io, name, given);
+  }
+  if (output !== undefined) {
+    if (json) throw wrongUsage("--json cannot be used with -o; leave one of them out");
+    const copy = partOf(io, output).ranges === null ? copyArray : writePart;
+    return copy(io, name, output, options);
+  }
+  const [odd] = Object.keys(options);
+  if (odd !== undefined) throw wrongUsage(`--${odd} needs -o`);
+  const group = await groupFactsOf(io, name);
+  if (group !== null) return json ? printJson(group) : printGroup(group);
+  const array = await openNamed(io, name, (sentence) => void printNote(io, sentence));
+  const facts = await factsOf(name, array);
+  return json ? printJson(facts) : printFacts(facts);
 }
 
 interface ChangeOptions {

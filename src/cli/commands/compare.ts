@@ -17,8 +17,7 @@ import {
 } from "../../entries/index.ts";
 import { printScalar, printShape, resolve } from "../../entries/operators.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
-import { repeatable } from "../input/numbers.ts";
-import { bindInputFiles } from "../input/bindings.ts";
+import { repeatable, bindInputFiles } from "../input/arguments.ts";
 import { coordinatesOf } from "../text/cells.ts";
 import { cellOf } from "../text/differences.ts";
 import { codeOf } from "../text/dialect-code.ts";

@@ -47,8 +47,7 @@ export function addConformanceCommand(
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (dir: string, { json = false }: { json?: boolean }) => {
-      const { failed } = await testAll(io, dir, json);
-      if (failed > 0) fail(WRONG_DATA);
+      if ((await testAll(io, dir, json)) > 0) fail(WRONG_DATA);
     });
 }
 
@@ -59,7 +58,8 @@ interface Verdict {
   readonly reason?: string;
 }
 
-async function testAll(io: Io, dir: string, json: boolean): Promise<{ failed: number }> {
+/** Runs all test folders, and returns the number of failed folders. */
+async function testAll(io: Io, dir: string, json: boolean): Promise<number> {
   const verdicts: Verdict[] = [];
   for (const folder of findFolders(io, dir)) {
     const name = path.basename(path.resolve(io.cwd, folder));
@@ -78,7 +78,7 @@ async function testAll(io: Io, dir: string, json: boolean): Promise<{ failed: nu
   await io.stdout.write(
     `${json ? printJson({ passed, failed, skipped, folders: verdicts }) : summary}\n`,
   );
-  return { failed };
+  return failed;
 }
 
 const printVerdict = ({ name, status, reason }: Verdict): string =>

@@ -15,7 +15,7 @@ import { writeIR } from "../../entries/openvino.ts";
 import { asUsage, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { escapeControls, JSON_HELP, printJson, printName } from "../text/layout.ts";
-import { wholeOption } from "../input/numbers.ts";
+import { wholeOption } from "../input/arguments.ts";
 import { filesOf, isIR, modelFiles, readModelFile } from "../input/read-files.ts";
 import { checkExternal, checkNotRead, checkPlace, writeFiles } from "../input/write-files.ts";
 

@@ -10,7 +10,7 @@ import {
   type Tensor,
 } from "../../entries/index.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
-import { bindInputFiles } from "../input/bindings.ts";
+import { bindInputFiles } from "../input/arguments.ts";
 import {
   addGradientOptions,
   gradientOf,

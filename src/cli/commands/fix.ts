@@ -6,17 +6,10 @@
 import * as path from "node:path";
 import type { Command } from "commander";
 import { printFile, type Status, WRONG_DATA } from "../failure.ts";
-import {
-  addExpectedOption,
-  addFeedOptions,
-  allFiles,
-  expectedOf,
-  feedsOf,
-  RANDOM_HELP,
-} from "../input/feeds.ts";
+import { allFiles, expectedOf, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import { withOwnWeights } from "../input/read-files.ts";
 import {
-  addRuntimeOptions,
+  addCheckOptions,
   inRuntime,
   loadRuntime,
   readRunnable,
@@ -38,9 +31,7 @@ import {
 } from "../../entries/onnx.ts";
 
 interface FixCommand extends RuntimeOptions {
-  readonly node?: string;
   readonly output?: string;
-  readonly expected?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -86,10 +77,8 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     .summary("find a cure for the faults that verify reports")
     .description(
       "Find a cure for scatters and gathers that are wrong in your ONNX Runtime, and measure it there.",
-    )
-    .argument("<model>", "an ONNX model")
-    .option("--node <name>", "check only this node, by any name that explain accepts");
-  addExpectedOption(addFeedOptions(addRuntimeOptions(command)).optionsGroup("Output:"))
+    );
+  addCheckOptions(command)
     .option("-o, --output <file>", "write the model of the chosen cure to this file")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)

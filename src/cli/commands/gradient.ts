@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { asUsage, printFile, wrongData, wrongUsage } from "../failure.ts";
-import { parseInteger, repeatable } from "../input/numbers.ts";
+import { parseInteger, repeatable } from "../input/arguments.ts";
 import { readTensorFile } from "../input/read-files.ts";
 import type { Io } from "../io.ts";
 import { coordinatesOf, printCell, printType, valuesOf } from "../text/cells.ts";
@@ -242,13 +242,11 @@ function whyText({ story }: Explanation, { output, reason }: GradientTerm, names
   return `, ${indexText(story.cell(output).index, names)}`;
 }
 
-/** JSON data about gradients, with the elements whose terms are listed. */
-interface GradientFacts {
-  readonly facts: object;
-  readonly cells: Iterable<GradientCell>;
-}
-
-export function gradientJson(asked: ExplainedGradient): GradientFacts {
+/** Returns JSON data about gradients, with the elements whose terms are listed. */
+export function gradientJson(asked: ExplainedGradient): {
+  facts: object;
+  cells: Iterable<GradientCell>;
+} {
   const { explained, outputGradient, ties, cells } = asked;
   const gradients = gradientsOf(asked);
   const inputs = gradients.map(({ name, gradient }) => ({ name, ...factsOf(gradient) }));

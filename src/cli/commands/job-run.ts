@@ -8,7 +8,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import type { Command } from "commander";
 import { wrongUsage } from "../failure.ts";
-import { DEFAULT_MEMORY, memoryOption, wholeOption } from "../input/numbers.ts";
+import { DEFAULT_MEMORY, memoryOption, wholeOption } from "../input/arguments.ts";
 import { isUrl } from "../input/places.ts";
 import { type Io, printNote, untilInterrupted } from "../io.ts";
 import { printJson, printTable } from "../text/layout.ts";

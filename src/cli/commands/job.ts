@@ -23,7 +23,7 @@ import {
 import { isTensorError } from "../../entries/index.ts";
 import { wrongData, wrongUsage, errorJson } from "../failure.ts";
 import { untilInterrupted, type Io } from "../io.ts";
-import { memoryOption, wholeOption } from "../input/numbers.ts";
+import { memoryOption, wholeOption } from "../input/arguments.ts";
 import { folderOf, isUrl } from "../input/places.ts";
 import { JSON_HELP, printJson, printTable, quote, didYouMean } from "../text/layout.ts";
 import {

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { wrongUsage } from "../failure.ts";
-import { parseWhole } from "../input/numbers.ts";
+import { parseWhole } from "../input/arguments.ts";
 import {
   domainOption,
   opsetOption,

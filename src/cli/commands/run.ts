@@ -5,8 +5,15 @@ import * as path from "node:path";
 import { Option, type Command } from "commander";
 import type { Diagnosis, Tensor } from "../../entries/index.ts";
 import { printFile, wrongData, wrongUsage } from "../failure.ts";
-import { bindFiles, bindInputFiles } from "../input/bindings.ts";
-import { addCodec, memoryOption, parseChunks, repeatable, wholeOption } from "../input/numbers.ts";
+import {
+  bindFiles,
+  bindInputFiles,
+  addCodec,
+  memoryOption,
+  parseChunks,
+  repeatable,
+  wholeOption,
+} from "../input/arguments.ts";
 import { isUrl, partOf, placeOf } from "../input/places.ts";
 import { checkOneInput, readTensorFiles, checkFormat } from "../input/read-files.ts";
 import { PACKAGES } from "../input/runtime.ts";

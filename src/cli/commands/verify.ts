@@ -17,18 +17,12 @@ import {
 } from "../../entries/onnx.ts";
 import { printFile, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
-import {
-  addExpectedOption,
-  addFeedOptions,
-  expectedOf,
-  feedsOf,
-  RANDOM_HELP,
-} from "../input/feeds.ts";
+import { expectedOf, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import { escapeControls, JSON_HELP, printJson, quote, wrap } from "../text/layout.ts";
-import { wholeOption } from "../input/numbers.ts";
+import { wholeOption } from "../input/arguments.ts";
 import { expectedLines, historyLines, reasonLines } from "../text/differences.ts";
 import {
-  addRuntimeOptions,
+  addCheckOptions,
   inRuntime,
   loadRuntime,
   readRunnable,
@@ -36,10 +30,8 @@ import {
 } from "../input/runtime.ts";
 
 interface VerifyCommand extends RuntimeOptions {
-  readonly node?: string;
   readonly runs?: number;
   readonly tolerance?: number;
-  readonly expected?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -95,10 +87,8 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .summary("compare your runtime's results with the exact results, node by node")
     .description(
       "Compare the results of a model in your ONNX Runtime with the exact results, node by node.",
-    )
-    .argument("<model>", "an ONNX model")
-    .option("--node <name>", "check only this node, by any name that explain accepts");
-  addExpectedOption(addFeedOptions(addRuntimeOptions(command)).optionsGroup("Output:"))
+    );
+  addCheckOptions(command)
     .addOption(wholeOption("--runs <count>", "the number of model runs (default: 1)", 1, 10_000))
     .option(
       "--tolerance <part>",

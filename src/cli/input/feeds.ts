@@ -16,7 +16,7 @@ import {
 import { asUsage, printFile, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { printName, quote, didYouMean } from "../text/layout.ts";
-import { bindFiles } from "./bindings.ts";
+import { bindFiles, nameIn, repeatable, wholeOption } from "./arguments.ts";
 import {
   boundDims,
   dimSizes,
@@ -31,10 +31,9 @@ import {
   madeUp,
   randomFrom,
 } from "./made-up.ts";
-import { repeatable, wholeOption } from "./numbers.ts";
 import { filesOf, readTensorFiles } from "./read-files.ts";
 
-/** The options of `addFeedOptions`, and optionally the node whose inputs are needed instead of all inputs. */
+/** The options of `addFeedOptions`, and of commands that use them. */
 export interface FeedOptions {
   readonly feed?: readonly string[];
   readonly random?: boolean;
@@ -43,17 +42,11 @@ export interface FeedOptions {
   readonly value?: readonly string[];
   readonly range?: readonly string[];
   readonly seed?: number;
+  /** The node whose inputs are needed instead of all inputs. */
   readonly node?: string;
+  /** Expected outputs, as NAME=FILE. */
+  readonly expected?: readonly string[];
 }
-
-/** Adds the option for expected output files. */
-export const addExpectedOption = (command: Command): Command =>
-  command.addOption(
-    repeatable(
-      "--expected <name=file>",
-      "the output that you expect, such as PyTorch's; repeatable",
-    ),
-  );
 
 /** Returns the `expected` option for verification functions, or an empty object if the command has no such option. */
 export function expectedOf(
@@ -72,7 +65,7 @@ export function expectedOf(
 export const allFiles = (
   file: string,
   model: Model,
-  { feed = [], expected = [] }: FeedOptions & { readonly expected?: readonly string[] },
+  { feed = [], expected = [] }: FeedOptions,
 ): readonly string[] => {
   const { graph } = model;
   const [inputs, outputs] = [graph.inputs, graph.outputs].map((all) => all.map(({ name }) => name));
@@ -224,8 +217,7 @@ function byInput(
 ): Map<string, string> {
   const found = new Map<string, string>();
   for (const text of texts) {
-    // A name in a model may contain `=`, so the text before the first `=` need not be the name.
-    const name = names.find((one) => text.startsWith(`${one}=`));
+    const name = nameIn(text, names);
     if (name === undefined) {
       const given = text.slice(0, Math.max(0, text.indexOf("=")));
       if (given === "") throw wrongUsage(`--${option} takes NAME=..., got ${quote(text)}`);

@@ -2,7 +2,7 @@
 
 import * as os from "node:os";
 import { asUsage, wrongUsage } from "../failure.ts";
-import { parseInteger, parseWhole } from "./numbers.ts";
+import { parseInteger, parseWhole } from "./arguments.ts";
 import { printType } from "../text/cells.ts";
 import { didYouMean, printName, quote } from "../text/layout.ts";
 import {

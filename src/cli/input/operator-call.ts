@@ -14,7 +14,7 @@ import {
 import { NEWEST_OPSETS, resolve, roleOf, typesOf } from "../../entries/operators.ts";
 import { asUsage, wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
-import { parseInteger, repeatable, wholeOption } from "./numbers.ts";
+import { parseInteger, repeatable, wholeOption } from "./arguments.ts";
 
 export interface CallOptions {
   readonly domain?: string;

@@ -25,8 +25,8 @@ import {
 } from "../../entries/onnx.ts";
 import { errorAt, printFile, STDIN, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { parseWhole, wholeOption } from "./numbers.ts";
-import type { FeedOptions } from "./feeds.ts";
+import { parseWhole, repeatable, wholeOption } from "./arguments.ts";
+import { addFeedOptions, type FeedOptions } from "./feeds.ts";
 import { externalReader, folderOf, fromNoFolder, readBytes, readLight } from "./read-files.ts";
 import { ProgressLine } from "../text/progress.ts";
 
@@ -80,6 +80,23 @@ export const addRuntimeOptions = (command: Command): Command =>
         "--call <number>",
         "run only this call of the function that contains the node, counted from 0 (default: 0)",
         0,
+      ),
+    );
+
+/** Adds the argument and the options of commands that check the nodes of a model. */
+export const addCheckOptions = (command: Command): Command =>
+  addFeedOptions(
+    addRuntimeOptions(
+      command
+        .argument("<model>", "an ONNX model")
+        .option("--node <name>", "check only this node, by any name that explain accepts"),
+    ),
+  )
+    .optionsGroup("Output:")
+    .addOption(
+      repeatable(
+        "--expected <name=file>",
+        "the output that you expect, such as PyTorch's; repeatable",
       ),
     );
 
@@ -198,16 +215,11 @@ const ownGraph = (graph: Graph): Graph => ({
 });
 
 function ownAttribute(attribute: Attribute): Attribute {
-  switch (attribute.type) {
-    case "tensor":
-      return { ...attribute, value: ownConstant(attribute.value) };
-    case "tensors":
-      return { ...attribute, value: attribute.value.map(ownConstant) };
-    case "other":
-      return { ...attribute, ...(attribute.graphs && { graphs: attribute.graphs.map(ownGraph) }) };
-    default:
-      return attribute;
-  }
+  const { type, value } = attribute;
+  if (type === "tensor") return { ...attribute, value: ownConstant(value) };
+  if (type === "tensors") return { ...attribute, value: value.map(ownConstant) };
+  if (type !== "other" || !attribute.graphs) return attribute;
+  return { ...attribute, graphs: attribute.graphs.map(ownGraph) };
 }
 
 /**
@@ -219,17 +231,11 @@ const ownConstant = (one: Constant): Constant =>
     ? one
     : { name: one.name, dtype: one.dtype, shape: one.shape, read: () => one.read() };
 
-/** An ONNX model for the runtime, as bytes and as data. */
-export interface Runnable {
-  readonly bytes: Uint8Array;
-  readonly model: Model;
-}
-
 /**
- * Reads an ONNX model for the runtime. Throws a `Failure` for an OpenVINO file name. In a large model, the weights
+ * Reads an ONNX model for the runtime, as bytes and as data. Throws a `Failure` for an OpenVINO file name. In a large model, the weights
  * remain in the file as external data.
  */
-export function readRunnable(io: Io, file: string): Runnable {
+export function readRunnable(io: Io, file: string): { bytes: Uint8Array; model: Model } {
   if (/\.xml$/i.test(file)) {
     const advice = `convert it with ndscatter convert ${file} --opset 18 -o model.onnx`;
     throw wrongUsage(

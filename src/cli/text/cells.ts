@@ -17,17 +17,14 @@ export const positionOf = (at: readonly number[], shape: readonly number[]): num
   at.reduce((position, coordinate, axis) => position * shape[axis] + coordinate, 0);
 
 /** Converts a row-major position to coordinates. */
-export const coordinatesOf = (position: number, shape: readonly number[]): number[] => {
-  let left = position;
-  return shape
-    .toReversed()
-    .map((dim) => {
-      const coordinate = left % dim;
-      left = Math.floor(left / dim);
-      return coordinate;
-    })
-    .toReversed();
-};
+export function coordinatesOf(position: number, shape: readonly number[]): number[] {
+  const at = [...shape];
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    at[axis] = position % shape[axis];
+    position = Math.floor(position / shape[axis]);
+  }
+  return at;
+}
 
 /** Returns all elements in row-major order. */
 export function scalarsOf(tensor: Tensor): Scalar[] {
