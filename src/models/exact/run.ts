@@ -29,6 +29,15 @@ export interface RunOptions {
   readonly onTensor: (value: unknown) => void;
 }
 
+/** A step while it runs. */
+interface StepRun {
+  readonly plan: GraphPlan;
+  /** The values of the plan's graph. */
+  readonly frame: Frame;
+  /** The names that are not needed after the step. */
+  readonly dropped: readonly string[];
+}
+
 export class ModelRun {
   readonly #run: RunOptions;
   readonly #onGpu = new Set<ModelNode>();
@@ -75,13 +84,14 @@ export class ModelRun {
    */
   async steps(plan: GraphPlan, frame: Frame): Promise<void> {
     for (const [at, step] of plan.steps.entries()) {
+      const here = { plan, frame, dropped: plan.drops[at] };
       switch (step.is) {
         case "session":
           // Steps run one after another, because a step needs earlier values.
-          await this.#runSession(plan, step, frame);
+          await this.#runSession(here, step);
           break;
         case "call":
-          await this.#call(plan, step, frame, plan.drops[at]);
+          await this.#call(here, step);
           break;
         case "glue": {
           const values = step.node.inputs.map((name) => this.valueOf(plan, frame, name));
@@ -90,9 +100,9 @@ export class ModelRun {
           break;
         }
         case "body":
-          await runBodies(this, plan, step, frame, plan.drops[at]);
+          await runBodies(this, here, step);
       }
-      for (const name of plan.drops[at]) frame.drop(name);
+      for (const name of here.dropped) frame.drop(name);
     }
   }
 
@@ -107,7 +117,7 @@ export class ModelRun {
     return this.#run.parts.types.typeOf(plan, name);
   }
 
-  async #runSession(plan: GraphPlan, step: SessionStep, frame: Frame): Promise<void> {
+  async #runSession({ plan, frame }: StepRun, step: SessionStep): Promise<void> {
     const part = this.#run.parts.sessions.get(step);
     if (part === undefined) throw malformed("the session was released");
     const feeds: [string, unknown][] = [];
@@ -125,16 +135,9 @@ export class ModelRun {
     }
   }
 
-  /**
-   * Runs a replaced node, on the GPU if an input is there and the engine supports the node. The names in `dropped` are
-   * not needed after the node.
-   */
-  async #call(
-    plan: GraphPlan,
-    step: CallStep,
-    frame: Frame,
-    dropped: readonly string[],
-  ): Promise<void> {
+  /** Runs a replaced node, on the GPU if an input is there and the engine supports the node. */
+  async #call(here: StepRun, step: CallStep): Promise<void> {
+    const { plan, frame } = here;
     const { node, call } = step;
     const [output] = node.outputs;
     const { gpu } = this.#run;
@@ -142,7 +145,7 @@ export class ModelRun {
       name === "" ? null : this.valueOf(plan, frame, name),
     );
     const [data] = values;
-    const mayReuse = mayOverwrite(step, values, frame, dropped);
+    const mayReuse = mayOverwrite(here, step, values);
     if (gpu !== null && values.some((value) => value?.isOnGpu)) {
       const isInPlace = mayReuse && data?.isOnGpu === true;
       this.#onGpu.add(node);
@@ -175,10 +178,9 @@ function titleFor(nodes: readonly ModelNode[], { op }: TensorError): string {
  * Returns true if a scatter may overwrite its data: no later step needs the data, and no other input shares its memory.
  */
 function mayOverwrite(
+  { frame, dropped }: StepRun,
   { node, mayBeInPlace }: CallStep,
   values: readonly (Value | null)[],
-  frame: Frame,
-  dropped: readonly string[],
 ): boolean {
   const [name] = node.inputs;
   const [data] = values;
@@ -191,25 +193,19 @@ function mayOverwrite(
 }
 
 /** A node with bodies while it runs. */
-interface BodyRun {
+interface BodyRun extends StepRun {
   readonly model: ModelRun;
   readonly node: ModelNode;
   readonly inputs: readonly (Value | null)[];
-  /** The frame of the node's own graph. */
-  readonly frame: Frame;
-  readonly dropped: readonly string[];
 }
 
-/**
- * Runs a node's bodies, and stores the node's outputs in `frame`. The names in `dropped` are not needed after the node.
- */
+/** Runs a node's bodies, and stores the node's outputs. */
 async function runBodies(
   model: ModelRun,
-  plan: GraphPlan,
+  here: StepRun,
   { node, bodies }: BodyStep,
-  frame: Frame,
-  dropped: readonly string[],
 ): Promise<void> {
+  const { plan, frame } = here;
   const [body] = bodies;
   // The function's graph contains these constants. Weights that only the runtime uses are not read.
   const isThere = (at: number): boolean =>
@@ -217,7 +213,7 @@ async function runBodies(
   const inputs = node.inputs.map((name, at) =>
     name === "" || isThere(at) ? null : model.valueOf(plan, frame, name),
   );
-  const outputs = await outputsOf({ model, node, inputs, frame, dropped }, bodies);
+  const outputs = await outputsOf({ ...here, model, node, inputs }, bodies);
   for (const [at, value] of outputs.entries()) {
     const { [at]: name = "" } = node.outputs;
     if (name !== "" && value !== null) frame.set(name, value);
