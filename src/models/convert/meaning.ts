@@ -134,9 +134,11 @@ function allNames(op: string): readonly string[] {
  * older versions come before newer versions.
  */
 export function siblingsOf(op: string, domain: string): readonly OperatorVersion[] {
-  return allNames(op).flatMap((name) =>
-    operators().filter((one) => one.domain === domain && one.name === name),
-  );
+  const names = allNames(op);
+  const place = ({ name }: OperatorVersion): number => names.indexOf(name);
+  return operators()
+    .filter((one) => one.domain === domain && place(one) !== -1)
+    .sort((a, b) => place(a) - place(b));
 }
 
 export const firstOpset = ({ opset, sinceVersion }: OperatorVersion): number =>

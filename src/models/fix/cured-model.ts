@@ -1,6 +1,6 @@
 /** Rewrites a model's faulty nodes with other operators, in the graph, in bodies and in functions. */
 
-import { isTensorError, sentenceOf } from "../../core/errors.ts";
+import { isTensorError } from "../../core/errors.ts";
 import { Names } from "../convert/context.ts";
 import { convertModel } from "../convert/convert-model.ts";
 import type { Graph, Model, ModelNode } from "../model/model.ts";
@@ -15,14 +15,8 @@ export interface CuredModel {
   readonly notes: readonly string[];
 }
 
-/**
- * Returns the fixed model, or the reason why the model cannot be fixed by rewriting. The node fixes are given by node
- * path.
- */
-export function curedModel(
-  given: Model,
-  cures: ReadonlyMap<string, NodeCure>,
-): CuredModel | { readonly refused: string } {
+/** Returns the fixed model; null if the model cannot be fixed by rewriting. The node fixes are given by node path. */
+export function curedModel(given: Model, cures: ReadonlyMap<string, NodeCure>): CuredModel | null {
   const index = new NodeIndex(given);
   const placed = [...cures].map(([path, cure]) => ({ ...index.find(path), path, cure }));
   const opset = Math.max(...placed.map(({ cure }) => cure.opset));
@@ -42,8 +36,8 @@ export function curedModel(
     const note = `the model was converted to opset ${opset}`;
     return { model: rewrittenModel(model, new Map(writers)), notes: [note, ...notes] };
   } catch (error) {
-    if (!isTensorError(error)) throw error;
-    return { refused: sentenceOf(error) };
+    if (isTensorError(error)) return null;
+    throw error;
   }
 }
 

@@ -23,7 +23,7 @@ import {
 import { expectedFrom, givesExpected, type Expected } from "../verify/expected.ts";
 import { candidateOf, isFaulty, nodeCheck, type Candidate, type NodeCure } from "./candidates.ts";
 import { curedModel } from "./cured-model.ts";
-import { REVERSIONS, type KnownFault } from "./known-faults.ts";
+import { NEWER_OPSET, type KnownFault } from "./known-faults.ts";
 import {
   checkNode,
   measureModel,
@@ -146,7 +146,7 @@ export async function fixModel(file: Bytes, feeds: Feeds, options: FixOptions): 
   const candidates = await faultyNodes(model, verified, verify);
   const faulty = candidates.map(reportOf);
   const agrees = verified.agrees && base === null && plain.problem === null && plain.results === 1;
-  const fault = base && idOf(REVERSIONS[0]);
+  const fault = base && idOf(NEWER_OPSET);
   const about = { agrees, fault, verified, faulty, plain };
   if (agrees) return { ...about, cures: [], chosen: null, ignored: [] };
   const expected = expectedFrom(model, own.expected);
@@ -177,7 +177,7 @@ async function faultyNodes(
   );
   while (open.size > 0 && candidates.length > 0) {
     const cured = curedModel(model, curesOf(candidates));
-    if (candidates.some(({ cure }) => cure === null) || "refused" in cured) break;
+    if (candidates.some(({ cure }) => cure === null) || cured === null) break;
     // oxlint-disable-next-line no-await-in-loop
     const { nodes } = await verify(writeModel(cured.model));
     const more = nodes.filter((node) => open.has(node.path) && isFaulty(node));
@@ -276,7 +276,7 @@ function* modelCures({ model, candidates, createSession, base }: Bench): Generat
   const cures = curesOf(candidates);
   if (cures.size < candidates.length || (cures.size === 0 && base === null)) return;
   const cured = cures.size === 0 ? { model, notes: [] } : curedModel(model, cures);
-  if ("refused" in cured) return;
+  if (cured === null) return;
   const words = `${printCount(cures.size, "node")} rewritten as equivalent nodes`;
   const title = base === null ? words : cures.size === 0 ? base.title : `${base.title}, ${words}`;
   const notes = [...(base?.notes ?? []), ...cured.notes];
@@ -292,7 +292,7 @@ function* meantCures(bench: Bench): Generator<Proposal> {
     if (bench.candidates.some(({ verified }) => verified.path !== path)) continue;
     const cure = meantNode(change, ranks);
     const cured = cure && curedModel(bench.model, new Map([[path, cure]]));
-    if (cured === null || "refused" in cured) continue;
+    if (cured === null) continue;
     const { createSession } = bench;
     const own = { title: `${path} changed: ${sentence}`, notes: cured.notes, createSession };
     yield { kind: "model", ...own, model: writeModel(cured.model), alone: [] };

@@ -34,7 +34,7 @@ type Range = Pick<FileRecord, "start" | "end">;
 type Change = (tensor: Range) => Piece[] | null;
 
 /** Messages that contain tensors. */
-const PARENTS: ReadonlySet<AnySchema | undefined> = new Set([GRAPH, FUNCTION, NODE, ATTRIBUTE]);
+const PARENTS: ReadonlySet<AnySchema> = new Set([GRAPH, FUNCTION, NODE, ATTRIBUTE]);
 
 const recordsOf = (source: ByteSource, { start, end }: Range): FileRecord[] => [
   ...new FileCursor(source, start).records(end),
@@ -50,16 +50,20 @@ const pieceOf = (source: ByteSource, start: number, end: number): Piece => ({
 function changed(source: ByteSource, least: number, change: Change): Piece[] {
   const piecesOf = (schema: AnySchema, range: Range, isInConstant: boolean): Piece[] => {
     const records = recordsOf(source, range);
-    const isConstant = isInConstant || records.some((one) => namesConstant(source, schema, one));
+    const isConstant =
+      schema === NODE ? records.some((one) => namesConstant(source, one)) : isInConstant;
     return records.flatMap((record) => {
       const field = schema.byNumber.get(record.number);
       const inner = typeof field?.kind === "object" ? field.kind : field?.nested?.();
       const isLarge = record.wireType === WIRE.length && record.end - record.start >= least;
-      let pieces: Piece[] | null = null;
-      if (isLarge && PARENTS.has(inner)) pieces = piecesOf(inner as AnySchema, record, isConstant);
       // Operators other than `Constant` read tensor attributes directly, so these tensors remain in the model.
-      else if (isLarge && inner === TENSOR && (schema === GRAPH || isConstant))
-        pieces = change(record);
+      const isWeight = inner === TENSOR && (schema === GRAPH || isConstant);
+      const pieces =
+        isLarge && isWeight
+          ? change(record)
+          : isLarge && inner !== undefined && PARENTS.has(inner)
+            ? piecesOf(inner, record, isConstant)
+            : null;
       if (pieces === null) return [pieceOf(source, record.begin, record.end)];
       return [encodeHead(record.number, lengthOf(pieces)), ...pieces];
     });
@@ -73,9 +77,8 @@ const lengthOf = (pieces: readonly Piece[]): number =>
 const OP_TYPE = NODE.fields.opType.number;
 const CONSTANT = encodeUtf8("Constant");
 
-function namesConstant(source: ByteSource, schema: AnySchema, record: FileRecord): boolean {
-  const { number, start, end } = record;
-  if (schema !== NODE || number !== OP_TYPE || end - start !== CONSTANT.length) return false;
+function namesConstant(source: ByteSource, { number, start, end }: FileRecord): boolean {
+  if (number !== OP_TYPE || end - start !== CONSTANT.length) return false;
   return source.read(start, end - start).every((byte, at) => byte === CONSTANT[at]);
 }
 

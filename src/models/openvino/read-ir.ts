@@ -222,10 +222,8 @@ export function readBin(
 ): Uint8Array {
   if (size === 0) return new Uint8Array();
   if (bin !== null) return readRange(bin, offset, offset + size);
-  throw new TensorError(
-    "unsupported-model",
-    `${who} has its data in the .bin; pass the .bin to readIR too`,
-  );
+  const sentence = `${who} has its data in the .bin; pass the .bin to readIR too`;
+  throw new TensorError("unsupported-model", sentence);
 }
 
 /** Returns the number of bytes that contain a constant's elements. */

@@ -113,9 +113,8 @@ class IRWriter {
     const defaults = new Set(graph.constants.map(({ name }) => name));
     for (const input of graph.inputs) {
       if (defaults.has(input.name)) {
-        throw unsupported(
-          `the input ${quote(input.name)} has a default, which an IR cannot express`,
-        );
+        const sentence = `the input ${quote(input.name)} has a default, which an IR cannot express`;
+        throw unsupported(sentence);
       }
       this.#addParameter(input);
     }

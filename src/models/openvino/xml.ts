@@ -120,11 +120,8 @@ function parsed(text: string): XmlElement {
 
 function elementFrom({ name, attributes, children }: XmlElement, depth: number): Element {
   if (depth > MAX_XML_DEPTH) {
-    throw new TensorError(
-      "too-large",
-      `the XML is nested too deeply: more than ${MAX_XML_DEPTH} elements`,
-      { limit: MAX_XML_DEPTH },
-    );
+    const sentence = `the XML is nested too deeply: more than ${MAX_XML_DEPTH} elements`;
+    throw new TensorError("too-large", sentence, { limit: MAX_XML_DEPTH });
   }
   return {
     name,
@@ -170,11 +167,8 @@ function checkName(name: string): string {
 function escapeText(text: string): string {
   const fault = FORBIDDEN.exec(text) ?? /\p{Surrogate}/u.exec(text);
   if (fault !== null) {
-    throw new TensorError(
-      "unsupported-model",
-      `XML cannot hold a character of ${printValue(text)}`,
-      { key: "text", got: factOf(text) },
-    );
+    const sentence = `XML cannot hold a character of ${printValue(text)}`;
+    throw new TensorError("unsupported-model", sentence, { key: "text", got: factOf(text) });
   }
   // XML readers replace unescaped line breaks and tabs in attributes by spaces.
   return text.replaceAll(
