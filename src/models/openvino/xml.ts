@@ -107,7 +107,8 @@ function checkText(text: string): void {
 
 function parsed(text: string): XmlDocument {
   try {
-    return parse(text);
+    // The parser would replace one line break at a time, in a time that grows with the square of their number.
+    return parse(text.replaceAll(/\r\n?/g, "\n"));
   } catch (cause) {
     // Deeply nested elements overflow the stack.
     if (isError(cause, "RangeError"))
