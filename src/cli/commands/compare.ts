@@ -17,15 +17,13 @@ import {
 } from "../../entries/index.ts";
 import { printScalar, printShape, resolve } from "../../entries/operators.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
-import { repeatable } from "../input/numbers.ts";
-import { bindInputFiles } from "../input/bindings.ts";
+import { repeatable, bindInputFiles } from "../input/arguments.ts";
 import { coordinatesOf } from "../text/cells.ts";
-import { cellOf } from "../text/comparison.ts";
+import { cellOf } from "../text/differences.ts";
 import { codeOf } from "../text/dialect-code.ts";
 import { WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { JSON_HELP, printJson, quote } from "../text/layout.ts";
-import { didYouMean } from "../text/names.ts";
+import { JSON_HELP, printJson, quote, didYouMean } from "../text/layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 import { checkOneInput, readTensorFiles } from "../input/read-files.ts";
 import { addTaskArguments, findTask, type TaskOptions } from "./task.ts";

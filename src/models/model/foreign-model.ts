@@ -1,7 +1,7 @@
 /**
  * Checks models and nodes that callers supply. A model is plain data that anyone can edit. Every function that accepts
- * a model therefore checks the type of each field first, including fields of functions and bodies. The meaning of
- * values is checked where they are used.
+ * a model therefore checks the type of each field first, including fields of functions and bodies. Objects and lists
+ * are copied, so that each field is read once. The meaning of values is checked where they are used.
  */
 
 import { factOf, isArray, printValue, readForeign, wrongValue } from "../../core/foreign.ts";
@@ -9,7 +9,6 @@ import { malformed, oneOf, TensorError } from "../../core/errors.ts";
 import { isDType } from "../../core/tensor/dtype.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { isBytes } from "../../core/tensor/bytes.ts";
-import { listFrom, objectsFrom, recordFrom } from "./foreign.ts";
 import { quote } from "./graph.ts";
 import {
   MAX_BODY_DEPTH,
@@ -310,3 +309,66 @@ function checkShape(given: unknown, name: string, isPartial: boolean): void {
   const sentence = `dimensions of ${quote(name)} must be sizes, got ${printValue(dims[odd])}`;
   throw new TensorError("shape-mismatch", sentence, { input: name });
 }
+
+/**
+ * Returns a copy of an object's own properties. Throws `malformed-file` for other values, and for a Map, a promise or
+ * bytes, whose copies would be empty.
+ */
+export function recordFrom<T>(what: string, given: T, advice = ""): T {
+  const copy = readForeign(
+    () => (isRecord(given) ? { ...given } : null),
+    "malformed-file",
+    `${what} cannot be read`,
+    what,
+  );
+  if (copy !== null) return copy;
+  throw wrongValue("malformed-file", `${what} must be an object`, given, { key: what }, advice);
+}
+
+const isRecord = (given: unknown): boolean =>
+  typeof given === "object" &&
+  given !== null &&
+  (Object.getPrototypeOf(given) === Object.prototype || printValue(given) === "an object");
+
+export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
+  if (!isArray(given))
+    throw wrongValue("malformed-file", `${what} must be a list`, given, { key: what });
+  const read = (): T[] => {
+    const copy: T[] = [];
+    const length = Number(given.length);
+    for (let at = 0; at < length; at++) {
+      const entry = given[at];
+      if (entry === undefined)
+        throw malformed(`${what} must be a list without holes`, { key: what, at: [at] });
+      copy.push(entry as T);
+    }
+    return copy;
+  };
+  return readForeign(read, "malformed-file", `${what} cannot be read`, what);
+}
+
+export function objectsFrom<T>(what: string, given: readonly T[]): T[] {
+  const list = listFrom<T>(what, given);
+  const odd = list.find((entry) => typeof entry !== "object" || entry === null || isArray(entry));
+  if (odd === undefined) return list;
+  throw wrongValue("malformed-file", `${what} must be objects`, odd, { key: what });
+}
+
+/**
+ * Returns the first entry for which `test` returns true. The test may read any field of an entry, and nothing is
+ * copied. If a list's length is wrong, the search ends after the last actual entry.
+ */
+export const findIn = <T>(list: readonly T[], test: (entry: T) => boolean): T | undefined =>
+  readForeign(
+    () => {
+      const length = Number(list.length);
+      for (let at = 0; at < length; at++) {
+        const entry = list[at];
+        if (entry === undefined || test(entry)) return entry;
+      }
+      return undefined;
+    },
+    "malformed-file",
+    "a list in a graph cannot be read",
+    "list",
+  );

@@ -69,11 +69,8 @@ export function readModel(bytes: Bytes, options: ReadOptions = {}): Model {
   );
 }
 
-/** Completes tensors that an outline contains only in part. */
-export interface WholeTensors {
-  /** Returns a reader for the complete message of `part`; null if `part` is already complete. */
-  wholeOf(part: Uint8Array): (() => Uint8Array) | null;
-}
+/** Returns a reader for the complete message of a tensor that is in an outline; null for a complete tensor. */
+export type WholeOf = (part: Uint8Array) => (() => Uint8Array) | null;
 
 interface Reading extends ReadOptions {
   readonly parts: Parts;
@@ -83,7 +80,7 @@ interface Reading extends ReadOptions {
    * The reader of complete tensors, only for an outline. Models from an outline have no `SOURCE`, because an outline
    * lacks the data that a writer would write back.
    */
-  readonly whole: WholeTensors | null;
+  readonly wholeOf: WholeOf | null;
 }
 
 /** Throws `malformed-file` for a value that is not bytes. */
@@ -94,9 +91,9 @@ export const modelBytes = (bytes: unknown): Uint8Array =>
 export function decodeModel(
   bytes: Uint8Array,
   options: ReadOptions,
-  whole: WholeTensors | null = null,
+  wholeOf: WholeOf | null = null,
 ): Model {
-  const reading: Reading = { external: options.external, parts: partsOf(bytes), depth: 0, whole };
+  const reading: Reading = { external: options.external, parts: partsOf(bytes), depth: 0, wholeOf };
   const source = decode(MODEL, bytes, "the model", reading.parts);
   if (source.graph === undefined) throw malformed("the model has no graph", { key: "graph" });
   const functions = source.functions.map((one) => decodeFunction(one, reading));
@@ -111,8 +108,8 @@ export function decodeModel(
 }
 
 /** Returns the file data that a writer of ONNX files writes back; empty for an outline. */
-const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
-  whole === null ? { [SOURCE]: source } : {};
+const sourced = (source: unknown, { wholeOf }: Reading): { [SOURCE]?: unknown } =>
+  wholeOf === null ? { [SOURCE]: source } : {};
 
 /**
  * Decodes a function. Functions and subgraphs are checked separately from the model, because the schema declares them
@@ -216,53 +213,40 @@ const decodeOwn = (one: MessageOf<typeof ATTRIBUTE>, reading: Reading): Attribut
   ...sourced(one, reading),
 });
 
-/** ONNX's attribute types, by number. Only types with a lower-case name are decoded. */
-export const ATTRIBUTE_TYPES = [
-  "UNDEFINED",
-  "float",
-  "int",
-  "string",
-  "tensor",
-  "GRAPH",
-  "floats",
-  "ints",
-  "strings",
-  "tensors",
-  "GRAPHS",
-  "SPARSE_TENSOR",
-  "SPARSE_TENSORS",
-  "TYPE_PROTO",
-  "TYPE_PROTOS",
-] as const;
+type ValueField = "f" | "i" | "s" | "t" | "floats" | "ints" | "strings" | "tensors";
 
-/** The fields of the values of each decoded attribute type. The fields of lists have the names of their types. */
-export const VALUE_FIELDS = {
-  float: "f",
-  int: "i",
-  string: "s",
-  tensor: "t",
-  floats: "floats",
-  ints: "ints",
-  strings: "strings",
-  tensors: "tensors",
-} as const;
-
-const isValueType = (type: string): type is keyof typeof VALUE_FIELDS =>
-  Object.hasOwn(VALUE_FIELDS, type);
+/** ONNX's attribute types, by number, and the fields of their values. Types without a field are not decoded. */
+export const ATTRIBUTE_TYPES: readonly (readonly [type: string, field?: ValueField])[] = [
+  ["UNDEFINED"],
+  ["float", "f"],
+  ["int", "i"],
+  ["string", "s"],
+  ["tensor", "t"],
+  ["GRAPH"],
+  ["floats", "floats"],
+  ["ints", "ints"],
+  ["strings", "strings"],
+  ["tensors", "tensors"],
+  ["GRAPHS"],
+  ["SPARSE_TENSOR"],
+  ["SPARSE_TENSORS"],
+  ["TYPE_PROTO"],
+  ["TYPE_PROTOS"],
+];
 
 function decodeAttribute(source: MessageOf<typeof ATTRIBUTE>, reading: Reading): Attribute {
-  const type = ATTRIBUTE_TYPES[source.type] ?? `type ${source.type}`;
+  const [type = `type ${source.type}`, field] = ATTRIBUTE_TYPES[source.type] ?? [];
   if (source.refAttrName !== "")
     return { type: "other", value: type, reference: source.refAttrName };
   if (type === "GRAPH" || type === "GRAPHS") {
     const graphs = type === "GRAPH" ? [source.g] : source.graphs;
     return { type: "other", value: type, graphs: decodeBodies(graphs, reading) };
   }
-  if (!isValueType(type)) return { type: "other", value: type };
-  const { [VALUE_FIELDS[type]]: encoded } = source;
+  if (field === undefined) return { type: "other", value: type };
+  const { [field]: encoded } = source;
   const value = Array.isArray(encoded)
-    ? encoded.map((one) => decodeValue(type, one, reading))
-    : decodeValue(type, encoded, reading);
+    ? encoded.map((one) => decodeValue(field, one, reading))
+    : decodeValue(field, encoded, reading);
   // ONNX strings may also contain bytes that are not text.
   if (value === null || (type === "strings" && (value as unknown[]).includes(null)))
     return { type: "other", value: `${type} of bytes` };
@@ -271,15 +255,13 @@ function decodeAttribute(source: MessageOf<typeof ATTRIBUTE>, reading: Reading):
 
 /** Decodes a value of an attribute; returns null for a string that is not text. */
 function decodeValue(
-  type: keyof typeof VALUE_FIELDS,
+  field: ValueField,
   value: bigint | number | Uint8Array,
   reading: Reading,
 ): unknown {
   if (typeof value === "bigint") return toInteger(value);
   if (typeof value === "number") return value;
-  return type === "tensor" || type === "tensors"
-    ? decodeConstant(value, reading)
-    : textOrNull(value);
+  return field === "t" || field === "tensors" ? decodeConstant(value, reading) : textOrNull(value);
 }
 
 function textOrNull(bytes: Uint8Array): string | null {
@@ -293,7 +275,7 @@ function textOrNull(bytes: Uint8Array): string | null {
 function decodeConstant(bytes: Uint8Array, reading: Reading): Constant {
   const header = readTensorHeader(bytes);
   const { name, dtype, shape } = header;
-  const whole = reading.whole?.wholeOf(bytes) ?? null;
+  const whole = reading.wholeOf?.(bytes) ?? null;
   const read = (): Tensor =>
     decodeTensor(whole === null ? header : readTensorHeader(whole()), reading);
   return { name, dtype, shape, read, ...sourced(header, reading) };
@@ -304,7 +286,7 @@ const decodeSparseOne = (bytes: Uint8Array, reading: Reading): Constant =>
     bytes,
     reading.parts,
     (tensor) => decodeConstant(tensor, reading),
-    reading.whole === null,
+    reading.wholeOf === null,
   );
 
 const decodeValueInfo = (source: MessageOf<typeof VALUE_INFO>, reading: Reading): ValueInfo => ({

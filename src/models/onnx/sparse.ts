@@ -86,16 +86,13 @@ function denseOf(values: Constant, indices: Constant, shape: readonly number[]):
   const [from, to] = [given.data, dense.data as unknown[] | typeof given.data];
   const read = at.data as BigInt64Array;
   for (let nth = 0; nth < count; nth++) {
-    const position = isFlat ? flatPosition(read[nth], size) : positionOf(read, nth, shape);
+    const position = positionOf(read, nth, isFlat ? [size] : shape);
     if (position === null)
       throw wrong(name, `has the index ${nth} out of range`, { key: "indices", at: [nth] });
     (to as { [position: number]: unknown })[position] = from[nth];
   }
   return dense;
 }
-
-const flatPosition = (index: bigint, size: number): number | null =>
-  index >= 0n && index < BigInt(size) ? Number(index) : null;
 
 /** Returns the flat position of a coordinate tuple; null if the tuple lies outside the shape. */
 function positionOf(
@@ -105,9 +102,9 @@ function positionOf(
 ): number | null {
   let position = 0;
   for (const [axis, dim] of shape.entries()) {
-    const coordinate = flatPosition(coordinates[nth * shape.length + axis], dim);
-    if (coordinate === null) return null;
-    position = position * dim + coordinate;
+    const { [nth * shape.length + axis]: coordinate } = coordinates;
+    if (coordinate < 0n || coordinate >= BigInt(dim)) return null;
+    position = position * dim + Number(coordinate);
   }
   return position;
 }

@@ -13,13 +13,10 @@ import { MAX_RANK, printShape } from "../../core/tensor/shape.ts";
 import { ENTRY, TENSOR } from "./schema.ts";
 import { countValues, decode, decodeUtf8, Reader, visitRecords } from "./wire.ts";
 
-export type TypedField =
-  | "floatData"
-  | "doubleData"
-  | "int32Data"
-  | "int64Data"
-  | "uint64Data"
-  | "stringData";
+export type TypedField = Exclude<
+  Extract<keyof typeof TENSOR.fields, `${string}Data`>,
+  "rawData" | "externalData"
+>;
 
 /** Fields of the data types whose values are not in `int32_data`. */
 const FIELDS: Readonly<Partial<Record<DType, TypedField>>> = {
@@ -162,11 +159,8 @@ function checkDimension(dim: bigint, dims: readonly bigint[], name: string): num
   }
   const number = Number(dim);
   if (Number.isSafeInteger(number)) return number;
-  throw new TensorError(
-    "too-large",
-    `${tensorTitle(name)} has the shape ${shape}, more than 2^32 - 1 elements`,
-    { input: name, got: dim },
-  );
+  const sentence = `${tensorTitle(name)} has the shape ${shape}, more than 2^32 - 1 elements`;
+  throw new TensorError("too-large", sentence, { input: name, got: dim });
 }
 
 /** Returns a text such as `float32[2, 3]`, or `type 17[2, 3]` for an unknown data type. */

@@ -309,19 +309,15 @@ export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode
 
 /**
  * Returns `text` if UTF-8 can encode it. All written text is checked here, because `TextEncoder` silently replaces text
- * that UTF-8 cannot encode. Throws `dtype` for half a surrogate pair, and for a
- * value that is not text.
+ * that UTF-8 cannot encode. Throws `dtype` for half a surrogate pair, and for a value that is not text.
  */
 export function checkUtf8(text: string): string {
   if (typeof text !== "string") {
     throw wrongValue("dtype", "a name or a text must be a string", text, { key: "text" });
   }
   if (!/\p{Cs}/u.test(text)) return text;
-  throw new TensorError(
-    "dtype",
-    `UTF-8 cannot hold half a surrogate pair, as in ${printValue(text)}`,
-    { key: "text", got: factOf(text) },
-  );
+  const sentence = `UTF-8 cannot hold half a surrogate pair, as in ${printValue(text)}`;
+  throw new TensorError("dtype", sentence, { key: "text", got: factOf(text) });
 }
 
 /** Runs code that reads a file. Errors of other code, such as the decoder of UTF-8, become `malformed-file`. */

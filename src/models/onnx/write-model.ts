@@ -20,11 +20,12 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
+import { joinBytes } from "../model/byte-source.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { sameType } from "../model/known.ts";
 import type { Dim } from "../../core/tensor/shape.ts";
-import { ATTRIBUTE_TYPES, decodeType, VALUE_FIELDS } from "./read-model.ts";
-import { encode, encodeField } from "./encode.ts";
+import { ATTRIBUTE_TYPES, decodeType } from "./read-model.ts";
+import { encode } from "./encode.ts";
 import {
   ATTRIBUTE,
   DIMENSION,
@@ -179,7 +180,8 @@ function attributeMessage(
     return message;
   }
   if (attribute.type === "boolean") throw wrong("is a boolean, which ONNX represents as an int");
-  const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
+  const type = ATTRIBUTE_TYPES.findIndex(([one]) => one === attribute.type);
+  const [, field = ""] = ATTRIBUTE_TYPES[type];
   // The attribute's new value replaces the value from the file. If the attribute's type changed, only unknown fields
   // are kept.
   if (source?.type === type) Object.assign(message, source, { name });
@@ -190,7 +192,7 @@ function attributeMessage(
     encodeValue(isFloat, value, wrong);
   const { value } = attribute;
   const encoded = isArray(value) ? value.map(encodeOne) : encodeOne(value);
-  return Object.assign(message, { [VALUE_FIELDS[attribute.type]]: encoded });
+  return Object.assign(message, { [field]: encoded });
 }
 
 /** Replaces an attribute's bodies. Unchanged bodies keep their original bytes. */
@@ -201,11 +203,11 @@ function setBodies(
 ): void {
   const [first, ...more] = graphs ?? [];
   if (first === undefined) return;
-  if (value === "GRAPH") message.g = bodyBytes(first, message.g, opsets);
-  else {
-    const { graphs: before } = message;
-    message.graphs = [first, ...more].map((body, at) => bodyBytes(body, before[at], opsets));
-  }
+  const bodyBytes = (body: Graph, before: Uint8Array | undefined): Uint8Array =>
+    bytesOf(GRAPH, graphMessage(body, opsets), "a body", before);
+  const { g, graphs: before } = message;
+  if (value === "GRAPH") message.g = bodyBytes(first, g);
+  else message.graphs = [first, ...more].map((body, at) => bodyBytes(body, before[at]));
 }
 
 /** Encodes a value of an attribute. */
@@ -222,10 +224,6 @@ function encodeValue(
   const whole = BigInt(value);
   if (BigInt.asIntN(64, whole) === whole) return whole;
   throw wrong(`holds ${value}, which does not fit in 64 bits`);
-}
-
-function bodyBytes(body: Graph, before: Uint8Array | undefined, opsets: Opsets): Uint8Array {
-  return bytesOf(GRAPH, graphMessage(body, opsets), "a body", before);
 }
 
 function functionBytes(given: ModelFunction | undefined, before: Uint8Array): Uint8Array {
@@ -260,11 +258,8 @@ function constantBytes(constant: Constant): Uint8Array {
   const header = constant[SOURCE];
   if (!isHeader(header)) return writeTensor(readConstant(constant), name === "" ? undefined : name);
   if (header.name === name) return header.bytes;
-  const renamed = encodeField(TENSOR, "name", name);
-  const bytes = new Uint8Array(header.bytes.length + renamed.length);
-  bytes.set(header.bytes);
-  bytes.set(renamed, header.bytes.length);
-  return bytes;
+  const renamed = encode(TENSOR, create(TENSOR, { name }));
+  return joinBytes([header.bytes, renamed], header.bytes.length + renamed.length);
 }
 
 function valueInfoMessage(value: ValueInfo): MessageOf<typeof VALUE_INFO> {

@@ -22,7 +22,7 @@ export function keptBodies(node: ModelNode, source: IRSource | null): ReadonlySe
     const { name } = element;
     const attribute = Object.hasOwn(node.attributes, name) ? node.attributes[name] : undefined;
     const graphs = attribute?.type === "other" ? attribute.graphs : undefined;
-    const before = [readBody(element, quoteLayer(source), source.bin)];
+    const before = [readBody(element, `layer ${printValue(source.name)}`, source.bin)];
     if (!graphs || printGraphs(graphs, numbers) !== printGraphs(before, numbers)) {
       throw new TensorError(
         "unsupported-model",
@@ -34,8 +34,6 @@ export function keptBodies(node: ModelNode, source: IRSource | null): ReadonlySe
   }
   return names;
 }
-
-const quoteLayer = ({ name }: IRSource): string => `layer ${printValue(name)}`;
 
 /**
  * Prints graphs as a text for comparison. Constants from a layer are printed with the layer's number in `numbers`, so

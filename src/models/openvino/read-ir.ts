@@ -222,10 +222,8 @@ export function readBin(
 ): Uint8Array {
   if (size === 0) return new Uint8Array();
   if (bin !== null) return readRange(bin, offset, offset + size);
-  throw new TensorError(
-    "unsupported-model",
-    `${who} has its data in the .bin; pass the .bin to readIR too`,
-  );
+  const sentence = `${who} has its data in the .bin; pass the .bin to readIR too`;
+  throw new TensorError("unsupported-model", sentence);
 }
 
 /** Returns the number of bytes that contain a constant's elements. */
@@ -331,18 +329,10 @@ function parseAttribute(text: string, type: string, name: string, layer: Layer):
       return { type, value };
     }
     case "boolean": {
-      const value = BOOLEANS.get(text.toLowerCase());
-      if (value === undefined) throw wrong("not a boolean");
-      return { type, value };
+      if (!/^(?:true|false|[01])$/i.test(text)) throw wrong("not a boolean");
+      return { type, value: /^(?:true|1)$/i.test(text) };
     }
     default:
       return { type: "string", value: text };
   }
 }
-
-const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
-  ["true", true],
-  ["1", true],
-  ["false", false],
-  ["0", false],
-]);

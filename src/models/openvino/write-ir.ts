@@ -4,6 +4,7 @@
  */
 
 import { TensorError } from "../../core/errors.ts";
+import { joinBytes } from "../model/byte-source.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { checkGraph, opsetOf, quote } from "../model/graph.ts";
@@ -112,9 +113,8 @@ class IRWriter {
     const defaults = new Set(graph.constants.map(({ name }) => name));
     for (const input of graph.inputs) {
       if (defaults.has(input.name)) {
-        throw unsupported(
-          `the input ${quote(input.name)} has a default, which an IR cannot express`,
-        );
+        const sentence = `the input ${quote(input.name)} has a default, which an IR cannot express`;
+        throw unsupported(sentence);
       }
       this.#addParameter(input);
     }
@@ -308,19 +308,12 @@ class IRWriter {
   }
 
   #bin(): Uint8Array {
-    let bin: Uint8Array;
     try {
-      bin = new Uint8Array(this.#length);
+      return joinBytes(this.#chunks, this.#length);
     } catch (cause) {
       const sentence = `the .bin has ${this.#length} bytes, more than memory holds`;
       throw new TensorError("too-large", sentence, { got: this.#length }, { cause });
     }
-    let at = 0;
-    for (const chunk of this.#chunks) {
-      bin.set(chunk, at);
-      at += chunk.length;
-    }
-    return bin;
   }
 }
 
