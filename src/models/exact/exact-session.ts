@@ -256,10 +256,8 @@ function cutRuns(graph: Graph, plan: GraphPlan, opened: OpenParts, gpu: ExactGpu
       const outputs: [string, unknown][] = [];
       for (const { name } of graph.outputs) {
         const value = run.valueOf(plan, frame, name);
-        // oxlint-disable-next-line no-await-in-loop
         if (!value.isOwn) await run.toHost([value]);
         // If no value has shown the runtime's tensor class, a small session creates a tensor of this class.
-        // oxlint-disable-next-line no-await-in-loop
         outputs.push([name, await maker.tensorOf(value, name)]);
       }
       // The view was copied, so the runtime's buffer is no longer needed.

@@ -3,7 +3,7 @@
  * sees them after it has loaded the whole model, and which values are sequences or optionals.
  */
 
-import { layoutOf } from "../control-flow/iterations.ts";
+import { bodiesIn, layoutOf } from "../control-flow/iterations.ts";
 import { functionOf } from "../model/bound-graph.ts";
 import { findOpset } from "../model/graph.ts";
 import { constantOf as constantOfNode } from "../model/inline.ts";
@@ -87,10 +87,6 @@ export function factsOf(
   const all = new Map([...before, ...tracedConstants(model, graph, scope, isConstant)]);
   return { scope, own, constants: new Map([...constants, ...all]), folded: all };
 }
-
-/** Returns the graphs in a node's attributes. Graphs that are nested too deeply to be read are left out. */
-export const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
-  Object.values(attributes).flatMap((one) => (one.type === "other" ? (one.graphs ?? []) : []));
 
 /** Returns a graph's initializers and the values of its `Constant` nodes. For a body, `irVersion` is Infinity. */
 function constantsOf(

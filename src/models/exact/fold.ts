@@ -6,6 +6,7 @@
  */
 
 import { runNode as run } from "../../core/functions.ts";
+import { bodiesIn } from "../control-flow/iterations.ts";
 import { functionOf } from "../model/bound-graph.ts";
 import {
   constant,
@@ -22,7 +23,7 @@ import { withModel } from "../verify/carried.ts";
 import { orRuntimeError, type CreateSession } from "../verify/session.ts";
 import { partTitle } from "./open.ts";
 import type { CreatePart } from "./runtime.ts";
-import { bodiesIn, factsOf, isOurs, mayFold, type GraphFacts, type Planned } from "./facts.ts";
+import { factsOf, isOurs, mayFold, type GraphFacts, type Planned } from "./facts.ts";
 
 /** Returns a constant from the graph or an enclosing graph; null for other values. */
 type ConstantOf = (name: string) => Constant | null;
@@ -49,7 +50,6 @@ export async function foldConstants(
     folding.given,
   );
   // Nodes run one after another, because a node may use earlier results.
-  // oxlint-disable-next-line no-await-in-loop
   for (const node of graph.nodes) if (nodes.has(node)) await folding.add(node);
 }
 
@@ -111,7 +111,6 @@ class Folding {
     );
     const around = { constantOf: this.#constantOf, scope: this.#facts.scope };
     for (const body of functionOf(model, node) === null ? bodiesIn(node) : [])
-      // oxlint-disable-next-line no-await-in-loop
       await foldConstants(this.#planned, this.#createSession, body, around);
   }
 

@@ -78,7 +78,6 @@ export class OpenParts {
     for (const step of plan.steps) {
       switch (step.is) {
         case "session":
-          // oxlint-disable-next-line no-await-in-loop
           await this.#openSession(plan, step);
           break;
         case "call":
@@ -87,7 +86,6 @@ export class OpenParts {
           break;
         case "body":
           this.types.learnInputs(plan, step);
-          // oxlint-disable-next-line no-await-in-loop
           for (const body of step.bodies) await this.#open(body);
           this.types.learnBodies(plan, step);
       }

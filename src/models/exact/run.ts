@@ -78,23 +78,19 @@ export class ModelRun {
       switch (step.is) {
         case "session":
           // Steps run one after another, because a step needs earlier values.
-          // oxlint-disable-next-line no-await-in-loop
           await this.#runSession(plan, step, frame);
           break;
         case "call":
           if (this.#run.gpu === null) this.#call(plan, step, frame, plan.drops[at]);
-          // oxlint-disable-next-line no-await-in-loop
           else await this.#callOnGpu(this.#run.gpu, plan, step, frame, plan.drops[at]);
           break;
         case "glue": {
           const values = step.node.inputs.map((name) => this.valueOf(plan, frame, name));
-          // oxlint-disable-next-line no-await-in-loop
           if (this.#run.gpu !== null) await this.toHost(readByGlue(step.node, values));
           frame.set(step.node.outputs[0], runGlue(step.node, plan.opsets, values, this.#run.gpu));
           break;
         }
         case "body":
-          // oxlint-disable-next-line no-await-in-loop
           await runBodies(this, plan, step, frame, plan.drops[at]);
       }
       for (const name of plan.drops[at]) frame.drop(name);
@@ -250,8 +246,14 @@ async function outputsOf(
     const isTaken = isTrue(required(own, 0));
     return runGraph(own, isTaken ? body : other, new Frame(own.frame));
   }
-  if (body.outer === null) return runFunction(own, body);
-  return runIterations(own, body);
+  if (body.outer !== null) return runIterations(own, body);
+  // A function cannot use values of the calling graph.
+  const frame = new Frame();
+  for (const [at, { name }] of body.graph.inputs.entries()) {
+    const { [at]: value = null } = own.inputs;
+    if (value !== null) frame.set(name, value);
+  }
+  return runGraph(own, body, frame);
 }
 
 /** Runs a graph once, with inputs from `frame`. The caller releases each output once. */
@@ -264,16 +266,6 @@ async function runGraph(
   const outputs = body.graph.outputs.map(({ name }) => model.valueOf(body, frame, name).hold());
   frame.dropAll();
   return outputs;
-}
-
-function runFunction(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
-  // A function cannot use values of the calling graph.
-  const frame = new Frame();
-  for (const [at, { name }] of body.graph.inputs.entries()) {
-    const value = own.inputs[at] ?? null;
-    if (value !== null) frame.set(name, value);
-  }
-  return runGraph(own, body, frame);
 }
 
 async function runIterations(own: BodyRun, body: GraphPlan): Promise<readonly (Value | null)[]> {
@@ -302,10 +294,8 @@ async function runIterations(own: BodyRun, body: GraphPlan): Promise<readonly (V
       frame.set(name, states[nth]);
       states[nth].release();
     }
-    // oxlint-disable-next-line no-await-in-loop
     const outputs = await runGraph(own, body, frame);
     for (const next of outputs.slice(0, loop.skipped)) {
-      // oxlint-disable-next-line no-await-in-loop
       await model.toHost([next]);
       isGoing = isTrue(next);
       next.release();
@@ -352,14 +342,10 @@ function noResults({ model, node }: BodyRun, body: GraphPlan, name: string): Ten
 function required({ node, inputs }: BodyRun, at: number): Value {
   const value = inputs[at] ?? null;
   if (value !== null) return value;
+  const title = nodeTitle(node);
   throw malformed(
-    `the number of inputs of ${nodeTitle(node)} must be at least ${at + 1}, got ${inputs.length}`,
-    {
-      node: nodeTitle(node),
-      key: "inputs",
-      got: inputs.length,
-      expected: at + 1,
-    },
+    `the number of inputs of ${title} must be at least ${at + 1}, got ${inputs.length}`,
+    { node: title, key: "inputs", got: inputs.length, expected: at + 1 },
   );
 }
 

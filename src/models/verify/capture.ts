@@ -143,10 +143,8 @@ export async function* captures(from: Capturing): AsyncGenerator<Capture, void, 
   try {
     for (const place of new Set(wanted.map((one) => one.place))) {
       const placed = wanted.filter((one) => one.place === place);
-      // oxlint-disable-next-line no-await-in-loop
       const known = await knownOf(values, place, placed);
       // Weights are read only after the runtime has released its memory.
-      // oxlint-disable-next-line no-await-in-loop
       await values.release();
       for (const one of placed)
         yield (isWhole) =>

@@ -137,7 +137,7 @@ function converted(value: Tensor, dtype: DType): Tensor {
 /** A session that can run a model several times. */
 export interface OpenSession {
   /**
-   * Returns the outputs with the given names. Throws RuntimeFailure if the runtime cannot run the model, or if an
+   * Returns the outputs with the given names. Feeds that are not inputs of the model are ignored. Throws RuntimeFailure if the runtime cannot run the model, or if an
    * output is not a tensor, such as a sequence.
    */
   run(
@@ -164,11 +164,13 @@ export async function openModel(
   return {
     run: (feeds, names) =>
       orFailure(async () => {
-        const own = [...feeds].map(([name, value]) => {
+        const own = model.graph.inputs.flatMap(({ name }) => {
+          const value = feeds.get(name);
           const dtype = copy?.inputs.get(name);
+          if (value === undefined) return [];
           return dtype === undefined
-            ? ([name, sessionTensor(value)] as const)
-            : ([inner(name), sessionTensor(converted(value, dtype))] as const);
+            ? [[name, sessionTensor(value)] as const]
+            : [[inner(name), sessionTensor(converted(value, dtype))] as const];
         });
         const made = await session.run(Object.fromEntries(own) as never);
         const results = names.map((name): [string, Tensor] => {

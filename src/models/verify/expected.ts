@@ -173,7 +173,6 @@ export async function findChanges(
         // nodes can express come first.
         if (ids.size > 0 && change.id.includes("+")) break;
         if (ids.has(change.id)) continue;
-        // oxlint-disable-next-line no-await-in-loop
         const outputs = await tail.run(result);
         if (outputs !== null && areLike(outputs, options.expected, options.tolerance)) {
           found.push({ path, ...change, ranks: inputs.map(({ shape }) => shape.length) });
@@ -182,7 +181,6 @@ export async function findChanges(
         if (ids.size === MOST_CHANGES || performance.now() > end) break;
       }
     } finally {
-      // oxlint-disable-next-line no-await-in-loop
       await tail.release();
     }
   }
@@ -205,7 +203,6 @@ function tailOf({ model, feeds, expected, createSession }: Expecting, name: stri
   if (!neededNodes(graph, names, place).names.has(name)) return null;
   // The session is created when the first value arrives, because the data type is not known earlier.
   let session: OpenSession | null = null;
-  let fed: readonly string[] = [];
   return {
     async run(value) {
       if (behind.length === 0) return new Map([[name, value]]);
@@ -213,14 +210,13 @@ function tailOf({ model, feeds, expected, createSession }: Expecting, name: stri
       const outputs = await failureOr(async () => {
         if (session === null) {
           const cut = cutModel(model, graph, behind, given);
-          fed = cut.graph.inputs.map((one) => one.name);
           // Shapes are left open, because later values may have other shapes.
           const inputs = cut.graph.inputs.map((one) =>
             one.name === name ? { name, type: { dtype: value.dtype, shape: null } } : one,
           );
           session = await openModel(createSession, { ...cut, graph: { ...cut.graph, inputs } });
         }
-        return session.run(new Map(fed.map((one) => [one, given.get(one) as Tensor])), behind);
+        return session.run(given, behind);
       });
       return outputs instanceof RuntimeFailure ? null : new Map([...outputs, [name, value]]);
     },

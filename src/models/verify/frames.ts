@@ -94,10 +94,8 @@ async function calledFrame(
   let count = 0;
   for (const placed of calls) {
     try {
-      // oxlint-disable-next-line no-await-in-loop
       await around.frame(placed.place);
       if (count++ < nth) continue;
-      // oxlint-disable-next-line no-await-in-loop
       const { inputs, node } = await runningNode(placed, around);
       const values = graph.inputs.map((one, at) => [one.name, inputs[at]] as const);
       const called = functionOf(model, node) as ModelFunction;
@@ -210,10 +208,8 @@ async function lookUp(
   const found = new Map<string, Found | undefined>();
   const open = new Set(names);
   for (let place: Place | null = from; place !== null && open.size > 0; place = place.outer) {
-    // oxlint-disable-next-line no-await-in-loop
     const { graph } = await around.frame(place);
     const here = valueNames(graph).filter((name) => open.delete(name));
-    // oxlint-disable-next-line no-await-in-loop
     const values = await around.valuesOf(place, here);
     for (const name of here) found.set(name, values.get(name));
   }
@@ -245,7 +241,6 @@ async function iterationFrame(
       ...loop.states.map((name, nth) => [name, states[nth]] as const),
     ]);
     if (at === around.run.iteration) return now;
-    // oxlint-disable-next-line no-await-in-loop
     const outputs = await firstOutputs(now, loop.skipped + loop.states.length, around);
     if (loop.skipped > 0) isGoing = numberOf(outputs[0]) !== 0;
     states = outputs.slice(loop.skipped);

@@ -28,7 +28,6 @@ import { failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 interface CutSession {
   readonly graph: Graph;
   readonly names: string;
-  readonly inputs: readonly string[];
   readonly session: OpenSession;
 }
 
@@ -118,7 +117,6 @@ export class PlaceValues implements Around {
     let said = "";
     let culprit: ModelNode | null = null;
     for (let open = names; open.length > 0;) {
-      // oxlint-disable-next-line no-await-in-loop
       const made = await failureOr(() => this.runGraph(frame, open));
       if (!(made instanceof RuntimeFailure)) {
         for (const [name, value] of made) known.set(name, value);
@@ -127,12 +125,10 @@ export class PlaceValues implements Around {
       if (this.#isSearchOver) {
         const sentence = `${made.message} (the search for the node ended after ${printCount(this.#searches, "session")})`;
         const ended = new RuntimeFailure(sentence, made.isLoad, { cause: made });
-        // oxlint-disable-next-line no-await-in-loop
         const found = await this.#tryBefore(frame, open, culprit);
         for (const name of open) known.set(name, found.get(name) ?? ended);
         return;
       }
-      // oxlint-disable-next-line no-await-in-loop
       const { lost, failure } = await this.#lostBy(frame, open, made);
       // If two nodes fail to load with the same message, neither node is the cause.
       const isAll = failure.isLoad && failure.message === said;
@@ -192,7 +188,6 @@ export class PlaceValues implements Around {
     while (low < high && !this.#isSearchOver) {
       const middle = Math.floor((low + high) / 2);
       const values = inOrder.slice(0, middle + 1).flatMap(({ outputs }) => outputs.slice(0, 1));
-      // oxlint-disable-next-line no-await-in-loop
       const failure = await this.#failureOf(
         frame,
         values.filter((name) => name !== ""),
@@ -223,21 +218,17 @@ export class PlaceValues implements Around {
 
   async runGraph({ graph, opsets, given }: Frame, names: readonly string[]): Promise<Values> {
     const key = JSON.stringify(names);
+    const tensors = new Map(
+      [...given].filter((one): one is [string, Tensor] => !(one[1] instanceof RuntimeFailure)),
+    );
     if (this.#last?.graph !== graph || this.#last.names !== key) {
       await this.release();
       const { model } = this.run;
-      const cut = cutModel(
-        { ...model, opsets: { ...model.opsets, ...opsets } },
-        graph,
-        names,
-        tensorsIn(given),
-      );
-      const session = await openModel(this.#createSession, cut);
-      this.#last = { graph, names: key, inputs: cut.graph.inputs.map(({ name }) => name), session };
+      const around = { ...model, opsets: { ...model.opsets, ...opsets } };
+      const session = await openModel(this.#createSession, cutModel(around, graph, names, tensors));
+      this.#last = { graph, names: key, session };
     }
-    const { inputs, session } = this.#last;
-    // The input names are the same in all frames of a graph.
-    return session.run(new Map(inputs.map((name) => [name, given.get(name) as Tensor])), names);
+    return this.#last.session.run(tensors, names);
   }
 
   async release(): Promise<void> {
@@ -246,9 +237,6 @@ export class PlaceValues implements Around {
     await last?.session.release();
   }
 }
-
-const tensorsIn = (given: Frame["given"]): Values =>
-  new Map([...given].filter((one): one is [string, Tensor] => !(one[1] instanceof RuntimeFailure)));
 
 /** Returns true if a node's values may be outputs. Sequences, and operators with sequences, are excluded. */
 const makesTensors = ({ op }: ModelNode): boolean => !/Sequence|Optional|^(If|Loop|Scan)$/.test(op);

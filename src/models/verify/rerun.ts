@@ -64,10 +64,11 @@ export async function rerun(
   for (const { prefix, createSession } of runtimes) {
     let own = 0;
     // Runs are sequential, so that each run has the whole machine.
-    // oxlint-disable-next-line no-await-in-loop
     const { other, problem } = await untilOther(
       captured,
-      { createSession, expected: captured.outputs ?? {}, most: VERIFY.reruns },
+      createSession,
+      captured.outputs ?? {},
+      VERIFY.reruns,
       () => {
         own++;
         onRun(++count);
@@ -95,32 +96,31 @@ export async function isExactInOneThread(
   const expected = Object.fromEntries(
     node.outputs.flatMap((name, at) => (name === "" ? [] : [[name, exact[at]]])),
   );
-  const wanted = { createSession, expected, most: VERIFY.oneThreadRuns };
-  const { other, problem } = await untilOther(captured, wanted, () => {});
+  const { other, problem } = await untilOther(
+    captured,
+    createSession,
+    expected,
+    VERIFY.oneThreadRuns,
+  );
   return problem === null ? other === null : null;
-}
-
-interface Wanted {
-  readonly createSession: CreateSession;
-  readonly expected: Outputs;
-  readonly most: number;
 }
 
 /**
  * Runs the node until its outputs differ from the expected outputs, and returns the differing outputs; null if no
- * outputs differ within the limits.
+ * outputs differ in `most` runs or within the time limit.
  */
 async function untilOther(
   captured: CapturedCall,
-  { createSession, expected, most }: Wanted,
-  onRun: () => void,
+  createSession: CreateSession,
+  expected: Outputs,
+  most: number,
+  onRun: () => void = () => {},
 ): Promise<{ readonly other: Outputs | null; readonly problem: string | null }> {
   const feeds = new Map(Object.entries(captured.inputs));
   const names = Object.keys(expected);
   const run = async (session: OpenSession): Promise<Outputs | null> => {
     const end = performance.now() + VERIFY.rerunTime;
     for (let count = 0; count < most && (count === 0 || performance.now() < end); count++) {
-      // oxlint-disable-next-line no-await-in-loop
       const outputs = await session.run(feeds, names);
       onRun();
       const isOther = names.some((name) => !equals(outputs.get(name) as Tensor, expected[name]));

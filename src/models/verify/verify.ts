@@ -9,6 +9,7 @@ import { namesOf, objectOf, optionsOf, wrongOption } from "../../core/foreign.ts
 import type { Bytes } from "../../core/tensor/bytes.ts";
 import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
+import { bodiesIn } from "../control-flow/iterations.ts";
 import type { Model } from "../model/model.ts";
 import { modelNotes } from "../model/model-notes.ts";
 import { modelBytes } from "../onnx/read-model.ts";
@@ -221,7 +222,6 @@ async function compareRuns(
       const onSearch = (searches: number): void =>
         report({ ...said, nodes: states.length, searches });
       // Runs are sequential, so that each run has the whole machine.
-      // oxlint-disable-next-line no-await-in-loop
       for await (const capture of captures({ ...whole, createSession, onSearch })) {
         const own: Capture = isKept ? () => capture(true) : capture;
         if (run === 1) states.push(capturedState(own, tolerance, isKept || all > 1));
@@ -246,17 +246,13 @@ async function finishAll(
   for (const state of states) {
     const { path } = state.first;
     const onRun = (count: number): void => how.report({ ...said, alone: { path, count } });
-    // oxlint-disable-next-line no-await-in-loop
     nodes.push(await finish(state, { ...how, onRun }));
   }
   return nodes;
 }
 
 const hasBodies = ({ graph, functions = [] }: Model): boolean =>
-  functions.length > 0 ||
-  graph.nodes.some(({ attributes }) =>
-    Object.values(attributes).some((one) => one.type === "other" && one.graphs !== undefined),
-  );
+  functions.length > 0 || graph.nodes.some((node) => bodiesIn(node).length > 0);
 
 const withoutOptimization = (asked: Checked): Checked => ({
   ...asked,

@@ -73,7 +73,6 @@ async function failureOfRun(
   if (failure === null || failure.isLoad) return failure;
   // Sequence outputs are replaced, because onnxruntime-node cannot return a sequence.
   for (const copy of copiesWithoutSequences(whole.model)) {
-    // oxlint-disable-next-line no-await-in-loop
     const other = await failureOfSession(create, { model: copy, feeds: whole.feeds }, isRun);
     if (other === null || !other.isLoad) return other;
   }
@@ -156,7 +155,6 @@ async function inCall(whole: Whole, isFine: IsFine): Promise<WholeFailure | null
   );
   for (let call = 0; call < Math.max(0, ...counts); call++) {
     if (call === whole.call) continue;
-    // oxlint-disable-next-line no-await-in-loop
     const captured = await wrongNodes({ ...whole, call }, isFine);
     const [first] = captured;
     if (first !== undefined)
@@ -195,7 +193,6 @@ async function findIteration(whole: Whole): Promise<FailingIteration | null> {
   try {
     for (const placed of index.nodes) {
       if (!isLoop(placed.node) || isInLoop(placed.place)) continue;
-      // oxlint-disable-next-line no-await-in-loop
       const found = await failingIteration(placed, values);
       if (found !== null) return found;
     }
@@ -234,14 +231,12 @@ async function failingIteration(
   if (node.op === "Loop" && (await messageOf(0)) !== null) return null;
   let [good, bad] = [0, 1];
   let message: string | null;
-  // oxlint-disable-next-line no-await-in-loop
   while ((message = await messageOf(bad)) === null) {
     if (bad >= runs.most) return null;
     [good, bad] = [bad, Math.min(2 * bad, runs.most)];
   }
   while (bad - good > 1) {
     const middle = good + Math.floor((bad - good) / 2);
-    // oxlint-disable-next-line no-await-in-loop
     const said = await messageOf(middle);
     if (said === null) good = middle;
     else [bad, message] = [middle, said];
