@@ -217,11 +217,9 @@ async function open(io: Io, file: string): Promise<ChunkedArray> {
     const what = file === STDIN ? "standard input" : file;
     throw wrongUsage(`${what} cannot be read in parts; give an .npy file or a Zarr array`);
   }
-  try {
-    return await openPart(io, file);
-  } catch (error) {
+  return openPart(io, file).catch((error: unknown) => {
     throw errorAt(file, error);
-  }
+  });
 }
 
 function outOf(

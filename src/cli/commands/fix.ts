@@ -109,7 +109,10 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
         return fixModel(bytes, feeds, { ...sessions.own, ...how, ...expected });
       });
       await printNote(io, ...modelNotes(model));
-      const written = await writeCure(io, file, output, report.chosen);
+      const cured = report.chosen?.model ?? null;
+      const written = cured === null ? null : (output ?? null);
+      if (cured !== null && written !== null)
+        await writeFiles(io, [{ file: written, bytes: withOwnWeights(io, file, cured) }]);
       const text = json
         ? printJson(fixJson(file, report, written))
         : fixText(file, report, {
@@ -119,18 +122,6 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       await io.stdout.write(`${text}\n`);
       if (!report.agrees && report.chosen === null) fail(WRONG_DATA);
     });
-}
-
-/** Writes the fixed model and returns its path, or returns null if the fix does not change the model. */
-async function writeCure(
-  io: Io,
-  file: string,
-  output: string | undefined,
-  chosen: Cure | null,
-): Promise<string | null> {
-  if (output === undefined || chosen === null || chosen.model === null) return null;
-  await writeFiles(io, [{ file: output, bytes: withOwnWeights(io, file, chosen.model) }]);
-  return output;
 }
 
 /** The maximum length of a runtime's message in the text; --json has the whole message. */

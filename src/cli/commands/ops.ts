@@ -4,8 +4,7 @@ import type { Command } from "commander";
 import { wrongUsage } from "../failure.ts";
 import { parseWhole } from "../input/arguments.ts";
 import {
-  domainOption,
-  opsetOption,
+  addVersionOptions,
   resolveTyped,
   versionsOf,
   versionTitle,
@@ -39,15 +38,14 @@ Examples:
   ndscatter ops ScatterNDUpdate --json   the same facts for programs`;
 
 export function addOpsCommand(program: Command, io: Io): void {
-  program
+  const command = program
     .command("ops")
     .summary("list operators and versions, and show or compare them")
     .description(
       "List operators and their versions, describe one version, or compare two versions.",
     )
-    .argument("[operator]", "the name of an operator, such as ScatterND")
-    .addOption(domainOption())
-    .addOption(opsetOption())
+    .argument("[operator]", "the name of an operator, such as ScatterND");
+  addVersionOptions(command)
     .option("--diff <opsets...>", "two opsets: print what changed between their versions")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)

@@ -4,7 +4,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { Option, type Command } from "commander";
 import type { Diagnosis, Tensor } from "../../entries/index.ts";
-import { printFile, wrongData, wrongUsage } from "../failure.ts";
+import { printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import {
   bindFiles,
   bindInputFiles,
@@ -17,7 +17,7 @@ import {
 import { isUrl, partOf, placeOf } from "../input/places.ts";
 import { checkOneInput, readTensorFiles, checkFormat } from "../input/read-files.ts";
 import { PACKAGES } from "../input/runtime.ts";
-import { checkNotRead, checkPlace, isSameFile, writeTensorFiles } from "../input/write-files.ts";
+import { checkNotRead, checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
 import { printNote, type Io } from "../io.ts";
 import { valuesOf, printType } from "../text/cells.ts";
 import { compareTensors, type Difference, diagnosesOf, reasonLines } from "../text/differences.ts";
@@ -189,11 +189,12 @@ async function runTask(
   const expected = readTensorFiles(io, expectations);
   const results = await task.execute(tensors);
   checkInPlace(io, targets, results, sources, tensors);
-  await writeTensorFiles(
-    io,
-    [...targets].map(([name, path]) => ({ name, file: path, tensor: resultOf(results, name) })),
-  );
-
+  // All results are encoded before the first file is written.
+  const written = [...targets].map(([name, path]) => {
+    const result = resultOf(results, name);
+    return { file: path, bytes: withPath(path, () => checkFormat(path).write(result, name)) };
+  });
+  await writeFiles(io, written);
   for (const name of expected.keys()) resultOf(results, name);
   const made = [...results].map(([name, tensor]): Output => {
     const output = { name, tensor, file: targets.get(name) };

@@ -1,6 +1,6 @@
 /** Parses an operator call from the command line: the operator name, `--domain`, `--opset` and `--attr`. */
 
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import {
   infer,
   isDType,
@@ -34,20 +34,20 @@ export interface Call {
   readonly given: ReadonlyMap<string, Tensor>;
 }
 
-export const domainOption = (): Option =>
-  new Option("--domain <name>", "ai.onnx or openvino (default: the domain that has the operator)");
-
-export const opsetOption = (): Option =>
-  wholeOption(
-    "--opset <number>",
-    "the opset, which determines the operator version (default: the newest)",
-    1,
-  );
+/** Adds the options that select an operator version. */
+export const addVersionOptions = (command: Command): Command =>
+  command
+    .option("--domain <name>", "ai.onnx or openvino (default: the domain that has the operator)")
+    .addOption(
+      wholeOption(
+        "--opset <number>",
+        "the opset, which determines the operator version (default: the newest)",
+        1,
+      ),
+    );
 
 export function addCallOptions(command: Command): Command {
-  return command
-    .addOption(domainOption())
-    .addOption(opsetOption())
+  return addVersionOptions(command)
     .addOption(
       repeatable(
         "--attr <name=value>",

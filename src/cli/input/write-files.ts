@@ -8,30 +8,13 @@ import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { promisify } from "node:util";
-import type { Tensor } from "../../entries/index.ts";
 import { externalFiles, type Model } from "../../entries/onnx.ts";
 import { errorAt, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
 import { printName } from "../text/layout.ts";
-import { isIR, notRegular, checkFormat } from "./read-files.ts";
+import { isIR, notRegular } from "./read-files.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
-
-export interface TensorOutput {
-  readonly file: string;
-  readonly name: string;
-  readonly tensor: Tensor;
-}
-
-/** Writes tensors, all or none. All tensors are encoded before the first tensor is written. */
-export const writeTensorFiles = (io: Io, outputs: readonly TensorOutput[]): Promise<void> =>
-  writeFiles(
-    io,
-    outputs.map(({ file, name, tensor }) => ({
-      file,
-      bytes: withPath(file, () => checkFormat(file).write(tensor, name)),
-    })),
-  );
 
 /**
  * Writes all files or none: no file is renamed before all of them are completely written. A rename that fails leaves
