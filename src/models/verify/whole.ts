@@ -5,14 +5,14 @@
  */
 
 import { TensorError } from "../../core/errors.ts";
-import { scannedInputs, take } from "../control-flow/iterations.ts";
+import { scannedInputs, take, type Scanned } from "../control-flow/iterations.ts";
 import { quote } from "../model/graph.ts";
 import { nodeTitle, type Model, type ModelNode, type ValueInfo } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { captures, type CapturedCall, type Capturing } from "./capture.ts";
 import { withModel, type OpenSession } from "./carried.ts";
-import { runningNode, valueOf, type Frame } from "./frames.ts";
+import { runningNode, valueOf, type Frame, type Running } from "./frames.ts";
 import { PlaceValues } from "./place-values.ts";
 import { failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 
@@ -214,10 +214,14 @@ async function failingIteration(
   values: PlaceValues,
 ): Promise<FailingIteration | null> {
   const { node } = placed;
-  const runs = await limitedRuns(placed, values);
-  if (runs === null) return null;
+  const running = await failureOr(() => runningNode(placed, values));
+  if (running instanceof RuntimeFailure) return null;
+  const inputs = running.inputs.map(valueOf);
+  if (inputs.some((one) => one instanceof RuntimeFailure)) return null;
+  const { most, limit } = limitsOf(running.node, inputs as (Tensor | undefined)[]);
+  const names = running.node.outputs.filter((name) => name !== "");
   const messageOf = async (count: number): Promise<string | null> => {
-    const { frame, names } = runs.limited(count);
+    const frame = withInputs(running, limit(count));
     const made = await failureOr(() => values.runGraph(frame, names));
     if (!(made instanceof RuntimeFailure)) return null;
     if (made.isLoad) throw made;
@@ -229,8 +233,8 @@ async function failingIteration(
   let [good, bad] = [0, 1];
   let message: string | null;
   while ((message = await messageOf(bad)) === null) {
-    if (bad >= runs.most) return null;
-    [good, bad] = [bad, Math.min(2 * bad, runs.most)];
+    if (bad >= most) return null;
+    [good, bad] = [bad, Math.min(2 * bad, most)];
   }
   while (bad - good > 1) {
     const middle = good + Math.floor((bad - good) / 2);
@@ -242,56 +246,43 @@ async function failingIteration(
   return { iteration, node, message };
 }
 
-interface LimitedRuns {
-  /** The node's maximum number of iterations. */
-  readonly most: number;
-  limited(count: number): { readonly frame: Frame; readonly names: readonly string[] };
-}
-
-/** Returns a function that limits the node to `count` iterations; null if the node's inputs are unknown. */
-async function limitedRuns(placed: PlacedNode, values: PlaceValues): Promise<LimitedRuns | null> {
-  const running = await failureOr(() => runningNode(placed, values));
-  if (running instanceof RuntimeFailure) return null;
-  const { frame, node: own } = running;
-  const inputs = running.inputs.map(valueOf);
-  if (inputs.some((one) => one instanceof RuntimeFailure)) return null;
-  const names = own.outputs.filter((name) => name !== "");
-  const { most, limit } = limitsOf(own, inputs as (Tensor | undefined)[]);
-  const limited: LimitedRuns["limited"] = (count) => {
-    const given = new Map(frame.given);
-    const renamed = own.inputs.slice();
-    for (const [position, value] of limit(count)) {
-      // Models do not use this name.
-      renamed[position] = `ndscatter: input ${position}`;
-      given.set(renamed[position], value);
-    }
-    const other = { ...own, inputs: renamed };
-    const nodes = frame.graph.nodes.map((one) => (one === own ? other : one));
-    return { frame: { ...frame, graph: { ...frame.graph, nodes }, given }, names };
-  };
-  return { most, limited };
+/** Returns the frame of a running node in which some inputs, by position, have other values. */
+function withInputs({ frame, node }: Running, values: ReadonlyMap<number, Tensor>): Frame {
+  const given = new Map(frame.given);
+  const inputs = node.inputs.slice();
+  for (const [position, value] of values) {
+    // Models do not use this name.
+    inputs[position] = `ndscatter: input ${position}`;
+    given.set(inputs[position], value);
+  }
+  const nodes = frame.graph.nodes.map((one) => (one === node ? { ...node, inputs } : one));
+  return { ...frame, graph: { ...frame.graph, nodes }, given };
 }
 
 interface Limits {
   readonly most: number;
   /** Returns the inputs, by position, that limit the node to `count` iterations. */
-  limit(count: number): readonly (readonly [position: number, value: Tensor])[];
+  limit(count: number): ReadonlyMap<number, Tensor>;
 }
 
-/** A Scan is limited to the first slices of each scanned input; in reverse order, to the last slices. */
+/** A Scan is limited to the first slices of each scanned input. */
 function limitsOf(node: ModelNode, inputs: readonly (Tensor | undefined)[]): Limits {
   if (node.op === "Loop") {
     const [trips] = inputs;
     const most = trips === undefined ? MOST_ITERATIONS : Number(trips.data[0]);
-    return { most, limit: (count) => [[0, tensor("int64", [], BigInt(count))]] };
+    return { most, limit: (count) => new Map([[0, tensor("int64", [], BigInt(count))]]) };
   }
   const scanned = scannedInputs(node, (at) => inputs[at]);
   const first = inputs.length - scanned.length;
-  const limit: Limits["limit"] = (count) =>
-    scanned.map(({ value, axis, length, isReverse }, at) => {
-      const start = isReverse ? length - count : 0;
-      const positions = Array.from({ length: count }, (_, nth) => BigInt(start + nth));
-      return [first + at, take(value, axis, tensor("int64", [count], positions))];
-    });
-  return { most: scanned[0].length, limit };
+  return {
+    most: scanned[0].length,
+    limit: (count) => new Map(scanned.map((one, at) => [first + at, firstSlices(one, count)])),
+  };
+}
+
+/** Returns the first slices of a scanned input; in reverse order, the last slices. */
+function firstSlices({ value, axis, length, isReverse }: Scanned, count: number): Tensor {
+  const start = isReverse ? length - count : 0;
+  const positions = Array.from({ length: count }, (_, nth) => BigInt(start + nth));
+  return take(value, axis, tensor("int64", [count], positions));
 }
