@@ -105,7 +105,8 @@ function checkText(text: string): void {
 
 function parsed(text: string): XmlElement {
   try {
-    const { root } = parse(text);
+    // The parser would replace one line break at a time, in a time that grows with the square of their number.
+    const { root } = parse(text.replaceAll(/\r\n?/g, "\n"));
     if (root !== null) return root;
   } catch (cause) {
     // Deeply nested elements overflow the stack.
