@@ -81,8 +81,7 @@ export class ModelRun {
           await this.#runSession(plan, step, frame);
           break;
         case "call":
-          if (this.#run.gpu === null) this.#call(plan, step, frame, plan.drops[at]);
-          else await this.#callOnGpu(this.#run.gpu, plan, step, frame, plan.drops[at]);
+          await this.#call(plan, step, frame, plan.drops[at]);
           break;
         case "glue": {
           const values = step.node.inputs.map((name) => this.valueOf(plan, frame, name));
@@ -126,51 +125,42 @@ export class ModelRun {
     }
   }
 
-  #inputsOf(plan: GraphPlan, { node }: CallStep, frame: Frame): readonly (Value | null)[] {
-    return node.inputs.map((name) => (name === "" ? null : this.valueOf(plan, frame, name)));
-  }
-
-  /** Runs a node on the GPU if an input is on the GPU and the engine supports the node. */
-  async #callOnGpu(
-    gpu: ExactGpu,
+  /**
+   * Runs a replaced node, on the GPU if an input is there and the engine supports the node. The names in `dropped` are
+   * not needed after the node.
+   */
+  async #call(
     plan: GraphPlan,
     step: CallStep,
     frame: Frame,
     dropped: readonly string[],
   ): Promise<void> {
     const { node, call } = step;
-    const values = this.#inputsOf(plan, step, frame);
-    const isThere = values.some((value) => value?.isOnGpu);
-    if (isThere) {
-      const isInPlace = values[0]?.isOnGpu === true && mayOverwrite(step, values, frame, dropped);
+    const [output] = node.outputs;
+    const { gpu } = this.#run;
+    const values = node.inputs.map((name) =>
+      name === "" ? null : this.valueOf(plan, frame, name),
+    );
+    const [data] = values;
+    const mayReuse = mayOverwrite(step, values, frame, dropped);
+    if (gpu !== null && values.some((value) => value?.isOnGpu)) {
+      const isInPlace = mayReuse && data?.isOnGpu === true;
       this.#onGpu.add(node);
       const made = namingNode(node, () => {
         const inputs = values.map((value, at) => value?.onGpu(gpu, node.inputs[at]));
         return callOnEngine(gpu, call, inputs, isInPlace ? inputs[0] : undefined);
       });
       if (made !== null) {
-        frame.set(
-          node.outputs[0],
-          isInPlace && values[0] ? values[0] : new Value(null, { device: made }),
-        );
+        frame.set(output, isInPlace ? data : new Value(null, { device: made }));
         return;
       }
       await this.toHost(values);
     }
-    this.#call(plan, step, frame, dropped);
-  }
-
-  /** Runs a replaced node. The names in `dropped` are not needed after the node. */
-  #call(plan: GraphPlan, step: CallStep, frame: Frame, dropped: readonly string[]): void {
-    const { node, call } = step;
-    const values = this.#inputsOf(plan, step, frame);
     const tensors = values.map((value, at) => value?.tensor(node.inputs[at]));
-    const [data] = values;
-    const isInPlace = mayOverwrite(step, values, frame, dropped);
-    const made = namingNode(node, () => runCall(call, tensors, isInPlace ? tensors[0] : undefined));
+    const made = namingNode(node, () => runCall(call, tensors, mayReuse ? tensors[0] : undefined));
     // An in-place scatter returns its data tensor under another name.
-    const isSame = isInPlace && data?.given === null;
-    frame.set(node.outputs[0], isSame ? data : new Value(made));
+    const isSame = mayReuse && data?.given === null;
+    frame.set(output, isSame ? data.freeCopy() : new Value(made));
   }
 }
 

@@ -72,6 +72,13 @@ export class Value {
     if (this.isOnGpu) this.#tensor = await this.onGpu(gpu, name).read();
   }
 
+  /** Frees the tensor on the GPU, which is out of date after the tensor on the host was overwritten. */
+  freeCopy(): this {
+    this.#device?.dispose();
+    this.#device = null;
+    return this;
+  }
+
   /** The GPU tensor of a value that exists only on the GPU; null otherwise. */
   get device(): ExactGpuTensor | null {
     return this.given === null && this.#tensor === null ? this.#device : null;
@@ -114,9 +121,8 @@ export class Value {
     this.#holders--;
     if (this.#holders === 0) this.#of?.release();
     if (this.#holders > 0) return;
-    this.#device?.dispose();
     // A constant's GPU copy is freed here, and is uploaded again if necessary.
-    this.#device = null;
+    this.freeCopy();
     if (!this.isOwn) return;
     if (this.given === null) this.#tensor?.dispose();
     // The garbage collector frees host memory, but not a runtime's buffer.

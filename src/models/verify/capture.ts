@@ -14,7 +14,15 @@ import { readModel } from "../onnx/read-model.ts";
 import { slicesOf } from "../../core/call/check.ts";
 import { findOperators, isOperator } from "../../core/operators/registry.ts";
 import type { RuntimeTensor, Tensor } from "../../core/tensor/tensor.ts";
-import { isConstant, nodeIn, NotRun, valueOf, type Found, type Frame } from "./frames.ts";
+import {
+  isConstant,
+  nodeIn,
+  NotRun,
+  valueOf,
+  type Found,
+  type Frame,
+  type TracedRun,
+} from "./frames.ts";
 import { PlaceValues } from "./place-values.ts";
 import { createSessionFrom, failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 
@@ -137,9 +145,8 @@ export const maybeSliced = ({ op }: ModelNode): boolean => GATHERS.has(op);
 
 /** Captures calls without reading constant inputs. */
 export async function* captures(from: Capturing): AsyncGenerator<Capture, void, undefined> {
-  const { createSession, external, onSearch, index, wanted } = from;
-  const run = { ...from, nodes: index.nodes };
-  const values = new PlaceValues(run, wanted, createSession, onSearch);
+  const { external, index, wanted } = from;
+  const values = new PlaceValues(from);
   try {
     for (const place of new Set(wanted.map((one) => one.place))) {
       const placed = wanted.filter((one) => one.place === place);
@@ -155,20 +162,8 @@ export async function* captures(from: Capturing): AsyncGenerator<Capture, void, 
   }
 }
 
-interface CheckedOptions extends CaptureOptions {
-  readonly iteration: number;
-  readonly call: number;
-  readonly onSearch: (sessions: number) => void;
-}
-
 /** A model whose calls are captured, with its checked inputs and options. */
-export interface Capturing extends CheckedOptions {
-  readonly model: Model;
-  readonly feeds: ReadonlyMap<string, Tensor>;
-  readonly index: NodeIndex;
-  /** The captured nodes. */
-  readonly wanted: readonly PlacedNode[];
-}
+export type Capturing = TracedRun & Pick<CaptureOptions, "node" | "external">;
 
 /** The errors are those of `captureCalls`. */
 export function capturingFrom(bytes: Bytes, feeds: Feeds, options: unknown): Capturing {
@@ -181,7 +176,7 @@ export function capturingFrom(bytes: Bytes, feeds: Feeds, options: unknown): Cap
   return { ...own, model, feeds: given, index, wanted };
 }
 
-function optionsFrom(options: unknown): CheckedOptions {
+function optionsFrom(options: unknown): Omit<Capturing, "model" | "feeds" | "index" | "wanted"> {
   const own = optionsOf(options, CAPTURE_OPTIONS, {}, "the options of a capture");
   const createSession = createSessionFrom(own);
   const { node, external, onSearch = () => {} } = own;

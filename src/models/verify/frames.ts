@@ -18,10 +18,11 @@ import {
   type ModelFunction,
   type ModelNode,
 } from "../model/model.ts";
+import type { NodeIndex } from "../model/node-index.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { RuntimeFailure } from "./session.ts";
+import { RuntimeFailure, type CreateSession } from "./session.ts";
 
 /** A value, or the runtime's error. */
 export type Outcome = Tensor | RuntimeFailure;
@@ -55,13 +56,17 @@ export class NotRun extends RuntimeFailure {}
 /** A run of a model, with one captured iteration of each loop and one captured call of each function. */
 export interface TracedRun {
   readonly model: Model;
-  /** All nodes of the model, in order. */
-  readonly nodes: readonly PlacedNode[];
+  readonly index: NodeIndex;
+  /** The nodes whose values will be requested. */
+  readonly wanted: readonly PlacedNode[];
   readonly feeds: Values;
   /** The loop iteration to capture, counted from 0. */
   readonly iteration: number;
   /** The function call to capture, counted from 0 among the calls that run. */
   readonly call: number;
+  readonly createSession: CreateSession;
+  /** Called after each session that searches for a failing node, with the number of such sessions so far. */
+  readonly onSearch: (sessions: number) => void;
 }
 
 /** The context of a frame: the run, and the frames of enclosing graphs. */
@@ -87,8 +92,8 @@ async function calledFrame(
   { name, domain }: { readonly name: string; readonly domain: string },
   around: Around,
 ): Promise<Frame> {
-  const { model, nodes, call } = around.run;
-  const calls = nodes.filter(({ node }) => node.op === name && node.domain === domain);
+  const { model, index, call } = around.run;
+  const calls = index.nodes.filter(({ node }) => node.op === name && node.domain === domain);
   // If another function contains the only call, the call runs in the selected call of the other function.
   const nth = calls.length === 1 && isInFunction(calls[0].place) ? 0 : call;
   let count = 0;

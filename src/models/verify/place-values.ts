@@ -23,7 +23,7 @@ import {
   type Values,
 } from "./frames.ts";
 import { openModel, type OpenSession } from "./carried.ts";
-import { failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
+import { failureOr, RuntimeFailure } from "./session.ts";
 
 interface CutSession {
   readonly graph: Graph;
@@ -33,7 +33,6 @@ interface CutSession {
 
 export class PlaceValues implements Around {
   readonly run: TracedRun;
-  readonly #createSession: CreateSession;
   readonly #frames = new Map<Place, Frame | RuntimeFailure>();
   readonly #known = new Map<Place, Map<string, Outcome>>();
   /**
@@ -41,27 +40,15 @@ export class PlaceValues implements Around {
    * of a graph.
    */
   readonly #wanted: ReadonlyMap<Place, ReadonlySet<string>>;
-  readonly #onSearch: (sessions: number) => void;
   /** The number of sessions that searched for failing nodes, and the start of the first. */
   #searches = 0;
   #searchedSince = 0;
   /** The last session, which is reused in the next loop iteration, because the body is the same model. */
   #last: CutSession | null = null;
 
-  /**
-   * @param wanted nodes whose values will be requested
-   * @param onSearch called after each session that searches for a failing node, with the number of such sessions
-   */
-  constructor(
-    run: TracedRun,
-    wanted: readonly PlacedNode[],
-    createSession: CreateSession,
-    onSearch: (sessions: number) => void = () => {},
-  ) {
+  constructor(run: TracedRun) {
     this.run = run;
-    this.#createSession = createSession;
-    this.#onSearch = onSearch;
-    this.#wanted = namesOf(wanted);
+    this.#wanted = namesOf(run.wanted);
   }
 
   async frame(place: Place): Promise<Frame> {
@@ -211,7 +198,7 @@ export class PlaceValues implements Around {
   /** Returns the runtime's failure while it computes some values; null if it succeeds. */
   async #failureOf(frame: Frame, names: readonly string[]): Promise<RuntimeFailure | null> {
     if (this.#searches++ === 0) this.#searchedSince = performance.now();
-    this.#onSearch(this.#searches);
+    this.run.onSearch(this.#searches);
     const made = await failureOr(() => this.runGraph(frame, names));
     return made instanceof RuntimeFailure ? made : null;
   }
@@ -225,7 +212,10 @@ export class PlaceValues implements Around {
       await this.release();
       const { model } = this.run;
       const around = { ...model, opsets: { ...model.opsets, ...opsets } };
-      const session = await openModel(this.#createSession, cutModel(around, graph, names, tensors));
+      const session = await openModel(
+        this.run.createSession,
+        cutModel(around, graph, names, tensors),
+      );
       this.#last = { graph, names: key, session };
     }
     return this.#last.session.run(tensors, names);

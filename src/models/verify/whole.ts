@@ -26,9 +26,7 @@ export interface WholeRun {
 }
 
 /** The model, as it was read from the file. */
-export interface Whole extends Capturing {
-  readonly bytes: Uint8Array;
-}
+export type Whole = Capturing & { readonly bytes: Uint8Array };
 
 /**
  * Loads and runs the whole model. If the model does not load, it is loaded once more without graph optimization. If
@@ -187,11 +185,10 @@ const MOST_ITERATIONS = 2 ** 31;
  * computes all parts of the body.
  */
 async function findIteration(whole: Whole): Promise<FailingIteration | null> {
-  const { index, createSession } = whole;
-  const run = { ...whole, nodes: index.nodes, iteration: 0, call: 0 };
-  const values = new PlaceValues(run, [], createSession);
+  const first = { wanted: [], iteration: 0, call: 0, onSearch: () => {} };
+  const values = new PlaceValues({ ...whole, ...first });
   try {
-    for (const placed of index.nodes) {
+    for (const placed of whole.index.nodes) {
       if (!isLoop(placed.node) || isInLoop(placed.place)) continue;
       const found = await failingIteration(placed, values);
       if (found !== null) return found;
