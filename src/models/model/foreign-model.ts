@@ -67,12 +67,13 @@ export function modelOfLists(given: Model): Pick<Model, "opsets" | "graph"> {
   const graph = recordFrom("a graph", model.graph);
   for (const part of ["nodes", "constants", "inputs", "outputs"] as const) {
     if (isArray(graph[part])) continue;
-    throw wrongValue("malformed-file", `the ${part} of a graph must be a list`, graph[part], {
-      key: part,
-    });
+    throw wrong(`the ${part} of a graph must be a list`, graph[part], part);
   }
   return { opsets: opsetsFrom(model.opsets), graph };
 }
+
+const wrong = (must: string, got: unknown, key: string, advice?: string): TensorError =>
+  wrongValue("malformed-file", must, got, { key }, advice);
 
 /** Throws `malformed-file` for a value without a graph, with advice for common mistakes. */
 function modelRecord(given: Model): Model {
@@ -218,8 +219,7 @@ function checkKind(
   key = what,
   must: string = KINDS[kind][0],
 ): void {
-  if (!KINDS[kind][1](given))
-    throw wrongValue("malformed-file", `${what} must be ${must}`, given, { key });
+  if (!KINDS[kind][1](given)) throw wrong(`${what} must be ${must}`, given, key);
 }
 
 function checkText(what: string, given: unknown): asserts given is string {
@@ -322,7 +322,7 @@ export function recordFrom<T>(what: string, given: T, advice = ""): T {
     what,
   );
   if (copy !== null) return copy;
-  throw wrongValue("malformed-file", `${what} must be an object`, given, { key: what }, advice);
+  throw wrong(`${what} must be an object`, given, what, advice);
 }
 
 const isRecord = (given: unknown): boolean =>
@@ -331,8 +331,7 @@ const isRecord = (given: unknown): boolean =>
   (Object.getPrototypeOf(given) === Object.prototype || printValue(given) === "an object");
 
 export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
-  if (!isArray(given))
-    throw wrongValue("malformed-file", `${what} must be a list`, given, { key: what });
+  if (!isArray(given)) throw wrong(`${what} must be a list`, given, what);
   const read = (): T[] => {
     const copy: T[] = [];
     const length = Number(given.length);
@@ -351,7 +350,7 @@ export function objectsFrom<T>(what: string, given: readonly T[]): T[] {
   const list = listFrom<T>(what, given);
   const odd = list.find((entry) => typeof entry !== "object" || entry === null || isArray(entry));
   if (odd === undefined) return list;
-  throw wrongValue("malformed-file", `${what} must be objects`, odd, { key: what });
+  throw wrong(`${what} must be objects`, odd, what);
 }
 
 /**

@@ -36,7 +36,7 @@ import {
   type TYPE,
   type VALUE_INFO,
 } from "./schema.ts";
-import { decodeSparse } from "./sparse.ts";
+import { decodeSparse, SparseSource } from "./sparse.ts";
 import { readTensorHeader } from "./tensor-proto.ts";
 import { decodeTensor } from "./tensor.ts";
 import { decode, decodeUtf8, partsOf, type Parts } from "./wire.ts";
@@ -281,13 +281,10 @@ function decodeConstant(bytes: Uint8Array, reading: Reading): Constant {
   return { name, dtype, shape, read, ...sourced(header, reading) };
 }
 
-const decodeSparseOne = (bytes: Uint8Array, reading: Reading): Constant =>
-  decodeSparse(
-    bytes,
-    reading.parts,
-    (tensor) => decodeConstant(tensor, reading),
-    reading.wholeOf === null,
-  );
+function decodeSparseOne(bytes: Uint8Array, reading: Reading): Constant {
+  const one = decodeSparse(bytes, reading.parts, (tensor) => decodeConstant(tensor, reading));
+  return { ...one, ...sourced(new SparseSource(bytes, one.name), reading) };
+}
 
 const decodeValueInfo = (source: MessageOf<typeof VALUE_INFO>, reading: Reading): ValueInfo => ({
   name: source.name,

@@ -154,8 +154,7 @@ function nodeMessage(node: ModelNode, opsets: Opsets): MessageOf<typeof NODE> {
   return message;
 }
 
-/** The number of the type `GRAPH` of attributes. */
-const GRAPH_TYPE = 5;
+const typeNumber = (type: string): number => ATTRIBUTE_TYPES.findIndex(([one]) => one === type);
 
 function attributeMessage(
   name: string,
@@ -174,13 +173,13 @@ function attributeMessage(
   if (attribute.type === "other") {
     const { value, graphs } = attribute;
     if (source !== undefined) Object.assign(message, source, { name });
-    else if (value === "GRAPH" && graphs?.length === 1) message.type = GRAPH_TYPE;
+    else if (value === "GRAPH" && graphs?.length === 1) message.type = typeNumber(value);
     else throw wrong(`is of type ${value}, which writeModel can keep but not create`);
     setBodies(message, attribute, opsets);
     return message;
   }
   if (attribute.type === "boolean") throw wrong("is a boolean, which ONNX represents as an int");
-  const type = ATTRIBUTE_TYPES.findIndex(([one]) => one === attribute.type);
+  const type = typeNumber(attribute.type);
   const [, field = ""] = ATTRIBUTE_TYPES[type];
   // The attribute's new value replaces the value from the file. If the attribute's type changed, only unknown fields
   // are kept.
