@@ -62,6 +62,7 @@ interface Judgement extends Pick<
 }
 
 export interface How {
+  readonly runtimes: readonly Runtime[];
   readonly tolerance: number;
   readonly oneThread: CreateSession | null;
   readonly dialect: DialectId;
@@ -123,22 +124,21 @@ function isSame(a: Readonly<Record<string, Tensor>>, b: Readonly<Record<string, 
   );
 }
 
-interface Finish extends How {
-  readonly runtimes: readonly Runtime[];
-  readonly onRun: (count: number) => void;
-}
-
 /**
  * Returns the report on a node after all runs. A node that may race first runs alone. Reasons are searched once, for
- * the first of the worst results.
+ * the first of the worst results. The callback `onRun` gets the number of runs of the node alone.
  */
-export async function finish(state: State, how: Finish): Promise<VerifiedNode> {
+export async function finish(
+  state: State,
+  how: How,
+  onRun: (count: number) => void,
+): Promise<VerifiedNode> {
   const { first } = state;
   let { judgement, isReproducible, otherRuns } = state;
   let reruns: Reruns | null = null;
   if (state.isSuspect) {
     // If the result already changed between model runs, the node need not run alone.
-    const found = await rerun(first, isReproducible ? how.runtimes : [], how.onRun);
+    const found = await rerun(first, isReproducible ? how.runtimes : [], onRun);
     ({ reruns } = found);
     if (found.other !== null) {
       const { outputs, run } = found.other;
@@ -193,12 +193,10 @@ export function judge(
       : `the runtime says: ${problem}`;
   if (error !== null)
     return { ...nothing, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}` };
-  if (behind !== null)
-    return {
-      ...nothing,
-      verdict: "behind",
-      sentence: `the earlier node ${titleOf(behind)} failed`,
-    };
+  if (behind !== null) {
+    const sentence = `the earlier node ${titleOf(behind)} failed`;
+    return { ...nothing, verdict: "behind", sentence };
+  }
   if (call === null) {
     const sentence = `the inputs are unknown, because the runtime says: ${problem}`;
     return { ...nothing, verdict: "failed", sentence };

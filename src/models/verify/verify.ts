@@ -34,7 +34,6 @@ import {
   type State,
   type VerifiedNode,
 } from "./node-state.ts";
-import type { Runtime } from "./rerun.ts";
 import { createSessionFrom, type CreateSession } from "./session.ts";
 import { locateFailure, runWhole, unoptimized, type Loads, type Whole } from "./whole.ts";
 
@@ -246,7 +245,7 @@ async function finishAll(
   for (const state of states) {
     const { path } = state.first;
     const onRun = (count: number): void => how.report({ ...said, alone: { path, count } });
-    nodes.push(await finish(state, { ...how, onRun }));
+    nodes.push(await finish(state, how, onRun));
   }
   return nodes;
 }
@@ -283,7 +282,6 @@ const isFine = ({ verdict }: Pick<VerifiedNode, "verdict">): boolean =>
 const MOST_RUNS = 10_000;
 
 interface Checked extends How {
-  readonly runtimes: readonly Runtime[];
   readonly runs: number;
   /** The user's tolerance for expected outputs; null if the user chose none. */
   readonly likeness: number | null;
